@@ -1,0 +1,133 @@
+/**
+ * Every failure Tailrace can name, in one table: what a code means, the HTTP status that tells a caller
+ * about it, and how to mend it. The reference page (README.md beside this package) is generated from it.
+ *
+ * Outcomes that belong to normal work (a delivery that is retried, a call that is filtered) are values, not
+ * errors; what is thrown and is not a `TailraceError` is a defect, and stops the process.
+ */
+export { nearestName } from './nearest.ts';
+
+interface ErrorEntry {
+  /** HTTP status for a caller of ingest; 500 where the error never reaches one. */
+  readonly status: number;
+  /** What went wrong, as one clause. */
+  readonly meaning: string;
+  /** What the reader should do about it. */
+  readonly mend: string;
+}
+
+export const errorTable = {
+  'malformed-json': {
+    status: 400,
+    meaning: 'the body is not JSON in UTF-8',
+    mend: 'Send one JSON object, encoded as UTF-8.',
+  },
+  'invalid-call': {
+    status: 400,
+    meaning: 'a tracking call breaks a rule of its type',
+    mend: 'The message names the field and the rule; correct the call and send it again.',
+  },
+  'call-too-large': {
+    status: 413,
+    meaning: 'a call is larger than 32 KB',
+    mend: 'Send less in properties, traits or context; the limit is 32 KB for a call after decompression.',
+  },
+  'batch-too-large': {
+    status: 413,
+    meaning: 'a batch is larger than 500 KB or holds more than 2,500 calls',
+    mend: 'Split the batch; the limits are 500 KB after decompression and 2,500 calls.',
+  },
+  'unknown-write-key': {
+    status: 401,
+    meaning: 'no enabled source has this write key',
+    mend: 'Send the write key of an enabled source as the user name of HTTP Basic auth.',
+  },
+  'unknown-source': {
+    status: 401,
+    meaning: 'a record names no enabled source',
+    mend: 'Set the Kafka header `source-id` or `write-key` to those of an enabled source.',
+  },
+  'not-found': {
+    status: 404,
+    meaning: 'there is nothing at this path',
+    mend: 'See the list of paths in the ingest README.',
+  },
+  'unsupported-encoding': {
+    status: 415,
+    meaning: 'the body is in an encoding that is not understood',
+    mend: 'Send the body as it is, or with Content-Encoding gzip or deflate.',
+  },
+  overloaded: {
+    status: 503,
+    meaning: 'more is waiting for Kafka than may be held in memory',
+    mend: 'Send it again after the seconds in Retry-After.',
+  },
+  'kafka-unavailable': {
+    status: 503,
+    meaning: 'Kafka did not acknowledge in time',
+    mend: 'Send it again after the seconds in Retry-After; check KAFKA_BROKERS and that the brokers run.',
+  },
+  'kafka-refused-credentials': {
+    status: 503,
+    meaning: 'Kafka refused the credentials',
+    mend: 'Check KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD and KAFKA_SSL.',
+  },
+  'topic-missing': {
+    status: 503,
+    meaning: 'a topic does not exist',
+    mend: 'Create the topics with `npx tailrace topics apply`.',
+  },
+  'record-too-large': {
+    status: 413,
+    meaning: 'Kafka refuses a record of this size',
+    mend: 'Raise max.message.bytes of the topic, or send less.',
+  },
+  'invalid-settings': {
+    status: 500,
+    meaning: 'a setting is missing or wrong',
+    mend: 'The message lists every problem; correct them and start again.',
+  },
+  'invalid-configuration': {
+    status: 400,
+    meaning: 'sources or destinations break a rule',
+    mend: 'The message lists every problem with its place; correct them and apply again.',
+  },
+  'local-start-failed': {
+    status: 500,
+    meaning: 'something that `npm start` or a test brings along could not be started',
+    mend: 'The message says what is missing or in the way; put it right and start again.',
+  },
+  'shutting-down': {
+    status: 503,
+    meaning: 'this process is stopping',
+    mend: 'Send it again; another replica, or this one after its restart, will take it.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** A failure with a code from {@link errorTable}. `message` says what happened, in one or more sentences. */
+export class TailraceError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message?: string, options?: ErrorOptions) {
+    const { meaning, mend } = errorTable[code];
+    super(message ?? `${capitalise(meaning)}. ${mend}`, options);
+    this.name = 'TailraceError';
+    this.code = code;
+  }
+
+  /** HTTP status that tells a caller about this error. */
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+}
+
+/** Whether `error` is a TailraceError, of the given code where one is given. */
+export function isTailraceError(error: unknown, code?: ErrorCode): error is TailraceError {
+  return error instanceof TailraceError && (code === undefined || error.code === code);
+}
+
+function capitalise(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
