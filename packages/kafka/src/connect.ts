@@ -1,0 +1,208 @@
+/**
+ * The door to Kafka, and to this package: settings in, a handle out from which producers, consumers, followers
+ * and administration are opened. It is the only file that makes clients of the library.
+ */
+import { TailraceError } from '@tailrace/errors';
+import kafkajs, { type Admin, type KafkaConfig, type KafkaMessage } from 'kafkajs';
+import './compression.ts';
+import { coPartitionedAssigner } from './assigner.ts';
+import { maxWaitMs, startConsumption, type Consumption, type ConsumeOptions } from './consumption.ts';
+import { kafkaFailure } from './failure.ts';
+import { followerMaxWaitMs, startFollower, type Follower, type FollowOptions } from './follower.ts';
+import { bridgeLog, type KafkaLog } from './log.ts';
+import { BatchingPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
+import { lastOfEach, type ConsumedRecord } from './record.ts';
+import { ensureTopics, type TopicReport, type TopicSpec } from './topics.ts';
+
+export interface KafkaSettings {
+  /** `host:port` of the bootstrap servers. */
+  readonly brokers: readonly string[];
+  /** Names this process in the brokers' logs, metrics and quotas. */
+  readonly clientId: string;
+  readonly sasl?:
+    | {
+        readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+        readonly username: string;
+        readonly password: string;
+      }
+    | undefined;
+  /** TLS to the brokers; `ca` is PEM, beside the system's own authorities where absent. */
+  readonly ssl?: { readonly ca?: string | undefined } | undefined;
+}
+
+/**
+ * Everything opened through it is closed by `close()`. All methods throw TailraceError `kafka-unavailable` or
+ * `kafka-refused-credentials` where Kafka cannot be used, unless they say that they wait.
+ */
+export interface Kafka {
+  /** An idempotent, acks=all producer; it connects when something is published, and waits for brokers. */
+  publisher(options?: PublisherOptions): Publisher;
+  /** Resolves once it has joined the group; waits for brokers. */
+  consume(options: ConsumeOptions): Promise<Consumption>;
+  /** Resolves once the topic is read to its end. */
+  follow(options: FollowOptions): Promise<Follower>;
+  ensureTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
+  listTopics(): Promise<string[]>;
+  /** Resolves where a broker answers within `timeoutMs` (default 5 s). */
+  ping(options?: { timeoutMs?: number }): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * The library's own retries of one request: they reuse its sequence numbers, so a repeat is recognised. They
+ * cover a leader that moves; a longer absence is ours to wait for.
+ */
+const retry = { initialRetryTime: 50, maxRetryTime: 1_000, retries: 5 };
+const fetchBytes = { perPartition: 256 * 1024, total: 8 * 1024 * 1024 };
+
+export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
+  const client = new kafkajs.Kafka(clientConfig(settings, log));
+  const classify = (error: unknown): unknown => kafkaFailure(error, settings.brokers);
+  const opened = new Set<{ close(): Promise<void> }>();
+  let connectingAdmin: Promise<Admin> | undefined;
+
+  const admin = (): Promise<Admin> => {
+    connectingAdmin ??= (async () => {
+      const admin = client.admin({ retry });
+      await admin.connect();
+      return admin;
+    })();
+    connectingAdmin.catch(() => {
+      connectingAdmin = undefined;
+    });
+    return connectingAdmin;
+  };
+  const administer = async <T>(work: (admin: Admin) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await admin());
+    } catch (error) {
+      throw classify(error);
+    }
+  };
+  const remember = <T extends { close(): Promise<void> }>(resource: T): T => {
+    opened.add(resource);
+    return resource;
+  };
+
+  return {
+    publisher(options) {
+      const createProducer = () =>
+        client.producer({
+          idempotent: true,
+          maxInFlightRequests: 1,
+          allowAutoTopicCreation: false,
+          createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+          retry,
+        });
+      return remember(new BatchingPublisher(createProducer, classify, log, options));
+    },
+
+    async consume(options) {
+      const owned = new Set<number>();
+      const consumer = client.consumer({
+        groupId: options.groupId,
+        maxWaitTimeInMs: maxWaitMs,
+        maxBytesPerPartition: fetchBytes.perPartition,
+        maxBytes: fetchBytes.total,
+        allowAutoTopicCreation: false,
+        retry: { ...retry, restartOnFailure: () => Promise.resolve(true) },
+        partitionAssigners: options.coPartitioned
+          ? [coPartitionedAssigner(() => [...owned])]
+          : [kafkajs.PartitionAssigners.roundRobin],
+      });
+      return remember(
+        await startConsumption(
+          { consumer, admin: await patiently(admin, classify, log), classify, log, owned },
+          options,
+        ),
+      );
+    },
+
+    async follow(options) {
+      const createConsumer = (groupId: string) =>
+        client.consumer({
+          groupId,
+          maxWaitTimeInMs: followerMaxWaitMs,
+          allowAutoTopicCreation: false,
+          retry: { ...retry, restartOnFailure: () => Promise.resolve(true) },
+        });
+      return remember(
+        await startFollower({ createConsumer, admin: await admin(), classify, log, toRecord }, options),
+      );
+    },
+
+    ensureTopics: (specs) => administer((admin) => ensureTopics(admin, specs)),
+    listTopics: () => administer((admin) => admin.listTopics()),
+
+    async ping({ timeoutMs = 5_000 } = {}) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          reject(
+            new TailraceError(
+              'kafka-unavailable',
+              `Kafka at ${settings.brokers.join(', ')} did not answer in time.`,
+            ),
+          );
+        }, timeoutMs);
+      });
+      try {
+        await Promise.race([administer((admin) => admin.describeCluster()), late]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+
+    async close() {
+      for (const resource of opened) await resource.close();
+      opened.clear();
+      const connected = await connectingAdmin?.catch(() => undefined);
+      connectingAdmin = undefined;
+      await connected?.disconnect();
+    },
+  };
+}
+
+function clientConfig({ brokers, clientId, sasl, ssl }: KafkaSettings, log: KafkaLog): KafkaConfig {
+  return {
+    clientId,
+    brokers: [...brokers],
+    logCreator: bridgeLog(log),
+    connectionTimeout: 3_000,
+    authenticationTimeout: 5_000,
+    requestTimeout: 10_000,
+    retry,
+    ...(sasl && { sasl: sasl as KafkaConfig['sasl'] & object }),
+    ...(ssl && { ssl: ssl.ca === undefined ? true : { ca: ssl.ca } }),
+  };
+}
+
+/** Waits for brokers that are not there yet. */
+async function patiently<T>(
+  connect: () => Promise<T>,
+  classify: (error: unknown) => unknown,
+  log: KafkaLog,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await connect();
+    } catch (error) {
+      const failure = classify(error);
+      if (!(failure instanceof TailraceError)) throw failure;
+      log.warn({ err: failure }, 'Kafka cannot be reached yet; trying again');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  }
+}
+
+function toRecord(topic: string, partition: number, message: KafkaMessage): ConsumedRecord {
+  return {
+    topic,
+    partition,
+    offset: Number(message.offset),
+    timestamp: Number(message.timestamp),
+    key: message.key,
+    value: message.value,
+    headers: lastOfEach(message.headers),
+  };
+}

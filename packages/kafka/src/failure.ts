@@ -1,0 +1,65 @@
+/**
+ * Turns what the client library throws into Tailrace's own errors, with a sentence that says how to mend it.
+ * One classifier for producers, consumers and administration.
+ */
+import { TailraceError } from '@tailrace/errors';
+
+interface LibraryError extends Error {
+  readonly type?: string;
+  readonly broker?: string;
+  readonly cause?: unknown;
+  readonly originalError?: unknown;
+}
+
+/** The error as Tailrace names it. What does not come from Kafka or the network is returned as it is: a defect. */
+export function kafkaFailure(error: unknown, brokers: readonly string[]): unknown {
+  if (error instanceof TailraceError || !(error instanceof Error)) return error;
+  const chain = causes(error);
+  const types = chain.map((cause) => cause.type);
+  const options = { cause: error };
+
+  if (chain.some(({ name }) => name === 'KafkaJSSASLAuthenticationError')) {
+    return new TailraceError('kafka-refused-credentials', undefined, options);
+  }
+  if (types.some((type) => type?.endsWith('AUTHORIZATION_FAILED'))) {
+    return new TailraceError(
+      'kafka-refused-credentials',
+      `Kafka refuses the operation (${types.find(Boolean) ?? ''}): the user lacks an ACL for it.`,
+      options,
+    );
+  }
+  if (types.includes('UNKNOWN_TOPIC_OR_PARTITION')) {
+    return new TailraceError('topic-missing', undefined, options);
+  }
+  if (types.includes('MESSAGE_TOO_LARGE') || types.includes('RECORD_LIST_TOO_LARGE')) {
+    return new TailraceError('record-too-large', undefined, options);
+  }
+  if (chain.some(({ name }) => name.startsWith('KafkaJS')) || chain.some(isNetworkError)) {
+    const root = chain.at(-1) ?? error;
+    return new TailraceError(
+      'kafka-unavailable',
+      `Kafka at ${brokers.join(', ')} cannot be used: ${root.message.replace(/\.$/, '')}. ` +
+        'Check KAFKA_BROKERS and that the brokers run.',
+      options,
+    );
+  }
+  return error;
+}
+
+/** The error, then what caused it, outermost first. */
+function causes(error: Error): LibraryError[] {
+  const chain: LibraryError[] = [];
+  let next: unknown = error;
+  while (next instanceof Error && chain.length < 10) {
+    const current = next as LibraryError;
+    chain.push(current);
+    next = current.cause ?? current.originalError;
+  }
+  return chain;
+}
+
+function isNetworkError(error: LibraryError): boolean {
+  return /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EPIPE|ETIMEDOUT|ERR_SSL|ERR_TLS)/.test(
+    (error as NodeJS.ErrnoException).code ?? '',
+  );
+}

@@ -1,0 +1,13 @@
+export { connectKafka, type Kafka, type KafkaSettings } from './connect.ts';
+export type {
+  Consumption,
+  ConsumeOptions,
+  PartitionLimits,
+  PartitionState,
+  TrackedRecord,
+} from './consumption.ts';
+export type { Follower, FollowOptions } from './follower.ts';
+export type { KafkaLog } from './log.ts';
+export type { Publisher, PublisherOptions } from './publisher.ts';
+export type { ConsumedRecord, OutgoingRecord } from './record.ts';
+export type { TopicReport, TopicSpec } from './topics.ts';

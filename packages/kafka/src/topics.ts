@@ -1,0 +1,80 @@
+/** Creates topics that are missing, and says how those that exist differ from what is wanted; it never changes one. */
+import kafkajs, { type Admin } from 'kafkajs';
+
+export interface TopicSpec {
+  readonly name: string;
+  readonly partitions: number;
+  /** By default the broker's own. */
+  readonly replicationFactor?: number;
+  /** Kafka's topic settings, such as `retention.ms`. */
+  readonly config: Readonly<Record<string, string>>;
+}
+
+export interface TopicReport {
+  readonly name: string;
+  readonly outcome: 'created' | 'exists' | 'differs';
+  /** A sentence for each difference, with the setting to change. */
+  readonly differences: readonly string[];
+}
+
+export async function ensureTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicReport[]> {
+  const existing = new Set(await admin.listTopics());
+  const missing = specs.filter(({ name }) => !existing.has(name));
+  if (missing.length > 0) {
+    // False where another process created one of them at the same moment; what it made is compared below.
+    const created = await admin.createTopics({
+      topics: missing.map(({ name, partitions, replicationFactor = -1, config }) => ({
+        topic: name,
+        numPartitions: partitions,
+        replicationFactor,
+        configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+      })),
+    });
+    if (!created) for (const { name } of missing) existing.add(name);
+  }
+  const present = specs.filter(({ name }) => existing.has(name));
+  const differences = await compare(admin, present);
+  return specs.map(({ name }) => {
+    const found = differences.get(name);
+    if (found === undefined) return { name, outcome: 'created', differences: [] };
+    return { name, outcome: found.length > 0 ? 'differs' : 'exists', differences: found };
+  });
+}
+
+async function compare(admin: Admin, specs: readonly TopicSpec[]): Promise<Map<string, string[]>> {
+  const differences = new Map<string, string[]>();
+  if (specs.length === 0) return differences;
+  const { topics } = await admin.fetchTopicMetadata({ topics: specs.map(({ name }) => name) });
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: specs.map(({ name, config }) => ({
+      type: kafkajs.ConfigResourceTypes.TOPIC,
+      name,
+      configNames: Object.keys(config),
+    })),
+  });
+  for (const { name, partitions, config } of specs) {
+    const found: string[] = [];
+    const count = topics.find((topic) => topic.name === name)?.partitions.length;
+    if (count !== partitions) {
+      found.push(
+        `it has ${count ?? 0} partitions and should have ${partitions}: ` +
+          (count !== undefined && count < partitions
+            ? 'add them with kafka-topics.sh --alter --partitions while the services are stopped, ' +
+              'since a key changes its partition'
+            : 'set TAILRACE_PARTITIONS to the number it has'),
+      );
+    }
+    const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? [];
+    for (const [setting, wanted] of Object.entries(config)) {
+      const is = entries.find(({ configName }) => configName === setting)?.configValue;
+      if (is === wanted) continue;
+      found.push(
+        `${setting} is ${is ?? 'unknown'} and should be ${wanted}: ` +
+          `change it with kafka-configs.sh --alter --add-config ${setting}=${wanted}`,
+      );
+    }
+    differences.set(name, found);
+  }
+  return differences;
+}

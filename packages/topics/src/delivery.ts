@@ -1,0 +1,103 @@
+/**
+ * The record of `deliveries`, its retry tiers, the replay lane and the dead letters: one event on its way to
+ * one destination. The value is the webhook body, byte for byte; everything else is in headers, so that no
+ * stage after the router parses the body.
+ */
+import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+
+/** One event on its way to one destination. Times are milliseconds since the epoch. */
+export interface Delivery {
+  /** Stable across retries and replays of the same event and destination; receivers may drop repeats by it. */
+  readonly deliveryId: string;
+  /** The event's messageId. */
+  readonly eventId: string;
+  readonly sourceId: string;
+  readonly destinationId: string;
+  /** `track`, `identify`, `page`, `screen`, `group`, `alias` or `delete`. */
+  readonly type: string;
+  /** Attempts made so far. */
+  readonly attempt: number;
+  /** When the first attempt was made, or would have been had it not been parked; the retry window starts here. */
+  readonly firstAttemptAt?: number | undefined;
+  /** When the next attempt is due; undefined means at once. */
+  readonly dueAt?: number | undefined;
+  /** Why the delivery is where it is: the reason of the retry, or of its death. */
+  readonly reason?: string | undefined;
+  /** Fingerprints of URLs that answered with a permanent failure and are not tried again. */
+  readonly closedUrls: readonly string[];
+  /** What each URL answered last, as JSON text; only on dead letters. */
+  readonly lastAnswer?: string | undefined;
+  /** W3C Trace Context of the call that caused it. */
+  readonly traceparent?: string | undefined;
+  /** `<destinationId>/<user key>`: orders a user's deliveries to one destination within a partition. */
+  readonly key: string;
+  /** The exact bytes that are signed and sent. */
+  readonly body: Buffer;
+}
+
+export function deliveryKey(destinationId: string, userKey: string): string {
+  return `${destinationId}/${userKey}`;
+}
+
+/** The record to publish for `delivery`; `partition` keeps a retry in the partition it came from. */
+export function encodeDelivery(topic: string, delivery: Delivery, partition?: number): OutgoingRecord {
+  const headers: Record<string, string> = {
+    'delivery-id': delivery.deliveryId,
+    'event-id': delivery.eventId,
+    'source-id': delivery.sourceId,
+    'destination-id': delivery.destinationId,
+    type: delivery.type,
+    attempt: String(delivery.attempt),
+  };
+  if (delivery.firstAttemptAt !== undefined)
+    headers['first-attempt-at'] = formatTime(delivery.firstAttemptAt);
+  if (delivery.dueAt !== undefined) headers['due-at'] = formatTime(delivery.dueAt);
+  if (delivery.reason !== undefined) headers['reason'] = delivery.reason;
+  if (delivery.closedUrls.length > 0) headers['closed-urls'] = delivery.closedUrls.join(',');
+  if (delivery.lastAnswer !== undefined) headers['last-answer'] = delivery.lastAnswer;
+  if (delivery.traceparent !== undefined) headers['traceparent'] = delivery.traceparent;
+  return { topic, partition, key: delivery.key, value: delivery.body, headers };
+}
+
+/** What a record says, or a sentence on why it is not a delivery (somebody else wrote to the topic). */
+export function decodeDelivery(record: Pick<ConsumedRecord, 'key' | 'value' | 'headers'>): Delivery | string {
+  const header = (name: string): string | undefined => record.headers[name]?.toString();
+  const problems: string[] = [];
+  const required = (name: string): string => {
+    const text = header(name);
+    if (text === undefined || text === '') problems.push(`header ${name} is missing`);
+    return text ?? '';
+  };
+  const time = (name: string): number | undefined => {
+    const text = header(name);
+    if (text === undefined) return undefined;
+    const ms = Date.parse(text);
+    if (Number.isNaN(ms)) problems.push(`header ${name} is not an ISO 8601 time`);
+    return ms;
+  };
+  const attempt = Number(header('attempt') ?? '0');
+  if (!Number.isSafeInteger(attempt) || attempt < 0) problems.push('header attempt is not a whole number');
+  if (record.value === null) problems.push('the value is null');
+
+  const delivery: Delivery = {
+    deliveryId: required('delivery-id'),
+    eventId: required('event-id'),
+    sourceId: required('source-id'),
+    destinationId: required('destination-id'),
+    type: required('type'),
+    attempt,
+    firstAttemptAt: time('first-attempt-at'),
+    dueAt: time('due-at'),
+    reason: header('reason'),
+    closedUrls: header('closed-urls')?.split(',') ?? [],
+    lastAnswer: header('last-answer'),
+    traceparent: header('traceparent'),
+    key: record.key?.toString() ?? '',
+    body: record.value ?? Buffer.alloc(0),
+  };
+  return problems.length > 0 ? problems.join('; ') : delivery;
+}
+
+function formatTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,4 @@
+export { tierDelaysMs, topicNames, topicSpecs, type TopicNames } from './catalogue.ts';
+export { decodeDelivery, deliveryKey, encodeDelivery, type Delivery } from './delivery.ts';
+export { formatDuration, parseDuration } from './duration.ts';
+export type { AttemptRecord, UrlAttempt } from './attempt.ts';
