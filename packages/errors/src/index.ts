@@ -17,6 +17,16 @@ interface ErrorEntry {
 }
 
 export const errorTable = {
+  'malformed-request': {
+    status: 400,
+    meaning: 'the request is not HTTP as it should be',
+    mend: 'Check its request line, headers and Content-Length; headers may have 16 KB.',
+  },
+  'request-timeout': {
+    status: 408,
+    meaning: 'the request did not arrive in time',
+    mend: 'Send it again; the whole of it has to arrive within 60 seconds.',
+  },
   'malformed-json': {
     status: 400,
     meaning: 'the body is not JSON in UTF-8',
@@ -41,6 +51,11 @@ export const errorTable = {
     status: 401,
     meaning: 'no enabled source has this write key',
     mend: 'Send the write key of an enabled source as the user name of HTTP Basic auth.',
+  },
+  'rate-limited': {
+    status: 429,
+    meaning: 'the source sends more calls a second than its rate limit',
+    mend: 'Send it again after the seconds in Retry-After, or raise rateLimit of the source.',
   },
   'unknown-source': {
     status: 401,
@@ -82,6 +97,11 @@ export const errorTable = {
     meaning: 'Kafka refuses a record of this size',
     mend: 'Raise max.message.bytes of the topic, or send less.',
   },
+  'internal-error': {
+    status: 500,
+    meaning: 'Tailrace has a defect',
+    mend: 'Send it again; report it together with the line in the log of the service.',
+  },
   'invalid-settings': {
     status: 500,
     meaning: 'a setting is missing or wrong',
@@ -109,12 +129,15 @@ export type ErrorCode = keyof typeof errorTable;
 /** A failure with a code from {@link errorTable}. `message` says what happened, in one or more sentences. */
 export class TailraceError extends Error {
   readonly code: ErrorCode;
+  /** Seconds after which it may go better, where that is known. */
+  readonly retryAfterS: number | undefined;
 
-  constructor(code: ErrorCode, message?: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message?: string, options?: ErrorOptions & { readonly retryAfterS?: number }) {
     const { meaning, mend } = errorTable[code];
     super(message ?? `${capitalise(meaning)}. ${mend}`, options);
     this.name = 'TailraceError';
     this.code = code;
+    this.retryAfterS = options?.retryAfterS;
   }
 
   /** HTTP status that tells a caller about this error. */

@@ -1,0 +1,22 @@
+export { callBytes, maxBatchBytes, maxBatchCalls, maxCallBytes, maxEventBytes } from './limits.ts';
+export { formatInstant, isInstant, parseInstant } from './instant.ts';
+export { deliveryId, recordMessageId } from './name-based-id.ts';
+export {
+  isEventType,
+  readBatch,
+  readCall,
+  type BatchFields,
+  type InvalidCall,
+  type ReadOptions,
+  type ReadResult,
+} from './read-call.ts';
+export {
+  eventSchemas,
+  eventTypes,
+  maxMessageIdLength,
+  userKey,
+  type EventType,
+  type JsonObject,
+  type TailraceEvent,
+} from './schema.ts';
+export { webhookBody } from './webhook-body.ts';

@@ -1,0 +1,117 @@
+/**
+ * Points in time as senders write them, and as Tailrace writes them: `YYYY-MM-DDTHH:mm:ss.sssZ`, which holds the
+ * years 0000 to 9999. Inside the process they are milliseconds since the epoch.
+ *
+ * `Date.parse` is not enough: it takes 30 February for 2 March, reads a time without an offset as local time,
+ * and refuses an offset without a colon, which is what `strftime("%z")` and the Go client write.
+ */
+
+const earliestMs = -62_167_219_200_000;
+const latestMs = 253_402_300_799_999;
+const dayMs = 86_400_000;
+/** The Gregorian calendar repeats after so many years, which are so many days. */
+const calendarCycle = { years: 400, ms: 146_097 * dayMs };
+
+const canonical = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const iso8601 =
+  /^(\d{4})-?(\d\d)-?(\d\d)(?:[Tt ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9})\d*)?)?)?(?:[Zz]| ?([+-])(\d\d)(?::?(\d\d))?)?)?$/;
+
+/**
+ * Milliseconds since the epoch of an ISO 8601 date-time (calendar dates, extended or basic form, `T` or a space
+ * between date and time); undefined where `text` is not one. Digits beyond the millisecond are cut off. What has
+ * no offset is UTC, and a date alone is its midnight.
+ */
+export function parseInstant(text: string): number | undefined {
+  if (canonical.test(text)) return parseCanonical(text);
+  const match = iso8601.exec(text);
+  if (!match) return undefined;
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = ''] = match;
+  const [sign, offsetHours = 0, offsetMinutes = 0] = match.slice(8);
+  const localMs = toMs(
+    Number(year),
+    Number(month),
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+    Number(fraction.slice(0, 3).padEnd(3, '0')),
+  );
+  if (localMs === undefined || Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
+  const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
+  const ms = sign === '-' ? localMs + offsetMs : localMs - offsetMs;
+  return isInstant(ms) ? ms : undefined;
+}
+
+/** Number by number out of the text: a third of the time that cutting it into strings takes. */
+function parseCanonical(text: string): number | undefined {
+  return toMs(
+    digits(text, 0, 4),
+    digits(text, 5, 7),
+    digits(text, 8, 10),
+    digits(text, 11, 13),
+    digits(text, 14, 16),
+    digits(text, 17, 19),
+    digits(text, 20, 23),
+  );
+}
+
+function digits(text: string, from: number, to: number): number {
+  let value = 0;
+  for (let at = from; at < to; at++) value = value * 10 + text.charCodeAt(at) - 0x30;
+  return value;
+}
+
+/** Whether `ms` since the epoch is a time that {@link formatInstant} can write. */
+export function isInstant(ms: number): boolean {
+  return ms >= earliestMs && ms <= latestMs;
+}
+
+const upTo99 = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
+const upTo999 = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
+let lastDay = NaN;
+let lastDayText = '';
+
+/**
+ * `ms` since the epoch, for which {@link isInstant} holds, in the canonical form. The text of the last day is kept:
+ * the times of one call are mostly of one day, and 40 ns are less than the microsecond of `toISOString`.
+ */
+export function formatInstant(ms: number): string {
+  const day = Math.floor(ms / dayMs);
+  if (day !== lastDay) {
+    lastDayText = new Date(day * dayMs).toISOString().slice(0, 11);
+    lastDay = day;
+  }
+  const msOfDay = Math.floor(ms - day * dayMs);
+  const second = Math.floor(msOfDay / 1000);
+  const minute = Math.floor(second / 60);
+  const clock = `${upTo99[Math.floor(minute / 60)]}:${upTo99[minute % 60]}:${upTo99[second % 60]}`;
+  return `${lastDayText}${clock}.${upTo999[msOfDay % 1000]}Z`;
+}
+
+function toMs(
+  year: number,
+  month: number,
+  day: number,
+  hour: number,
+  minute: number,
+  second: number,
+  ms: number,
+): number | undefined {
+  if (!isCalendarDay(year, month, day) || !isTimeOfDay(hour, minute, second)) return undefined;
+  // A cycle later, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  return Date.UTC(year + calendarCycle.years, month - 1, day, hour, minute, second, ms) - calendarCycle.ms;
+}
+
+function isCalendarDay(year: number, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1) return false;
+  if (day <= 28) return true;
+  if (month !== 2) return day <= (month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31);
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return isLeap && day === 29;
+}
+
+/** 24:00 is the end of the day, and 23:59:60 a leap second; both become the second that follows. */
+function isTimeOfDay(hour: number, minute: number, second: number): boolean {
+  if (hour === 24) return minute === 0 && second === 0;
+  return hour < 24 && minute < 60 && second <= 60;
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { deliveryId, recordMessageId } from './name-based-id.ts';
+
+// Expected values: Python's uuid.uuid5 with the same namespace and name.
+describe('deliveryId', () => {
+  test('is the UUID of version 5 that another implementation computes', () => {
+    assert.equal(
+      deliveryId('web', 'node-next-1763710000000-a', 'crm'),
+      '88cb5189-8d9c-505d-a3ee-1d71972c8f6f',
+    );
+    assert.equal(deliveryId('web', 'zoë 東京', 'crm'), 'd582b079-c6a6-5e93-85f4-5e53a6dde956');
+  });
+
+  test('has the form of a UUID of version 5, for any names', () => {
+    const form = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), (source, message, destination) => {
+        assert.match(deliveryId(source, message, destination), form);
+      }),
+    );
+  });
+
+  test('differs where the source, the message or the destination differs', () => {
+    const ids = [
+      deliveryId('web', 'm-1', 'crm'),
+      deliveryId('app', 'm-1', 'crm'),
+      deliveryId('web', 'm-2', 'crm'),
+      deliveryId('web', 'm-1', 'erp'),
+      deliveryId('crm', 'm-1', 'web'),
+    ];
+    assert.equal(new Set(ids).size, ids.length);
+  });
+});
+
+describe('recordMessageId', () => {
+  const record = {
+    topic: 'tailrace.events',
+    partition: 3,
+    offset: 9_007_199_254_740_991,
+    timestamp: 1_763_710_173_479,
+  };
+
+  test('is the UUID of version 5 that another implementation computes', () => {
+    assert.equal(recordMessageId(record), '19e2d7e4-8410-5b11-8164-5aab04d154d0');
+  });
+
+  test('differs where the place or the time of the record differs', () => {
+    const ids = [
+      recordMessageId(record),
+      recordMessageId({ ...record, topic: 'other.events' }),
+      recordMessageId({ ...record, partition: 4 }),
+      recordMessageId({ ...record, offset: 9_007_199_254_740_990 }),
+      recordMessageId({ ...record, timestamp: 1_763_710_173_480 }),
+    ];
+    assert.equal(new Set(ids).size, ids.length);
+  });
+});

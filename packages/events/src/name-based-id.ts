@@ -1,0 +1,41 @@
+/**
+ * Ids that follow from what they name, so that work repeated after a crash repeats its ids too: UUIDs of
+ * version 5 (RFC 9562, section 5.5), SHA-1 over a namespace and a name.
+ */
+import { hash } from 'node:crypto';
+
+/** The namespace of all of Tailrace's ids; the first word of a name keeps the kinds apart. */
+const namespace = Buffer.from('0b1f3c5a8d7e4f60a9c2d4e6f8011b3d', 'hex');
+
+/** The id of the delivery of one event to one destination: the same at every attempt, replay and repetition. */
+export function deliveryId(sourceId: string, messageId: string, destinationId: string): string {
+  return nameBasedId('delivery', sourceId, destinationId, messageId);
+}
+
+/**
+ * The messageId of a record that brought none: the same whenever this record is read. The time is part of it,
+ * because a topic that is made anew counts its offsets from 0 again.
+ */
+export function recordMessageId(record: {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number;
+}): string {
+  const { topic, partition, offset, timestamp } = record;
+  return nameBasedId('record', topic, String(partition), String(offset), String(timestamp));
+}
+
+/** NUL separates the parts: only the last, which needs no end, may be free text. */
+function nameBasedId(...parts: readonly string[]): string {
+  const name = Buffer.from(parts.join('\0'));
+  const digest = hash('sha1', Buffer.concat([namespace, name]), 'hex');
+  const variant = ((parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `5${digest.slice(13, 16)}`,
+    `${variant}${digest.slice(17, 20)}`,
+    digest.slice(20, 32),
+  ].join('-');
+}

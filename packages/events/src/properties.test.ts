@@ -1,0 +1,158 @@
+/** What holds for every call, whatever is in it: checked with calls that are half right and half wrong. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { readCall, type ReadOptions } from './read-call.ts';
+import { eventSchemas, eventTypes, type EventType, type TailraceEvent } from './schema.ts';
+import { webhookBody } from './webhook-body.ts';
+
+const options: ReadOptions = {
+  receivedAt: Date.parse('2026-11-21T12:00:00.000Z'),
+  enriched: true,
+  fallbackMessageId: () => 'made-up',
+};
+
+const text = fc.oneof(
+  { weight: 6, arbitrary: fc.string({ unit: 'binary', minLength: 1 }) },
+  { weight: 1, arbitrary: fc.constantFrom(null, '', 0, 42, 1.5, 1e300, true, []) },
+);
+const object = fc.oneof(
+  { weight: 6, arbitrary: fc.dictionary(fc.string(), fc.jsonValue()) },
+  { weight: 1, arbitrary: fc.constantFrom(null, [], [1], 'text', 7, { traits: { plan: 'pro' } }) },
+);
+const date = fc.date({
+  min: new Date('0000-01-01T00:00:00.000Z'),
+  max: new Date('9999-12-31T23:59:59.999Z'),
+  noInvalidDate: true,
+});
+const instant = fc.oneof(
+  { weight: 6, arbitrary: date.map((d) => d.toISOString()) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(null, '', 'now', '2026-11-21T07:27:36+0000', 1763710173479, 12, {}),
+  },
+);
+
+/** A call with any of the fields, right or wrong. */
+const anyCall = fc
+  .record(
+    {
+      type: fc.constantFrom<unknown>(...eventTypes, ...eventTypes, ...eventTypes, 'Track', null),
+      ...{ messageId: text, userId: text, anonymousId: text, previousId: text, groupId: text },
+      ...{ event: text, name: text, category: text, channel: text, version: fc.jsonValue() },
+      ...{ properties: object, traits: object, context: object, integrations: object },
+      ...{ timestamp: instant, originalTimestamp: instant, sentAt: instant, receivedAt: instant },
+      ...{ writeKey: text, _metadata: object },
+    },
+    { requiredKeys: ['type', 'userId'] },
+  )
+  // As it comes out of JSON.parse: no undefined, no -0.
+  .map((call) => JSON.parse(JSON.stringify(call)) as Record<string, unknown>);
+
+const ajv = new Ajv({ allErrors: true });
+const validators = new Map(eventTypes.map((type) => [type, ajv.compile(eventSchemas[type])]));
+
+function isValid(event: { readonly type?: unknown }): boolean {
+  return validators.get(event.type as EventType)?.(event) ?? false;
+}
+
+/** Runs `check` on the event of every call that is accepted. */
+function forEveryEvent(check: (event: TailraceEvent) => void): void {
+  let accepted = 0;
+  fc.assert(
+    fc.property(anyCall, (call) => {
+      const result = readCall(call, options);
+      if (!result.ok) return;
+      accepted++;
+      check(result.event);
+    }),
+    { numRuns: 800 },
+  );
+  assert.ok(accepted > 100, `only ${accepted} calls were accepted: the property says too little`);
+}
+
+describe('every call', () => {
+  test('is answered with a value, whatever JSON it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.boolean(), (input, enriched) => {
+        assert.equal(typeof readCall(input, { ...options, enriched }).ok, 'boolean');
+      }),
+    );
+  });
+
+  test('that is refused says why, in sentences', () => {
+    fc.assert(
+      fc.property(anyCall, (call) => {
+        const result = readCall(call, options);
+        if (!result.ok) assert.match(result.message, /^[A-Za-z].*\.$/);
+      }),
+    );
+  });
+});
+
+describe('every event', () => {
+  test('is what the schema of its type describes', () => {
+    forEveryEvent((event) => {
+      assert.ok(isValid(event), JSON.stringify(event));
+    });
+  });
+
+  test('reads as itself, also after a way through JSON and at a later time', () => {
+    forEveryEvent((event) => {
+      const again: unknown = JSON.parse(JSON.stringify(event));
+      const result = readCall(again, { ...options, receivedAt: options.receivedAt + 86_400_000 });
+      assert.deepEqual(result, { ok: true, event });
+    });
+  });
+
+  test('is refused if a field is taken away that its schema requires, and accepted otherwise', () => {
+    forEveryEvent((event) => {
+      for (const field of Object.keys(event)) {
+        if (filledIn.has(field)) continue;
+        const rest: unknown = { ...event, [field]: undefined };
+        const shortened = JSON.parse(JSON.stringify(rest)) as object;
+        assert.equal(readCall(shortened, options).ok, isValid(shortened), `without ${field}`);
+      }
+    });
+  });
+
+  test('has times in UTC with milliseconds', () => {
+    forEveryEvent(({ timestamp, receivedAt }) => {
+      for (const time of [timestamp, receivedAt]) {
+        assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      }
+    });
+  });
+
+  test('has a body that a receiver may parse and serialise again without changing a byte', () => {
+    forEveryEvent((event) => {
+      const body = webhookBody(event);
+      assert.equal(JSON.stringify(JSON.parse(body)), body);
+    });
+  });
+
+  test('has a body with exactly the keys that its type specifies', () => {
+    forEveryEvent((event) => {
+      const body = JSON.parse(webhookBody(event)) as object;
+      const expected = [...specifiedKeys[event.type]];
+      if (event.type !== 'alias') expected.push(event.userId === undefined ? 'anonymousId' : 'userId');
+      if (event.type !== 'delete' && event.context) expected.push('context');
+      if (event.type === 'screen' && event.name !== undefined) expected.push('name');
+      assert.deepEqual(Object.keys(body).sort(), expected.sort());
+    });
+  });
+});
+
+/** What enrichment supplies where it is missing. */
+const filledIn = new Set(['messageId', 'timestamp', 'receivedAt']);
+
+const specifiedKeys: Readonly<Record<EventType, readonly string[]>> = {
+  page: ['version', 'type', 'timestamp', 'properties'],
+  screen: ['version', 'type', 'timestamp', 'properties'],
+  identify: ['version', 'type', 'timestamp', 'traits'],
+  track: ['version', 'type', 'timestamp', 'event', 'properties'],
+  alias: ['version', 'type', 'timestamp', 'Previous ID', 'User ID'],
+  group: ['version', 'type', 'timestamp', 'groupId', 'traits'],
+  delete: ['type', 'timestamp'],
+};

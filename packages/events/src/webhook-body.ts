@@ -1,0 +1,42 @@
+/**
+ * The JSON that a receiver gets (specification, section 2.1): exactly the keys named there, in this order, and
+ * nothing else that the call may have carried. The router makes the bytes once; from then on they are signed,
+ * sent and kept as they are.
+ */
+import type { JsonObject, TailraceEvent } from './schema.ts';
+
+/** The body of the webhook for `event`, as JSON text. */
+export function webhookBody(event: TailraceEvent): string {
+  // JSON.stringify leaves out every key whose value is undefined.
+  return JSON.stringify(bodyOf(event));
+}
+
+function bodyOf(event: TailraceEvent): object {
+  const { type, userId, timestamp, context, properties = {}, traits = {} } = event;
+  const anonymousId = userId === undefined ? event.anonymousId : undefined;
+  const common = { version: 1, type, userId, anonymousId, timestamp, context };
+  switch (event.type) {
+    case 'track':
+      return { ...common, event: event.event, properties };
+    case 'identify':
+      return { ...common, traits };
+    case 'page':
+      return { ...common, properties: withNames(event) };
+    case 'screen':
+      return { ...common, name: event.name, properties: withNames(event) };
+    case 'group':
+      return { ...common, groupId: event.groupId, traits };
+    case 'alias': {
+      // Its two ids stand under keys of their own, in place of the common one.
+      const ids = { 'Previous ID': event.previousId, 'User ID': userId ?? event.anonymousId };
+      return { version: 1, type, ...ids, timestamp, context };
+    }
+    case 'delete':
+      return { type, userId, timestamp };
+  }
+}
+
+/** The properties of a page or screen, with the name and category that its call gave beside them. */
+function withNames({ properties, name, category }: TailraceEvent): JsonObject {
+  return { ...properties, ...(name !== undefined && { name }), ...(category !== undefined && { category }) };
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { sign, verifySignature } from './index.ts';
+
+interface Vector {
+  name: string;
+  secret: string;
+  body: string;
+  /** The body is this many times `body`; once where absent. */
+  repeat?: number;
+  /** What openssl printed. */
+  signature: string;
+}
+const vectors = JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8')) as Vector[];
+
+describe('sign agrees with openssl', () => {
+  for (const { name, secret, body, repeat = 1, signature } of vectors) {
+    test(name, () => {
+      const whole = body.repeat(repeat);
+      assert.equal(sign(secret, whole), signature);
+      assert.equal(sign(secret, Buffer.from(whole)), signature);
+    });
+  }
+});
+
+describe('verifySignature', () => {
+  const secret = 's3cret';
+  const body = Buffer.from('{"name":"Zoë"}');
+  const signature = sign(secret, body);
+
+  test('accepts what sign made, for any secret and body', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.uint8Array(), (anySecret, bytes) => {
+        const anyBody = Buffer.from(bytes);
+        assert.equal(verifySignature(anySecret, anyBody, sign(anySecret, anyBody)), true);
+      }),
+    );
+  });
+
+  test('refuses a signature with any one digit changed', () => {
+    for (let i = 0; i < signature.length; i++) {
+      const digit = signature[i] === '0' ? '1' : '0';
+      const changed = signature.slice(0, i) + digit + signature.slice(i + 1);
+      assert.equal(verifySignature(secret, body, changed), false, `digit ${i}`);
+    }
+  });
+
+  test('refuses another secret, and another body', () => {
+    assert.equal(verifySignature('s3cret2', body, signature), false);
+    assert.equal(verifySignature(secret, Buffer.from('{"name":"Zoe"}'), signature), false);
+  });
+
+  test('refuses a header that is missing, empty, cut short, too long, or not hex', () => {
+    const headers = [
+      undefined,
+      null,
+      '',
+      signature.slice(0, 39),
+      `${signature}0`,
+      ` ${signature}`,
+      'z'.repeat(40),
+    ];
+    for (const header of headers) assert.equal(verifySignature(secret, body, header), false, String(header));
+  });
+
+  test('refuses uppercase hex, because the header is lowercase', () => {
+    assert.equal(verifySignature(secret, body, signature.toUpperCase()), false);
+  });
+
+  test('refuses characters that only look right once cut to one byte', () => {
+    const widened = String.fromCharCode(...Array.from(signature, (digit) => digit.charCodeAt(0) + 0x100));
+    assert.equal(verifySignature(secret, body, widened), false);
+  });
+});
