@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  checkConfiguration,
+  checkDestination,
+  checkSource,
+  formatPath,
+  missingSources,
+  type Checked,
+} from './check.ts';
+
+const source = { id: 'web', writeKeys: ['wk_demo'] };
+const webhook = { url: 'https://crm.example.com/hook' };
+const destination = { id: 'crm', type: 'Webhooks', sources: ['web'], settings: { webhooks: [webhook] } };
+
+/** A destination with these settings beside, or in place of, its one webhook. */
+const withSettings = (settings: object) => ({
+  ...destination,
+  settings: { ...destination.settings, ...settings },
+});
+const withHeaders = (headers: object) => withSettings({ webhooks: [{ ...webhook, headers }] });
+const headersNamed = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, 'a']));
+
+function problemsOf(checked: Checked<unknown>): string[] {
+  return 'problems' in checked
+    ? checked.problems.map(({ path, message }) => `${formatPath(path)}: ${message}`)
+    : [];
+}
+
+test('what may be left out has its default, and the value given is not changed', () => {
+  const given = { sources: [source], destinations: [destination] };
+  const before = structuredClone(given);
+  const checked = checkConfiguration(given);
+  assert.ok('value' in checked);
+  assert.deepEqual(checked.value, {
+    sources: [{ ...source, enabled: true }],
+    destinations: [{ ...destination, enabled: true }],
+  });
+  assert.deepEqual(given, before);
+  assert.deepEqual(checkConfiguration({}), { value: { sources: [], destinations: [] } });
+});
+
+test('everything a source may have is accepted', () => {
+  for (const accepted of [
+    source,
+    { ...source, name: 'Website', enabled: false, rateLimit: 100 },
+    { ...source, schema: {} },
+    { ...source, schema: { track: { blocked: ['Debug Event', 'Ünïcode'] } } },
+    { ...source, id: 'A-b_9'.padEnd(64, 'x'), writeKeys: ['a', 'B.c~d-e_f'] },
+  ]) {
+    assert.deepEqual(problemsOf(checkSource(accepted)), [], JSON.stringify(accepted));
+  }
+});
+
+test('each rule of a source has a problem that names the field and what is allowed', () => {
+  const cases: [value: unknown, problem: string][] = [
+    [null, ': is empty; allowed is a source: a mapping with id and writeKeys'],
+    [[], ': is a list; allowed is a source: a mapping with id and writeKeys'],
+    [{ writeKeys: ['a'] }, 'id: is missing; it is 1 to 64 letters, digits, dashes and underscores'],
+    [{ id: 'web' }, 'writeKeys: is missing; it is a list of 1 to 20 write keys'],
+    [{ ...source, id: '' }, 'id: is not 1 to 64 letters, digits, dashes and underscores'],
+    [{ ...source, id: 'a/b' }, 'id: is not 1 to 64 letters, digits, dashes and underscores'],
+    [{ ...source, id: 'a\n' }, 'id: is not 1 to 64 letters, digits, dashes and underscores'],
+    [{ ...source, id: 'x'.repeat(65) }, 'id: is not 1 to 64 letters, digits, dashes and underscores'],
+    [{ ...source, name: '' }, 'name: is not a text of 1 to 200 characters'],
+    [{ ...source, enabled: 'yes' }, 'enabled: is a text; allowed is true or false'],
+    [{ ...source, writeKeys: [] }, 'writeKeys: has 0 items; allowed is a list of 1 to 20 write keys'],
+    [
+      { ...source, writeKeys: ['a:b'] },
+      'writeKeys[0]: is not 1 to 128 letters, digits, dots, dashes, underscores and tildes',
+    ],
+    [
+      { ...source, writeKeys: [12] },
+      'writeKeys[0]: is a number; allowed is 1 to 128 letters, digits, dots, dashes, underscores and tildes; put it in quotes',
+    ],
+    [{ ...source, writeKeys: ['a', 'b', 'a'] }, 'writeKeys[2]: repeats an earlier item of the list'],
+    [{ ...source, rateLimit: 0 }, 'rateLimit: is not a whole number of calls a second, from 1 to 1000000'],
+    [
+      { ...source, rateLimit: 1.5 },
+      'rateLimit: is a number; allowed is a whole number of calls a second, from 1 to 1000000',
+    ],
+    [
+      { ...source, schema: { track: { block: [], blocked: [] } } },
+      'schema.track.block: nothing has this name here; is blocked meant?',
+    ],
+    [
+      { ...source, schema: { track: {} } },
+      'schema.track.blocked: is missing; it is a list of up to 1,000 event names',
+    ],
+    [{ ...source, writeKey: ['a'] }, 'writeKey: nothing has this name here; is writeKeys meant?'],
+    [
+      { ...source, secret: 'a' },
+      'secret: nothing has this name here; known are id, name, writeKeys, enabled, schema, rateLimit',
+    ],
+  ];
+  for (const [value, problem] of cases) {
+    assert.deepEqual(problemsOf(checkSource(value)), [problem], JSON.stringify(value));
+  }
+});
+
+test('everything a destination may have is accepted', () => {
+  for (const accepted of [
+    destination,
+    { ...destination, name: 'CRM hook', enabled: false, sources: [] },
+    withSettings({ sharedSecret: 's3cret' }),
+    withSettings({ webhooks: Array.from({ length: 5 }, () => webhook) }),
+    withHeaders({}),
+    withHeaders(headersNamed(5)),
+    withSettings({ webhooks: Array.from({ length: 5 }, () => ({ ...webhook, headers: headersNamed(5) })) }),
+  ]) {
+    assert.deepEqual(problemsOf(checkDestination(accepted)), [], JSON.stringify(accepted));
+  }
+});
+
+test('each rule of a destination has a problem that names the field and what is allowed', () => {
+  const cases: [value: unknown, problem: string][] = [
+    [{ ...destination, type: 'webhooks' }, 'type: is not Webhooks'],
+    [{ ...destination, sources: 'web' }, 'sources: is a text; allowed is a list of ids of sources'],
+    [{ ...destination, sources: ['web', 'web'] }, 'sources[1]: repeats an earlier item of the list'],
+    [{ ...destination, settings: {} }, 'settings.webhooks: is missing; it is a list of 1 to 5 webhooks'],
+    [withSettings({ webhooks: [] }), 'settings.webhooks: has 0 items; allowed is a list of 1 to 5 webhooks'],
+    [
+      withSettings({ webhooks: Array.from({ length: 6 }, () => webhook) }),
+      'settings.webhooks: has 6 items; allowed is a list of 1 to 5 webhooks',
+    ],
+    [withSettings({ sharedSecret: '' }), 'settings.sharedSecret: is not a text of 1 to 1,024 characters'],
+    [
+      withSettings({ sharedSecret: null }),
+      'settings.sharedSecret: is empty; allowed is a text of 1 to 1,024 characters',
+    ],
+    [
+      withSettings({ webhooks: [{ url: 'ftp://example.com' }] }),
+      'settings.webhooks[0].url: is neither http nor https',
+    ],
+    [
+      withSettings({ webhooks: [webhook, { headers: {} }] }),
+      'settings.webhooks[1].url: is missing; it is a full URL with http or https',
+    ],
+    [
+      withHeaders(headersNamed(6)),
+      'settings.webhooks[0].headers: has 6 entries; allowed is a mapping of up to 5 header names to values',
+    ],
+    [
+      withHeaders({ Host: 'a' }),
+      'settings.webhooks[0].headers.Host: is set by Tailrace and cannot be changed',
+    ],
+    [withHeaders({ 'X-A': 'a\r\nb' }), 'settings.webhooks[0].headers["X-A"]: holds a line break or NUL'],
+    [
+      withHeaders({ 'X-A': 1 }),
+      'settings.webhooks[0].headers["X-A"]: is a number; allowed is a text; put it in quotes',
+    ],
+    [
+      withHeaders({ 'X-A': 'a', 'x-a': 'b' }),
+      'settings.webhooks[0].headers["x-a"]: is the same header as "X-A"',
+    ],
+  ];
+  for (const [value, problem] of cases) {
+    assert.deepEqual(problemsOf(checkDestination(value)), [problem], JSON.stringify(value));
+  }
+});
+
+test('ids and write keys name one entry each', () => {
+  const checked = checkConfiguration({
+    sources: [source, { id: 'web', writeKeys: ['wk_demo', 'other'] }, { id: 'app', writeKeys: ['other'] }],
+    destinations: [destination, destination],
+  });
+  assert.deepEqual(problemsOf(checked), [
+    'sources[1].id: is already the id of sources[0]; ids are unique',
+    'sources[1].writeKeys[0]: is already a write key of sources[0]; a write key names one source',
+    'sources[2].writeKeys[0]: is already a write key of sources[1]; a write key names one source',
+    'destinations[1].id: is already the id of destinations[0]; ids are unique',
+  ]);
+});
+
+test('problems between entries are found beside problems inside them', () => {
+  const broken = { ...source, rateLimit: 'fast' };
+  assert.deepEqual(problemsOf(checkConfiguration({ sources: [broken, broken] })), [
+    'sources[0].rateLimit: is a text; allowed is a whole number of calls a second, from 1 to 1000000',
+    'sources[1].rateLimit: is a text; allowed is a whole number of calls a second, from 1 to 1000000',
+    'sources[1].id: is already the id of sources[0]; ids are unique',
+    'sources[1].writeKeys[0]: is already a write key of sources[0]; a write key names one source',
+  ]);
+});
+
+test('a source that does not exist is named, with the one that may be meant', () => {
+  const checked = checkDestination({ ...destination, sources: ['web', 'wbe', 'nowhere'] });
+  assert.ok('value' in checked);
+  assert.deepEqual(
+    missingSources([checked.value], ['web', 'app']).map(
+      ({ path, message }) => `${formatPath(path)}: ${message}`,
+    ),
+    [
+      'destinations[0].sources[1]: there is no source "wbe"; is "web" meant?',
+      'destinations[0].sources[2]: there is no source "nowhere"',
+    ],
+  );
+});
+
+test('messages repeat no secret, whatever is wrong with it', () => {
+  const secret = 'S3CRET';
+  const checked = checkConfiguration({
+    sources: [
+      { id: 'a', writeKeys: [`${secret}:`, `${secret}1`, `${secret}1`] },
+      { id: 'b', writeKeys: [`${secret}1`] },
+    ],
+    destinations: [
+      withSettings({ sharedSecret: [secret] }),
+      withSettings({ sharedSecret: secret.repeat(200) }),
+      withHeaders({ 'X-A': `${secret}\n`, 'X-B': [secret] }),
+      withSettings({
+        webhooks: [{ url: `https://user:${secret}@example.com/` }, { url: `ftp://${secret}` }],
+      }),
+    ],
+  });
+  const problems = problemsOf(checked);
+  assert.ok(problems.length >= 9, problems.join('\n'));
+  for (const problem of problems) assert.ok(!problem.includes(secret), problem);
+});
+
+test('keys of a newer version pass where they are asked to, and nothing else does', () => {
+  const newer = { ...source, colour: 'green' };
+  assert.deepEqual(checkSource(newer, { allowUnknownKeys: true }), { value: { ...newer, enabled: true } });
+  assert.equal(problemsOf(checkSource({ ...newer, id: '' }, { allowUnknownKeys: true })).length, 1);
+});

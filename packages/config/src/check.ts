@@ -1,0 +1,270 @@
+/**
+ * Checks sources and destinations from anywhere (a file, an API, the topic) and names all that is wrong with
+ * them at once. Messages never repeat a write key, a secret, a header's value or a URL: they end up in logs.
+ */
+import { nearestName } from '@tailrace/errors';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import {
+  configurationSchema,
+  destinationSchema,
+  sourceSchema,
+  type Configuration,
+  type Destination,
+  type Source,
+} from './schema.ts';
+import { refuseHeaderName, refuseHeaderValue, refuseWebhookUrl } from './webhook-rules.ts';
+
+/** Keys and indexes that lead to a field: `['destinations', 0, 'settings']`. */
+export type FieldPath = readonly (string | number)[];
+
+export interface Problem {
+  readonly path: FieldPath;
+  /** What is wrong and what is allowed, as a clause that follows the field's name. */
+  readonly message: string;
+  /** What of the last step of the path is wrong; an `unknown-key` is one that this version has no use for. */
+  readonly about: 'value' | 'key' | 'unknown-key';
+}
+
+export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
+
+/** Each says why a text is refused, or gives undefined. */
+const formats = {
+  'webhook-url': refuseWebhookUrl,
+  'header-name': refuseHeaderName,
+  'header-value': refuseHeaderValue,
+} as const;
+
+/** What the messages take from a schema. */
+interface DescribedSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, DescribedSchema>>;
+}
+
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  useDefaults: true,
+  formats: Object.fromEntries(
+    Object.entries(formats).map(([name, refuse]) => [name, (text: string) => refuse(text) === undefined]),
+  ),
+});
+const validateConfiguration = ajv.compile(configurationSchema);
+const validateSource = ajv.compile(sourceSchema);
+const validateDestination = ajv.compile(destinationSchema);
+
+/**
+ * `value` with its defaults, or every problem. Whether a destination's sources exist is not looked at here,
+ * since they may be elsewhere: see {@link missingSources}.
+ */
+export function checkConfiguration(value: unknown): Checked<Configuration> {
+  return check<Configuration>(validateConfiguration, value, (copy) => {
+    const sources = items(field(copy, 'sources'));
+    const destinations = items(field(copy, 'destinations'));
+    return [
+      ...repeatedIds('sources', sources),
+      ...repeatedWriteKeys(sources),
+      ...repeatedIds('destinations', destinations),
+      ...destinations.flatMap((entry, index) => repeatedHeaders(entry, ['destinations', index])),
+    ];
+  });
+}
+
+export interface CheckOptions {
+  /** Lets keys through that this version does not know. Default false. */
+  readonly allowUnknownKeys?: boolean;
+}
+
+export function checkSource(value: unknown, options?: CheckOptions): Checked<Source> {
+  return check<Source>(validateSource, value, () => [], options);
+}
+
+export function checkDestination(value: unknown, options?: CheckOptions): Checked<Destination> {
+  return check<Destination>(validateDestination, value, (copy) => repeatedHeaders(copy, []), options);
+}
+
+/** A problem for each source that a destination names and that is not among `sourceIds`. */
+export function missingSources(
+  destinations: readonly Destination[],
+  sourceIds: readonly string[],
+): Problem[] {
+  const existing = new Set(sourceIds);
+  return destinations.flatMap(({ sources }, index) =>
+    sources.flatMap((sourceId, position) => {
+      if (existing.has(sourceId)) return [];
+      const meant = nearestName(sourceId, sourceIds);
+      const hint = meant === undefined ? '' : `; is ${quote(meant)} meant?`;
+      const message = `there is no source ${quote(sourceId)}${hint}`;
+      return [problem(['destinations', index, 'sources', position], message)];
+    }),
+  );
+}
+
+/** `destinations[0].settings.webhooks[2].url`; empty for the whole. */
+export function formatPath(path: FieldPath): string {
+  return path
+    .map((step, position) => {
+      if (typeof step === 'number') return `[${step}]`;
+      if (!/^[a-z_$][\w$]*$/i.test(step)) return `[${quote(step)}]`;
+      return position === 0 ? step : `.${step}`;
+    })
+    .join('');
+}
+
+function check<T>(
+  validate: ValidateFunction,
+  value: unknown,
+  checkBeyondSchema: (copy: unknown) => Problem[],
+  { allowUnknownKeys = false }: CheckOptions = {},
+): Checked<T> {
+  // Defaults are written into what is validated, and that is not ours to change.
+  const copy = structuredClone(value);
+  const broken = validate(copy) ? [] : (validate.errors ?? []);
+  const problems = [
+    ...broken.flatMap((error) => problemOf(error, pathOf(copy, error.instancePath))),
+    ...checkBeyondSchema(copy),
+  ].filter(({ about }) => !(allowUnknownKeys && about === 'unknown-key'));
+  return problems.length === 0 ? { value: copy as T } : { problems };
+}
+
+function problemOf(error: ErrorObject, path: FieldPath): Problem[] {
+  const schema = error.parentSchema as DescribedSchema;
+  const { description: allowed = '' } = schema;
+  const { additionalProperty = '', missingProperty = '' } = error.params as Readonly<Record<string, string>>;
+  switch (error.keyword) {
+    case 'propertyNames':
+      // The name's own error is in the list too.
+      return [];
+    case 'additionalProperties': {
+      return [
+        unknownKey([...path, additionalProperty], additionalProperty, Object.keys(schema.properties ?? {})),
+      ];
+    }
+    case 'required': {
+      return [
+        problem(
+          [...path, missingProperty],
+          `is missing; it is ${schema.properties?.[missingProperty]?.description ?? ''}`,
+        ),
+      ];
+    }
+    case 'type': {
+      const unquoted = schema.type === 'string' && /^(number|boolean)$/.test(typeof error.data);
+      const hint = unquoted ? '; put it in quotes' : '';
+      return [problem(path, `is ${kindOf(error.data)}; allowed is ${allowed}${hint}`)];
+    }
+    case 'format': {
+      const text = String(error.data);
+      const message = formats[error.schema as keyof typeof formats](text) ?? '';
+      if (error.propertyName === undefined) return [problem(path, message)];
+      return [problem([...path, error.propertyName], message, 'key')];
+    }
+    case 'uniqueItems':
+      return repeats(error.data as unknown[]).map(({ at }) =>
+        problem([...path, at], 'repeats an earlier item of the list'),
+      );
+    case 'minItems':
+    case 'maxItems':
+      return [problem(path, `has ${(error.data as unknown[]).length} items; allowed is ${allowed}`)];
+    case 'maxProperties':
+      return [
+        problem(path, `has ${Object.keys(error.data as object).length} entries; allowed is ${allowed}`),
+      ];
+    default:
+      return [problem(path, `is not ${allowed}`)];
+  }
+}
+
+function unknownKey(path: FieldPath, key: string, known: readonly string[]): Problem {
+  const meant = nearestName(key, known);
+  const hint = meant === undefined ? `known are ${known.join(', ')}` : `is ${meant} meant?`;
+  return problem(path, `nothing has this name here; ${hint}`, 'unknown-key');
+}
+
+function repeatedIds(list: 'sources' | 'destinations', entries: readonly unknown[]): Problem[] {
+  return repeats(entries.map((entry) => field(entry, 'id'))).map(({ at, first }) =>
+    problem([list, at, 'id'], `is already the id of ${formatPath([list, first])}; ids are unique`),
+  );
+}
+
+/** Within one source, the schema says it already. */
+function repeatedWriteKeys(sources: readonly unknown[]): Problem[] {
+  const keys = sources.flatMap((source, index) =>
+    items(field(source, 'writeKeys')).map((key, position) => ({ key, index, position })),
+  );
+  return repeats(keys.map(({ key }) => key)).flatMap(({ at, first }) => {
+    const [later, earlier] = [keys[at], keys[first]];
+    if (!later || !earlier || later.index === earlier.index) return [];
+    const owner = formatPath(['sources', earlier.index]);
+    return [
+      problem(
+        ['sources', later.index, 'writeKeys', later.position],
+        `is already a write key of ${owner}; a write key names one source`,
+      ),
+    ];
+  });
+}
+
+/** Names of headers are the same whatever their case (RFC 9110, section 5.1). */
+function repeatedHeaders(destination: unknown, path: FieldPath): Problem[] {
+  return items(field(field(destination, 'settings'), 'webhooks')).flatMap((webhook, index) => {
+    const headers = field(webhook, 'headers');
+    const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
+    return repeats(names.map((name) => name.toLowerCase())).map(({ at, first }) =>
+      problem(
+        [...path, 'settings', 'webhooks', index, 'headers', names[at] ?? ''],
+        `is the same header as ${quote(names[first] ?? '')}`,
+        'key',
+      ),
+    );
+  });
+}
+
+/** The positions of texts that occurred before, and where first. */
+function repeats(values: readonly unknown[]): { at: number; first: number }[] {
+  const seen = new Map<string, number>();
+  return values.flatMap((value, at) => {
+    if (typeof value !== 'string') return [];
+    const first = seen.get(value);
+    if (first !== undefined) return [{ at, first }];
+    seen.set(value, at);
+    return [];
+  });
+}
+
+function problem(path: FieldPath, message: string, about: Problem['about'] = 'value'): Problem {
+  return { path, message, about };
+}
+
+/** A JSON Pointer (RFC 6901) into `value` as a path; only the value tells an index from a key. */
+function pathOf(value: unknown, pointer: string): FieldPath {
+  let current = value;
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((escaped) => {
+      const key = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+      const step = Array.isArray(current) ? Number(key) : key;
+      current = (current as Record<string | number, unknown>)[step];
+      return step;
+    });
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+}
+
+function items(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { isTailraceError } from '@tailrace/errors';
+import { parseConfiguration } from './file.ts';
+import { destinationSchema, sourceSchema, webhooksSettingsSchema } from './schema.ts';
+
+const fileName = 'tailrace.yaml';
+
+function linesOf(text: string): string[] {
+  try {
+    parseConfiguration(text, { fileName });
+  } catch (error) {
+    if (isTailraceError(error, 'invalid-configuration')) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+const wanted = {
+  sources: [{ id: 'web', name: 'Website', writeKeys: ['wk_demo'], enabled: true }],
+  destinations: [
+    {
+      id: 'crm',
+      type: 'Webhooks',
+      enabled: false,
+      sources: ['web'],
+      settings: {
+        sharedSecret: 's3cret',
+        webhooks: [{ url: 'https://crm.example.com/hook', headers: { 'X-Team': 'growth' } }],
+      },
+    },
+  ],
+};
+
+test('YAML gives sources and destinations with their defaults', () => {
+  const text = `
+# the website
+sources:
+  - { id: web, name: Website, writeKeys: [wk_demo] }
+destinations:
+  - id: crm
+    type: Webhooks
+    enabled: false
+    sources: [web]
+    settings:
+      sharedSecret: s3cret
+      webhooks:
+        - url: https://crm.example.com/hook
+          headers: { X-Team: growth }
+`;
+  const { sources, destinations } = parseConfiguration(text, { fileName });
+  assert.deepEqual({ sources, destinations }, wanted);
+});
+
+test('JSON, indented with tabs too, and a byte order mark are understood', () => {
+  for (const indent of [undefined, 2, '\t']) {
+    const text = `\uFEFF${JSON.stringify(wanted, null, indent)}`;
+    const { sources, destinations } = parseConfiguration(text, { fileName });
+    assert.deepEqual({ sources, destinations }, wanted);
+  }
+});
+
+test('an anchor may be used again', () => {
+  const text = `
+destinations:
+  - { id: a, type: Webhooks, sources: [], settings: &hooks { webhooks: [{ url: https://a.example/ }] } }
+  - { id: b, type: Webhooks, sources: [], settings: *hooks }
+`;
+  const { destinations } = parseConfiguration(text, { fileName });
+  assert.deepEqual(destinations[1]?.settings, destinations[0]?.settings);
+});
+
+test('all problems are told at once, each with its place, in the order of the file', () => {
+  const text = `sources:
+  - id: web
+    writeKeys: []
+    enable: true
+destinations:
+  - id: crm
+    type: Webhooks
+    name:
+    sources: [web]
+    settings:
+      sharedSecret: 1234
+      webhooks:
+        - url: crm.example.com/hook
+        - url: https://crm.example.com/hook
+          headers:
+            Host: crm
+            X-Team: [a]
+        - headers: {}
+`;
+  assert.deepEqual(linesOf(text), [
+    'tailrace.yaml:3:16 sources[0].writeKeys: has 0 items; allowed is a list of 1 to 20 write keys',
+    'tailrace.yaml:4:5 sources[0].enable: nothing has this name here; is enabled meant?',
+    'tailrace.yaml:8:5 destinations[0].name: is empty; allowed is a text of 1 to 200 characters',
+    'tailrace.yaml:11:21 destinations[0].settings.sharedSecret: is a number; allowed is a text of 1 to 1,024 characters; put it in quotes',
+    'tailrace.yaml:13:16 destinations[0].settings.webhooks[0].url: is not a full URL; write it with scheme and host, such as https://example.com/hook',
+    'tailrace.yaml:16:13 destinations[0].settings.webhooks[1].headers.Host: is set by Tailrace and cannot be changed',
+    'tailrace.yaml:17:21 destinations[0].settings.webhooks[1].headers["X-Team"]: is a list; allowed is a text',
+    'tailrace.yaml:18:11 destinations[0].settings.webhooks[2].url: is missing; it is a full URL with http or https',
+  ]);
+});
+
+test('what is not YAML is told with its place', () => {
+  const cases: [text: string, line: RegExp][] = [
+    ['sources:\n  - id: a\n   b: 3\n', /^tailrace\.yaml:3:1 /],
+    ['sources: [\n', /^tailrace\.yaml:2:1 /],
+    ['sources: []\nsources: []\n', /^tailrace\.yaml:2:1 Map keys must be unique/],
+    ['sources: []\n---\nsources: []\n', /^tailrace\.yaml:2:1 a second document begins here/],
+    ['sources: *all\n', /^tailrace\.yaml:1:10 the alias \*all is used/],
+    ['sources: !secret []\n', /^tailrace\.yaml:1:10 Unresolved tag: !secret/],
+    ['{"sources": [}', /^tailrace\.yaml:1:/],
+  ];
+  for (const [text, line] of cases) assert.match(linesOf(text)[0] ?? 'accepted', line, text);
+});
+
+test('aliases of aliases cannot fill the memory', () => {
+  const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [*l${i}, *l${i}]`);
+  const [line = 'accepted'] = linesOf(['l0: &l0 [a]', ...levels].join('\n'));
+  assert.match(line, /^tailrace\.yaml:1:1 Excessive alias count/);
+});
+
+test('a file that is no mapping is told what it should be', () => {
+  const allowed = 'allowed is a mapping with sources and destinations';
+  assert.deepEqual(linesOf(''), [`tailrace.yaml:1:1 the configuration is empty; ${allowed}`]);
+  assert.deepEqual(linesOf('# nothing\n'), [`tailrace.yaml:1:1 the configuration is empty; ${allowed}`]);
+  assert.deepEqual(linesOf('- id: web\n'), [`tailrace.yaml:1:1 the configuration is a list; ${allowed}`]);
+  assert.deepEqual(linesOf('destinations:\n'), [
+    'tailrace.yaml:1:1 destinations: is empty; allowed is a list of destinations, [] for none',
+  ]);
+});
+
+test('the place of any field can be asked for afterwards, through aliases too', () => {
+  const text = `sources: []
+destinations:
+  - { id: a, type: Webhooks, sources: &all [x, y], settings: { webhooks: [{ url: http://a/ }] } }
+  - { id: b, type: Webhooks, sources: *all, settings: { webhooks: [{ url: http://a/ }] } }
+`;
+  const { placeOf } = parseConfiguration(text, { fileName });
+  assert.equal(placeOf(['destinations', 0, 'sources', 1]), 'tailrace.yaml:3:48');
+  assert.equal(placeOf(['destinations', 1, 'sources', 1]), 'tailrace.yaml:3:48');
+  assert.equal(placeOf(['destinations', 1, 'name']), 'tailrace.yaml:4:5');
+});
+
+test('the example of the README is a valid configuration with every field there is', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const [, example = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
+  const { sources, destinations } = parseConfiguration(example, { fileName: 'README.md' });
+  const fieldsOf = (entry: object | undefined): string[] => Object.keys(entry ?? {}).sort();
+  assert.deepEqual(fieldsOf(sources[0]), Object.keys(sourceSchema.properties).sort());
+  assert.deepEqual(fieldsOf(destinations[0]), Object.keys(destinationSchema.properties).sort());
+  assert.deepEqual(
+    fieldsOf(destinations[0]?.settings),
+    Object.keys(webhooksSettingsSchema.properties).sort(),
+  );
+});

@@ -1,0 +1,132 @@
+/**
+ * The configuration file, YAML 1.2 or JSON (which is YAML): read with the place of everything, so that each
+ * problem is told as `file:line:column field: what is wrong`.
+ */
+import { TailraceError } from '@tailrace/errors';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+} from 'yaml';
+import { checkConfiguration, formatPath, type FieldPath, type Problem } from './check.ts';
+import type { Configuration } from './schema.ts';
+
+/** A configuration that knows where in its file everything stands. */
+export interface ParsedConfiguration extends Configuration {
+  /** `file:line:column` of a field, or of what is around it where the file does not have it. */
+  readonly placeOf: (path: FieldPath) => string;
+}
+
+/**
+ * The sources and destinations that `text` describes, with defaults filled in.
+ *
+ * @throws TailraceError `invalid-configuration` with every problem, a line each, in the order of the file
+ */
+export function parseConfiguration(
+  text: string,
+  options: { readonly fileName: string },
+): ParsedConfiguration {
+  const { fileName } = options;
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const place = (offset: number): string => {
+    const { line, col } = lineCounter.linePos(offset);
+    return `${fileName}:${line}:${col}`;
+  };
+
+  // What was read from a file with such errors need not be what was meant: its fields are not looked at.
+  const unreadable = [...document.errors, ...document.warnings].map(({ pos, code, message }) => ({
+    offset: pos[0],
+    message:
+      code === 'MULTIPLE_DOCS'
+        ? 'a second document begins here; write all in one, without --- between'
+        : message,
+  }));
+  unreadable.push(...unresolvedAliases(document));
+  if (unreadable.length > 0) {
+    unreadable.sort((a, b) => a.offset - b.offset);
+    throw invalidConfiguration(unreadable.map(({ offset, message }) => `${place(offset)} ${message}`));
+  }
+
+  const checked = checkConfiguration(valueOf(document, fileName));
+  if ('problems' in checked) {
+    const found = checked.problems.map((problem) => ({
+      offset: offsetOf(document, problem.path, problem.about),
+      line: problemLine(problem),
+    }));
+    found.sort((a, b) => a.offset - b.offset);
+    throw invalidConfiguration(found.map(({ offset, line }) => `${place(offset)} ${line}`));
+  }
+  return { ...checked.value, placeOf: (path) => place(offsetOf(document, path, 'value')) };
+}
+
+/** Every problem as a line of one error; `placeOf` gives what stands before each. */
+export function problemsError(
+  problems: readonly Problem[],
+  placeOf?: (path: FieldPath) => string,
+): TailraceError {
+  return invalidConfiguration(
+    problems.map((problem) => `${placeOf ? `${placeOf(problem.path)} ` : ''}${problemLine(problem)}`),
+  );
+}
+
+function problemLine({ path, message }: Problem): string {
+  return path.length === 0 ? `the configuration ${message}` : `${formatPath(path)}: ${message}`;
+}
+
+function invalidConfiguration(lines: readonly string[]): TailraceError {
+  return new TailraceError('invalid-configuration', [...new Set(lines)].join('\n'));
+}
+
+function unresolvedAliases(document: Document): { offset: number; message: string }[] {
+  const found: { offset: number; message: string }[] = [];
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document)) return;
+      const message = `the alias *${alias.source} is used, and no anchor before it has this name`;
+      found.push({ offset: alias.range?.[0] ?? 0, message });
+    },
+  });
+  return found;
+}
+
+function valueOf(document: Document, fileName: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // The parser's guard against aliases of aliases that would fill the memory.
+    if (error instanceof ReferenceError) throw invalidConfiguration([`${fileName}:1:1 ${error.message}`]);
+    throw error;
+  }
+}
+
+/** Where a field begins in the text: the field itself, or the innermost thing around it that there is. */
+function offsetOf(document: Document, path: FieldPath, about: Problem['about']): number {
+  let offset = 0;
+  let node: unknown = document.contents;
+  for (const [depth, step] of path.entries()) {
+    offset = startOf(node) ?? offset;
+    if (isAlias(node)) node = node.resolve(document);
+    if (isSeq(node)) {
+      node = node.items[Number(step)];
+    } else if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+      if (pair && about !== 'value' && depth === path.length - 1) return startOf(pair.key) ?? offset;
+      // A key without a value has no node of its own in the text to point at.
+      node = pair && isScalar(pair.value) && pair.value.value === null ? pair.key : pair?.value;
+    } else {
+      return offset;
+    }
+  }
+  return startOf(node) ?? offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}

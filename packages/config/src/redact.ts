@@ -1,0 +1,35 @@
+/** Sources and destinations as logs and messages may show them. */
+import type { Destination, Source } from './schema.ts';
+
+const redacted = '[redacted]';
+
+/** `source` without its write keys. */
+export function redactSource(source: Source): Source {
+  return { ...source, writeKeys: source.writeKeys.map(() => redacted) };
+}
+
+/**
+ * `destination` without its shared secret, without the values of headers, and without the queries of URLs,
+ * where receivers like to put tokens.
+ */
+export function redactDestination(destination: Destination): Destination {
+  const { sharedSecret, webhooks } = destination.settings;
+  return {
+    ...destination,
+    settings: {
+      ...(sharedSecret !== undefined && { sharedSecret: redacted }),
+      webhooks: webhooks.map(({ url, headers }) => ({
+        url: redactUrl(url),
+        ...(headers && {
+          headers: Object.fromEntries(Object.keys(headers).map((name) => [name, redacted])),
+        }),
+      })),
+    },
+  };
+}
+
+/** Scheme, host, port and path. */
+export function redactUrl(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed ? `${parsed.origin}${parsed.pathname}` : redacted;
+}

@@ -1,0 +1,127 @@
+/**
+ * What a source and a destination are. One JSON Schema gives the types, the validation, and what forms and
+ * API documents are made from; each `description` is the noun phrase that says what is allowed there, and the
+ * messages about what is not are built from it.
+ */
+import Type, { type Static } from 'typebox';
+
+const closed = { additionalProperties: false };
+
+const id = Type.String({
+  pattern: '^[a-zA-Z0-9_-]{1,64}$',
+  description: '1 to 64 letters, digits, dashes and underscores',
+});
+const name = Type.String({ minLength: 1, maxLength: 200, description: 'a text of 1 to 200 characters' });
+const enabled = Type.Boolean({ default: true, description: 'true or false' });
+
+export const sourceSchema = Type.Object(
+  {
+    id,
+    name: Type.Optional(name),
+    // Unreserved characters of RFC 3986: a write key travels in a path, and as the user name of Basic auth.
+    writeKeys: Type.Array(
+      Type.String({
+        pattern: '^[a-zA-Z0-9._~-]{1,128}$',
+        description: '1 to 128 letters, digits, dots, dashes, underscores and tildes',
+      }),
+      { minItems: 1, maxItems: 20, uniqueItems: true, description: 'a list of 1 to 20 write keys' },
+    ),
+    enabled: Type.Optional(enabled),
+    schema: Type.Optional(
+      Type.Object(
+        {
+          track: Type.Optional(
+            Type.Object(
+              {
+                blocked: Type.Array(Type.String({ minLength: 1, description: 'the name of an event' }), {
+                  maxItems: 1_000,
+                  description: 'a list of up to 1,000 event names',
+                }),
+              },
+              { ...closed, description: 'a mapping with the key blocked' },
+            ),
+          ),
+        },
+        { ...closed, description: 'a mapping with the key track' },
+      ),
+    ),
+    rateLimit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'a whole number of calls a second, from 1 to 1000000',
+      }),
+    ),
+  },
+  { ...closed, description: 'a source: a mapping with id and writeKeys' },
+);
+
+const webhook = Type.Object(
+  {
+    url: Type.String({ format: 'webhook-url', description: 'a full URL with http or https' }),
+    headers: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        type: 'object',
+        maxProperties: 5,
+        propertyNames: { format: 'header-name', description: 'the name of a header' },
+        additionalProperties: { type: 'string', format: 'header-value', description: 'a text' },
+        description: 'a mapping of up to 5 header names to values',
+      }),
+    ),
+  },
+  { ...closed, description: 'a mapping with url and headers' },
+);
+
+/** Settings of the destination type `Webhooks` (specification, section 2.3). */
+export const webhooksSettingsSchema = Type.Object(
+  {
+    sharedSecret: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_024, description: 'a text of 1 to 1,024 characters' }),
+    ),
+    webhooks: Type.Array(webhook, { minItems: 1, maxItems: 5, description: 'a list of 1 to 5 webhooks' }),
+  },
+  { ...closed, description: 'a mapping with webhooks and sharedSecret' },
+);
+
+export const destinationSchema = Type.Object(
+  {
+    id,
+    type: Type.Literal('Webhooks', { description: 'Webhooks' }),
+    name: Type.Optional(name),
+    enabled: Type.Optional(enabled),
+    sources: Type.Array(id, {
+      uniqueItems: true,
+      description: 'a list of ids of sources',
+    }),
+    settings: webhooksSettingsSchema,
+  },
+  { ...closed, description: 'a destination: a mapping with id, type, sources and settings' },
+);
+
+export const configurationSchema = Type.Object(
+  {
+    sources: Type.Optional(
+      Type.Array(sourceSchema, { default: [], description: 'a list of sources, [] for none' }),
+    ),
+    destinations: Type.Optional(
+      Type.Array(destinationSchema, { default: [], description: 'a list of destinations, [] for none' }),
+    ),
+  },
+  { ...closed, description: 'a mapping with sources and destinations' },
+);
+
+type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
+
+/** Where calls come from. `rateLimit` is in calls a second; a track call of a `blocked` event is filtered. */
+export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
+
+/** Where webhooks go to. `sources` are the ids of the connected sources. */
+export type Destination = Frozen<Static<typeof destinationSchema> & { enabled: boolean }>;
+
+/** One URL of a destination, with the static headers that requests to it carry. */
+export type Webhook = Destination['settings']['webhooks'][number];
+
+export interface Configuration {
+  readonly sources: readonly Source[];
+  readonly destinations: readonly Destination[];
+}

@@ -1,0 +1,113 @@
+/**
+ * What the records of the topic add up to. It is a function of the last readable record of each key and of
+ * nothing else, so that every process, whenever it started, comes to the same state.
+ *
+ * Indexes are built at the first look-up after a change, not with each record: reading a topic of n entries
+ * stays linear, and a look-up on the way of an event is one access to a map.
+ */
+import type { ConsumedRecord } from '@tailrace/kafka';
+import { decodeEntry, entryKey, type EntryKind } from './record.ts';
+import type { Destination, Source } from './schema.ts';
+
+export interface ConfigChange {
+  readonly kind: EntryKind;
+  readonly id: string;
+}
+
+export type Accepted =
+  | ({ readonly outcome: 'changed' } & ConfigChange)
+  | { readonly outcome: 'unreadable'; readonly key: string; readonly problem: string };
+
+export interface ConfigLookup {
+  source(id: string): Source | undefined;
+  /**
+   * The source with this write key, enabled or not. Where several have it, which `apply` prevents, an enabled
+   * one comes before a disabled one, and then the lowest id.
+   */
+  sourceByWriteKey(writeKey: string): Source | undefined;
+  destination(id: string): Destination | undefined;
+  /** The enabled destinations connected to the source, by id; none where the source is not known. */
+  destinationsOf(sourceId: string): readonly Destination[];
+  /** All, by id. */
+  sources(): readonly Source[];
+  destinations(): readonly Destination[];
+}
+
+export interface ConfigState {
+  readonly lookup: ConfigLookup;
+  /** Takes the next record of the topic. One that cannot be read leaves the entry as it was. */
+  accept(record: Pick<ConsumedRecord, 'key' | 'value'>): Accepted;
+  /** Whether the entry's last record could not be read, so that the topic needs it anew. */
+  isUnreadable(kind: EntryKind, id: string): boolean;
+}
+
+interface Index {
+  readonly sources: readonly Source[];
+  readonly destinations: readonly Destination[];
+  readonly byWriteKey: ReadonlyMap<string, Source>;
+  readonly connected: ReadonlyMap<string, readonly Destination[]>;
+}
+
+const none: readonly Destination[] = Object.freeze([]);
+
+export function createState(): ConfigState {
+  const sources = new Map<string, Source>();
+  const destinations = new Map<string, Destination>();
+  const unreadable = new Set<string>();
+  let index: Index | undefined;
+  const indexed = (): Index => (index ??= buildIndex(sources, destinations));
+
+  return {
+    accept(record) {
+      const key = record.key?.toString() ?? '';
+      const decoded = decodeEntry(record);
+      if (typeof decoded === 'string') {
+        unreadable.add(key);
+        return { outcome: 'unreadable', key, problem: decoded };
+      }
+      unreadable.delete(key);
+      const { kind, id, entry } = decoded;
+      if (entry === null) (kind === 'source' ? sources : destinations).delete(id);
+      else if (kind === 'source') sources.set(id, entry);
+      else destinations.set(id, entry);
+      index = undefined;
+      return { outcome: 'changed', kind, id };
+    },
+    isUnreadable: (kind, id) => unreadable.has(entryKey(kind, id)),
+    lookup: {
+      source: (id) => sources.get(id),
+      sourceByWriteKey: (writeKey) => indexed().byWriteKey.get(writeKey),
+      destination: (id) => destinations.get(id),
+      destinationsOf: (sourceId) => indexed().connected.get(sourceId) ?? none,
+      sources: () => indexed().sources,
+      destinations: () => indexed().destinations,
+    },
+  };
+}
+
+function buildIndex(
+  sourcesById: ReadonlyMap<string, Source>,
+  destinationsById: ReadonlyMap<string, Destination>,
+): Index {
+  const sources = [...sourcesById.values()].sort(byId);
+  const destinations = [...destinationsById.values()].sort(byId);
+
+  const byWriteKey = new Map<string, Source>();
+  for (const source of sources) {
+    for (const writeKey of source.writeKeys) {
+      const before = byWriteKey.get(writeKey);
+      if (!before || (!before.enabled && source.enabled)) byWriteKey.set(writeKey, source);
+    }
+  }
+
+  const connected = new Map<string, Destination[]>(sources.map(({ id }) => [id, []]));
+  for (const destination of destinations) {
+    if (!destination.enabled) continue;
+    for (const sourceId of destination.sources) connected.get(sourceId)?.push(destination);
+  }
+  return { sources, destinations, byWriteKey, connected };
+}
+
+function byId(a: { readonly id: string }, b: { readonly id: string }): number {
+  return a.id < b.id ? -1 : 1;
+}

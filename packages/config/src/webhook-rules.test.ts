@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { refuseHeaderName, refuseHeaderValue, refuseWebhookUrl } from './webhook-rules.ts';
+
+test('a webhook may have any full URL with http or https', () => {
+  for (const url of [
+    'https://example.com/hook',
+    'http://example.com',
+    'HTTPS://Example.COM:8443/a/b?c=d&e=%20#f',
+    'http://127.0.0.1:8080/',
+    'http://[::1]:8080/hook',
+    'https://bücher.example/straße',
+    `https://example.com/${'a'.repeat(2_028)}`,
+  ]) {
+    assert.equal(refuseWebhookUrl(url), undefined, url);
+  }
+});
+
+test('a URL that is no webhook is refused with the reason', () => {
+  const cases: [url: string, reason: RegExp][] = [
+    ['ftp://example.com/hook', /neither http nor https/],
+    ['javascript:alert(1)', /neither http nor https/],
+    ['mailto:somebody@example.com', /neither http nor https/],
+    ['example.com/hook', /not a full URL/],
+    ['/hook', /not a full URL/],
+    ['//example.com/hook', /not a full URL/],
+    ['http:example.com', /not a full URL/],
+    ['https:///hook', /not a full URL/],
+    ['https://', /not a full URL/],
+    ['https://example.com:99999/', /not a full URL/],
+    ['https://exa mple.com/', /space or a control character/],
+    [' https://example.com/', /space or a control character/],
+    ['https://example.com/a\nb', /space or a control character/],
+    ['https://example.com/a\u0000', /space or a control character/],
+    ['https://user:pass@example.com/', /user name or password/],
+    ['https://user@example.com/', /user name or password/],
+    ['https://:pass@example.com/', /user name or password/],
+    ['', /not a full URL/],
+    [`https://example.com/${'a'.repeat(2_029)}`, /longer than 2048/],
+  ];
+  for (const [url, reason] of cases) assert.match(refuseWebhookUrl(url) ?? 'accepted', reason, url);
+});
+
+test('a static header may have any name that is a token', () => {
+  for (const name of ['X-Team', 'Authorization', 'x', "!#$%&'*+-.^_`|~09az", 'Hosting', 'X-Connection']) {
+    assert.equal(refuseHeaderName(name), undefined, name);
+  }
+});
+
+test('headers that Tailrace sets, and those about the connection, are refused whatever their case', () => {
+  for (const name of [
+    ...['Host', 'Content-Length', 'Content-Type', 'User-Agent', 'X-Signature'],
+    ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  ]) {
+    assert.match(refuseHeaderName(name) ?? 'accepted', /set by Tailrace/, name);
+    assert.match(refuseHeaderName(name.toUpperCase()) ?? 'accepted', /set by Tailrace/, name);
+  }
+  for (const name of [
+    ...['Connection', 'Keep-Alive', 'Proxy-Authorization', 'Proxy-Connection', 'TE', 'Trailer'],
+    ...['Transfer-Encoding', 'Upgrade', 'Expect'],
+  ]) {
+    assert.match(refuseHeaderName(name) ?? 'accepted', /about the connection/, name);
+    assert.match(refuseHeaderName(name.toLowerCase()) ?? 'accepted', /about the connection/, name);
+  }
+});
+
+test('what is no token is not the name of a header', () => {
+  for (const name of ['', 'X Team', 'X-Team:', 'X\r\nY', 'Ümlaut', 'a/b', 'a(b)', '"a"', 'a@b']) {
+    assert.match(refuseHeaderName(name) ?? 'accepted', /not the name of a header/, name);
+  }
+  assert.match(refuseHeaderName('x'.repeat(129)) ?? 'accepted', /longer than 128/);
+});
+
+test('the value of a header is visible ASCII with spaces and tabs inside', () => {
+  for (const value of ['', 'growth', 'Bearer a.b-c_d=', 'a b\tc', '~!@#$%^&*(){}"\\']) {
+    assert.equal(refuseHeaderValue(value), undefined, value);
+  }
+  const cases: [value: string, reason: RegExp][] = [
+    ['a\r\nX-Injected: b', /line break or NUL/],
+    ['a\nb', /line break or NUL/],
+    ['a\rb', /line break or NUL/],
+    ['a\u0000b', /line break or NUL/],
+    ['a\u0007b', /not visible ASCII/],
+    ['a\u007fb', /not visible ASCII/],
+    ['grüße', /not visible ASCII/],
+    ['日本', /not visible ASCII/],
+    [' a', /white space/],
+    ['a\t', /white space/],
+    ['a'.repeat(4_097), /longer than 4096/],
+  ];
+  for (const [value, reason] of cases) assert.match(refuseHeaderValue(value) ?? 'accepted', reason, value);
+});

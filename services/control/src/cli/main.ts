@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+import { runCli } from './run.ts';
+
+// The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant.
+const warn = process.listeners('warning');
+process.removeAllListeners('warning').on('warning', (warning) => {
+  if (warning.name !== 'TimeoutNegativeWarning') for (const listener of warn) listener(warning);
+});
+
+// Not left to the event loop: a connection that cannot be made must not keep the command from ending.
+process.exit(
+  await runCli({
+    argv: process.argv.slice(2),
+    env: process.env,
+    out: (line) => process.stdout.write(`${line}\n`),
+    err: (line) => process.stderr.write(`${line}\n`),
+  }),
+);

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { defineCommand, exitCodes, UsageError, type Command } from './command.ts';
+import { parseArguments } from './parse.ts';
+
+const run = () => Promise.resolve({ exitCode: exitCodes.done, text: [], json: {} });
+const commands: readonly Command[] = [
+  defineCommand({ name: 'topics apply', summary: '', details: [], options: {}, run }),
+  defineCommand({
+    name: 'apply',
+    summary: '',
+    details: [],
+    options: {
+      file: { type: 'string', short: 'f', placeholder: 'FILE', required: true, help: '' },
+      'dry-run': { type: 'boolean', help: '' },
+    },
+    run,
+  }),
+];
+
+function optionsOf(...argv: string[]) {
+  const invocation = parseArguments(argv, commands);
+  assert.ok(invocation.kind === 'run');
+  const { file, 'dry-run': dryRun } = invocation.options;
+  return { name: invocation.command.name, file, dryRun, asJson: invocation.asJson };
+}
+
+test('options are read in every form that command lines have', () => {
+  const expected = { name: 'apply', file: 'a.yaml', dryRun: true, asJson: false };
+  assert.deepEqual(optionsOf('apply', '-f', 'a.yaml', '--dry-run'), expected);
+  assert.deepEqual(optionsOf('apply', '--dry-run', '--file', 'a.yaml'), expected);
+  assert.deepEqual(optionsOf('apply', '--dry-run', '--file=a.yaml'), expected);
+  assert.deepEqual(optionsOf('apply', '-fa.yaml', '--dry-run'), expected);
+  assert.deepEqual(optionsOf('apply', '-f', '-'), { ...expected, file: '-', dryRun: false });
+  assert.deepEqual(optionsOf('apply', '--file=-a', '--output', 'json'), {
+    ...expected,
+    file: '-a',
+    dryRun: false,
+    asJson: true,
+  });
+});
+
+test('help is given for all, for a group and for a command, wherever it is asked for', () => {
+  const topics: [argv: string[], topic: string][] = [
+    [['--help'], ''],
+    [['-h'], ''],
+    [['topics', '--help'], 'topics'],
+    [['topics', 'apply', '-h'], 'topics apply'],
+    [['apply', '--dry-run', '--help'], 'apply'],
+  ];
+  for (const [argv, topic] of topics) {
+    assert.deepEqual(parseArguments(argv, commands), { kind: 'help', topic }, argv.join(' '));
+  }
+  assert.deepEqual(parseArguments(['--version'], commands), { kind: 'version' });
+});
+
+test('what is wrong with a command line is said, with what may be meant', () => {
+  const cases: [argv: string[], message: RegExp][] = [
+    [[], /a command is missing; there are: topics apply, apply/],
+    [['topics'], /a command is missing; there are: topics apply$/],
+    [['topics', 'aplpy'], /no command topics aplpy; is topics apply meant/],
+    [['deploy'], /no command deploy; there are: topics apply, apply/],
+    [['aply', '--help'], /no command aply; is apply meant/],
+    [['--output', 'json', 'apply'], /options come after a command: --output/],
+    [['apply', 'a.yaml'], /apply takes no argument, but was given a\.yaml/],
+    [['apply', '-f', 'a.yaml', 'b.yaml'], /not understood: b\.yaml/],
+    [['apply', '-f', 'a.yaml', '--', 'b'], /not understood: --/],
+    [['apply'], /--file FILE is missing/],
+    [['apply', '-f'], /-f needs a value: -f FILE/],
+    [['apply', '--file='], /--file needs a value/],
+    [['apply', '--file', '--dry-run'], /--file needs a value/],
+    [['apply', '-f', 'a', '--file', 'b'], /--file is given twice/],
+    [['apply', '-f', 'a', '--dry-urn'], /no option --dry-urn; is --dry-run meant/],
+    [['apply', '-f', 'a', '--force'], /no option --force$/],
+    [['apply', '-f', 'a', '--constructor'], /no option --constructor$/],
+    [['apply', '-f', 'a', '-x'], /no option -x$/],
+    [['apply', '-f', 'a', '--dry-run=yes'], /--dry-run takes no value/],
+    [['apply', '-f', 'a', '--output', 'xml'], /--output is text or json, not xml/],
+  ];
+  for (const [argv, message] of cases) {
+    assert.throws(
+      () => parseArguments(argv, commands),
+      (error) => error instanceof UsageError && message.test(error.message),
+      argv.join(' '),
+    );
+  }
+});

@@ -1,0 +1,68 @@
+/** `tailrace topics`: the topics that Tailrace needs. */
+import { styleText } from 'node:util';
+import type { TopicReport } from '@tailrace/kafka';
+import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topics';
+import { defineCommand, exitCodes } from './command.ts';
+import { withKafka, type TopicSettings } from './kafka.ts';
+
+const colours = { created: 'green', exists: 'dim', differs: 'yellow' } as const;
+
+export const topicsApply = defineCommand({
+  name: 'topics apply',
+  summary: 'create the topics that are missing',
+  details: [
+    'Creates what is missing, and says of a topic that differs how, and how to mend it. It never changes a\n' +
+      'topic that exists, so it may run at every deployment. That a topic differs is no failure, since\n' +
+      'somebody may have meant it; with --strict it is.',
+  ],
+  options: {
+    strict: { type: 'boolean', help: 'end with exit code 1 where a topic differs' },
+  },
+  async run({ strict }, context) {
+    const reports = await withKafka(context, (kafka, settings) => kafka.ensureTopics(specsOf(settings)));
+    const differs = reports.some(({ outcome }) => outcome === 'differs');
+    return {
+      exitCode: strict && differs ? exitCodes.failed : exitCodes.done,
+      text: reports.flatMap(linesOf),
+      json: { topics: reports },
+    };
+  },
+});
+
+export const topicsList = defineCommand({
+  name: 'topics list',
+  summary: 'show which topics exist, and which are missing',
+  details: [
+    'Lists the topics that Tailrace needs with these settings, and others that begin with its prefix, such as\n' +
+      'retry tiers of an earlier schedule.',
+  ],
+  options: {},
+  async run(_options, context) {
+    const topics = await withKafka(context, async (kafka, settings) => {
+      const existing = new Set(await kafka.listTopics());
+      const needed = specsOf(settings).map(({ name }) => name);
+      const others = [...existing].filter(
+        (name) => name.startsWith(settings.prefix) && !needed.includes(name),
+      );
+      return [
+        ...needed.map((name) => ({ name, state: existing.has(name) ? 'exists' : 'missing' })),
+        ...others.sort().map((name) => ({ name, state: 'not needed' })),
+      ];
+    });
+    return {
+      exitCode: exitCodes.done,
+      text: topics.map(({ name, state }) => `${state.padEnd(10)}  ${name}`),
+      json: { topics },
+    };
+  },
+});
+
+function specsOf({ prefix, partitions, retryScheduleMs }: TopicSettings) {
+  const names: TopicNames = topicNames(prefix);
+  return topicSpecs(names, { partitions, retryScheduleMs });
+}
+
+function linesOf({ name, outcome, differences }: TopicReport): string[] {
+  const line = `${styleText(colours[outcome], outcome.padEnd(7))}  ${name}`;
+  return [line, ...differences.map((difference) => `         ${difference}`)];
+}
