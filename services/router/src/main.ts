@@ -1,0 +1,38 @@
+/** The router: reads `events`, finds each event's destinations, and writes their `deliveries`. */
+import { openConfig } from '@tailrace/config';
+import { connectKafka } from '@tailrace/kafka';
+import { runService } from '@tailrace/service';
+import { topicNames } from '@tailrace/topics';
+import { settings } from './config.ts';
+import { createDedupe } from './dedupe.ts';
+import { routerObserver, watchRouter } from './observe.ts';
+import { createRouter } from './process-record.ts';
+
+await runService({ name: 'router', env: process.env, settings }, async (service) => {
+  const { settings, log, metrics } = service;
+  const names = topicNames(settings.topicPrefix);
+
+  const kafka = connectKafka(settings.kafka, log);
+  service.onClose('Kafka', () => kafka.close());
+  service.health.add('kafka', () => kafka.ping());
+
+  const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
+
+  const dedupe = createDedupe();
+  const consumption = await kafka.consume({
+    groupId: `${settings.topicPrefix}router`,
+    topics: [names.events],
+    onRecord: createRouter({
+      names,
+      config,
+      publisher: kafka.publisher(),
+      dedupe,
+      observer: routerObserver(metrics),
+      log,
+    }),
+  });
+  service.onClose('events in flight', () => consumption.close({ drainTimeoutMs: 10_000 }));
+  service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
+  watchRouter(metrics, dedupe, consumption);
+  return { topics: [names.events] };
+});

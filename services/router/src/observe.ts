@@ -1,0 +1,84 @@
+/** The router's metrics: what came in, what became of it, and how far behind it is. */
+import type { EventType } from '@tailrace/events';
+import type { Consumption } from '@tailrace/kafka';
+import type { Metrics } from '@tailrace/service';
+import type { Dedupe } from './dedupe.ts';
+import type { Rejection } from './rejected.ts';
+import type { FilterReason } from './route.ts';
+
+/** What is worth counting. Each event is accepted, repeated or rejected: one of the three. */
+export interface RouterObserver {
+  /** A call of the source that is valid and new; it counts toward the source's usage, also where it is filtered. */
+  accepted(sourceId: string, type: EventType): void;
+  repeated(): void;
+  rejected(code: Rejection['code']): void;
+  /** One destination does not get an accepted event. */
+  filtered(reason: FilterReason): void;
+  /** One destination gets an accepted event. */
+  created(destinationId: string): void;
+}
+
+export function routerObserver(metrics: Metrics): RouterObserver {
+  const routed = metrics.counter('tailrace_events_routed_total', 'Events that were valid and new, by type.', [
+    'type',
+  ]);
+  const usage = metrics.counter(
+    'tailrace_source_events_total',
+    "Events that count toward a source's usage; filtered ones do.",
+    ['source_id'],
+  );
+  const repeated = metrics.counter(
+    'tailrace_events_duplicate_total',
+    'Events dropped because their messageId was seen before.',
+  );
+  const rejected = metrics.counter(
+    'tailrace_events_rejected_total',
+    'Records that could not be used, by error code.',
+    ['code'],
+  );
+  const filtered = metrics.counter(
+    'tailrace_deliveries_filtered_total',
+    'Destinations that an event did not go to, by reason.',
+    ['reason'],
+  );
+  const created = metrics.counter('tailrace_deliveries_created_total', 'Deliveries handed to Kafka.', [
+    'destination_id',
+  ]);
+  return {
+    accepted(sourceId, type) {
+      routed.inc({ type });
+      usage.inc({ source_id: sourceId });
+    },
+    repeated() {
+      repeated.inc();
+    },
+    rejected(code) {
+      rejected.inc({ code });
+    },
+    filtered(reason) {
+      filtered.inc({ reason });
+    },
+    created(destinationId) {
+      created.inc({ destination_id: destinationId });
+    },
+  };
+}
+
+/** Gauges that are read at each scrape. */
+export function watchRouter(metrics: Metrics, dedupe: Dedupe, consumption: Consumption): void {
+  metrics.gauge('tailrace_remembered_message_ids', 'Ids that a repeated event would be known by.', {
+    read: () => dedupe.size,
+  });
+  metrics.gauge(
+    'tailrace_consumer_lag_records',
+    'Records between what is finished and the end of the partition.',
+    {
+      labels: ['topic', 'partition'],
+      read: () =>
+        consumption.partitions.map(({ topic, partition, lag }) => ({
+          labels: { topic, partition: String(partition) },
+          value: lag,
+        })),
+    },
+  );
+}

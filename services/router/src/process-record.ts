@@ -1,0 +1,184 @@
+/**
+ * What the router does with one record: read it, find its source, drop it if it is a repeat, route it, publish its
+ * deliveries; and only when Kafka has acknowledged all of them is the record done.
+ *
+ * Everything up to publishing happens in one turn of the event loop, so deliveries are published in the order of
+ * their records. Where the source is unknown, the record waits for news of the configuration; the later records of
+ * its key wait with it, and nobody else.
+ */
+import type { ConfigView, Source } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import {
+  deliveryId,
+  isInstant,
+  readCall,
+  recordMessageId,
+  userKey,
+  webhookBody,
+  type TailraceEvent,
+} from '@tailrace/events';
+import type { OutgoingRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
+import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
+import type { Log } from '@tailrace/service';
+import type { Dedupe } from './dedupe.ts';
+import { limitRefreshes } from './freshness.ts';
+import type { RouterObserver } from './observe.ts';
+import { readRecord, type SourceReference } from './read-record.ts';
+import { rejectedRecord, rejectedStub, type Rejection } from './rejected.ts';
+import { route } from './route.ts';
+import { createTurns } from './turns.ts';
+
+export interface RouterDependencies {
+  readonly names: Pick<TopicNames, 'deliveries' | 'eventsRejected'>;
+  readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey' | 'destinationsOf' | 'refresh'>;
+  /** Tries for ever: an event is never given up because Kafka is away. */
+  readonly publisher: Pick<Publisher, 'publish'>;
+  readonly dedupe: Dedupe;
+  readonly observer: RouterObserver;
+  readonly log: Pick<Log, 'warn' | 'debug'>;
+}
+
+/** The function to hand each record of `events` to, in the order of its partition. */
+export function createRouter(deps: RouterDependencies): (record: TrackedRecord) => void {
+  const { names, config, publisher, dedupe, observer, log } = deps;
+  const freshAsOf = limitRefreshes(() => config.refresh(), log);
+  const takeTurn = createTurns();
+
+  /** Returns a promise only where it has to wait before it can publish. */
+  const processRecord = (record: TrackedRecord): Promise<void> | undefined => {
+    if (record.lost) return undefined;
+    const reading = readRecord(record);
+    if (!reading.ok) {
+      reject(record, reading);
+      return undefined;
+    }
+    const { call, source: reference } = reading;
+    const source = enabledSource(reference);
+    if (source) {
+      routeCall(record, call, source);
+      return undefined;
+    }
+    return freshAsOf(performance.now()).then(() => {
+      if (record.lost) return;
+      const source = enabledSource(reference);
+      if (source) routeCall(record, call, source);
+      else reject(record, unknownSource(reference));
+    });
+  };
+
+  const enabledSource = ({ by, value }: SourceReference): Source | undefined => {
+    const source = by === 'id' ? config.source(value) : config.sourceByWriteKey(value);
+    return source?.enabled === true ? source : undefined;
+  };
+
+  const routeCall = (record: TrackedRecord, call: unknown, source: Source): void => {
+    const reading = readCall(call, {
+      enriched: true,
+      receivedAt: record.timestamp >= 0 && isInstant(record.timestamp) ? record.timestamp : Date.now(),
+      fallbackMessageId: () => recordMessageId(record),
+    });
+    if (!reading.ok) {
+      reject(record, reading);
+      return;
+    }
+    const { event } = reading;
+    if (dedupe.isRepeat(record.partition, record.offset, source.id, event.messageId)) {
+      observer.repeated();
+      record.done();
+      return;
+    }
+    observer.accepted(source.id, event.type);
+    void finish(record, publishDeliveries(record, event, source));
+  };
+
+  const publishDeliveries = (
+    record: TrackedRecord,
+    event: TailraceEvent,
+    source: Source,
+  ): readonly Promise<void>[] => {
+    const routings = route(event, source, config.destinationsOf(source.id));
+    for (const routing of routings) {
+      if (routing.outcome === 'filtered') observer.filtered(routing.reason);
+    }
+    const routed = routings.filter(({ outcome }) => outcome === 'routed');
+    if (routed.length === 0) return [];
+    const body = Buffer.from(webhookBody(event));
+    return routed.map(({ destination }) => {
+      observer.created(destination.id);
+      return publisher.publish(deliveryRecord(record, event, source, destination.id, body));
+    });
+  };
+
+  const deliveryRecord = (
+    record: TrackedRecord,
+    event: TailraceEvent,
+    source: Source,
+    destinationId: string,
+    body: Buffer,
+  ): OutgoingRecord =>
+    encodeDelivery(names.deliveries, {
+      deliveryId: deliveryId(source.id, event.messageId, destinationId),
+      eventId: event.messageId,
+      sourceId: source.id,
+      destinationId,
+      type: event.type,
+      attempt: 0,
+      closedUrls: [],
+      traceparent: record.headers['traceparent']?.toString(),
+      key: deliveryKey(destinationId, userKey(event)),
+      body,
+    });
+
+  /** Ends the record once all that it caused is acknowledged. */
+  const finish = async (record: TrackedRecord, published: readonly Promise<void>[]): Promise<void> => {
+    const failures = (await Promise.allSettled(published))
+      .filter(({ status }) => status === 'rejected')
+      .map((outcome) => (outcome as PromiseRejectedResult).reason as unknown);
+    const fatal = failures.find((failure) => !isTailraceError(failure, 'record-too-large'));
+    if (fatal !== undefined) leaveUnfinished(fatal);
+    else if (failures.length === 0) record.done();
+    else reject(record, { code: 'record-too-large', message: deliveryTooLarge });
+  };
+
+  const reject = (record: TrackedRecord, rejection: Rejection): void => {
+    const { topic, partition, offset } = record;
+    observer.rejected(rejection.code);
+    log.debug({ topic, partition, offset, code: rejection.code }, rejection.message);
+    const publish = (rejected: OutgoingRecord): Promise<void> =>
+      publisher.publish(rejected).then(() => {
+        record.done();
+      });
+    publish(rejectedRecord(names.eventsRejected, record, rejection))
+      .catch((failure: unknown) => {
+        if (!isTailraceError(failure, 'record-too-large')) throw failure;
+        log.warn({ topic, partition, offset }, 'a rejected record is too large to be kept whole');
+        return publish(rejectedStub(names.eventsRejected, record, rejection));
+      })
+      .catch(leaveUnfinished);
+  };
+
+  return (record) => {
+    takeTurn(keyOf(record), () => processRecord(record));
+  };
+}
+
+const deliveryTooLarge =
+  'The webhook was not delivered to every destination: Kafka refuses a record of its size. ' +
+  'Raise max.message.bytes of the topic deliveries, or send less.';
+
+/** While stopping, what is unfinished is left for whoever reads the partition next; all else is a defect. */
+function leaveUnfinished(failure: unknown): void {
+  if (!isTailraceError(failure, 'shutting-down')) throw failure;
+}
+
+function unknownSource({ by, value }: SourceReference): Rejection {
+  // A write key is a secret, and an id from outside may be of any length.
+  return by === 'write-key'
+    ? { code: 'unknown-write-key', message: 'No enabled source has the write key that the record names.' }
+    : { code: 'unknown-source', message: `There is no enabled source with the id ${value.slice(0, 64)}.` };
+}
+
+/** Works of different keys need no order; nor do records without a key, which have none in Kafka either. */
+function keyOf({ partition, key }: TrackedRecord): string | undefined {
+  return key === null ? undefined : `${partition}/${key.toString('latin1')}`;
+}

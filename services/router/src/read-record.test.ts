@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { maxEventBytes } from '@tailrace/events';
+import fc from 'fast-check';
+import { readRecord } from './read-record.ts';
+
+const call = { type: 'page', userId: 'u-1' };
+const value = Buffer.from(JSON.stringify(call));
+
+function headers(texts: Record<string, string>): Record<string, Buffer> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
+}
+
+function rejectionOf(value: Buffer | null): string {
+  const reading = readRecord({ value, headers: headers({ 'source-id': 'web' }) });
+  assert.ok(!reading.ok);
+  return `${reading.code}: ${reading.message}`;
+}
+
+describe('the source of a record', () => {
+  const withField = Buffer.from(JSON.stringify({ ...call, writeKey: 'wk_field' }));
+  const sources: [
+    title: string,
+    headers: Record<string, string>,
+    value: Buffer,
+    by: string,
+    value: string,
+  ][] = [
+    ['is in the header source-id', { 'source-id': 'web' }, value, 'id', 'web'],
+    ['is in the header write-key', { 'write-key': 'wk_1' }, value, 'write-key', 'wk_1'],
+    ['is in the field writeKey', {}, withField, 'write-key', 'wk_field'],
+    [
+      'is the id where a write key is there too',
+      { 'write-key': 'wk_1', 'source-id': 'web' },
+      value,
+      'id',
+      'web',
+    ],
+    ['is the header where the field is there too', { 'write-key': 'wk_1' }, withField, 'write-key', 'wk_1'],
+  ];
+  for (const [title, texts, bytes, by, expected] of sources) {
+    test(title, () => {
+      const reading = readRecord({ value: bytes, headers: headers(texts) });
+      assert.deepEqual(reading.ok && reading.source, { by, value: expected });
+    });
+  }
+
+  test('is asked for where the record names none', () => {
+    for (const bytes of [value, Buffer.from('{"writeKey":""}'), Buffer.from('null'), Buffer.from('[]')]) {
+      const reading = readRecord({ value: bytes, headers: {} });
+      assert.ok(!reading.ok);
+      assert.equal(reading.code, 'unknown-source');
+    }
+  });
+});
+
+describe('a value that is no call', () => {
+  test('is refused with what is wrong', () => {
+    assert.match(rejectionOf(null), /^malformed-json: The record has no value/);
+    assert.match(rejectionOf(Buffer.alloc(0)), /^malformed-json: The value is not JSON/);
+    assert.match(rejectionOf(Buffer.from('{"type":')), /^malformed-json: The value is not JSON/);
+    assert.match(
+      rejectionOf(Buffer.from([0x22, 0xff, 0x22])),
+      /^malformed-json: The value is not JSON in UTF-8/,
+    );
+    assert.match(
+      rejectionOf(Buffer.from([0, 0, 0, 0, 7, 2])),
+      /^unsupported-encoding: .*Confluent wire format/,
+    );
+    assert.match(
+      rejectionOf(Buffer.alloc(maxEventBytes + 1, ' ')),
+      /^call-too-large: The call has 69633 bytes/,
+    );
+  });
+
+  test('never throws, whatever its bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        assert.equal(typeof readRecord({ value: Buffer.from(bytes), headers: {} }).ok, 'boolean');
+      }),
+    );
+  });
+});

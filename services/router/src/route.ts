@@ -1,0 +1,39 @@
+/** Which destinations a call goes to. Pure: a call and the configuration in, one decision per destination out. */
+import type { Destination, Source } from '@tailrace/config';
+import type { JsonObject, TailraceEvent } from '@tailrace/events';
+
+/** Why a destination does not get a call: its own `integrations`, or the source's list of blocked track events. */
+export type FilterReason = 'integrations' | 'schema';
+
+export type Routing =
+  | { readonly outcome: 'routed'; readonly destination: Destination }
+  | { readonly outcome: 'filtered'; readonly destination: Destination; readonly reason: FilterReason };
+
+/** `destinations` are the enabled ones that the source is connected to. */
+export function route(
+  event: TailraceEvent,
+  source: Pick<Source, 'schema'>,
+  destinations: readonly Destination[],
+): Routing[] {
+  const isBlocked = event.type === 'track' && source.schema?.track?.blocked.includes(event.event) === true;
+  return destinations.map((destination) => {
+    // Whoever holds data about a user must hear that it is to be deleted; nobody can opt out of that.
+    if (event.type === 'delete') return { outcome: 'routed', destination };
+    if (!isSelected(destination.type, event.integrations)) {
+      return { outcome: 'filtered', destination, reason: 'integrations' };
+    }
+    if (isBlocked) return { outcome: 'filtered', destination, reason: 'schema' };
+    return { outcome: 'routed', destination };
+  });
+}
+
+/**
+ * Whether `integrations` leave on the destination that is published under `name` (specification, section 4.3): all
+ * are on unless `All` is false, and a destination's own entry comes before that. An object of options means on.
+ */
+function isSelected(name: string, integrations: JsonObject = {}): boolean {
+  const own = integrations[name];
+  if (own === false) return false;
+  if (own === true || (typeof own === 'object' && own !== null)) return true;
+  return integrations['All'] !== false;
+}
