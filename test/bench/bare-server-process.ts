@@ -1,0 +1,50 @@
+/**
+ * The bare counterpart of ingest, in twenty lines: HTTP in, Kafka out, 200 once it is acknowledged. One request
+ * to Kafka is on its way at a time and whatever arrives meanwhile goes with the next, as in the real thing; a
+ * request for each call would make this part several times dearer, and the comparison flattering.
+ */
+import { fastify } from 'fastify';
+import kafkajs, { logLevel } from 'kafkajs';
+import type { FromBareServer, PartSettings } from './bare-parts.ts';
+import { connectToParent } from './children.ts';
+
+const { brokers, topic } = JSON.parse(process.argv[2] ?? '{}') as PartSettings;
+const kafka = new kafkajs.Kafka({ brokers: [...brokers], clientId: 'bare-part', logLevel: logLevel.NOTHING });
+const producer = kafka.producer({
+  idempotent: true,
+  maxInFlightRequests: 1,
+  createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+});
+await producer.connect();
+
+let waiting: { readonly call: { readonly userId: string }; readonly acknowledge: () => void }[] = [];
+let sending = false;
+async function send(): Promise<void> {
+  if (sending) return;
+  sending = true;
+  while (waiting.length > 0) {
+    const request = waiting;
+    waiting = [];
+    const messages = request.map(({ call }) => ({ key: call.userId, value: JSON.stringify(call) }));
+    await producer.send({ topic, acks: -1, messages });
+    for (const { acknowledge } of request) acknowledge();
+  }
+  sending = false;
+}
+
+const server = fastify();
+server.post<{ Body: { userId: string } }>('/v1/track', async ({ body: call }) => {
+  await new Promise<void>((acknowledge) => {
+    waiting.push({ call, acknowledge });
+    setImmediate(() => void send());
+  });
+  return { success: true };
+});
+const address = await server.listen({ port: 0, host: '127.0.0.1' });
+
+const tell: (message: FromBareServer) => void = connectToParent();
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  tell({ kind: 'cpu', microseconds: user + system });
+});
+tell({ kind: 'listening', port: Number(new URL(address).port) });

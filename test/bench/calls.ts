@@ -1,0 +1,49 @@
+/**
+ * The tracking calls that the bench sends: `track`, about 1 KB, all of the same length, and each with a number
+ * by which the receiver knows it. Built from a template, because what the load generator spends on a call is
+ * taken from the services on the same machine.
+ */
+import { randomBytes } from 'node:crypto';
+
+/** What the webhook body carries, right before the call's eight digits. */
+export const numberMarker = '"sequence":"';
+export const numberDigits = 8;
+
+/** So many users take turns, which spreads the calls over all partitions. */
+const users = 1_000;
+const callBytes = 1_024;
+
+/** The body of call `number`, as JSON text of 1,024 bytes. */
+export function createCalls(): (number: number) => string {
+  // Ids of an earlier run on the same topics would be dropped as repeats.
+  const run = randomBytes(6).toString('hex');
+  const padding = 'x'.repeat(callBytes - render(0, '', run).length);
+  return (number) => render(number, padding, run);
+}
+
+function render(number: number, padding: string, run: string): string {
+  const digits = String(number).padStart(numberDigits, '0');
+  const user = String(number % users).padStart(4, '0');
+  return (
+    `{"messageId":"bench-${run}-${digits}","type":"track","userId":"user-${user}","event":"Order Completed",` +
+    `"properties":{${numberMarker}${digits}","orderId":"o-${digits}","currency":"EUR","total":129.95,` +
+    '"products":[{"sku":"A-1201","name":"Desk lamp","price":49.95,"quantity":1},' +
+    '{"sku":"B-0077","name":"Office chair","price":80,"quantity":1}],' +
+    `"note":"${padding}"},` +
+    '"context":{"ip":"203.0.113.7","locale":"de-CH","timezone":"Europe/Zurich",' +
+    '"library":{"name":"bench","version":"1.0.0"},' +
+    '"page":{"path":"/checkout","title":"Checkout","url":"https://shop.example.com/checkout"},' +
+    '"userAgent":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36"},' +
+    '"integrations":{"All":true},"timestamp":"2026-11-21T07:29:33.479Z"}'
+  );
+}
+
+const marker = Buffer.from(numberMarker);
+
+/** The number of the call that a webhook body came from; NaN where it holds none. */
+export function numberOf(body: Buffer): number {
+  const at = body.indexOf(marker);
+  if (at < 0) return NaN;
+  const start = at + marker.length;
+  return Number(body.toString('latin1', start, start + numberDigits));
+}

@@ -1,0 +1,52 @@
+/** Where a service's CPU time went: the functions of a V8 CPU profile with the most time of their own. */
+
+/** The parts of a `.cpuprofile` that are read here. */
+export interface CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: {
+      readonly functionName: string;
+      readonly url: string;
+      /** From 0; -1 where there is none. */
+      readonly lineNumber: number;
+    };
+  }[];
+  /** The node that was running at each sample. */
+  readonly samples: readonly number[];
+  /** Microseconds before each sample. */
+  readonly timeDeltas: readonly number[];
+}
+
+export interface HotSpot {
+  /** Function and place, such as `parse (services/ingest/src/server.ts:12)`. */
+  readonly where: string;
+  /** Of the time in which the process was not idle, between 0 and 1. */
+  readonly share: number;
+}
+
+/** Places inside `root` are shown relative to it. */
+export function hotSpots(profile: CpuProfile, root: string, count: number): HotSpot[] {
+  const names = new Map(profile.nodes.map(({ id, callFrame }) => [id, nameOf(callFrame, root)]));
+  const timeOf = new Map<string, number>();
+  let busy = 0;
+  for (const [index, id] of profile.samples.entries()) {
+    const where = names.get(id) ?? '(unknown)';
+    if (where === '(idle)') continue;
+    const microseconds = profile.timeDeltas[index] ?? 0;
+    busy += microseconds;
+    timeOf.set(where, (timeOf.get(where) ?? 0) + microseconds);
+  }
+  return [...timeOf]
+    .map(([where, microseconds]) => ({ where, share: microseconds / busy }))
+    .sort((a, b) => b.share - a.share)
+    .slice(0, count);
+}
+
+type CallFrame = CpuProfile['nodes'][number]['callFrame'];
+
+function nameOf({ functionName, url, lineNumber }: CallFrame, root: string): string {
+  const name = functionName === '' ? '(anonymous)' : functionName;
+  if (url === '') return name;
+  const place = url.replace(/^file:\/\//, '').replace(`${root}/`, '');
+  return `${name} (${place}:${lineNumber + 1})`;
+}

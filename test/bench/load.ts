@@ -1,0 +1,146 @@
+/**
+ * The load generator: calls sent from this process, either so many at a time or at a steady rate. Each has a
+ * number, and the times of sending and of the answer are noted under it. Anything but a 200 ends the run.
+ */
+import { createCalls } from './calls.ts';
+import { sharedNowMs } from './clock.ts';
+import { connect, postHead, type Connection } from './connection.ts';
+
+export interface Target {
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Times of calls on the shared clock, in milliseconds; index 0 is the first call of the run. */
+export interface Sent {
+  /** The number of the run's first call. */
+  readonly first: number;
+  readonly count: number;
+  /** When a call was to be sent; in a closed loop, when it was. */
+  readonly dueAt: Float64Array;
+  readonly sentAt: Float64Array;
+  /** When its 200 was there. */
+  readonly acceptedAt: Float64Array;
+}
+
+export interface Load {
+  /** `inFlight` callers, each of which sends its next call when the last one is answered. */
+  closedLoop(options: { readonly count: number; readonly inFlight: number }): Promise<Sent>;
+  /**
+   * A call every `1/ratePerSecond`, whether or not earlier ones are answered: a system that stalls must not
+   * thereby spare itself the calls that would have seen it stalled.
+   */
+  openLoop(options: { readonly count: number; readonly ratePerSecond: number }): Promise<Sent>;
+  /** The number that the next run begins with; no number is used twice. */
+  readonly next: number;
+}
+
+/** Beyond so many unanswered calls the target does not keep up with the rate, and the run has no meaning. */
+const maxOpenCalls = 1_000;
+
+export function createLoad({ port, path, headers }: Target): Load {
+  const call = createCalls();
+  const head = postHead(path, headers, call(0).length);
+  let next = 0;
+
+  const begin = (count: number): Sent => {
+    const first = next;
+    next += count;
+    const times = (): Float64Array => new Float64Array(count).fill(NaN);
+    return { first, count, dueAt: times(), sentAt: times(), acceptedAt: times() };
+  };
+  const sendOne = async (connection: Connection, sent: Sent, index: number): Promise<void> => {
+    const request = head + call(sent.first + index);
+    const sentAt = (sent.sentAt[index] = sharedNowMs());
+    if (Number.isNaN(sent.dueAt[index])) sent.dueAt[index] = sentAt;
+    const { status, body } = await connection.exchange(request);
+    if (status !== 200) throw new Error(`call ${sent.first + index} was answered ${status}: ${body}`);
+    sent.acceptedAt[index] = sharedNowMs();
+  };
+
+  return {
+    get next() {
+      return next;
+    },
+
+    async closedLoop({ count, inFlight }) {
+      const sent = begin(count);
+      const connections = await connectAll(port, inFlight);
+      let index = 0;
+      try {
+        await Promise.all(
+          connections.map(async (connection) => {
+            while (index < count) await sendOne(connection, sent, index++);
+          }),
+        );
+      } finally {
+        for (const connection of connections) connection.close();
+      }
+      return sent;
+    },
+
+    async openLoop({ count, ratePerSecond }) {
+      const sent = begin(count);
+      const idle = await connectAll(port, 16);
+      const all = new Set(idle);
+      const sendOnIdle = async (index: number): Promise<void> => {
+        if (all.size > maxOpenCalls) throw new Error(`${maxOpenCalls} calls are not answered`);
+        const connection = idle.pop() ?? (await connect(port));
+        all.add(connection);
+        await sendOne(connection, sent, index);
+        idle.push(connection);
+      };
+      try {
+        await atRate(count, ratePerSecond, (index, dueAt) => {
+          sent.dueAt[index] = dueAt;
+          return sendOnIdle(index);
+        });
+      } finally {
+        for (const connection of all) connection.close();
+      }
+      return sent;
+    },
+  };
+}
+
+function connectAll(port: number, count: number): Promise<Connection[]> {
+  return Promise.all(Array.from({ length: count }, () => connect(port)));
+}
+
+/** Calls `start(index, dueAt)` when each is due, late ones at once; resolves when all have ended. */
+async function atRate(
+  count: number,
+  ratePerSecond: number,
+  start: (index: number, dueAt: number) => Promise<void>,
+): Promise<void> {
+  const began = sharedNowMs();
+  const started: Promise<void>[] = [];
+  const { promise: allStarted, resolve, reject } = Promise.withResolvers<unknown>();
+  let timer: NodeJS.Timeout | undefined;
+  const tick = (): void => {
+    for (;;) {
+      const index = started.length;
+      if (index >= count) {
+        resolve(undefined);
+        return;
+      }
+      const dueAt = began + (index * 1_000) / ratePerSecond;
+      const earlyMs = dueAt - sharedNowMs();
+      if (earlyMs > 0) {
+        timer = setTimeout(tick, earlyMs);
+        return;
+      }
+      const ended = start(index, dueAt);
+      ended.catch(reject);
+      started.push(ended);
+    }
+  };
+  tick();
+  try {
+    await allStarted;
+    await Promise.all(started);
+  } finally {
+    clearTimeout(timer);
+  }
+}

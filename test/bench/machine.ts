@@ -1,0 +1,45 @@
+/** What the figures were measured on, without which they mean nothing. */
+import { execFileSync } from 'node:child_process';
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+import { kafkaVersion } from '../../infra/local/src/jars.ts';
+
+export interface Machine {
+  /** ISO 8601, UTC. */
+  readonly date: string;
+  /** Short hash, with `-dirty` where the checkout differs from it. */
+  readonly commit: string;
+  readonly node: string;
+  readonly kafka: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly kernel: string;
+  /** Mean over the last minute before anything was started: others at work spoil the figures. */
+  readonly loadBefore: number;
+}
+
+export function describeMachine(): Omit<Machine, 'kafka'> {
+  return {
+    date: new Date().toISOString(),
+    commit: commit(),
+    node: process.version,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: availableParallelism(),
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    kernel: release(),
+    loadBefore: loadavg()[0] ?? NaN,
+  };
+}
+
+export function describeKafka(kind: 'container' | 'jvm'): string {
+  return { jvm: `${kafkaVersion} on the local JVM`, container: `${kafkaVersion} in a container` }[kind];
+}
+
+function commit(): string {
+  try {
+    const args = ['describe', '--always', '--dirty', '--abbrev=12'];
+    return execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readCommandLine, sections, type Options } from './options.ts';
+
+function optionsOf(...args: string[]): Options {
+  const line = readCommandLine(args);
+  assert.equal(line.kind, 'run');
+  return line.options;
+}
+
+test('without arguments everything is run, at full size', () => {
+  const options = optionsOf();
+  assert.deepEqual(options.sections, sections);
+  assert.deepEqual([options.warmUp, options.events, options.soakEvents], [40_000, 20_000, 60_000]);
+});
+
+test('a size that is given wins over the quick one', () => {
+  const options = optionsOf('--quick', '--events', '500');
+  assert.equal(options.events, 500);
+  assert.ok(options.warmUp < 40_000);
+});
+
+test('--only runs the named sections in their usual order', () => {
+  assert.deepEqual(optionsOf('--only', 'parts,burst').sections, ['burst', 'parts']);
+});
+
+test('a mistake is named together with the usage', () => {
+  for (const [args, named] of [
+    [['--events', '0'], /--events/],
+    [['--rate', 'fast'], /--rate/],
+    [['--only', 'bursts'], /--only/],
+    [['--event', '1'], /--event/],
+  ] as const) {
+    const line = readCommandLine(args);
+    assert.equal(line.kind, 'mistake');
+    assert.match(line.message, named);
+    assert.match(line.message, /^Usage:/m);
+  }
+});
+
+test('--help says what there is', () => {
+  const line = readCommandLine(['--help', '--quick']);
+  assert.equal(line.kind, 'help');
+  assert.match(line.usage, /--profile FOLDER/);
+});

@@ -1,0 +1,104 @@
+/** The command line of the bench. */
+import { parseArgs } from 'node:util';
+
+/** In the order in which they run. */
+export const sections = ['burst', 'steady', 'soak', 'parts'] as const;
+export type Section = (typeof sections)[number];
+
+export interface Options {
+  readonly sections: readonly Section[];
+  readonly warmUp: number;
+  readonly events: number;
+  readonly runs: number;
+  readonly inFlight: number;
+  readonly rate: number;
+  readonly rateSeconds: number;
+  readonly soakEvents: number;
+  readonly partitions: number;
+  readonly jsonFile?: string | undefined;
+  readonly profileFolder?: string | undefined;
+}
+
+const usage = `Usage: npm run bench -- [options]
+
+Measures the whole pipeline, ingest to receiver, and the bare parts it is made of, on a broker of its own.
+
+  --events N        calls in each burst, and of each bare part  (20000; quick: 2000)
+  --runs N          bursts, and runs of each bare part          (3)
+  --in-flight N     calls in flight in a burst                  (64)
+  --rate N          calls a second in the steady run            (200)
+  --rate-seconds N  length of the steady run                    (30; quick: 5)
+  --soak-events N   calls of the soak                           (60000; quick: 4000)
+  --warm-up N       calls before anything is counted            (40000; quick: 2000)
+  --partitions N    of every topic                              (6)
+  --only LIST       some of ${sections.join(',')}: the others are left out
+  --quick           small sizes, to see that it works; its figures mean nothing
+  --profile FOLDER  each service leaves a CPU profile there, and its hottest functions are listed
+  --json FILE       also writes every figure there
+  --help            this text
+`;
+
+const full = { warmUp: 40_000, events: 20_000, rateSeconds: 30, soakEvents: 60_000 };
+const quick = { warmUp: 2_000, events: 2_000, rateSeconds: 5, soakEvents: 4_000 };
+
+/** What is to be run, or what to print instead. */
+export type CommandLine =
+  | { readonly kind: 'run'; readonly options: Options }
+  | { readonly kind: 'help'; readonly usage: string }
+  | { readonly kind: 'mistake'; readonly message: string };
+
+export function readCommandLine(args: readonly string[]): CommandLine {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        events: { type: 'string' },
+        runs: { type: 'string' },
+        'in-flight': { type: 'string' },
+        rate: { type: 'string' },
+        'rate-seconds': { type: 'string' },
+        'soak-events': { type: 'string' },
+        'warm-up': { type: 'string' },
+        partitions: { type: 'string' },
+        only: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        profile: { type: 'string' },
+        json: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) return { kind: 'help', usage };
+    const sizes = values.quick ? quick : full;
+    const options: Options = {
+      sections: sectionsOf(values.only),
+      warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
+      events: count('events', values.events, sizes.events),
+      runs: count('runs', values.runs, 3),
+      inFlight: count('in-flight', values['in-flight'], 64),
+      rate: count('rate', values.rate, 200),
+      rateSeconds: count('rate-seconds', values['rate-seconds'], sizes.rateSeconds),
+      soakEvents: count('soak-events', values['soak-events'], sizes.soakEvents),
+      partitions: count('partitions', values.partitions, 6),
+      jsonFile: values.json,
+      profileFolder: values.profile,
+    };
+    return { kind: 'run', options };
+  } catch (error) {
+    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
+  }
+}
+
+function count(name: string, text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback;
+  const value = Number(text.replaceAll('_', ''));
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes a whole number above 0`);
+  return value;
+}
+
+function sectionsOf(only: string | undefined): readonly Section[] {
+  if (only === undefined) return sections;
+  const wanted = only.split(',').map((name) => name.trim());
+  const unknown = wanted.filter((name) => !sections.some((section) => section === name));
+  if (unknown.length > 0) throw new Error(`--only takes some of ${sections.join(',')}`);
+  return sections.filter((section) => wanted.includes(section));
+}

@@ -1,0 +1,200 @@
+/** The report: every figure of a run as a table for people. */
+import { partTitles, partsOfServices, type PartCosts, type PartName } from './bare-parts.ts';
+import { mapValues, type ByProcess } from './measure.ts';
+import type { Machine } from './machine.ts';
+import type { Options } from './options.ts';
+import { total, type Account, type Latencies, type RunResult } from './run.ts';
+import { serviceNames } from './services.ts';
+import { isFlat, median, spread, type Trend } from './statistics.ts';
+
+export interface Results {
+  readonly machine: Machine;
+  readonly options: Options;
+  readonly warmUp: Account;
+  readonly burst?: readonly RunResult[] | undefined;
+  readonly steady?: RunResult | undefined;
+  readonly soak?: Soak | undefined;
+  readonly parts?: PartCosts | undefined;
+}
+
+export interface Soak {
+  readonly run: RunResult;
+  /** Resident bytes of each process. */
+  readonly memory: Readonly<Record<string, Trend>>;
+}
+
+/** Our own CPU time beside that of the bare parts, in microseconds an event, broker apart. */
+export interface Comparison {
+  readonly name: string;
+  readonly parts: readonly PartName[];
+  readonly ours: number;
+  readonly bare: number;
+}
+
+/** One for each service, and one for all. */
+export function compareWithParts(burst: readonly RunResult[], costs: PartCosts): Comparison[] {
+  const services = serviceNames.map((name): Comparison => {
+    const parts = partsOfServices[name];
+    return {
+      name,
+      parts,
+      ours: median(burst.map(({ cpuMicroseconds }) => cpuMicroseconds[name] ?? NaN)),
+      bare: parts.reduce((sum, part) => sum + costs[part].median, 0),
+    };
+  });
+  const all = {
+    ours: median(burst.map(({ cpuMicroseconds }) => servicesCpu(cpuMicroseconds))),
+    bare: services.reduce((sum, { bare }) => sum + bare, 0),
+  };
+  return [...services, { name: 'all services', parts: [], ...all }];
+}
+
+/** What all services together spend on an event. */
+export function servicesCpu(cpu: ByProcess): number {
+  return serviceNames.reduce((sum, name) => sum + (cpu[name] ?? NaN), 0);
+}
+
+/** Everything sent, warm-up included. */
+export function accountOf({ warmUp, burst = [], steady, soak }: Results): Account {
+  const runs = [...burst, steady, soak?.run].filter((run) => run !== undefined);
+  return total([warmUp, ...runs.map(({ account }) => account)]);
+}
+
+/** Whether every call arrived, unaltered and rightly signed. */
+export function isSound({ lost, unexpected, faults }: Account): boolean {
+  return lost + unexpected + faults.length === 0;
+}
+
+export function renderReport(results: Results): string {
+  const { burst, steady, soak, parts } = results;
+  return [
+    head(results),
+    ...(burst ? [burstTable(results.options, burst)] : []),
+    ...(steady ? [steadyTable(results.options, steady)] : []),
+    ...(soak ? [soakTable(soak)] : []),
+    ...(parts ? [partsTable(parts)] : []),
+    ...(parts && burst ? [comparisonTable(compareWithParts(burst, parts))] : []),
+    verdict(accountOf(results)),
+  ].join('\n\n');
+}
+
+function head({ machine, options }: Results): string {
+  const { date, commit, node, kafka, cpu, cores, memoryGiB, kernel, loadBefore } = machine;
+  return [
+    `Tailrace pipeline bench, ${date}, commit ${commit}`,
+    `Node ${node}, Apache Kafka ${kafka}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, kernel ${kernel}`,
+    `Load average before the start: ${loadBefore.toFixed(2)}`,
+    `Track calls of 1,024 bytes, one destination with one URL and a shared secret, ` +
+      `${options.partitions} partitions; ${whole(options.warmUp)} calls of warm-up`,
+    ...(options.profileFolder === undefined ? [] : ['With profiling: CPU times are higher than without.']),
+  ].join('\n');
+}
+
+function burstTable({ events, inFlight }: Options, runs: readonly RunResult[]): string {
+  const row = (title: string, figure: (run: RunResult) => number, format: Format): Row => {
+    const { median, min, max } = spread(runs.map(figure));
+    return [title, format(median), format(min), format(max)];
+  };
+  const names = Object.keys(runs[0]?.cpuMicroseconds ?? {});
+  const others = names.filter((name) => !serviceNames.some((service) => service === name));
+  const cpuRow = (name: string, title: string): Row =>
+    row(title, ({ cpuMicroseconds }) => cpuMicroseconds[name] ?? NaN, whole);
+  const latency = (title: string, key: keyof Latencies): Row[] =>
+    (['p50', 'p99'] as const).map((point) =>
+      row(`${title}, ${point}, ms`, ({ latencyMs }) => latencyMs[key][point], tenths),
+    );
+  return table(
+    [`Burst: ${whole(events)} calls, ${inFlight} in flight`, `median of ${runs.length}`, 'min', 'max'],
+    [
+      row('delivered a second', (run) => run.deliveredPerSecond, whole),
+      row('CPU an event, all services, µs', (run) => servicesCpu(run.cpuMicroseconds), whole),
+      ...serviceNames.map((name) => cpuRow(name, `  ${name}`)),
+      ...others.map((name) => cpuRow(name, `apart: ${name}, µs`)),
+      ...latency('call sent → received', 'sentToReceived'),
+      ...latency('200 answered → received', 'acceptedToReceived'),
+      ...latency('call sent → 200', 'sentToAccepted'),
+    ],
+  );
+}
+
+function steadyTable({ rate, rateSeconds }: Options, { latencyMs, cpuShare }: RunResult): string {
+  const titles: Readonly<Record<keyof Latencies, string>> = {
+    sentToReceived: 'call sent → received, ms',
+    dueToReceived: 'call due → received, ms',
+    acceptedToReceived: '200 answered → received, ms',
+    sentToAccepted: 'call sent → 200, ms',
+  };
+  const rows = Object.entries(titles).map(([key, title]): Row => {
+    const { p50, p99, max } = latencyMs[key as keyof Latencies];
+    return [title, tenths(p50), tenths(p99), tenths(max)];
+  });
+  const shares = Object.entries(cpuShare).map(([name, share]) => `${name} ${(share * 100).toFixed(1)} %`);
+  return (
+    table([`Steady: ${rate} calls a second for ${rateSeconds} s`, 'p50', 'p99', 'max'], rows) +
+    `\n  CPU, of one core: ${shares.join(', ')}`
+  );
+}
+
+function soakTable({ run, memory }: Soak): string {
+  const { sent, lost, repeated } = run.account;
+  const rows = Object.entries(memory).map(([name, trend]): Row => {
+    const { first, last, max } = mapValues({ ...trend }, (bytes) => whole(bytes / 2 ** 20)) as Record<
+      keyof Trend,
+      string
+    >;
+    return [`  ${name}`, first, last, max, isFlat(trend) ? 'flat' : 'GROWS'];
+  });
+  return (
+    `Soak: ${whole(sent)} calls, ${lost} lost, ${repeated} repeated, ` +
+    `${whole(run.deliveredPerSecond)} delivered a second\n` +
+    table(['  resident memory, MiB', 'first third', 'last third', 'peak', ''], rows)
+  );
+}
+
+function partsTable(costs: PartCosts): string {
+  const rows = (Object.keys(partTitles) as PartName[]).map((name): Row => {
+    const { median, min, max } = costs[name];
+    return [partTitles[name], tenths(median), tenths(min), tenths(max)];
+  });
+  return table(['Bare parts, CPU of the part alone, µs', 'median', 'min', 'max'], rows);
+}
+
+function comparisonTable(comparisons: readonly Comparison[]): string {
+  const rows = comparisons.map(({ name, parts, ours, bare }): Row => {
+    const sum = parts.length > 0 ? `${name} = ${parts.join(' + ')}` : name;
+    return [sum, whole(ours), whole(bare), (ours / bare).toFixed(2)];
+  });
+  return table(['Ours beside the sum of bare parts, broker apart, µs', 'ours', 'bare', 'ratio'], rows);
+}
+
+function verdict(account: Account): string {
+  const { sent, lost, repeated, unexpected, checked, faults } = account;
+  return [
+    `${isSound(account) ? 'Sound' : 'NOT SOUND'}: ${whole(sent)} calls sent, ${lost} lost, ${repeated} repeated, ` +
+      `${unexpected} unexpected; ${checked} bodies and signatures checked, ${faults.length} wrong`,
+    ...faults.slice(0, 5).map((fault) => `  ${fault}`),
+  ].join('\n');
+}
+
+type Row = readonly string[];
+type Format = (value: number) => string;
+
+const thousands = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const whole: Format = (value) => (Number.isNaN(value) ? '-' : thousands.format(value));
+const tenths: Format = (value) => (Number.isNaN(value) ? '-' : value.toFixed(1));
+
+/** Columns as wide as their widest cell; the first is text, the others are figures. */
+export function table(header: Row, rows: readonly Row[]): string {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+  const rule = '-'.repeat(Math.max(...lines.map((line) => line.length)));
+  return [lines[0], rule, ...lines.slice(1)].join('\n');
+}
