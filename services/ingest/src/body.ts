@@ -1,0 +1,79 @@
+/** From the bytes of a request to what they say, without ever holding more than the route allows. */
+import { isUtf8 } from 'node:buffer';
+import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { TailraceError, type ErrorCode } from '@tailrace/errors';
+import { maxBatchBytes, maxCallBytes } from '@tailrace/events';
+
+/** How much a body may be, after decompression, and which error more than that is. */
+export interface BodyLimit {
+  readonly bytes: number;
+  readonly exceeded: Extract<ErrorCode, 'call-too-large' | 'batch-too-large'>;
+}
+
+export const callLimit: BodyLimit = { bytes: maxCallBytes, exceeded: 'call-too-large' };
+export const batchLimit: BodyLimit = { bytes: maxBatchBytes, exceeded: 'batch-too-large' };
+
+/**
+ * Inflates synchronously: for so few bytes that costs less than the way to the thread pool and back, and the
+ * limit keeps it to two milliseconds at worst.
+ *
+ * @throws TailraceError `unsupported-encoding`, `malformed-request`, or what the limit says
+ */
+export function decompress(bytes: Buffer, encoding: string | undefined, limit: BodyLimit): Buffer {
+  const inflate = inflaterFor(encoding, bytes);
+  if (!inflate) return bytes;
+  try {
+    return inflate(bytes, { maxOutputLength: limit.bytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new TailraceError(limit.exceeded);
+    }
+    throw new TailraceError(
+      'malformed-request',
+      `The body is not what Content-Encoding says, ${encoding ?? ''}. Send it so encoded, or without that header.`,
+      { cause: error },
+    );
+  }
+}
+
+type Inflate = (bytes: Buffer, options: { maxOutputLength: number }) => Buffer;
+
+function inflaterFor(encoding: string | undefined, bytes: Buffer): Inflate | undefined {
+  switch (encoding?.trim().toLowerCase()) {
+    case undefined:
+    case '':
+    case 'identity':
+      return undefined;
+    case 'gzip':
+    case 'x-gzip':
+      return gunzipSync;
+    case 'deflate':
+      // It means the zlib format (RFC 9110, section 8.4.1.2), and some senders leave out zlib's two bytes.
+      return hasZlibHeader(bytes) ? inflateSync : inflateRawSync;
+    default:
+      throw new TailraceError('unsupported-encoding');
+  }
+}
+
+/** RFC 1950, section 2.2: method 8, and the two bytes as one number are a multiple of 31. */
+function hasZlibHeader(bytes: Buffer): boolean {
+  return bytes.length >= 2 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
+}
+
+/** @throws TailraceError `malformed-json` */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) {
+    throw new TailraceError('malformed-json', 'The body is empty. Send one JSON object, encoded as UTF-8.');
+  }
+  if (!isUtf8(bytes)) {
+    throw new TailraceError('malformed-json', 'The body is not UTF-8. Encode it as UTF-8 and send it again.');
+  }
+  const text = bytes.toString('utf8');
+  try {
+    // RFC 8259, section 8.1, lets a reader ignore a byte order mark.
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown;
+  } catch (error) {
+    // V8's message quotes what was sent, which belongs in no answer that others may see.
+    throw new TailraceError('malformed-json', undefined, { cause: error });
+  }
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorTable, TailraceError, type ErrorCode } from '@tailrace/errors';
+import { errorAnswer } from './error-answer.ts';
+
+test('every error is answered with its status, and code and message at the top of a JSON object', () => {
+  for (const [code, { status }] of Object.entries(errorTable)) {
+    const answer = errorAnswer(new TailraceError(code as ErrorCode));
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers['content-type'], 'application/json');
+    const { code: shown, message } = JSON.parse(answer.body.toString()) as Record<string, string>;
+    assert.equal(shown, code);
+    assert.ok(message);
+  }
+});
+
+test('where it may go better later, the answer says when', () => {
+  const after = (error: TailraceError): string | undefined => errorAnswer(error).headers['retry-after'];
+  assert.equal(after(new TailraceError('kafka-unavailable')), '5');
+  assert.equal(after(new TailraceError('overloaded')), '1');
+  assert.equal(after(new TailraceError('rate-limited', undefined, { retryAfterS: 12 })), '12');
+  assert.equal(after(new TailraceError('invalid-call')), undefined);
+});
+
+test('a defect is answered as one, without a word of what it says', () => {
+  const answer = errorAnswer(new TypeError('cannot read hunter2 of undefined'));
+  assert.deepEqual([answer.status, answer.code], [500, 'internal-error']);
+  assert.doesNotMatch(answer.body.toString(), /hunter2/);
+});
