@@ -1,0 +1,94 @@
+/** Keeps dependencies pointing one way, so that each part can be read, tested and replaced by itself. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import ts from 'typescript';
+
+const root = path.join(import.meta.dirname, '..');
+const isMain = /^services\/[^/]+\/src\/(.+\/)?main\.ts$/;
+const isIo =
+  /^(node:)?(fs|net|tls|https?|http2|dgram|dns|child_process|cluster|worker_threads|process|os)(\/|$)|^(kafkajs|undici|fastify)$/;
+
+/** The workspace folder a file of the repository, or an import of it, lies in: `services/router`. */
+function workspaceOf(file: string, specifier = `./${path.basename(file)}`): string | undefined {
+  const target = specifier.startsWith('.')
+    ? path.posix.join(path.posix.dirname(file), specifier)
+    : workspaces.get(specifier);
+  return target?.split('/').slice(0, 2).join('/');
+}
+
+const workspaces = new Map(
+  globSync('{packages,services,infra}/*/package.json', { cwd: root }).map((file) => {
+    const { name } = JSON.parse(readFileSync(path.join(root, file), 'utf8')) as { name: string };
+    return [name, path.posix.dirname(file)];
+  }),
+);
+
+/** Each rule says what it forbids: a sentence where `file` may not import `specifier`, else undefined. */
+function forbidden(file: string, specifier: string): string | undefined {
+  const from = workspaceOf(file);
+  const to = workspaceOf(file, specifier);
+  if (to !== undefined && to !== from) {
+    if (!to.startsWith('packages/')) return 'only packages are imported from elsewhere';
+    if (specifier.startsWith('.')) return 'another package is imported by its name';
+  }
+  if (/^packages\/(events|signing|errors)\//.test(file)) {
+    if (isIo.test(specifier) || to === 'packages/kafka') return 'this package does no I/O';
+  }
+  if (specifier === 'kafkajs' && from !== 'packages/kafka') return 'only packages/kafka knows kafkajs';
+  if (specifier === 'undici' && !file.startsWith('services/delivery/src/send')) {
+    return 'only delivery/src/send sends HTTP';
+  }
+  return undefined;
+}
+
+function violations(file: string, text: string): string[] {
+  const imports = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+  const found = imports.flatMap((specifier) => {
+    const why = forbidden(file, specifier);
+    return why === undefined ? [] : [`${file} imports ${specifier}: ${why}`];
+  });
+  const reads = /\bprocess\s*\.\s*env\b|\bprocess\s*\[\s*['"]env['"]|\benv\b[^;]*from 'node:process'/.test(
+    text,
+  );
+  return reads && !isMain.test(file) ? [...found, `${file} reads process.env: only main.ts does`] : found;
+}
+
+test('dependencies point from services to packages, I/O stays at the edges, only main.ts reads the environment', () => {
+  const files = globSync('{packages,services}/*/src/**/*.ts', { cwd: root }).filter(
+    (file) => !file.endsWith('.test.ts'),
+  );
+  assert.ok(files.length > 10, 'the sources are found');
+  assert.deepEqual(
+    files.flatMap((file) => violations(file, readFileSync(path.join(root, file), 'utf8'))),
+    [],
+  );
+});
+
+test('the checker names the file and the import of every kind of violation', () => {
+  const cases: [file: string, text: string, violated: boolean][] = [
+    ['services/ingest/src/a.ts', `import { route } from '@tailrace/router';`, true],
+    ['services/ingest/src/a.ts', `import { route } from '../../router/src/route.ts';`, true],
+    ['services/ingest/src/a.ts', `import { topicNames } from '../../../packages/topics/src/index.ts';`, true],
+    ['services/ingest/src/a.ts', `import { topicNames } from '@tailrace/topics';`, false],
+    ['services/ingest/src/a.ts', `import { listen } from './server.ts';`, false],
+    ['packages/config/src/a.ts', `import type { Route } from '@tailrace/router';`, true],
+    ['packages/config/src/a.ts', `import { startBroker } from '@tailrace/local';`, true],
+    ['packages/events/src/a.ts', `export * from 'node:fs/promises';`, true],
+    ['packages/events/src/a.ts', `const http = await import('node:http');`, true],
+    ['packages/errors/src/a.ts', `import { connectKafka } from '@tailrace/kafka';`, true],
+    ['packages/signing/src/a.ts', `import { createHmac } from 'node:crypto';`, false],
+    ['packages/topics/src/a.ts', `import { Kafka } from 'kafkajs';`, true],
+    ['packages/kafka/src/a.ts', `import { Kafka } from 'kafkajs';`, false],
+    ['services/delivery/src/deliver.ts', `import { request } from 'undici';`, true],
+    ['services/delivery/src/send.ts', `import { request } from 'undici';`, false],
+    ['services/delivery/src/config.ts', `export const level = process.env['LOG_LEVEL'];`, true],
+    ['services/delivery/src/main.ts', `export const level = process.env['LOG_LEVEL'];`, false],
+  ];
+  for (const [file, text, violated] of cases) {
+    const found = violations(file, text);
+    assert.equal(found.length, violated ? 1 : 0, `${file}: ${text}`);
+    for (const sentence of found) assert.ok(sentence.startsWith(file));
+  }
+});

@@ -1,0 +1,309 @@
+/**
+ * The specification's sections 4.1 (delivery) and 7 (errors), with a retry schedule of seconds: attempts are made
+ * at some 0, 1, 2 and 4 s; the next would come after the window of 8 s.
+ */
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import * as answers from '../support/answers.ts';
+import { certificates, type Certificate } from '../support/certificates.ts';
+import { startPipeline, type Connection } from '../support/pipeline.ts';
+import { closedPort, startReceiver, type Receiver } from '../support/receiver.ts';
+
+const pipeline = await startPipeline({
+  retrySchedule: '1s,1s,2s,10s',
+  retryWindow: '8s',
+  deliveryTimeout: '1s',
+});
+after(() => pipeline[Symbol.asyncDispose]());
+
+/** The least time between two attempts of this schedule: delays are shortened by up to a fifth. */
+const leastDelayMs = 800;
+
+/** Sends one track call to a destination with these URLs. */
+async function sendTo(...urls: readonly string[]): Promise<Connection> {
+  const connection = await pipeline.connect({ webhooks: urls.map((url) => ({ url })) });
+  await connection.send('track', { userId: 'ada', event: 'Signed Up' });
+  return connection;
+}
+
+/** Resolves once the delivery to the destination has succeeded, and asserts that it is not to be tried again. */
+async function delivered({ destinationId }: Connection): Promise<void> {
+  const { attempt } = await pipeline.attempt(destinationId, 'delivered');
+  for (const delayMs of [1_000, 2_000, 10_000]) {
+    const retries = await pipeline.deliveriesIn(pipeline.names.retryTier(delayMs), destinationId);
+    assert.ok(retries.every((retry) => retry.attempt < attempt));
+  }
+}
+
+/** Asserts that the requests came one by one, no sooner than the schedule allows, all with the same bytes. */
+function assertRetried({ requests }: Receiver): void {
+  for (const [index, request] of requests.entries()) {
+    const previous = requests[index - 1];
+    if (!previous) continue;
+    assert.ok(request.receivedAt - previous.receivedAt >= leastDelayMs - 50);
+    assert.deepEqual(request.body, previous.body);
+    assert.deepEqual(request.headers['x-signature'], previous.headers['x-signature']);
+  }
+}
+
+describe('4.1 delivery', { concurrency: true }, () => {
+  test('4.1 POST: a 2xx of any kind is success', async () => {
+    for (const code of [200, 201, 202, 204, 299]) {
+      await using receiver = await startReceiver({ answer: () => answers.status(code) });
+      await delivered(await sendTo(receiver.url));
+      assert.equal(receiver.requests.length, 1);
+    }
+  });
+
+  test('4.1 response: its body is not used, whatever it is', async () => {
+    for (const answer of [
+      answers.status(200, { 'content-type': 'application/json' }, '{"success": false, "err'),
+      answers.hugeBody(200, 5_000_000),
+      answers.trickle(200, 100),
+      answers.status(200, { 'content-length': '1000' }, 'short'),
+    ]) {
+      await using receiver = await startReceiver({ answer: () => answer });
+      await delivered(await sendTo(receiver.url));
+      assert.equal(receiver.requests.length, 1);
+    }
+  });
+
+  test('4.1 response: one that arrives within the time allowed is in time', async () => {
+    await using receiver = await startReceiver({ answer: () => answers.delayed(400, answers.status(200)) });
+    await delivered(await sendTo(receiver.url));
+    assert.equal(receiver.requests.length, 1);
+  });
+
+  test('4.1 connections: one that the receiver closes without notice costs no event', async () => {
+    await using receiver = await startReceiver({ answer: () => answers.thenClose(answers.status(200)) });
+    const { send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+    const events = ['First', 'Second', 'Third', 'Fourth', 'Fifth'];
+    for (const event of events) await send('track', { userId: 'ada', event });
+    await receiver.waitFor((requests) => {
+      const arrived = requests.map((request) => (request.json() as { event: string }).event);
+      return events.every((event) => arrived.includes(event));
+    });
+  });
+
+  test('4.1 rule 1: each event is sent to all configured URLs', async () => {
+    await using receiver = await startReceiver();
+    const paths = ['/1', '/2', '/3', '/4', '/5'];
+    await delivered(await sendTo(...paths.map((path) => receiver.url + path)));
+    await receiver.waitFor(5);
+    assert.deepEqual(receiver.requests.map(({ path }) => path).sort(), paths);
+  });
+
+  test('4.1 rule 2: when one URL succeeds, the event is not retried to the others', async () => {
+    await using failing = await startReceiver({ answer: () => answers.status(503) });
+    await using working = await startReceiver();
+    await using refusing = await startReceiver({ answer: () => answers.status(404) });
+    const connection = await sendTo(
+      failing.url,
+      working.url,
+      refusing.url,
+      `http://127.0.0.1:${await closedPort()}`,
+    );
+    await delivered(connection);
+    await Promise.all([failing.waitFor(1), refusing.waitFor(1)]);
+    assert.deepEqual([failing.requests.length, working.requests.length, refusing.requests.length], [1, 1, 1]);
+  });
+
+  test('4.1 rule 2: while none succeeds, it is retried to all that may still succeed', async () => {
+    await using failing = await startReceiver({ answer: () => answers.status(503) });
+    await using recovering = await startReceiver({
+      answer: answers.sequence(answers.status(500), answers.status(200)),
+    });
+    await using refusing = await startReceiver({ answer: () => answers.status(410) });
+    await delivered(await sendTo(failing.url, recovering.url, refusing.url));
+    await failing.waitFor(2);
+    assert.deepEqual(
+      [failing.requests.length, recovering.requests.length, refusing.requests.length],
+      [2, 2, 1],
+    );
+  });
+
+  test('4.1 rule 3: an HTTPS endpoint with a certificate of a known authority gets the event', async () => {
+    await using receiver = await startReceiver({ tls: certificates().trusted });
+    await delivered(await sendTo(receiver.url));
+    await delivered(await sendTo(`https://localhost:${receiver.port}`));
+    await receiver.waitFor(2);
+  });
+});
+
+describe('7 errors', { concurrency: true }, () => {
+  test('7 no response in time: a timeout error is logged, and the event is retried later', async () => {
+    await using receiver = await startReceiver({
+      answer: answers.sequence(answers.never, answers.status(200)),
+    });
+    const connection = await sendTo(receiver.url);
+    await delivered(connection);
+    assert.equal(receiver.requests.length, 2);
+    assertRetried(receiver);
+    const { destinationId } = connection;
+    await pipeline.delivery.log.find(
+      (line) => line['destinationId'] === destinationId && JSON.stringify(line).includes('timeout'),
+    );
+    const { urls } = await pipeline.attempt(destinationId, 'retry');
+    assert.equal(urls[0]?.reason, 'timeout');
+  });
+
+  test('7 no response in time: headers that come too late are too late', async () => {
+    const late = answers.delayed(3_000, answers.status(200));
+    await using receiver = await startReceiver({ answer: answers.sequence(late, answers.status(200)) });
+    await delivered(await sendTo(receiver.url));
+    assert.equal(receiver.requests.length, 2);
+    assertRetried(receiver);
+  });
+
+  for (const code of [500, 501, 502, 503, 504, 599]) {
+    test(`7 response status 5xx: ${code} is retried until it succeeds`, async () => {
+      const failing = answers.status(code);
+      await using receiver = await startReceiver({
+        answer: answers.sequence(failing, failing, answers.status(200)),
+      });
+      await delivered(await sendTo(receiver.url));
+      assert.equal(receiver.requests.length, 3);
+      assertRetried(receiver);
+    });
+  }
+
+  test('7 response status 5xx: it is retried several times, and set aside when the window ends', async () => {
+    await using receiver = await startReceiver({ answer: () => answers.status(500, {}, 'out of order') });
+    const { destinationId } = await sendTo(receiver.url);
+    const letter = await pipeline.deadLetter(destinationId);
+    assert.equal(receiver.requests.length, 4);
+    assertRetried(receiver);
+    assert.equal(letter.reason, 'window-exceeded');
+    assert.equal(letter.attempt, 4);
+    assert.match(letter.lastAnswer ?? '', /500/);
+    assert.deepEqual(letter.body, receiver.requests[0]?.body);
+  });
+
+  /** A receiver whose certificate nobody should trust: the delivery is set aside, and no request is sent. */
+  async function assertNotSent(tls: Certificate, reason: string): Promise<void> {
+    await using receiver = await startReceiver({ tls });
+    const { destinationId } = await sendTo(receiver.url);
+    const letter = await pipeline.deadLetter(destinationId);
+    assert.equal(letter.reason, reason);
+    assert.equal(receiver.requests.length, 0);
+    assert.ok(receiver.connections.items.length > 0, 'it was tried');
+    await pipeline.delivery.log.find(
+      (line) => line['destinationId'] === destinationId && JSON.stringify(line).includes(reason),
+    );
+  }
+
+  test('7 self-signed certificate: an error is raised and no request is sent', () =>
+    assertNotSent(certificates().selfSigned, 'self-signed-certificate'));
+
+  test('7 certificate of an unknown authority: an error is raised and no request is sent', () =>
+    assertNotSent(certificates().unknownAuthority, 'untrusted-certificate'));
+
+  test('7 certificate of another host: an error is raised and no request is sent', () =>
+    assertNotSent(certificates().misnamed, 'misnamed-certificate'));
+
+  test('7 expired certificate: no request is sent, and the event waits for its renewal', async () => {
+    await using expired = await startReceiver({ tls: certificates().expired });
+    const { port } = expired;
+    const connection = await sendTo(expired.url);
+    await expired.connections.waitFor(1);
+    await pipeline.attempt(connection.destinationId, 'retry');
+    assert.equal(expired.requests.length, 0);
+    await expired.close();
+    await using renewed = await startReceiver({ tls: certificates().trusted, port });
+    await delivered(connection);
+    assert.equal(renewed.requests.length, 1);
+  });
+
+  test('7 connection refused: retried, and delivered once the receiver is there', async () => {
+    const port = await closedPort();
+    const connection = await sendTo(`http://127.0.0.1:${port}/hook`);
+    const { urls } = await pipeline.attempt(connection.destinationId, 'retry');
+    assert.equal(urls[0]?.reason, 'connection-refused');
+    await using receiver = await startReceiver({ port });
+    await delivered(connection);
+    assert.equal(receiver.requests.length, 1);
+  });
+
+  test('7 connection reset: retried', async () => {
+    await using receiver = await startReceiver({
+      answer: answers.sequence(answers.reset, answers.status(200)),
+    });
+    await delivered(await sendTo(receiver.url));
+    assert.equal(receiver.requests.length, 2);
+    assertRetried(receiver);
+  });
+
+  for (const code of [400, 401, 403, 404, 405, 410, 413, 422, 451]) {
+    test(`7 response status 4xx: ${code} is not retried, the event is set aside`, async () => {
+      await using receiver = await startReceiver({ answer: () => answers.status(code, {}, 'no') });
+      const { destinationId } = await sendTo(receiver.url);
+      const letter = await pipeline.deadLetter(destinationId);
+      assert.equal(letter.reason, 'client-error');
+      assert.equal(letter.attempt, 1);
+      assert.match(letter.lastAnswer ?? '', new RegExp(String(code)));
+      assert.equal(receiver.requests.length, 1);
+      assert.deepEqual(letter.body, receiver.requests[0]?.body);
+    });
+  }
+
+  test('7 response status 408: retried', async () => {
+    await using receiver = await startReceiver({
+      answer: answers.sequence(answers.status(408), answers.status(200)),
+    });
+    await delivered(await sendTo(receiver.url));
+    assert.equal(receiver.requests.length, 2);
+    assertRetried(receiver);
+  });
+
+  test('7 response status 429: retried, no sooner than Retry-After asks', async () => {
+    const date = new Date(Date.now() + 3_000).toUTCString();
+    const inSeconds = answers.sequence(answers.tooManyRequests('2'), answers.status(200));
+    const byDate = answers.sequence(answers.tooManyRequests(date), answers.status(200));
+    await using first = await startReceiver({ answer: inSeconds });
+    await using second = await startReceiver({ answer: byDate });
+    await Promise.all([sendTo(first.url).then(delivered), sendTo(second.url).then(delivered)]);
+    const [asked, again] = first.requests;
+    assert.ok(asked && again && again.receivedAt - asked.receivedAt >= 2_000);
+    assert.ok((second.requests[1]?.receivedAt ?? 0) >= Date.parse(date));
+  });
+
+  for (const code of [301, 302, 303, 307, 308] as const) {
+    test(`7 response status 3xx: ${code} is not followed, the event is set aside`, async () => {
+      await using target = await startReceiver();
+      await using receiver = await startReceiver({ answer: () => answers.redirect(code, target.url) });
+      const { destinationId } = await sendTo(receiver.url);
+      const letter = await pipeline.deadLetter(destinationId);
+      assert.equal(letter.reason, 'redirect');
+      assert.equal(receiver.requests.length, 1);
+      assert.equal(target.requests.length + target.connections.items.length, 0);
+    });
+  }
+
+  test('7 several URLs that all refuse for good: set aside at once', async () => {
+    await using gone = await startReceiver({ answer: () => answers.status(410) });
+    await using moved = await startReceiver({ answer: () => answers.redirect(302, gone.url) });
+    const { destinationId } = await sendTo(gone.url, moved.url);
+    assert.equal((await pipeline.deadLetter(destinationId)).attempt, 1);
+    assert.deepEqual([gone.requests.length, moved.requests.length], [1, 1]);
+  });
+
+  test('7 a call that lacks both userId and anonymousId is invalid', async () => {
+    const { post } = await pipeline.connect({ webhooks: [{ url: 'https://hooks.example' }] });
+    for (const type of ['identify', 'track', 'group']) {
+      const response = await post(type, { event: 'Signed Up', groupId: 'acme' });
+      assert.equal(response.status, 400);
+      const { code, message } = (await response.json()) as { code: string; message: string };
+      assert.equal(code, 'invalid-call');
+      assert.match(message, /userId or anonymousId/);
+    }
+  });
+
+  test('7 a track call that lacks an event name is invalid', async () => {
+    const { post } = await pipeline.connect({ webhooks: [{ url: 'https://hooks.example' }] });
+    const response = await post('track', { userId: 'ada' });
+    assert.equal(response.status, 400);
+    const { code, message } = (await response.json()) as { code: string; message: string };
+    assert.equal(code, 'invalid-call');
+    assert.match(message, /event/);
+  });
+});

@@ -1,0 +1,183 @@
+/** `npm start`, from the outside: what it prints, what it answers, what it leaves. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import path from 'node:path';
+import { test } from 'node:test';
+import { connectKafka } from '@tailrace/kafka';
+import { sharedBroker } from '../support/broker.ts';
+import { createHome, type Home } from '../support/npm-start.ts';
+import { readAll, uniquePrefix } from '../support/topics.ts';
+
+const ignore = (): void => undefined;
+const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+async function sendTrack({ ingestUrl }: Home, event: string): Promise<void> {
+  const response = await fetch(`${ingestUrl}/v1/track`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa('wk_demo:')}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ userId: 'u1', event }),
+  });
+  assert.equal(await response.text(), '{"success":true}');
+}
+
+async function storedEvents(brokers: string, topic: string): Promise<string[]> {
+  const kafka = connectKafka({ brokers: brokers.split(','), clientId: 'start-test' }, quiet);
+  const records = await readAll(kafka, topic);
+  await kafka.close();
+  return records.map(({ value }) => (JSON.parse(value?.toString() ?? '') as { event: string }).event);
+}
+
+test('npm start, with a broker of its own', async (t) => {
+  await using home = await createHome();
+  const start = home.start();
+
+  await t.test('brings everything up, and the last line has the URLs', async () => {
+    const last = await start.ready();
+    assert.ok(last.includes(`http://localhost:${home.ports.ingest}`));
+    assert.ok(last.includes(`http://localhost:${home.ports.metrics}/metrics`));
+    for (const name of ['kafka', 'topics', 'config', 'ingest', 'router', 'delivery', 'demo']) {
+      assert.match(await start.line(new RegExp(`^${name} +ready`)), /ready/);
+    }
+  });
+
+  await t.test('a call comes out at the demo receiver with a verified signature', async () => {
+    await sendTrack(home, 'Order Completed');
+    await start.line(/^demo +track "Order Completed" by u1 · signature verified/);
+  });
+
+  await t.test('the metrics of each service answer', async () => {
+    for (const offset of [0, 1, 2]) {
+      const response = await fetch(`http://127.0.0.1:${home.ports.metrics + offset}/metrics`);
+      assert.equal(response.status, 200);
+    }
+  });
+
+  await t.test('a second start in the same place says that one runs', async () => {
+    const second = home.start();
+    assert.equal(await second.exitCode, 1);
+    await second.line(/^tailrace +Tailrace already runs on .*, as process \d+\. Stop it first/);
+  });
+
+  await t.test('a service that is killed is named and started again, and works', async () => {
+    const from = start.lines.items.length;
+    const pid = /as process (\d+)/.exec(await start.line(/^router +ready/))?.[1];
+    process.kill(Number(pid), 'SIGKILL');
+    await start.line(/^router +ended by SIGKILL; it is started again in/, from);
+    await start.line(/^router +is ready again/, from);
+    await sendTrack(home, 'After the router died');
+    await start.line(/^demo +track "After the router died" by u1 · signature verified/);
+  });
+
+  await t.test('Ctrl-C ends everything, those who take work in first', async () => {
+    start.pressCtrlC();
+    assert.ok([0, 130].includes(await start.exitCode));
+    const stopped = start.lines.items.filter((line) => line.endsWith(' stopped'));
+    assert.deepEqual(
+      stopped.map((line) => line.split(' ')[0]),
+      ['ingest', 'router', 'delivery', 'demo', 'kafka'],
+    );
+    await home.untilQuiet();
+  });
+
+  await t.test('the next start still has the data; a kill -9 ends everything as well', async () => {
+    const next = home.start();
+    await next.ready();
+    const brokers = /ready at (\S+),/.exec(await next.line(/^kafka +ready at/))?.[1] ?? '';
+    assert.deepEqual((await storedEvents(brokers, 'tailrace.events')).sort(), [
+      'After the router died',
+      'Order Completed',
+    ]);
+    next.killHard();
+    await next.exitCode;
+  });
+
+  await t.test('the start after a kill -9 works', async () => {
+    const next = home.start();
+    await next.ready();
+    await sendTrack(home, 'After the kill');
+    await next.line(/^demo +track "After the kill" by u1 · signature verified/);
+    next.pressCtrlC();
+    assert.ok([0, 130].includes(await next.exitCode));
+    await home.untilQuiet();
+  });
+});
+
+test('wrong settings are all named, and nothing is started', async () => {
+  await using home = await createHome();
+  const start = home.start({ TAILRACE_INGEST_PORT: 'http', TAILRACE_RETRY_SCHEDULE: 'soon' });
+  assert.equal(await start.exitCode, 1);
+  await start.line(/TAILRACE_INGEST_PORT: found "http"/);
+  await start.line(/TAILRACE_RETRY_SCHEDULE: found "soon"/);
+  assert.ok(!start.lines.items.some((line) => line.startsWith('kafka')));
+});
+
+test('a wrong setting of one service stops the start, with what it said', async () => {
+  await using home = await createHome();
+  const { brokers } = await sharedBroker();
+  const start = home.start({
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: uniquePrefix(),
+    TAILRACE_DELIVERY_TIMEOUT: 'quick',
+  });
+  assert.equal(await start.exitCode, 1);
+  await start.line(
+    /^delivery +TAILRACE_DELIVERY_TIMEOUT: found "quick"|^delivery +.*TAILRACE_DELIVERY_TIMEOUT/,
+  );
+  await start.line(/delivery could not start: ended with exit code 78/);
+  await home.untilQuiet();
+});
+
+test('every problem of a configuration file is named with its place, and the start ends', async () => {
+  await using home = await createHome();
+  const { brokers } = await sharedBroker();
+  const file = path.join(home.dataDir, 'mine.yaml');
+  await writeFile(
+    file,
+    `sources:
+  - id: web
+    writeKeys: [wk_web]
+destinations:
+  - id: crm
+    type: Webhooks
+    sources: [web]
+    settings:
+      webhooks:
+        - url: crm.example.com
+        - url: https://crm.example.com/hook
+          headers: { Host: elsewhere.example.com }
+`,
+  );
+  const start = home.start({
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: uniquePrefix(),
+    TAILRACE_CONFIG: file,
+  });
+  assert.equal(await start.exitCode, 1);
+  await start.line(/mine\.yaml:10:\d+ .*webhooks\[0\]\.url/);
+  await start.line(/mine\.yaml:12:\d+ .*webhooks\[1\]\.headers/);
+});
+
+test('a port that is in use is named with the setting that changes it', async () => {
+  await using home = await createHome();
+  const squatter = createServer().listen(home.ports.ingest, '127.0.0.1');
+  await once(squatter, 'listening');
+  const start = home.start();
+  assert.equal(await start.exitCode, 1);
+  await start.line(
+    new RegExp(`Port ${home.ports.ingest}, which ingest is to listen on, is in use: .* TAILRACE_INGEST_PORT`),
+  );
+  squatter.close();
+  await once(squatter, 'close');
+});
+
+test('Ctrl-C while it starts ends everything as well', async () => {
+  await using home = await createHome();
+  const start = home.start();
+  await start.line(/^kafka +starting the broker/);
+  start.pressCtrlC();
+  assert.ok([0, 130].includes(await start.exitCode));
+  await home.untilQuiet();
+  assert.ok(!start.lines.items.some((line) => line.startsWith('Tailrace is ready')));
+});

@@ -1,0 +1,249 @@
+/**
+ * Conservation under faults: ten thousand events, two of ten receivers failing at random, and then every service
+ * killed in the middle. What ingest accepted with a 200 must be delivered or lie in the dead-letter topic.
+ */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { ConsumedRecord } from '@tailrace/kafka';
+import type { AttemptRecord } from '@tailrace/topics';
+import * as answers from '../support/answers.ts';
+import { collect } from '../support/collected.ts';
+import { isConserved, judge, report, type Arrival, type Obligation } from '../support/oracle.ts';
+import { startPipeline, type Connection, type Pipeline } from '../support/pipeline.ts';
+import { startReceiver, type ReceiverOptions } from '../support/receiver.ts';
+import { headerOf, readAll } from '../support/topics.ts';
+
+const eventCount = 10_000;
+const batchSize = 20;
+const senderCount = 8;
+/** Senders wait while more obligations than this are open, so that a kill meets every stage at work. */
+const mostOpen = 4_000;
+const drainWithinMs = 90_000;
+
+/** Each event goes to the two destinations of its source. */
+const sourceCount = 5;
+const destinationsPerSource = 2;
+/** In thousandths: how often a failing receiver answers 503, resets the connection, or never answers. */
+const failureRates = { serverError: 170, reset: 100, never: 20 };
+
+const pipelineOptions = { retrySchedule: '500ms,500ms,1s,1s', retryWindow: '1m', deliveryTimeout: '5s' };
+
+test('10,000 events with 2 of 10 receivers failing at random: each is delivered or a dead letter', async (t) => {
+  await using pipeline = await startPipeline(pipelineOptions);
+  await conserve(t, pipeline, []);
+});
+
+test('10,000 events while each service is killed and started again: none is lost', async (t) => {
+  await using pipeline = await startPipeline(pipelineOptions);
+  const { ingest, router, delivery } = pipeline;
+  const kills = [ingest, router, delivery].map((service) => async () => {
+    await service.kill();
+    await service.restart();
+  });
+  await conserve(t, pipeline, kills);
+});
+
+/** Sends all events, with the faults spread evenly among them; waits for the drain, and judges. */
+async function conserve(
+  t: TestContext,
+  pipeline: Pipeline,
+  faults: readonly (() => Promise<void>)[],
+): Promise<void> {
+  await using ledger = await openLedger(pipeline);
+  let sent = 0;
+  let accepted = 0;
+  const faulted: Promise<void>[] = [];
+
+  const sendInBatches = async (): Promise<void> => {
+    while (sent < eventCount) {
+      const numbers = Array.from({ length: batchSize }, (_, offset) => sent + offset);
+      sent += batchSize;
+      await ledger.send(numbers);
+      accepted += batchSize;
+      const fault = faults[faulted.length];
+      if (fault && accepted >= (eventCount * (faulted.length + 1)) / (faults.length + 1))
+        faulted.push(fault());
+    }
+  };
+  await Promise.all(Array.from({ length: senderCount }, sendInBatches));
+  await Promise.all(faulted);
+  assert.equal(faulted.length, faults.length);
+
+  const { obligations, arrivals } = await ledger.close();
+  const verdict = judge(obligations, arrivals);
+  t.diagnostic(report(verdict));
+  const causes = await causesOf(pipeline, verdict.duplicates);
+  t.diagnostic(`the duplicates came from: ${JSON.stringify(causes)}`);
+  assert.ok(isConserved(verdict), report(verdict));
+  assert.equal(verdict.obligations, eventCount * destinationsPerSource);
+  if (faults.length === 0) {
+    assert.equal(verdict.duplicates.length, causes.lateAnswer, 'without a kill only a late answer repeats');
+  }
+}
+
+interface Ledger extends AsyncDisposable {
+  /** Sends the events with these numbers as one batch, again and again until it is accepted. */
+  send(numbers: readonly number[]): Promise<void>;
+  /** Waits until nothing is owed, or has been for too long, and stops the pipeline. */
+  close(): Promise<{ obligations: readonly Obligation[]; arrivals: readonly Arrival[] }>;
+}
+
+/** Sources, destinations and receivers, and the account of what is owed to them and what arrived. */
+async function openLedger(pipeline: Pipeline): Promise<Ledger> {
+  await using opened = new AsyncDisposableStack();
+  const obligations: Obligation[] = [];
+  const open = new Set<string>();
+  const arrivals = collect<Arrival>('the account', ({ how, eventId }) => `${how} ${eventId}`);
+  const arrived = (how: Arrival['how'], destinationId: string, body: Buffer): void => {
+    const eventId = eventIdIn(body);
+    open.delete(owedTo(eventId, destinationId));
+    arrivals.add({ how, eventId, destinationId, body });
+  };
+
+  const connections: Connection[] = [];
+  for (let source = 0; source < sourceCount; source++) {
+    const ids: string[] = [];
+    const settings = [];
+    for (let index = 0; index < destinationsPerSource; index++) {
+      const isFailing = index === 0 && source < 2;
+      const answer = answerOf(isFailing, (body) => {
+        arrived('delivered', ids[index] ?? '', body);
+      });
+      const receiver = opened.use(await startReceiver({ answer }));
+      settings.push({ webhooks: [{ url: receiver.url }] });
+    }
+    const connection = await pipeline.connect(settings);
+    ids.push(...connection.destinationIds);
+    connections.push(connection);
+  }
+  const onDead = (record: ConsumedRecord): void => {
+    arrived('dead', headerOf(record, 'destination-id') ?? '', record.value ?? Buffer.alloc(0));
+  };
+  const deadLetters = await pipeline.kafka.follow({ topic: pipeline.names.deliveriesDead, onRecord: onDead });
+  opened.defer(() => deadLetters.close());
+
+  const all = opened.move();
+  return {
+    async send(numbers) {
+      const connection = connections[((numbers[0] ?? 0) / batchSize) % sourceCount];
+      assert.ok(connection);
+      const calls = numbers.map(callOf);
+      for (const call of calls) {
+        for (const destinationId of connection.destinationIds) {
+          obligations.push({ eventId: call.messageId, destinationId, body: bodyOf(call) });
+          open.add(owedTo(call.messageId, destinationId));
+        }
+      }
+      await sendUntilAccepted(connection, calls);
+      await arrivals.waitFor(() => open.size <= mostOpen, drainWithinMs);
+    },
+    async close() {
+      // Where it takes too long, the verdict says what is missing.
+      await arrivals.waitFor(() => open.size === 0, drainWithinMs).catch(() => undefined);
+      // With the services ends whatever was still in flight, duplicates too.
+      for (const service of [pipeline.ingest, pipeline.router, pipeline.delivery]) await service.stop();
+      await deadLetters.refresh();
+      return { obligations, arrivals: arrivals.items };
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** 200, or for a failing receiver now and then something else; `delivered` is told the bodies answered with 200. */
+function answerOf(isFailing: boolean, delivered: (body: Buffer) => void): ReceiverOptions['answer'] & object {
+  const { serverError, reset, never } = failureRates;
+  return ({ body }) => {
+    const dice = isFailing ? Math.random() * 1_000 : Infinity;
+    if (dice < serverError) return answers.status(503);
+    if (dice < serverError + reset) return answers.reset;
+    if (dice < serverError + reset + never) return answers.never;
+    delivered(body);
+    return answers.status(200);
+  };
+}
+
+type NumberedCall = ReturnType<typeof callOf>;
+
+function callOf(number: number) {
+  const messageId = `event-${number}`;
+  return {
+    type: 'track',
+    messageId,
+    userId: `user-${number % 997}`,
+    timestamp: new Date(Date.UTC(2026, 10, 20) + number).toISOString(),
+    context: { ip: '203.0.113.7', locale: 'de-CH' },
+    event: 'Größe gewählt',
+    properties: { id: messageId, size: number / 8, filler: 'x'.repeat(number % 500) },
+  };
+}
+
+/** What must arrive, written down apart from the code under test: specification, section 2.1. */
+function bodyOf({ type, userId, timestamp, context, event, properties }: NumberedCall): Buffer {
+  return Buffer.from(JSON.stringify({ version: 1, type, userId, timestamp, context, event, properties }));
+}
+
+/** As an SDK does: the same calls, with the same messageIds, until the answer is 200. */
+async function sendUntilAccepted(connection: Connection, batch: readonly NumberedCall[]): Promise<void> {
+  const deadline = Date.now() + drainWithinMs;
+  for (;;) {
+    const outcome = await connection.post('batch', { batch }).then(
+      async (response) => `${response.status} ${await response.text()}`,
+      (error: unknown) => String(error),
+    );
+    if (outcome === '200 {"success":true}') return;
+    assert.ok(Date.now() < deadline, `ingest still answers: ${outcome}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+interface Causes {
+  /** The receiver had it, but its answer came too late. */
+  lateAnswer: number;
+  /** Sent again, because ingest had written it and was killed before it answered. */
+  ingestKilled: number;
+  /** Routed again, because the router was killed before it committed. */
+  routerKilled: number;
+  /** Attempted again, because delivery was killed before it committed. */
+  deliveryKilled: number;
+}
+
+/** Where the duplicates came from, as the topics show it. */
+async function causesOf(pipeline: Pipeline, duplicates: readonly Arrival[]): Promise<Causes> {
+  const { kafka, names } = pipeline;
+  const taken = tally(await readAll(kafka, names.events), ({ value }) => eventIdIn(value));
+  const routed = tally(await readAll(kafka, names.deliveries), ({ headers }) =>
+    owedTo(String(headers['event-id']), String(headers['destination-id'])),
+  );
+  const attempts = (await readAll(kafka, names.attempts)).map(
+    ({ value }) => JSON.parse(String(value)) as AttemptRecord,
+  );
+  const late = new Set(
+    attempts
+      .filter(({ reason }) => reason === 'timeout')
+      .map(({ eventId, destinationId }) => owedTo(eventId, destinationId)),
+  );
+  const causes: Causes = { lateAnswer: 0, ingestKilled: 0, routerKilled: 0, deliveryKilled: 0 };
+  for (const { eventId, destinationId } of duplicates) {
+    const delivery = owedTo(eventId, destinationId);
+    const isRoutedAgain = (routed.get(delivery) ?? 0) > 1;
+    if (isRoutedAgain && (taken.get(eventId) ?? 0) > 1) causes.ingestKilled++;
+    else if (isRoutedAgain) causes.routerKilled++;
+    else if (late.has(delivery)) causes.lateAnswer++;
+    else causes.deliveryKilled++;
+  }
+  return causes;
+}
+
+function tally<T>(items: readonly T[], nameOf: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
+  return counts;
+}
+
+function owedTo(eventId: string, destinationId: string): string {
+  return `${eventId} at ${destinationId}`;
+}
+
+function eventIdIn(body: Buffer | null): string {
+  return /"(event-\d+)"/.exec(String(body))?.[1] ?? 'unknown';
+}

@@ -1,0 +1,48 @@
+/** What tests see and do behind the back of packages/kafka: it has no word for these, and needs none. */
+import kafkajs from 'kafkajs';
+
+export interface KafkaAdmin extends AsyncDisposable {
+  /** The group's committed offset of each partition; -1 where there is none. */
+  committed(groupId: string, topic: string): Promise<number[]>;
+  commit(groupId: string, topic: string, partition: number, offset: number): Promise<void>;
+  memberIds(groupId: string): Promise<string[]>;
+  /** Removes the records below `offset`, as retention would. */
+  expire(topic: string, partition: number, offset: number): Promise<void>;
+  /** Writes records in a transaction that is then aborted: they take offsets, and no consumer sees them. */
+  writeAborted(topic: string, values: readonly string[]): Promise<void>;
+}
+
+export async function connectAdmin(brokers: readonly string[]): Promise<KafkaAdmin> {
+  const client = new kafkajs.Kafka({
+    clientId: 'tailrace-test-admin',
+    brokers: [...brokers],
+    logLevel: kafkajs.logLevel.NOTHING,
+  });
+  const admin = client.admin();
+  await admin.connect();
+  return {
+    async committed(groupId, topic) {
+      const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+      const partitions = offsets?.partitions ?? [];
+      return partitions.sort((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset));
+    },
+    async commit(groupId, topic, partition, offset) {
+      await admin.setOffsets({ groupId, topic, partitions: [{ partition, offset: String(offset) }] });
+    },
+    async memberIds(groupId) {
+      const { groups } = await admin.describeGroups([groupId]);
+      return groups.flatMap(({ members }) => members.map(({ memberId }) => memberId)).sort();
+    },
+    expire: (topic, partition, offset) =>
+      admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] }),
+    async writeAborted(topic, values) {
+      const producer = client.producer({ transactionalId: `${topic}.aborted`, maxInFlightRequests: 1 });
+      await producer.connect();
+      const transaction = await producer.transaction();
+      await transaction.send({ topic, messages: values.map((value) => ({ key: 'k', value })) });
+      await transaction.abort();
+      await producer.disconnect();
+    },
+    [Symbol.asyncDispose]: () => admin.disconnect(),
+  };
+}

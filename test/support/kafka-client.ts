@@ -1,0 +1,106 @@
+/** A connection to Kafka for a test, with a log that the test can look at, and topics of its own. */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  connectKafka,
+  type ConsumeOptions,
+  type Consumption,
+  type Kafka,
+  type TrackedRecord,
+} from '@tailrace/kafka';
+import { collect, type Collected } from './collected.ts';
+import { uniquePrefix } from './topics.ts';
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: object;
+}
+
+export interface TestKafka extends Kafka, AsyncDisposable {
+  /** What it logged, without what is for debugging. */
+  readonly log: Collected<LogLine>;
+  /** Creates a topic that no other test has, and resolves with its name. */
+  createTopic(options?: {
+    readonly partitions?: number;
+    readonly config?: Readonly<Record<string, string>>;
+  }): Promise<string>;
+}
+
+export function openKafka(brokers: readonly string[]): TestKafka {
+  const log = collect<LogLine>('the log', ({ level, message }) => `${level}: ${message}`);
+  const write =
+    (level: LogLine['level']) =>
+    (fields: object, message: string): void => {
+      log.add({ level, message, fields });
+    };
+  const kafka = connectKafka(
+    { brokers, clientId: 'tailrace-test' },
+    { debug: () => undefined, info: write('info'), warn: write('warn'), error: write('error') },
+  );
+  return {
+    ...kafka,
+    log,
+    async createTopic({ partitions = 1, config = {} } = {}) {
+      const name = `${uniquePrefix()}topic`;
+      await kafka.ensureTopics([{ name, partitions, config }]);
+      return name;
+    },
+    [Symbol.asyncDispose]: () => kafka.close(),
+  };
+}
+
+/** A member of a group, and the records it was given. */
+export interface TestMember extends Consumption, AsyncDisposable {
+  readonly records: Collected<TrackedRecord>;
+}
+
+/** Joins a group; `onRecord`, where given, is called for each record after it is among `records`. */
+export async function joinGroup(
+  kafka: Kafka,
+  options: Omit<ConsumeOptions, 'onRecord'> & Partial<Pick<ConsumeOptions, 'onRecord'>>,
+): Promise<TestMember> {
+  const records = collect<TrackedRecord>(
+    `a member of ${options.groupId}`,
+    ({ partition, offset }) => `${partition}:${offset}`,
+  );
+  const consumption = await kafka.consume({
+    ...options,
+    onRecord(record) {
+      records.add(record);
+      options.onRecord?.(record);
+    },
+  });
+  const close = (closing?: { drainTimeoutMs?: number }): Promise<void> => consumption.close(closing);
+  return {
+    records,
+    get healthy() {
+      return consumption.healthy;
+    },
+    get partitions() {
+      return consumption.partitions;
+    },
+    check: () => consumption.check(),
+    stopTaking: () => {
+      consumption.stopTaking();
+    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+/** Asks again and again until `holds(answer)`; rejects with the last answer after `timeoutMs`. */
+export async function eventually<T>(
+  ask: () => T | Promise<T>,
+  holds: (answer: T) => boolean,
+  timeoutMs = 15_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (holds(answer)) return answer;
+    if (performance.now() > deadline) {
+      throw new Error(`not within ${timeoutMs} ms: ${JSON.stringify(answer)}`);
+    }
+    await wait(50);
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * A TCP proxy between a client and a broker that can lose answers: the broker does what it was asked to, and the
+ * client never hears of it. Kafka names its own address in what it answers, so the proxy puts its own in place.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { collect, type Collected } from './collected.ts';
+
+export interface KafkaProxy extends AsyncDisposable {
+  /** Bootstrap servers for the client. */
+  readonly brokers: readonly string[];
+  /** So many answers to produce requests, from now on, are not passed on; the connection ends instead. */
+  loseProduceAnswers: number;
+  readonly lost: Collected<{ readonly at: number }>;
+}
+
+/** Numbers of Kafka's protocol: requests by what they ask for. */
+const produce = 0;
+const namesBrokers = new Set([3 /* metadata */, 10 /* find coordinator */]);
+
+/** @param broker `host:port` as the broker itself advertises it. */
+export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
+  const [host = '', port = ''] = broker.split(':');
+  const lost = collect<{ at: number }>('the lost answers', ({ at }) => String(at));
+  const sockets = new Set<Socket>();
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const own = server.address() as AddressInfo;
+  const proxy: KafkaProxy = {
+    brokers: [`127.0.0.1:${own.port}`],
+    loseProduceAnswers: 0,
+    lost,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+
+  server.on('connection', (client) => {
+    const upstream = connect(Number(port), host);
+    const asked = new Map<number, number>();
+    const end = (): void => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        end();
+      });
+      socket.on('error', end);
+    }
+    client.on(
+      'data',
+      eachFrame((frame) => {
+        asked.set(frame.readInt32BE(8), frame.readInt16BE(4));
+        upstream.write(frame);
+      }),
+    );
+    upstream.on(
+      'data',
+      eachFrame((frame) => {
+        const correlationId = frame.readInt32BE(4);
+        const request = asked.get(correlationId);
+        asked.delete(correlationId);
+        if (request === produce && proxy.loseProduceAnswers > 0) {
+          proxy.loseProduceAnswers -= 1;
+          lost.add({ at: Date.now() });
+          end();
+          return;
+        }
+        if (request !== undefined && namesBrokers.has(request)) {
+          replace(frame, address(host, Number(port)), address('127.0.0.1', own.port));
+        }
+        client.write(frame);
+      }),
+    );
+  });
+  return proxy;
+}
+
+/** Cuts a stream into Kafka's frames, each beginning with its length as 32 bits. */
+function eachFrame(onFrame: (frame: Buffer) => void): (chunk: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
+      const length = 4 + rest.readInt32BE(0);
+      const frame = Buffer.from(rest.subarray(0, length));
+      rest = rest.subarray(length);
+      onFrame(frame);
+    }
+  };
+}
+
+function address(host: string, port: number): Buffer {
+  const bytes = Buffer.alloc(host.length + 4);
+  bytes.write(host);
+  bytes.writeInt32BE(port, host.length);
+  return bytes;
+}
+
+/** In place; both have the same length, since brokers of tests are on 127.0.0.1 as well. */
+function replace(frame: Buffer, from: Buffer, to: Buffer): void {
+  if (from.length !== to.length) throw new Error('the broker of a proxy must be on 127.0.0.1');
+  for (let at = frame.indexOf(from); at >= 0; at = frame.indexOf(from, at + to.length)) to.copy(frame, at);
+}

@@ -1,0 +1,124 @@
+/** `npm start` as somebody runs it in a terminal, on ports and data of a test's own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, isFree } from '@tailrace/local';
+import { collect, type Collected } from './collected.ts';
+
+const root = path.join(import.meta.dirname, '../..');
+const readyWithinMs = 120_000;
+
+/** One machine to start it on: everything that a start leaves behind for the next one. */
+export interface Home extends AsyncDisposable {
+  readonly dataDir: string;
+  readonly ingestUrl: string;
+  readonly ports: Readonly<Record<'ingest' | 'metrics' | 'control' | 'demo' | 'kafka', number>>;
+  start(env?: Readonly<Record<string, string>>): NpmStart;
+  /** Resolves once nothing listens any more on any port that was given to it. */
+  untilQuiet(): Promise<void>;
+}
+
+export interface NpmStart {
+  readonly lines: Collected<string>;
+  /** The first line from `from` on that `pattern` matches, awaited. */
+  line(pattern: RegExp, from?: number): Promise<string>;
+  /** Resolves with the line of the URLs. */
+  ready(): Promise<string>;
+  /** Sends what Ctrl-C sends: SIGINT to everything in the terminal's foreground. */
+  pressCtrlC(): void;
+  /** `kill -9` of all that a person finds by name: npm, and the process it runs. */
+  killHard(): void;
+  /** How it ended: an exit code, as a shell shows it. */
+  readonly exitCode: Promise<number>;
+}
+
+export async function createHome(): Promise<Home> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'tailrace-start-'));
+  const metrics = await freeRange(4);
+  const ports = {
+    ingest: await freePort(),
+    control: await freePort(),
+    demo: await freePort(),
+    kafka: await freePort(),
+    metrics,
+  };
+  const untilQuiet = async (): Promise<void> => {
+    const all = [...Object.values(ports), metrics + 1, metrics + 2, metrics + 3];
+    while (!(await Promise.all(all.map((port) => isFree(port)))).every(Boolean)) await sleep(50);
+  };
+  const settings = {
+    TAILRACE_DATA_DIR: dataDir,
+    TAILRACE_INGEST_PORT: String(ports.ingest),
+    TAILRACE_CONTROL_PORT: String(ports.control),
+    TAILRACE_DEMO_PORT: String(ports.demo),
+    TAILRACE_KAFKA_PORT: String(ports.kafka),
+    TAILRACE_METRICS_PORT: String(metrics),
+    NO_COLOR: '1',
+  };
+  const running = new Set<NpmStart>();
+  return {
+    dataDir,
+    ports,
+    ingestUrl: `http://127.0.0.1:${ports.ingest}`,
+    untilQuiet,
+    start(env = {}) {
+      const start = npmStart({ ...settings, ...env });
+      running.add(start);
+      void start.exitCode.then(() => running.delete(start));
+      return start;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const start of running) start.killHard();
+      await untilQuiet();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function npmStart(settings: Readonly<Record<string, string>>): NpmStart {
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings };
+  // A group of its own stands for the terminal's foreground.
+  const npm = spawn('npm', ['start'], { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines = collect<string>('the output of npm start', (line) => line);
+  for (const stream of [npm.stdout, npm.stderr]) createInterface(stream).on('line', lines.add);
+  const signalAll = (signal: NodeJS.Signals): void => {
+    if (npm.exitCode === null && npm.signalCode === null) process.kill(-(npm.pid ?? 0), signal);
+  };
+  const killAll = (): void => {
+    signalAll('SIGKILL');
+  };
+  // A test run that is broken off leaves nothing behind.
+  process.once('exit', killAll);
+  const line: NpmStart['line'] = async (pattern, from = 0) => {
+    const matches = (items: readonly string[]): string | undefined =>
+      items.slice(from).find((item) => pattern.test(item));
+    return matches(await lines.waitFor((items) => matches(items) !== undefined, readyWithinMs)) ?? '';
+  };
+  return {
+    lines,
+    line,
+    ready: () => line(/^Tailrace is ready/),
+    pressCtrlC: () => {
+      signalAll('SIGINT');
+    },
+    killHard: killAll,
+    exitCode: once(npm, 'close').then(([code, signal]: unknown[]) => {
+      process.removeListener('exit', killAll);
+      lines.fail(new Error('npm start has ended'));
+      return typeof code === 'number' ? code : signal === 'SIGINT' ? 130 : 137;
+    }),
+  };
+}
+
+/** The first of `count` free ports in a row. */
+async function freeRange(count: number): Promise<number> {
+  for (;;) {
+    const first = await freePort();
+    const rest = Array.from({ length: count - 1 }, (_, index) => isFree(first + 1 + index));
+    if ((await Promise.all(rest)).every(Boolean)) return first;
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * The whole pipeline for a test: ingest, router and delivery as processes of their own, on topics of their own.
+ * Tests add sources and destinations to it while it runs, so that many can share one.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { applyConfiguration, type Configuration, type Destination, type Source } from '@tailrace/config';
+import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
+import { freePort } from '@tailrace/local';
+import {
+  decodeDelivery,
+  parseDuration,
+  type AttemptRecord,
+  type Delivery,
+  type TopicNames,
+} from '@tailrace/topics';
+import { sharedBroker } from './broker.ts';
+import { certificates } from './certificates.ts';
+import { startService, type Environment, type ServiceProcess } from './process.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from './topics.ts';
+
+export type CallType = 'track' | 'identify' | 'page' | 'screen' | 'group' | 'alias';
+export type Call = Readonly<Record<string, unknown>>;
+
+export interface Pipeline extends AsyncDisposable {
+  readonly kafka: Kafka;
+  readonly names: TopicNames;
+  /** Origin of ingest, without a trailing slash. */
+  readonly ingestUrl: string;
+  readonly ingest: ServiceProcess;
+  readonly router: ServiceProcess;
+  readonly delivery: ServiceProcess;
+  /** Adds a source connected to new destinations; resolves once ingest takes its calls. */
+  connect(destinations: OneOrMore<DestinationSettings>, source?: Partial<Source>): Promise<Connection>;
+  /** Adds a destination with these settings; rejects with `invalid-configuration` where they break a rule. */
+  tryConfiguration(settings: DestinationSettings): Promise<void>;
+  /** The first dead letter of the destination, awaited. */
+  deadLetter(destinationId: string): Promise<Delivery>;
+  /** The destination's record of an attempt with this outcome, awaited. */
+  attempt(destinationId: string, outcome: AttemptRecord['outcome']): Promise<AttemptRecord>;
+  /** What the topic holds now for the destination: `deliveries`, a tier, the dead letters. */
+  deliveriesIn(topic: string, destinationId: string): Promise<Delivery[]>;
+}
+
+type OneOrMore<T> = T | readonly T[];
+
+/** A destination's settings, with what a test seldom cares about left out. */
+export type DestinationSettings = Destination['settings'] & { readonly enabled?: boolean };
+
+/** A source of a test's own, and the destinations connected to it. */
+export interface Connection {
+  readonly sourceId: string;
+  readonly writeKey: string;
+  readonly destinationIds: readonly string[];
+  /** The only destination's id. */
+  readonly destinationId: string;
+  /** Sends a call over HTTP; resolves once ingest has accepted it. */
+  readonly send: (type: CallType, call: Call) => Promise<void>;
+  /** POSTs anything to ingest with the source's write key. */
+  readonly post: (route: string, body: unknown) => Promise<Response>;
+}
+
+export interface PipelineOptions {
+  readonly partitions?: number;
+  readonly retrySchedule?: string;
+  readonly retryWindow?: string;
+  readonly deliveryTimeout?: string;
+  /** More environment variables for every service. */
+  readonly env?: Environment;
+}
+
+/** Changes are in force everywhere within this time, which the design promises. */
+const inForceWithinMs = 2_000;
+
+export async function startPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
+  const {
+    retrySchedule = '1s,1s,2s,10s',
+    retryWindow = '8s',
+    deliveryTimeout = '1s',
+    partitions = 2,
+  } = options;
+  await using started = new AsyncDisposableStack();
+  const { brokers } = await sharedBroker();
+  const kafka = connectKafka({ brokers, clientId: 'tailrace-test' }, quiet);
+  started.defer(() => kafka.close());
+  const prefix = uniquePrefix();
+  const retryScheduleMs = retrySchedule.split(',').map((delay) => parseDuration(delay) ?? NaN);
+  const names = await createTopics(kafka, prefix, { partitions, retryScheduleMs });
+
+  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-pipeline-'));
+  started.defer(() => rm(folder, { recursive: true }));
+  const authority = path.join(folder, 'authority.pem');
+  await writeFile(authority, certificates().authority);
+
+  const ingestPort = await freePort();
+  const environment = async (): Promise<Environment> => ({
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: prefix,
+    TAILRACE_PARTITIONS: String(partitions),
+    TAILRACE_INGEST_PORT: String(ingestPort),
+    TAILRACE_METRICS_PORT: String(await freePort()),
+    TAILRACE_RETRY_SCHEDULE: retrySchedule,
+    TAILRACE_RETRY_WINDOW: retryWindow,
+    TAILRACE_DELIVERY_TIMEOUT: deliveryTimeout,
+    TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8,::1/128',
+    NODE_EXTRA_CA_CERTS: authority,
+    ...options.env,
+  });
+  const start = async (name: string): Promise<ServiceProcess> =>
+    started.use(await startService(name, await environment()));
+  const [ingest, router, delivery] = [await start('ingest'), await start('router'), await start('delivery')];
+
+  const watched = new Map<string, Promise<WatchedTopic>>();
+  const watch = (topic: string): Promise<WatchedTopic> => {
+    const watching = watched.get(topic) ?? watchTopic(kafka, topic);
+    watched.set(topic, watching);
+    return watching;
+  };
+
+  const configure = inTurns((added) => applyConfiguration(kafka, names.config, added));
+  const ingestUrl = `http://127.0.0.1:${ingestPort}`;
+  const all = started.move();
+  return {
+    kafka,
+    names,
+    ingestUrl,
+    ingest,
+    router,
+    delivery,
+    async connect(settings, more = {}) {
+      const id = randomBytes(4).toString('hex');
+      const source = { id: `source-${id}`, writeKeys: [`wk_${id}`], enabled: true, ...more };
+      const destinations = [settings].flat().map(({ enabled = true, ...settings }, index) => ({
+        id: `destination-${id}-${index + 1}`,
+        type: 'Webhooks' as const,
+        enabled,
+        sources: [source.id],
+        settings,
+      }));
+      await configure({ sources: [source], destinations });
+      const connection = connectionOf(
+        ingestUrl,
+        source,
+        destinations.map(({ id }) => id),
+      );
+      await untilInForce(connection);
+      return connection;
+    },
+    async tryConfiguration(settings) {
+      const id = randomBytes(4).toString('hex');
+      const destination = { id, type: 'Webhooks' as const, enabled: true, sources: [], settings };
+      await applyConfiguration(kafka, names.config, { sources: [], destinations: [destination] });
+    },
+    async deadLetter(destinationId) {
+      const letters = await watch(names.deliveriesDead);
+      const letter = decodeDelivery(
+        await letters.find((record) => headerOf(record, 'destination-id') === destinationId, 20_000),
+      );
+      if (typeof letter === 'string') throw new Error(letter);
+      return letter;
+    },
+    async attempt(destinationId, outcome) {
+      const attempts = await watch(names.attempts);
+      const parse = ({ value }: { value: Buffer | null }): AttemptRecord =>
+        JSON.parse(value?.toString() ?? 'null') as AttemptRecord;
+      const record = await attempts.find((candidate) => {
+        const attempt = parse(candidate);
+        return attempt.destinationId === destinationId && attempt.outcome === outcome;
+      }, 20_000);
+      return parse(record);
+    },
+    async deliveriesIn(topic, destinationId) {
+      const records = await watch(topic);
+      await records.refresh();
+      return records.items.flatMap((record) => {
+        const found = decodeDelivery(record);
+        return typeof found !== 'string' && found.destinationId === destinationId ? [found] : [];
+      });
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** Applies one addition at a time; what is added meanwhile goes together with the next. */
+function inTurns(apply: (added: Configuration) => Promise<unknown>): (added: Configuration) => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  let next: { readonly added: Configuration[]; readonly applied: Promise<unknown> } | undefined;
+  return async (added) => {
+    if (!next) {
+      const waiting: Configuration[] = [];
+      const applied = last.then(() => {
+        next = undefined;
+        return apply({
+          sources: waiting.flatMap(({ sources }) => sources),
+          destinations: waiting.flatMap(({ destinations }) => destinations),
+        });
+      });
+      next = { added: waiting, applied };
+      last = applied.catch(() => undefined);
+    }
+    next.added.push(added);
+    await next.applied;
+  };
+}
+
+function connectionOf(
+  ingestUrl: string,
+  source: { readonly id: string; readonly writeKeys: readonly string[] },
+  destinationIds: readonly string[],
+): Connection {
+  const [writeKey = ''] = source.writeKeys;
+  const post = (route: string, body: unknown): Promise<Response> =>
+    fetch(`${ingestUrl}/v1/${route}`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${writeKey}:`)}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  return {
+    sourceId: source.id,
+    writeKey,
+    destinationIds,
+    get destinationId() {
+      const [only, ...others] = destinationIds;
+      assert.ok(only !== undefined && others.length === 0, 'the connection has exactly one destination');
+      return only;
+    },
+    post,
+    async send(type, call) {
+      const response = await post(type, call);
+      const answer = await response.text();
+      assert.equal(response.status, 200, answer);
+    },
+  };
+}
+
+/** An empty batch is accepted as soon as the write key is known, and leaves nothing behind. */
+async function untilInForce(connection: Connection): Promise<void> {
+  const deadline = Date.now() + inForceWithinMs;
+  for (;;) {
+    const { status } = await connection.post('batch', { batch: [] });
+    if (status === 200) return;
+    assert.ok(Date.now() < deadline, `the source is not in force in time: ingest answers ${status}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const silent = (): void => undefined;
+const quiet: KafkaLog = { debug: silent, info: silent, warn: silent, error: silent };

@@ -1,0 +1,132 @@
+/** Real processes for tests: a service is started as in a cluster, with its settings in the environment. */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { collect, type Collected } from './collected.ts';
+
+/** A JSON line of the service's log, or `{ msg: line }` for what is not JSON (a stack trace, a warning). */
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: unknown };
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface ServiceProcess extends AsyncDisposable {
+  readonly name: string;
+  /** Of the present life; undefined between `kill` and `restart`. */
+  readonly pid: number | undefined;
+  /** Of all its lives, standard error included. */
+  readonly log: Collected<LogLine>;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill` or `stop`, and resolves when it is ready. */
+  restart(): Promise<void>;
+  /** SIGTERM; rejects unless it exits with code 0 in time. Disposal does the same. */
+  stop(): Promise<void>;
+}
+
+export interface ProcessOptions {
+  readonly name: string;
+  /** Path of the file to run. */
+  readonly main: string;
+  /** Replaces the environment of this process, except PATH and HOME. */
+  readonly env: Environment;
+  readonly readyWithinMs?: number;
+  readonly stopsWithinMs?: number;
+}
+
+const preload = pathToFileURL(path.join(import.meta.dirname, 'exit-with-parent.ts')).href;
+const root = path.join(import.meta.dirname, '../..');
+
+/** Starts `services/<name>/src/main.ts` and resolves once it has logged `ready`. */
+export function startService(name: string, env: Environment): Promise<ServiceProcess> {
+  return startProcess({ name, main: path.join(root, 'services', name, 'src/main.ts'), env });
+}
+
+export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
+  const { name, main, readyWithinMs = 60_000, stopsWithinMs = 30_000 } = options;
+  const log = collect<LogLine>(`the log of ${name}`, (line) => JSON.stringify(line));
+  let child: ChildProcess | undefined;
+
+  const start = async (): Promise<void> => {
+    const began = spawn(
+      process.execPath,
+      ['--disable-warning=TimeoutNegativeWarning', '--import', preload, main],
+      {
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        cwd: root,
+      },
+    );
+    child = began;
+    const earlier = log.items.length;
+    for (const stream of [began.stdout, began.stderr]) {
+      if (stream)
+        createInterface(stream).on('line', (line) => {
+          log.add(parseLine(line));
+        });
+    }
+    const isReady = (lines: readonly LogLine[]): boolean =>
+      lines.slice(earlier).some(({ msg }) => msg === 'ready');
+    const ready = log.waitFor(isReady, readyWithinMs);
+    // `close` comes after the last line of output, unlike `exit`.
+    began.once('close', (code, signal) => {
+      if (child !== began) return;
+      child = undefined;
+      log.fail(new Error(`${name} ended by itself, with ${signal ?? `code ${String(code)}`}`));
+    });
+    await ready.catch(async (error: unknown) => {
+      await end(began, 'SIGKILL');
+      throw error;
+    });
+  };
+
+  /** Sends `signal` and resolves with how the process ended. */
+  const end = async (running: ChildProcess, signal: NodeJS.Signals): Promise<unknown> => {
+    if (child === running) child = undefined;
+    if (running.exitCode === null && running.signalCode === null) {
+      const closed = once(running, 'close');
+      running.kill(signal);
+      const timer = setTimeout(() => running.kill('SIGKILL'), stopsWithinMs);
+      await closed;
+      clearTimeout(timer);
+    }
+    return running.signalCode ?? running.exitCode;
+  };
+
+  const stop = async (): Promise<void> => {
+    if (!child) return;
+    const ending = await end(child, 'SIGTERM');
+    const last = log.items.slice(-5).map((line) => JSON.stringify(line));
+    assert.equal(ending, 0, `${name} did not stop cleanly; its last lines:\n${last.join('\n')}`);
+  };
+
+  await start();
+  return {
+    name,
+    get pid() {
+      return child?.pid;
+    },
+    log,
+    async kill() {
+      if (child) await end(child, 'SIGKILL');
+    },
+    async restart() {
+      assert.equal(child, undefined, `${name} still runs`);
+      await start();
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function parseLine(line: string): LogLine {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === 'object' && value !== null) return value as LogLine;
+  } catch {
+    // Not a log line: it is kept as text.
+  }
+  return { msg: line };
+}

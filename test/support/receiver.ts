@@ -1,0 +1,121 @@
+/**
+ * A webhook receiver on loopback: a real HTTP or HTTPS server that records what arrives and behaves, or
+ * misbehaves, as told. How it answers is a function of the request; `answers.ts` has the behaviours.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { freePort } from '@tailrace/local';
+import { status, type Answer } from './answers.ts';
+import { collect, type Collected } from './collected.ts';
+
+export interface ReceivedRequest {
+  /** 1 for the first request of this receiver. */
+  readonly nth: number;
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names as spelled on the wire, in their order. */
+  readonly rawHeaders: readonly (readonly [name: string, value: string])[];
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
+  /** Milliseconds since the epoch, when the request's headers were there. */
+  readonly receivedAt: number;
+  readonly json: () => unknown;
+}
+
+export interface Receiver extends AsyncDisposable {
+  /** Origin, without a trailing slash: `http://127.0.0.1:41234`. */
+  readonly url: string;
+  readonly port: number;
+  readonly requests: readonly ReceivedRequest[];
+  /** TCP connections accepted so far, whether or not a request followed. */
+  readonly connections: Collected<{ readonly at: number }>;
+  readonly waitFor: Collected<ReceivedRequest>['waitFor'];
+  readonly find: Collected<ReceivedRequest>['find'];
+  /** Ends every connection and frees the port. */
+  close(): Promise<void>;
+}
+
+export interface ReceiverOptions {
+  /** PEM; makes it an HTTPS server. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** How each request is answered; `nth` counts from 1. 200 without a body where absent. */
+  readonly answer?: (request: ReceivedRequest, nth: number) => Answer;
+  /** 0, or absent, for any free port. */
+  readonly port?: number;
+}
+
+export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
+  const { tls, answer = () => status(200) } = options;
+  const requests = collect<ReceivedRequest>('the receiver', show);
+  const connections = collect<{ at: number }>('the receiver', ({ at }) => `connection at ${at}`);
+  let begun = 0;
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const receivedAt = Date.now();
+    const nth = ++begun;
+    const body = await buffer(incoming);
+    const received = record(incoming, body, nth, receivedAt);
+    const respond = answer(received, nth);
+    requests.add(received);
+    respond(response);
+  };
+  const onRequest = (incoming: IncomingMessage, response: ServerResponse): void => {
+    // A sender that gives up in the middle of its request leaves nothing to record.
+    handle(incoming, response).catch(() => response.destroy());
+  };
+  const server: Server = tls ? createSecureServer(tls, onRequest) : createServer(onRequest);
+  server.on('connection', () => {
+    connections.add({ at: Date.now() });
+  });
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+  return {
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    port,
+    requests: requests.items,
+    connections,
+    waitFor: requests.waitFor,
+    find: requests.find,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A port of loopback that refuses connections, until a receiver is started on it. */
+export function closedPort(): Promise<number> {
+  return freePort();
+}
+
+function record(incoming: IncomingMessage, body: Buffer, nth: number, receivedAt: number): ReceivedRequest {
+  const { rawHeaders } = incoming;
+  const pairs = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
+  );
+  return {
+    nth,
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    rawHeaders: pairs,
+    headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
+    body,
+    receivedAt,
+    json: () => JSON.parse(body.toString()) as unknown,
+  };
+}
+
+function show(request: ReceivedRequest): string {
+  return `${request.nth}: ${request.method} ${request.path} ${request.body.toString().slice(0, 200)}`;
+}
