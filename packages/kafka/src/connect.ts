@@ -2,14 +2,22 @@
  * The door to Kafka, and to this package: settings in, a handle out from which producers, consumers, followers
  * and administration are opened. It is the only file that makes clients of the library.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import kafkajs, { type Admin, type KafkaConfig, type KafkaMessage } from 'kafkajs';
 import './compression.ts';
 import { coPartitionedAssigner } from './assigner.ts';
 import { maxWaitMs, startConsumption, type Consumption, type ConsumeOptions } from './consumption.ts';
 import { kafkaFailure } from './failure.ts';
-import { followerMaxWaitMs, startFollower, type Follower, type FollowOptions } from './follower.ts';
+import {
+  followerMaxWaitMs,
+  followerSessionTimeoutMs,
+  startFollower,
+  type Follower,
+  type FollowOptions,
+} from './follower.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
+import { steadyPartitioner } from './partitioner.ts';
 import { BatchingPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
 import { lastOfEach, type ConsumedRecord } from './record.ts';
 import { ensureTopics, type TopicReport, type TopicSpec } from './topics.ts';
@@ -53,6 +61,11 @@ export interface Kafka {
  * cover a leader that moves; a longer absence is ours to wait for.
  */
 const retry = { initialRetryTime: 50, maxRetryTime: 1_000, retries: 5 };
+/** Consumers are started again by session.ts, which knows whether they should be. */
+const consumerRetry = { ...retry, restartOnFailure: () => Promise.resolve(false) };
+/** How long the partitions of a member that was killed wait for a new owner. */
+const sessionTimeoutMs = 10_000;
+const adminCloseTimeoutMs = 1_000;
 const fetchBytes = { perPartition: 256 * 1024, total: 8 * 1024 * 1024 };
 
 export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
@@ -91,7 +104,7 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
           idempotent: true,
           maxInFlightRequests: 1,
           allowAutoTopicCreation: false,
-          createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+          createPartitioner: steadyPartitioner,
           retry,
         });
       return remember(new BatchingPublisher(createProducer, classify, log, options));
@@ -101,11 +114,13 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       const owned = new Set<number>();
       const consumer = client.consumer({
         groupId: options.groupId,
+        sessionTimeout: sessionTimeoutMs,
+        heartbeatInterval: sessionTimeoutMs / 4,
         maxWaitTimeInMs: maxWaitMs,
         maxBytesPerPartition: fetchBytes.perPartition,
         maxBytes: fetchBytes.total,
         allowAutoTopicCreation: false,
-        retry: { ...retry, restartOnFailure: () => Promise.resolve(true) },
+        retry: consumerRetry,
         partitionAssigners: options.coPartitioned
           ? [coPartitionedAssigner(() => [...owned])]
           : [kafkajs.PartitionAssigners.roundRobin],
@@ -122,12 +137,15 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       const createConsumer = (groupId: string) =>
         client.consumer({
           groupId,
+          sessionTimeout: followerSessionTimeoutMs,
+          heartbeatInterval: followerSessionTimeoutMs / 4,
           maxWaitTimeInMs: followerMaxWaitMs,
           allowAutoTopicCreation: false,
-          retry: { ...retry, restartOnFailure: () => Promise.resolve(true) },
+          retry: consumerRetry,
         });
+      const connected = await administer((admin) => Promise.resolve(admin));
       return remember(
-        await startFollower({ createConsumer, admin: await admin(), classify, log, toRecord }, options),
+        await startFollower({ createConsumer, admin: connected, classify, log, toRecord }, options),
       );
     },
 
@@ -141,7 +159,8 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
           reject(
             new TailraceError(
               'kafka-unavailable',
-              `Kafka at ${settings.brokers.join(', ')} did not answer in time.`,
+              `Kafka at ${settings.brokers.join(', ')} did not answer within ${timeoutMs} ms. ` +
+                'Check KAFKA_BROKERS, KAFKA_SSL and that the brokers run.',
             ),
           );
         }, timeoutMs);
@@ -156,9 +175,10 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
     async close() {
       for (const resource of opened) await resource.close();
       opened.clear();
-      const connected = await connectingAdmin?.catch(() => undefined);
+      const disconnected = connectingAdmin?.then((admin) => admin.disconnect()).catch(() => undefined);
       connectingAdmin = undefined;
-      await connected?.disconnect();
+      // One that is still waiting for a broker disconnects when it is done with that.
+      await Promise.race([disconnected, wait(adminCloseTimeoutMs, undefined, { ref: false })]);
     },
   };
 }
@@ -190,7 +210,7 @@ async function patiently<T>(
       const failure = classify(error);
       if (!(failure instanceof TailraceError)) throw failure;
       log.warn({ err: failure }, 'Kafka cannot be reached yet; trying again');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await wait(1_000);
     }
   }
 }

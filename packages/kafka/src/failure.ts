@@ -9,6 +9,8 @@ interface LibraryError extends Error {
   readonly broker?: string;
   readonly cause?: unknown;
   readonly originalError?: unknown;
+  /** Of a request about several topics, what each of those that failed says. */
+  readonly errors?: readonly unknown[];
 }
 
 /** The error as Tailrace names it. What does not come from Kafka or the network is returned as it is: a defect. */
@@ -53,7 +55,7 @@ function causes(error: Error): LibraryError[] {
   while (next instanceof Error && chain.length < 10) {
     const current = next as LibraryError;
     chain.push(current);
-    next = current.cause ?? current.originalError;
+    next = current.cause ?? current.originalError ?? current.errors?.[0];
   }
   return chain;
 }

@@ -4,10 +4,10 @@
  * client library reads through groups, is named after this process alone, and vanishes with it.
  */
 import { randomUUID } from 'node:crypto';
-import { TailraceError } from '@tailrace/errors';
-import type { Admin, Consumer, KafkaMessage } from 'kafkajs';
+import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
 import type { ConsumedRecord } from './record.ts';
+import { startSession } from './session.ts';
 
 export interface FollowOptions {
   readonly topic: string;
@@ -16,7 +16,7 @@ export interface FollowOptions {
 }
 
 export interface Follower {
-  /** Whether it reached Kafka lately. */
+  /** Whether brokers answered it lately. */
   readonly healthy: boolean;
   /**
    * Resolves once everything was read that the topic held when this was called.
@@ -37,17 +37,23 @@ export interface FollowerDependencies {
 
 /** Idle fetches last this long; a new record ends one at once. */
 export const followerMaxWaitMs = 500;
-const unhealthyAfterMs = 10_000;
-const retryPauseMs = 1_000;
+/**
+ * After a crash the library joins as a new member, and Kafka first waits this long for the old one, which was
+ * the same process. The least that brokers allow by default.
+ */
+export const followerSessionTimeoutMs = 6_000;
+/** Nothing is lost where it does not leave in time: there is nothing to commit, and its group is its own. */
+const leaveTimeoutMs = 2_000;
 /**
  * Compaction may have removed the last records of a topic, and then no record ever arrives from just below its
- * end. This many fetches that bring nothing, one after another, are taken for the end as well.
+ * end. A fetch that lasted its whole time and brought nothing says that its broker has no more; this many, one
+ * after another and from each broker, are taken for the end. (A fetch that fails is over at once.)
  */
-const emptyFetchesAtEnd = 6;
+const idleFetchesAtEnd = 2;
 
 interface Waiter {
   readonly ends: ReadonlyMap<number, number>;
-  fetchesLeft: number;
+  readonly idleFetches: Map<string, number>;
   readonly resolve: () => void;
 }
 
@@ -57,73 +63,64 @@ export async function startFollower(
 ): Promise<Follower> {
   const consumer = createConsumer(`${topic}.follower.${randomUUID()}`);
   const positions = new Map<number, number>();
+  const fetchedFrom = new Set<string>();
   let waiters: Waiter[] = [];
-  let lastFetchAt = 0;
-  let closed = false;
+
+  const position = (partition: number): number => positions.get(partition) ?? 0;
 
   const settleWaiters = (): void => {
-    waiters = waiters.filter((waiter) => {
-      const reached = [...waiter.ends].every(([partition, end]) => (positions.get(partition) ?? 0) >= end);
-      if (!reached && waiter.fetchesLeft > 0) return true;
-      waiter.resolve();
-      return false;
+    waiters = waiters.filter(({ ends, idleFetches, resolve }) => {
+      const reached = [...ends].every(([partition, end]) => position(partition) >= end);
+      const idle =
+        fetchedFrom.size > 0 &&
+        [...fetchedFrom].every((broker) => (idleFetches.get(broker) ?? 0) >= idleFetchesAtEnd);
+      if (reached || idle) resolve();
+      return !reached && !idle;
     });
   };
 
-  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-    const assigned = (payload.memberAssignment as unknown as Record<string, number[]>)[topic] ?? [];
-    for (const partition of assigned) {
-      const position = positions.get(partition);
-      // Nothing is committed, so the library would begin anew and show old values again.
-      if (position !== undefined) consumer.seek({ topic, partition, offset: String(position) });
+  const startCounting = (): void => {
+    for (const { idleFetches } of waiters) idleFetches.clear();
+  };
+
+  const onBatch = (payload: EachBatchPayload): void => {
+    const { batch } = payload;
+    const { partition } = batch;
+    // The topic was made anew: what it holds now replaces what was read of the old one.
+    if (Number(batch.highWatermark) < position(partition)) positions.delete(partition);
+    for (const message of batch.messages) {
+      const offset = Number(message.offset);
+      if (offset < position(partition)) continue;
+      positions.set(partition, offset + 1);
+      onRecord(toRecord(topic, partition, message));
     }
+    positions.set(partition, Math.max(position(partition), Number(batch.lastOffset()) + 1));
+    payload.resolveOffset(batch.lastOffset());
+    startCounting();
+    settleWaiters();
+  };
+
+  const session = startSession({
+    consumer,
+    topics: [topic],
+    classify,
+    log,
+    fields: { topic },
+    onBatch,
+    onJoin() {
+      // Nothing is committed, so the library would begin anew and show old values again.
+      for (const [partition, offset] of positions) session.seek({ topic, partition }, offset);
+      fetchedFrom.clear();
+      startCounting();
+    },
   });
-  consumer.on(consumer.events.FETCH, () => {
-    lastFetchAt = performance.now();
-    for (const waiter of waiters) waiter.fetchesLeft -= 1;
+  consumer.on(consumer.events.REQUEST, ({ payload: { apiName, broker, duration } }) => {
+    if (apiName !== 'Fetch') return;
+    fetchedFrom.add(broker);
+    if (duration < followerMaxWaitMs * 0.9) return;
+    for (const { idleFetches } of waiters) idleFetches.set(broker, (idleFetches.get(broker) ?? 0) + 1);
     settleWaiters();
   });
-  consumer.on(consumer.events.CRASH, ({ payload }) => {
-    const failure = classify(payload.error);
-    lastFetchAt = 0;
-    if (!(failure instanceof TailraceError)) {
-      queueMicrotask(() => {
-        throw failure;
-      });
-      return;
-    }
-    log.warn({ err: failure, topic }, 'following lost Kafka; it will come back');
-    if (!payload.restart && !closed) setTimeout(() => void run(), retryPauseMs);
-  });
-
-  const run = async (): Promise<void> => {
-    while (!closed) {
-      try {
-        await consumer.connect();
-        await consumer.subscribe({ topics: [topic], fromBeginning: true });
-        await consumer.run({
-          autoCommit: false,
-          eachBatch: ({ batch }) => {
-            for (const message of batch.messages) {
-              const offset = Number(message.offset);
-              if (offset < (positions.get(batch.partition) ?? 0)) continue;
-              positions.set(batch.partition, offset + 1);
-              onRecord(toRecord(topic, batch.partition, message));
-            }
-            const next = Number(batch.lastOffset()) + 1;
-            positions.set(batch.partition, Math.max(positions.get(batch.partition) ?? 0, next));
-            for (const waiter of waiters) waiter.fetchesLeft = emptyFetchesAtEnd;
-            settleWaiters();
-            return Promise.resolve();
-          },
-        });
-        return;
-      } catch (error) {
-        log.warn({ err: classify(error), topic }, 'cannot follow the topic yet; trying again');
-        await new Promise((resolve) => setTimeout(resolve, retryPauseMs));
-      }
-    }
-  };
 
   const refresh = async (): Promise<void> => {
     let offsets: Awaited<ReturnType<Admin['fetchTopicOffsets']>>;
@@ -136,23 +133,29 @@ export async function startFollower(
       offsets.filter(({ high, low }) => high !== low).map(({ partition, high }) => [partition, Number(high)]),
     );
     await new Promise<void>((resolve) => {
-      waiters.push({ ends, fetchesLeft: emptyFetchesAtEnd, resolve });
+      waiters.push({ ends, idleFetches: new Map(), resolve });
       settleWaiters();
     });
   };
 
-  await run();
-  await refresh();
+  const close = async (): Promise<void> => {
+    await session.end({ timeoutMs: leaveTimeoutMs });
+    for (const waiter of waiters) waiter.resolve();
+    waiters = [];
+  };
+
+  await session.joined;
+  try {
+    await refresh();
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     get healthy() {
-      return !closed && lastFetchAt > 0 && performance.now() - lastFetchAt < unhealthyAfterMs;
+      return session.healthy;
     },
     refresh,
-    async close() {
-      closed = true;
-      await consumer.disconnect();
-      for (const waiter of waiters) waiter.resolve();
-      waiters = [];
-    },
+    close,
   };
 }

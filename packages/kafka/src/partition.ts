@@ -1,4 +1,5 @@
 /** One assigned partition: its watermark, how much of it is unfinished, and whether it is still ours. */
+import { encodeProgress, type OffsetRange } from './progress.ts';
 import { Watermark, type Mark } from './watermark.ts';
 
 export class Partition {
@@ -12,8 +13,10 @@ export class Partition {
   lost = false;
   /** Because it is full. */
   paused = false;
-  /** What the group has committed, as far as this member knows. */
-  committed = 0;
+  /** Whether something finished that has not been committed. */
+  changed = false;
+  /** Ranges that an earlier owner finished above its watermark; those already passed are cut off. */
+  #finishedBefore: readonly OffsetRange[] = [];
   /** Offset after the last record of the partition, as of the last fetch. */
   end = 0;
 
@@ -23,10 +26,10 @@ export class Partition {
     this.#limits = limits;
   }
 
-  /** Sets where reading begins; until then nothing may be handed out. */
-  start(offset: number): void {
+  /** Sets where reading begins, and what is finished beyond; until then nothing may be handed out. */
+  start(offset: number, finishedBefore: readonly OffsetRange[] = []): void {
     this.#watermark = new Watermark(offset);
-    this.committed = offset;
+    this.#finishedBefore = finishedBefore;
     this.end = Math.max(this.end, offset);
   }
 
@@ -40,6 +43,14 @@ export class Partition {
 
   get committable(): number {
     return this.#watermark?.committable ?? 0;
+  }
+
+  /** What to commit: the watermark, and in text what is finished above it. */
+  get progress(): { readonly offset: string; readonly metadata: string } {
+    return {
+      offset: String(this.committable),
+      metadata: this.#watermark ? encodeProgress(this.#watermark.window()) : '',
+    };
   }
 
   get uncommitted(): number {
@@ -83,6 +94,22 @@ export class Partition {
     this.#unfinished -= 1;
     this.#unfinishedBytes -= bytes;
     this.#watermark?.finish(mark);
+    this.changed = true;
+  }
+
+  /** Whether an earlier owner finished the record at `offset`; to be asked in the order of offsets. */
+  finishedBefore(offset: number): boolean {
+    while ((this.#finishedBefore[0]?.to ?? Infinity) <= offset) {
+      this.#finishedBefore = this.#finishedBefore.slice(1);
+    }
+    return (this.#finishedBefore[0]?.from ?? Infinity) <= offset;
+  }
+
+  /** Steps over a record that is finished already. */
+  passOver(offset: number): void {
+    if (!this.#watermark) return;
+    this.#watermark.finish(this.#watermark.handOut(offset));
+    this.changed = true;
   }
 
   skipTo(offset: number): void {

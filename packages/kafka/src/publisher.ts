@@ -28,7 +28,8 @@ export interface Publisher {
   /**
    * Resolves once all in-sync replicas have the record.
    *
-   * @throws TailraceError `overloaded`, `kafka-unavailable`, `topic-missing`, `record-too-large`, `shutting-down`
+   * @throws TailraceError `overloaded`, `record-too-large`, `shutting-down`; with `giveUpAfterMs` also
+   *   `kafka-unavailable` and `topic-missing`, without it these are waited out
    */
   publish(record: OutgoingRecord): Promise<void>;
   /** Bytes of records not yet acknowledged. */
@@ -51,7 +52,7 @@ interface Waiting {
 const maxRequestBytes = 512 * 1024;
 const maxRequestRecords = 2_000;
 /** Smaller requests go as they are: compressing them saves no packet and costs time on both sides. */
-const compressFromBytes = 4 * 1024;
+const compressFromBytes = 16 * 1024;
 const recordOverheadBytes = 64;
 const retryPauseMs = { first: 100, most: 2_000 };
 
@@ -220,6 +221,16 @@ export class BatchingPublisher implements Publisher {
     }
     const byTopic = Map.groupBy(request, ({ record }) => record.topic);
     if (byTopic.size > 1 && failure.code !== 'kafka-unavailable') return [...byTopic.values()];
+    const [first] = request;
+    if (failure.code === 'topic-missing' && Number.isFinite(this.#options.giveUpAfterMs)) {
+      const missing = new TailraceError(
+        'topic-missing',
+        `The topic ${first?.record.topic ?? ''} does not exist. Create the topics with \`npx tailrace topics apply\`.`,
+        { cause: failure },
+      );
+      for (const waiting of request) this.#settle(waiting, missing);
+      return [];
+    }
     if (failure.code !== 'record-too-large') return [request];
     if (request.length === 1) {
       for (const waiting of request) this.#settle(waiting, failure);

@@ -1,4 +1,5 @@
 /** Creates topics that are missing, and says how those that exist differ from what is wanted; it never changes one. */
+import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 
 export interface TopicSpec {
@@ -17,12 +18,17 @@ export interface TopicReport {
   readonly differences: readonly string[];
 }
 
+const creationTimeoutMs = 10_000;
+const pollMs = 50;
+
 export async function ensureTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicReport[]> {
   const existing = new Set(await admin.listTopics());
   const missing = specs.filter(({ name }) => !existing.has(name));
   if (missing.length > 0) {
     // False where another process created one of them at the same moment; what it made is compared below.
     const created = await admin.createTopics({
+      // The library's own waiting gives up where a broker does not know the topic yet.
+      waitForLeaders: false,
       topics: missing.map(({ name, partitions, replicationFactor = -1, config }) => ({
         topic: name,
         numPartitions: partitions,
@@ -31,6 +37,10 @@ export async function ensureTopics(admin: Admin, specs: readonly TopicSpec[]): P
       })),
     });
     if (!created) for (const { name } of missing) existing.add(name);
+    await untilLed(
+      admin,
+      missing.map(({ name }) => name),
+    );
   }
   const present = specs.filter(({ name }) => existing.has(name));
   const differences = await compare(admin, present);
@@ -39,6 +49,26 @@ export async function ensureTopics(admin: Admin, specs: readonly TopicSpec[]): P
     if (found === undefined) return { name, outcome: 'created', differences: [] };
     return { name, outcome: found.length > 0 ? 'differs' : 'exists', differences: found };
   });
+}
+
+/** Waits until every partition has a leader, which takes a moment after it was created. */
+async function untilLed(admin: Admin, topics: string[]): Promise<void> {
+  const deadline = performance.now() + creationTimeoutMs;
+  for (;;) {
+    try {
+      const metadata = await admin.fetchTopicMetadata({ topics });
+      const partitions = metadata.topics.flatMap((topic) => topic.partitions);
+      if (partitions.every(({ leader }) => leader >= 0)) return;
+    } catch (error) {
+      if (performance.now() > deadline || !isUnknownTopic(error)) throw error;
+    }
+    await wait(pollMs);
+  }
+}
+
+function isUnknownTopic(error: unknown): boolean {
+  const { type, cause } = error as { type?: unknown; cause?: unknown };
+  return type === 'UNKNOWN_TOPIC_OR_PARTITION' || (cause instanceof Error && isUnknownTopic(cause));
 }
 
 async function compare(admin: Admin, specs: readonly TopicSpec[]): Promise<Map<string, string[]>> {

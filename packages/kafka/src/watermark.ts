@@ -26,6 +26,14 @@ export class Watermark {
     return this.#window.length - this.#front;
   }
 
+  /** The marks from the lowest unfinished one on. */
+  *window(): Generator<Mark> {
+    for (let place = this.#front; place < this.#window.length; place += 1) {
+      const mark = this.#window[place];
+      if (mark) yield mark;
+    }
+  }
+
   /** The offset to commit: every record below it is finished. */
   get committable(): number {
     return this.#window[this.#front]?.offset ?? this.#next;

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import kafkajs, { type Cluster } from 'kafkajs';
+import { coPartitionedAssigner, sharePartitions } from './assigner.ts';
+
+const { MemberAssignment } = kafkajs.AssignerProtocol;
+
+interface Claim {
+  readonly memberId: string;
+  readonly owned: readonly number[];
+}
+
+/** Members with what they say they own: it may overlap, repeat itself, and name partitions that there are not. */
+const claims = fc.uniqueArray(
+  fc.record({
+    memberId: fc.string({ minLength: 1, maxLength: 4 }),
+    owned: fc.array(fc.integer({ min: -1, max: 20 })),
+  }),
+  { selector: ({ memberId }) => memberId, minLength: 1, maxLength: 8 },
+);
+
+/** Claims as they are where all is well: each partition has one owner at most. */
+const honestClaims = fc
+  .record({ members: fc.integer({ min: 1, max: 8 }), owners: fc.array(fc.nat(10), { maxLength: 20 }) })
+  .map(({ members, owners }) =>
+    Array.from({ length: members }, (_, member): Claim => {
+      const owned = owners.flatMap((owner, partition) => (owner === member ? [partition] : []));
+      return { memberId: `member-${member}`, owned };
+    }),
+  );
+
+test('every partition is assigned exactly once, and shares differ by one at most, whatever is claimed', () => {
+  fc.assert(
+    fc.property(claims, fc.nat(16), (claims, count) => {
+      const shares = sharePartitions(claims, count);
+      assert.deepEqual([...shares.keys()].sort(), claims.map(({ memberId }) => memberId).sort());
+      const all = [...shares.values()].flat().sort((a, b) => a - b);
+      assert.deepEqual(
+        all,
+        Array.from({ length: count }, (_, partition) => partition),
+      );
+      const sizes = [...shares.values()].map((share) => share.length);
+      assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1);
+    }),
+  );
+});
+
+test('no more partitions move than an even split demands', () => {
+  fc.assert(
+    fc.property(honestClaims, fc.nat(20), (claims, count) => {
+      const shares = sharePartitions(claims, count);
+      const owned = new Map(
+        claims.map(({ memberId, owned }) => [memberId, owned.filter((partition) => partition < count)]),
+      );
+      let kept = 0;
+      for (const [memberId, share] of shares) {
+        kept += share.filter((partition) => owned.get(memberId)?.includes(partition)).length;
+      }
+      const least = Math.floor(count / claims.length);
+      const sizes = [...owned.values()].map((owned) => owned.length);
+      const withMore = sizes.filter((size) => size > least).length;
+      const most =
+        sizes.reduce((sum, size) => sum + Math.min(size, least), 0) +
+        Math.min(withMore, count % claims.length);
+      assert.equal(kept, most);
+    }),
+  );
+});
+
+test('the assignment does not depend on the order in which members are listed', () => {
+  fc.assert(
+    fc.property(claims, fc.nat(16), (claims, count) => {
+      assert.deepEqual(
+        [...sharePartitions(claims, count)].sort(),
+        [...sharePartitions([...claims].reverse(), count)].sort(),
+      );
+    }),
+  );
+});
+
+test('one member owns the same partition numbers of every topic', async () => {
+  const counts: Record<string, number> = { deliveries: 6, 'deliveries.retry.10s': 6, short: 2 };
+  const topics = Object.keys(counts);
+  const cluster = {
+    findTopicPartitionMetadata: (topic: string) => Array.from({ length: counts[topic] ?? 0 }),
+  } as unknown as Cluster;
+  const member = (memberId: string, owned: number[]) => {
+    const assigner = coPartitionedAssigner(() => owned)({ cluster });
+    return { memberId, memberMetadata: assigner.protocol({ topics }).metadata };
+  };
+  const members = [
+    member('a', [0, 5]),
+    member('b', [1]),
+    { memberId: 'c', memberMetadata: Buffer.from('?') },
+  ];
+  const leader = coPartitionedAssigner(() => [])({ cluster });
+  const assigned = await leader.assign({ members, topics });
+  const byMember = Object.fromEntries(
+    assigned.map(({ memberId, memberAssignment }) => [
+      memberId,
+      MemberAssignment.decode(memberAssignment)?.assignment,
+    ]),
+  );
+  assert.deepEqual(byMember, {
+    a: { deliveries: [0, 5], 'deliveries.retry.10s': [0, 5], short: [0] },
+    b: { deliveries: [1, 3], 'deliveries.retry.10s': [1, 3], short: [1] },
+    c: { deliveries: [2, 4], 'deliveries.retry.10s': [2, 4], short: [] },
+  });
+});

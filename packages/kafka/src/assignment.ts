@@ -1,0 +1,187 @@
+/**
+ * The partitions this member owns, through every rebalance.
+ *
+ * While the member id stays the same, this member has been in the group without a break, so a partition that it
+ * has before and after keeps its watermark and its work, and reads on where it was. (Another member may have had
+ * it for a moment in between, in a generation that was over before we heard of it. That costs repeats, no loss:
+ * a watermark vouches for this member's own work only.) A lost partition's work is marked lost and never
+ * committed. A new partition starts from the group's committed offset, which we look up ourselves: the library
+ * may still hand over a batch of an earlier generation, so only one that was fetched from where the watermark
+ * stands, or before, is taken.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Admin } from 'kafkajs';
+import type { KafkaLog } from './log.ts';
+import { Partition } from './partition.ts';
+import { decodeProgress, type OffsetRange } from './progress.ts';
+import type { Session, TopicPartition } from './session.ts';
+
+export interface AssignmentOptions {
+  readonly groupId: string;
+  readonly admin: Admin;
+  readonly classify: (error: unknown) => unknown;
+  readonly log: KafkaLog;
+  readonly session: () => Pick<Session, 'pause' | 'resume' | 'seek'>;
+  readonly limits: (topic: string) => { readonly records: number; readonly bytes: number };
+  /** Whether records may be handed out; where not, partitions stay paused. */
+  readonly taking: () => boolean;
+}
+
+export interface Assignment {
+  readonly partitions: Iterable<Partition>;
+  get(topic: string, partition: number): Partition | undefined;
+  /** To be called inside the library's join, before anything is fetched for the new generation. */
+  onJoin(memberId: string, assignment: Readonly<Record<string, readonly number[]>>): void;
+  /**
+   * To be called where what the library fetched does not fit what was handed out: a batch of an earlier
+   * generation; or records expired before they were read, and the library went to what is left; or the topic
+   * was made anew, and ends before where we stand.
+   */
+  relocate(partition: Partition): void;
+  /** Gives everything up. */
+  lose(): void;
+}
+
+const retryPauseMs = 250;
+
+export function createAssignment(options: AssignmentOptions): Assignment {
+  const { groupId, admin, classify, log, session, limits, taking } = options;
+  const partitions = new Map<string, Partition>();
+  const relocating = new Set<Partition>();
+  let memberId: string | undefined;
+
+  const add = ({ topic, partition }: TopicPartition): Partition => {
+    const added = new Partition(topic, partition, limits(topic));
+    partitions.set(keyOf(added), added);
+    return added;
+  };
+
+  const drop = (partition: Partition): void => {
+    partition.lose();
+    partitions.delete(keyOf(partition));
+    // The library would remember that it was paused, should it come back.
+    session().resume([partition]);
+  };
+
+  const onJoin: Assignment['onJoin'] = (newMemberId, assignment) => {
+    const continuous = memberId === newMemberId;
+    memberId = newMemberId;
+    const assigned = Object.entries(assignment).flatMap(([topic, numbers]) =>
+      numbers.map((partition) => ({ topic, partition })),
+    );
+    const kept = new Set(continuous ? assigned.map(keyOf) : []);
+    for (const partition of [...partitions.values()]) {
+      if (!kept.has(keyOf(partition))) drop(partition);
+    }
+    const owned = assigned.map((place) => partitions.get(keyOf(place)) ?? add(place));
+    for (const partition of owned) {
+      if (partition.located) session().seek(partition, partition.next);
+    }
+    const fresh = owned.filter(({ located }) => !located);
+    session().pause(fresh);
+    log.debug({ groupId, assignment, fresh: fresh.length }, 'joined the consumer group');
+    void locate(fresh);
+  };
+
+  /** Finds where new partitions start, then lets them be fetched. Tried until it works or they are lost. */
+  const locate = async (fresh: readonly Partition[]): Promise<void> => {
+    for (;;) {
+      // A rebalance meanwhile may have taken them away, or have located them first.
+      const waiting = fresh.filter(({ lost, located }) => !lost && !located);
+      if (waiting.length === 0) return;
+      try {
+        const starts = await startOffsets(admin, groupId, waiting);
+        for (const partition of waiting) {
+          if (partition.lost || partition.located) continue;
+          const { offset, finished } = starts.get(keyOf(partition)) ?? { offset: 0 };
+          begin(partition, offset, finished);
+        }
+      } catch (error) {
+        log.warn({ err: classify(error), groupId }, 'could not read committed offsets; trying again');
+        await wait(retryPauseMs);
+      }
+    }
+  };
+
+  const begin = (partition: Partition, offset: number, finished?: readonly OffsetRange[]): void => {
+    partition.start(offset, finished);
+    session().seek(partition, offset);
+    if (taking()) session().resume([partition]);
+  };
+
+  const relocate = async (partition: Partition): Promise<void> => {
+    const fields = { topic: partition.topic, partition: partition.partition };
+    const ends = (await admin.fetchTopicOffsets(partition.topic)).find(
+      (entry) => entry.partition === partition.partition,
+    );
+    if (partition.lost) return;
+    const first = Number(ends?.low ?? 0);
+    if (ends && Number(ends.high) < partition.next) {
+      log.error({ ...fields, next: partition.next }, 'the partition is shorter than what was read of it');
+      drop(partition);
+      begin(add(partition), first);
+      return;
+    }
+    if (first > partition.next) {
+      log.error({ ...fields, missing: first - partition.next }, 'records expired before they were read');
+      partition.skipTo(first);
+    }
+    session().seek(partition, partition.next);
+  };
+
+  return {
+    partitions: { [Symbol.iterator]: () => partitions.values() },
+    get: (topic, partition) => partitions.get(keyOf({ topic, partition })),
+    onJoin,
+    relocate(partition) {
+      if (relocating.has(partition)) return;
+      relocating.add(partition);
+      relocate(partition)
+        .catch((error: unknown) => {
+          const { topic } = partition;
+          log.warn(
+            { err: classify(error), topic, partition: partition.partition },
+            'could not find where the partition begins',
+          );
+        })
+        .finally(() => relocating.delete(partition));
+    },
+    lose() {
+      for (const partition of partitions.values()) partition.lose();
+    },
+  };
+}
+
+function keyOf({ topic, partition }: TopicPartition): string {
+  return `${topic}/${partition}`;
+}
+
+interface Start {
+  readonly offset: number;
+  /** What was finished above it. */
+  readonly finished: readonly OffsetRange[];
+}
+
+/** Where the group continues: its committed offset, or the beginning of the partition where there is none. */
+async function startOffsets(
+  admin: Admin,
+  groupId: string,
+  wanted: readonly Partition[],
+): Promise<Map<string, Start>> {
+  const topics = [...new Set(wanted.map(({ topic }) => topic))];
+  const starts = new Map<string, Start>();
+  const committed = await admin.fetchOffsets({ groupId, topics });
+  for (const { topic, partitions } of committed) {
+    const uncommitted = partitions.some(({ offset }) => Number(offset) < 0);
+    const beginnings = uncommitted ? await admin.fetchTopicOffsets(topic) : [];
+    for (const { partition, offset, metadata } of partitions) {
+      const beginning = beginnings.find((entry) => entry.partition === partition)?.low;
+      const start =
+        Number(offset) < 0
+          ? { offset: Number(beginning ?? 0), finished: [] }
+          : { offset: Number(offset), finished: decodeProgress(Number(offset), metadata) };
+      starts.set(keyOf({ topic, partition }), start);
+    }
+  }
+  return starts;
+}

@@ -1,0 +1,64 @@
+/**
+ * Commits the watermarks, with what is finished above them. A commit names the generation of the group it is made in, and Kafka refuses it once
+ * that is past; so it is never tried again as it was: the next one says more, and this one may speak for a
+ * partition that has gone.
+ */
+import type { EachBatchPayload } from 'kafkajs';
+import type { KafkaLog } from './log.ts';
+import type { Partition } from './partition.ts';
+
+/** The library's commit without retries, which would be made in whatever generation it is by then. */
+export type CommitOffsets = EachBatchPayload['commitOffsetsIfNecessary'];
+
+export interface Committer {
+  /** How to commit from now on; each start of the library's consumer brings its own. */
+  use(commitOffsets: CommitOffsets): void;
+  /** Resolves when what is finished now is committed, or could not be. Calls that come meanwhile share the next turn. */
+  commit(): Promise<void>;
+}
+
+export function createCommitter(
+  partitions: () => Iterable<Partition>,
+  log: KafkaLog,
+  fields: Readonly<Record<string, unknown>>,
+): Committer {
+  let commitOffsets: CommitOffsets | undefined;
+  let running: Promise<void> | undefined;
+  let waiting: Promise<void> | undefined;
+
+  const commitNow = async (): Promise<void> => {
+    const changed = [...partitions()].filter((partition) => partition.changed);
+    if (changed.length === 0 || !commitOffsets) return;
+    const topics = Map.groupBy(changed, ({ topic }) => topic);
+    for (const partition of changed) partition.changed = false;
+    try {
+      await commitOffsets({
+        topics: Array.from(topics, ([topic, list]) => ({
+          topic,
+          partitions: list.map(({ partition, progress }) => ({ partition, ...progress })),
+        })),
+      });
+    } catch (error) {
+      for (const partition of changed) partition.changed = true;
+      log.debug({ err: error, ...fields }, 'offsets not committed this time');
+    }
+  };
+
+  const takeTurn = (): Promise<void> => {
+    waiting = undefined;
+    running = commitNow().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  return {
+    use(newCommitOffsets) {
+      commitOffsets = newCommitOffsets;
+    },
+    commit() {
+      if (!running) return takeTurn();
+      return (waiting ??= running.then(takeTurn));
+    },
+  };
+}

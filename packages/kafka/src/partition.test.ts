@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Partition } from './partition.ts';
+
+function started(limits: { records: number; bytes: number }): Partition {
+  const partition = new Partition('topic', 3, limits);
+  partition.start(100);
+  return partition;
+}
+
+test('a partition hands nothing out before it knows where it starts', () => {
+  const partition = new Partition('topic', 0, { records: 1, bytes: 1 });
+  assert.equal(partition.located, false);
+  assert.throws(() => partition.handOut(0, 1));
+  partition.start(5);
+  assert.equal(partition.located, true);
+  assert.deepEqual([partition.next, partition.committable, partition.lag], [5, 5, 0]);
+});
+
+test('it is full by records or by bytes, and roomy again when half of that is finished', () => {
+  for (const limits of [
+    { records: 4, bytes: 1_000 },
+    { records: 1_000, bytes: 40 },
+  ]) {
+    const partition = started(limits);
+    const marks = [];
+    for (let offset = 100; offset < 104; offset++) {
+      assert.equal(partition.full, false);
+      marks.push(partition.handOut(offset, 10));
+    }
+    assert.equal(partition.full, true);
+    const [first, second] = marks;
+    assert.ok(first && second);
+    partition.finish(first, 10);
+    assert.deepEqual([partition.full, partition.roomy], [false, false]);
+    partition.finish(second, 10);
+    assert.equal(partition.roomy, true);
+  }
+});
+
+test('one stuck record makes it full, however many finish behind it', () => {
+  const partition = started({ records: 10, bytes: 1_000 });
+  const stuck = partition.handOut(100, 1);
+  let offset = 101;
+  while (!partition.full) partition.finish(partition.handOut(offset++, 1), 1);
+  assert.deepEqual([partition.unfinished, partition.roomy, partition.uncommitted], [1, false, 200]);
+  partition.finish(stuck, 1);
+  assert.deepEqual([partition.full, partition.roomy, partition.committable], [false, true, offset]);
+});
+
+test('the lag counts from the watermark to the end of the partition', () => {
+  const partition = started({ records: 10, bytes: 1_000 });
+  partition.end = 150;
+  const mark = partition.handOut(100, 1);
+  partition.handOut(120, 1);
+  assert.equal(partition.lag, 50);
+  partition.finish(mark, 1);
+  assert.equal(partition.lag, 30);
+});
+
+test('a lost partition waits for nothing', () => {
+  const partition = started({ records: 10, bytes: 1_000 });
+  partition.handOut(100, 1);
+  partition.lose();
+  assert.deepEqual([partition.lost, partition.unfinished], [true, 0]);
+});

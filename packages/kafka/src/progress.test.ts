@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { decodeProgress, encodeProgress } from './progress.ts';
+import { Watermark, type Mark } from './watermark.ts';
+
+/** A partition of some records at growing offsets, some of them finished. */
+const partitions = fc
+  .record({
+    start: fc.nat({ max: 1_000_000 }),
+    records: fc.array(fc.record({ gap: fc.nat({ max: 3 }), finished: fc.boolean() }), { maxLength: 400 }),
+  })
+  .map(({ start, records }) => {
+    const watermark = new Watermark(start);
+    const marks: Mark[] = [];
+    let offset = start;
+    for (const { gap } of records) {
+      offset += gap;
+      marks.push(watermark.handOut(offset));
+      offset += 1;
+    }
+    for (const [place, { finished }] of records.entries()) {
+      const mark = marks[place];
+      if (finished && mark) watermark.finish(mark);
+    }
+    return { watermark, marks };
+  });
+
+const isInside = (offset: number, ranges: readonly { from: number; to: number }[]): boolean =>
+  ranges.some(({ from, to }) => from <= offset && offset < to);
+
+test('what is finished above the watermark is found again, and nothing that is not', () => {
+  fc.assert(
+    fc.property(partitions, ({ watermark, marks }) => {
+      const ranges = decodeProgress(watermark.committable, encodeProgress(watermark.window()));
+      for (const { offset, finished } of marks) {
+        if (offset < watermark.committable) continue;
+        assert.equal(isInside(offset, ranges), finished, `offset ${offset}`);
+      }
+    }),
+  );
+});
+
+test('a text too long for the broker is cut, and claims nothing unfinished', () => {
+  const watermark = new Watermark(0);
+  const marks = Array.from({ length: 20_000 }, (_, offset) => watermark.handOut(offset));
+  for (const mark of marks) if (mark.offset % 2 === 1) watermark.finish(mark);
+  const text = encodeProgress(watermark.window());
+  assert.ok(text.length <= 4_000, `${text.length}`);
+  const ranges = decodeProgress(0, text);
+  assert.ok(ranges.length > 1_000);
+  for (const { offset, finished } of marks) if (!finished) assert.ok(!isInside(offset, ranges));
+});
+
+test('nothing finished above the watermark needs no text', () => {
+  const watermark = new Watermark(5);
+  watermark.handOut(5);
+  assert.equal(encodeProgress(watermark.window()), '');
+});
+
+test("somebody else's metadata says nothing", () => {
+  for (const text of [null, undefined, '', 'a note', 'f2:AAEC'])
+    assert.deepEqual(decodeProgress(7, text), []);
+});

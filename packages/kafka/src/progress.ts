@@ -1,0 +1,86 @@
+/**
+ * What a committed offset cannot say: which records above it are finished too. It goes into the metadata that
+ * Kafka keeps beside a group's offset, so that after a crash only what was unfinished is repeated, however long
+ * one slow record held the watermark back.
+ *
+ * The text is `f1:` and, in base64, the lengths of runs of offsets as variable-length integers: so many
+ * unfinished, so many finished, in turn, from the committed offset on.
+ */
+import type { Mark } from './watermark.ts';
+
+/** Offsets from `from` up to, and without, `to`. */
+export interface OffsetRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const prefix = 'f1:';
+/** The broker's default for `offset.metadata.max.bytes` is 4,096. */
+const maxTextLength = 4_000;
+const maxBytes = Math.floor(((maxTextLength - prefix.length) * 3) / 4) - 3;
+
+/**
+ * @param window marks in the order of their offsets, the first of them unfinished; offsets between two marks
+ * hold no record. Where the text would be too long, the highest offsets are left out, and may be repeated.
+ */
+export function encodeProgress(window: Iterable<Mark>): string {
+  const bytes: number[] = [];
+  let finished = false;
+  let runLength = 0;
+  let next: number | undefined;
+  for (const mark of window) {
+    const gap = next === undefined ? 0 : mark.offset - next;
+    next = mark.offset + 1;
+    if (mark.finished === finished) {
+      runLength += gap + 1;
+      continue;
+    }
+    if (bytes.length > maxBytes - 10) return finishedText(bytes);
+    // A gap counts with the run before it: there is nothing in it that could be repeated.
+    pushVarint(bytes, runLength + gap);
+    finished = mark.finished;
+    runLength = 1;
+  }
+  if (finished) pushVarint(bytes, runLength);
+  return finishedText(bytes);
+}
+
+/** The finished ranges above `committed`; none where the text is not ours. */
+export function decodeProgress(committed: number, text: string | null | undefined): OffsetRange[] {
+  if (!text?.startsWith(prefix)) return [];
+  const ranges: OffsetRange[] = [];
+  let offset = committed;
+  let finished = false;
+  for (const length of varints(Buffer.from(text.slice(prefix.length), 'base64'))) {
+    if (finished && length > 0) ranges.push({ from: offset, to: offset + length });
+    offset += length;
+    finished = !finished;
+  }
+  return ranges;
+}
+
+function finishedText(bytes: readonly number[]): string {
+  return bytes.length === 0 ? '' : prefix + Buffer.from(bytes).toString('base64');
+}
+
+function pushVarint(bytes: number[], value: number): void {
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) | 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  bytes.push(rest);
+}
+
+function* varints(bytes: Buffer): Generator<number> {
+  let value = 0;
+  let factor = 1;
+  for (const byte of bytes) {
+    value += (byte & 0x7f) * factor;
+    factor *= 0x80;
+    if (byte & 0x80) continue;
+    yield value;
+    value = 0;
+    factor = 1;
+  }
+}

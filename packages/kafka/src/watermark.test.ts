@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { Partition } from './partition.ts';
+import { Watermark, type Mark } from './watermark.ts';
+
+const limits = { records: 1_000, bytes: 1_000_000 };
+
+/** What may happen to a partition: records come (some offsets hold none), finish, are committed; owners change. */
+type Step =
+  | { readonly kind: 'hand out'; readonly gap: number }
+  | { readonly kind: 'finish'; readonly which: number }
+  | { readonly kind: 'skip'; readonly by: number }
+  | { readonly kind: 'commit' | 'crash' | 'lose' | 'finish all' };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('hand out' as const), gap: fc.nat(3) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('finish' as const), which: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('skip' as const), by: fc.nat(5) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('commit' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('crash', 'lose', 'finish all') }) },
+);
+
+test('whatever finishes in whatever order, and whoever owns it, nothing unfinished is committed past', () => {
+  fc.assert(
+    fc.property(fc.nat(100), fc.array(step, { maxLength: 200 }), (start, steps) => {
+      /** The offsets that hold records, and which of these were finished by an owner at that time. */
+      const records = new Set<number>();
+      const finished = new Set<number>();
+      let committed = start;
+      let end = start;
+      let owner = new Partition('topic', 0, limits);
+      owner.start(start);
+      let open: Mark[] = [];
+      let formerMarks: { readonly owner: Partition; readonly mark: Mark }[] = [];
+
+      /** The next owner goes on from what is committed; the work of the last one may still finish, in vain. */
+      const changeOwner = (): void => {
+        formerMarks = open.map((mark) => ({ owner, mark }));
+        owner = new Partition('topic', 0, limits);
+        owner.start(committed);
+        open = [];
+      };
+      const finish = (mark: Mark | undefined): void => {
+        if (!mark) return;
+        open.splice(open.indexOf(mark), 1);
+        owner.finish(mark, 0);
+        finished.add(mark.offset);
+      };
+      const next = (): number => [...records].find((offset) => offset >= owner.next) ?? owner.next;
+
+      for (const step of steps) {
+        const before = owner.committable;
+        switch (step.kind) {
+          case 'hand out': {
+            // A new owner sees again what was not committed; then come new records, after a gap.
+            const offset = records.has(next()) ? next() : Math.max(end, owner.next) + step.gap;
+            open.push(owner.handOut(offset, 0));
+            records.add(offset);
+            end = Math.max(end, offset + 1);
+            break;
+          }
+          case 'finish':
+            finish(open[step.which % Math.max(1, open.length)]);
+            for (const { owner, mark } of formerMarks.splice(0, 1)) owner.finish(mark, 0);
+            break;
+          case 'finish all':
+            for (const mark of [...open]) finish(mark);
+            assert.equal(owner.committable, owner.next);
+            assert.equal(owner.uncommitted, 0);
+            break;
+          case 'skip':
+            if (!records.has(next())) owner.skipTo(owner.next + step.by);
+            break;
+          case 'commit':
+            committed = owner.committable;
+            break;
+          case 'lose':
+            committed = owner.committable;
+            owner.lose();
+            changeOwner();
+            break;
+          case 'crash':
+            changeOwner();
+            break;
+        }
+        if (step.kind !== 'crash' && step.kind !== 'lose') {
+          assert.ok(owner.committable >= before, 'the watermark went back');
+        }
+        assert.ok(owner.committable >= committed, 'the watermark is behind what was committed');
+        assert.ok(owner.committable <= owner.next);
+        const passed = [...records].filter((offset) => offset < owner.committable && !finished.has(offset));
+        assert.deepEqual(passed, [], 'unfinished records below the watermark');
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('the watermark is the lowest unfinished record, however many finish above it', () => {
+  const watermark = new Watermark(0);
+  const marks = Array.from({ length: 5_000 }, (_, offset) => watermark.handOut(offset));
+  for (const mark of marks.slice(1).reverse()) watermark.finish(mark);
+  assert.equal(watermark.committable, 0);
+  assert.equal(watermark.span, 5_000);
+  for (const mark of marks.slice(0, 1)) watermark.finish(mark);
+  assert.equal(watermark.committable, 5_000);
+  assert.equal(watermark.span, 0);
+});
+
+test('the span counts what waits, also after finished marks were cut off', () => {
+  const watermark = new Watermark(0);
+  const marks = Array.from({ length: 10_000 }, (_, offset) => watermark.handOut(offset));
+  for (const [finished, mark] of marks.entries()) {
+    assert.equal(watermark.span, 10_000 - finished);
+    assert.equal(watermark.committable, finished);
+    watermark.finish(mark);
+  }
+  watermark.handOut(10_000);
+  assert.equal(watermark.committable, 10_000);
+});
+
+test('an offset is handed out once', () => {
+  const watermark = new Watermark(7);
+  watermark.handOut(7);
+  watermark.skipTo(10);
+  watermark.skipTo(3);
+  for (const offset of [6, 7, 9]) assert.throws(() => watermark.handOut(offset), RangeError);
+  assert.equal(watermark.handOut(10).offset, 10);
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { tierDelaysMs, topicNames, topicSpecs } from './catalogue.ts';
+
+const names = topicNames('tailrace.');
+const minuteMs = 60_000;
+const retryScheduleMs = [10_000, minuteMs, 60 * minuteMs, 60 * minuteMs, 20 * minuteMs];
+const specs = topicSpecs(names, { partitions: 6, retryScheduleMs });
+const spec = (topic: string) => specs.find(({ name }) => name === topic);
+
+test('there is one tier for each distinct delay of the schedule', () => {
+  assert.deepEqual(tierDelaysMs(retryScheduleMs), [10_000, minuteMs, 20 * minuteMs, 60 * minuteMs]);
+  const tiers = specs.map(({ name }) => name).filter((name) => names.retryTierDelayMs(name) !== undefined);
+  assert.deepEqual(tiers, [
+    'tailrace.deliveries.retry.10s',
+    'tailrace.deliveries.retry.1m',
+    'tailrace.deliveries.retry.20m',
+    'tailrace.deliveries.retry.1h',
+  ]);
+});
+
+test("a tier's name says its delay; no other topic is a tier", () => {
+  for (const delayMs of [1, 999, 10_000, 90_000, 4 * 60 * minuteMs]) {
+    assert.equal(names.retryTierDelayMs(names.retryTier(delayMs)), delayMs);
+  }
+  for (const topic of [
+    names.deliveries,
+    names.deliveriesDead,
+    'tailrace.deliveries.retry.',
+    'other.retry.10s',
+  ]) {
+    assert.equal(names.retryTierDelayMs(topic), undefined, topic);
+  }
+});
+
+test('every topic has the prefix and is specified once', () => {
+  const all = specs.map(({ name }) => name);
+  assert.equal(new Set(all).size, all.length);
+  for (const name of Object.values(names)) {
+    if (typeof name === 'string') assert.ok(all.includes(name), name);
+  }
+  for (const name of all) assert.ok(name.startsWith('tailrace.'), name);
+});
+
+test('a key lies in the same partition number of deliveries, its tiers and the replay lane', () => {
+  const counts = specs
+    .filter(({ name }) => name.startsWith(names.deliveries))
+    .map(({ partitions }) => partitions);
+  assert.deepEqual([...new Set(counts)], [6]);
+  assert.equal(spec(names.config)?.partitions, 1);
+});
+
+test('a topic takes larger records than the topics it is fed from', () => {
+  const largest = (topic: string): number => Number(spec(topic)?.config['max.message.bytes']);
+  for (const [from, to] of [
+    [names.events, names.eventsRejected],
+    [names.events, names.deliveries],
+    [names.deliveries, names.retryTier(10_000)],
+    [names.deliveries, names.deliveriesDead],
+    [names.deliveries, names.deliveriesReplay],
+  ] as const) {
+    assert.ok(largest(from) < largest(to), `${from} -> ${to}`);
+  }
+});
+
+test('what is rejected or dead is kept for 30 days, state is compacted, all else is kept for 7 days', () => {
+  for (const { name, config } of specs) {
+    if (name === names.config || name === names.audiences) {
+      assert.deepEqual(config, { 'cleanup.policy': 'compact' });
+      continue;
+    }
+    const days = name === names.eventsRejected || name === names.deliveriesDead ? 30 : 7;
+    assert.equal(config['cleanup.policy'], 'delete');
+    assert.equal(config['retention.ms'], String(days * 24 * 60 * minuteMs), name);
+  }
+});
