@@ -1,0 +1,78 @@
+/**
+ * Which addresses a webhook may reach. The check is made on the address that is dialled, after every form of
+ * writing it (decimal, octal, IPv4 in IPv6, a name) has been resolved, so that no spelling and no answer of a
+ * name server gets around it.
+ *
+ * Refused: everything that IANA's special-purpose registries (RFC 6890 and its updates) do not call globally
+ * reachable, multicast, and the IPv6 ranges that carry an IPv4 address inside, since what is at the other end is
+ * then decided elsewhere. The allow-list opens networks of the operator's own.
+ */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { Cidr } from '@tailrace/service';
+
+const refused = new BlockList();
+for (const cidr of [
+  '0.0.0.0/8', // this host, this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT
+  '127.0.0.0/8', // loopback
+  '169.254.0.0/16', // link-local, the clouds' metadata services among it
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // 6to4 relays, retired
+  '192.168.0.0/16', // private
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+]) {
+  const [network = '', prefix] = cidr.split('/');
+  refused.addSubnet(network, Number(prefix), 'ipv4');
+}
+
+/** Of IPv6 only global unicast is reachable at all; these are its exceptions. */
+const globalUnicast = new BlockList();
+globalUnicast.addSubnet('2000::', 3, 'ipv6');
+for (const cidr of [
+  '2001::/23', // protocol assignments, Teredo among them
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: carries an IPv4 address
+  '3fff::/20', // documentation
+]) {
+  const [network = '', prefix] = cidr.split('/');
+  refused.addSubnet(network, Number(prefix), 'ipv6');
+}
+
+export interface AddressPolicy {
+  /** @param address IPv4 or IPv6, as a socket or a resolver gives it. */
+  allows(address: string): boolean;
+}
+
+export function createAddressPolicy(allowed: readonly Cidr[]): AddressPolicy {
+  const allowList = new BlockList();
+  for (const { address, prefix, family } of allowed) allowList.addSubnet(address, prefix, family);
+  return {
+    allows(address) {
+      const plain = unmapped(address);
+      const family = isIPv4(plain) ? 'ipv4' : 'ipv6';
+      if (isIP(plain) === 0) return false;
+      if (allowList.check(plain, family)) return true;
+      if (refused.check(plain, family)) return false;
+      return family === 'ipv4' || globalUnicast.check(plain, 'ipv6');
+    },
+  };
+}
+
+/** The IPv4 address inside an IPv4-mapped IPv6 one, without a zone; any other address as it is. */
+function unmapped(address: string): string {
+  const [withoutZone = ''] = address.split('%');
+  if (isIPv4(withoutZone) || isIP(withoutZone) === 0) return withoutZone;
+  // The URL parser brings every spelling of an IPv6 address into one form.
+  const canonical = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
+  if (!mapped) return canonical;
+  const [high = 0, low = 0] = mapped.slice(1).map((part) => Number.parseInt(part, 16));
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}

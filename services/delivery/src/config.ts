@@ -1,0 +1,15 @@
+/** The settings of the delivery service; README.md says what each is for. */
+import { cidrs, duration, integer, kafkaSettings, serviceSettings, topicSettings } from '@tailrace/service';
+
+const hourMs = 3_600_000;
+
+export const settings = {
+  ...serviceSettings({ metricsPort: 9466 }),
+  kafka: kafkaSettings('tailrace-delivery'),
+  topics: topicSettings(),
+  retryWindowMs: duration('TAILRACE_RETRY_WINDOW', 4 * hourMs, { maxMs: 4 * hourMs }),
+  timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
+  allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),
+  concurrencyPerDestination: integer('TAILRACE_DELIVERY_CONCURRENCY', { min: 1, max: 10_000 }, 64),
+  concurrency: integer('TAILRACE_DELIVERY_TOTAL_CONCURRENCY', { min: 1, max: 100_000 }, 512),
+};

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { decide, judgeStatus, type RetryPolicy } from './decide.ts';
+import type { Answer, Outcome, PermanentReason, RetryReason } from './outcome.ts';
+import { DueTimes } from './tiers.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const now = Date.parse('2026-11-21T08:00:00Z');
+
+const defaults: RetryPolicy = {
+  scheduleMs: [
+    ...[10 * secondMs, minuteMs, 5 * minuteMs, 20 * minuteMs],
+    ...[hourMs, hourMs, hourMs, 20 * minuteMs],
+  ],
+  windowMs: 4 * hourMs,
+};
+
+const success: Answer = { kind: 'success', status: 200 };
+const failed = (reason: RetryReason, retryAfterMs?: number): Answer => ({
+  kind: 'retryable',
+  reason,
+  ...(retryAfterMs !== undefined && { retryAfterMs }),
+});
+const refused = (reason: PermanentReason): Answer => ({ kind: 'permanent', reason });
+
+function decideFirst(answers: readonly Answer[], policy = defaults): Outcome {
+  return decide({ attempt: 1, firstAttemptAt: now }, answers, policy, now);
+}
+
+function assertRetry(outcome: Outcome): asserts outcome is Extract<Outcome, { kind: 'retry' }> {
+  assert.equal(outcome.kind, 'retry', JSON.stringify(outcome));
+}
+
+describe('the meaning of a status', () => {
+  const range = (from: number, to: number): number[] =>
+    Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const retryable = new Map<number, RetryReason>([
+    [408, 'request-timeout'],
+    [429, 'too-many-requests'],
+    ...range(500, 599).map((status) => [status, 'server-error'] as const),
+  ]);
+
+  test('is success for every 2xx', () => {
+    for (const status of range(200, 299)) {
+      assert.deepEqual(judgeStatus(status, undefined, now), { kind: 'success', status });
+    }
+  });
+
+  test('is a failure that may pass for 408, 429 and every 5xx', () => {
+    for (const [status, reason] of retryable) {
+      assert.deepEqual(judgeStatus(status, undefined, now), { kind: 'retryable', reason, status });
+    }
+  });
+
+  test('is a failure for good for every 3xx and every other 4xx', () => {
+    for (const status of range(300, 499)) {
+      if (retryable.has(status)) continue;
+      const reason = status < 400 ? 'redirect' : 'client-error';
+      assert.deepEqual(judgeStatus(status, undefined, now), { kind: 'permanent', reason, status });
+    }
+  });
+
+  test('is a failure for good for what HTTP does not define', () => {
+    for (const status of [600, 700, 999]) {
+      const reason = 'unexpected-status';
+      assert.deepEqual(judgeStatus(status, undefined, now), { kind: 'permanent', reason, status });
+    }
+  });
+});
+
+describe('Retry-After', () => {
+  const asked = (value: string | undefined, status = 429): number | undefined => {
+    const answer = judgeStatus(status, value, now);
+    return answer.kind === 'retryable' ? answer.retryAfterMs : undefined;
+  };
+
+  test('may be seconds', () => {
+    assert.equal(asked('120'), 120_000);
+    assert.equal(asked(' 7 '), 7_000);
+    assert.equal(asked('0'), 0);
+  });
+
+  const dates = [
+    'Sat, 21 Nov 2026 08:01:30 GMT',
+    'Saturday, 21-Nov-26 08:01:30 GMT',
+    'Sat Nov 21 08:01:30 2026',
+  ];
+
+  test('may be a date in each of the three forms that HTTP has', () => {
+    for (const date of dates) assert.equal(asked(date), 90_000, date);
+  });
+
+  test('means the same in a process of another time zone', () => {
+    const decideUrl = new URL('decide.ts', import.meta.url).href;
+    const code = `
+      import { judgeStatus } from ${JSON.stringify(decideUrl)};
+      const judge = (date) => judgeStatus(429, date, ${now}).retryAfterMs;
+      console.log(new Date(${now}).getTimezoneOffset(), ...${JSON.stringify(dates)}.map(judge));`;
+    const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', code], {
+      env: { TZ: 'America/New_York' },
+      encoding: 'utf8',
+    });
+    assert.equal(printed.trim(), '300 90000 90000 90000');
+  });
+
+  test('in the past asks for nothing', () => {
+    assert.equal(asked('Fri, 20 Nov 2026 08:00:00 GMT'), 0);
+  });
+
+  test('is understood with 408 and 503 too, and means nothing with a failure for good', () => {
+    assert.equal(asked('30', 408), 30_000);
+    assert.equal(asked('30', 503), 30_000);
+    assert.deepEqual(judgeStatus(301, '30', now), { kind: 'permanent', reason: 'redirect', status: 301 });
+  });
+
+  test('that is neither is passed over', () => {
+    for (const garbage of [
+      undefined,
+      '',
+      'soon',
+      '-5',
+      '1.5',
+      '0x10',
+      '1e3',
+      '10, 20',
+      'x 2099',
+      'Sat, never',
+    ]) {
+      assert.equal(asked(garbage), undefined, garbage);
+    }
+  });
+
+  test('however large still leads to a tier of the schedule', () => {
+    for (const huge of ['99999999999', '9'.repeat(400)]) {
+      const outcome = decideFirst([judgeStatus(503, huge, now)]);
+      assertRetry(outcome);
+      assert.equal(outcome.tierMs, hourMs);
+    }
+  });
+});
+
+describe('the outcome of an attempt', () => {
+  const cases: readonly [title: string, answers: readonly Answer[], outcome: Partial<Outcome>][] = [
+    ['one URL that takes it', [success], { kind: 'delivered' }],
+    [
+      'one success among failures of both kinds',
+      [refused('client-error'), failed('timeout'), success],
+      { kind: 'delivered' },
+    ],
+    ['a failure that may pass', [failed('timeout')], { kind: 'retry', reason: 'timeout' }],
+    [
+      'a failure that may pass beside one for good',
+      [refused('client-error'), failed('server-error')],
+      { kind: 'retry', reason: 'server-error' },
+    ],
+    ['a failure for good', [refused('redirect')], { kind: 'dead', reason: 'redirect' }],
+    [
+      'several failures for good',
+      [refused('self-signed-certificate'), refused('client-error')],
+      { kind: 'dead', reason: 'self-signed-certificate' },
+    ],
+  ];
+  for (const [title, answers, expected] of cases) {
+    test(`of ${title} is ${Object.values(expected).join(' because of ')}`, () => {
+      assert.partialDeepStrictEqual(decideFirst(answers), expected);
+    });
+  }
+
+  test('is death where the schedule has no further delay', () => {
+    const last = { attempt: 9, firstAttemptAt: now };
+    assert.deepEqual(decide(last, [failed('timeout')], defaults, now), {
+      kind: 'dead',
+      reason: 'attempts-exhausted',
+    });
+  });
+
+  test('is death where the next attempt would come after the window', () => {
+    const late = { attempt: 5, firstAttemptAt: now - 4 * hourMs + 48 * minuteMs - 1 };
+    assert.deepEqual(decide(late, [failed('timeout')], defaults, now), {
+      kind: 'dead',
+      reason: 'window-exceeded',
+    });
+  });
+
+  test('is a retry by the end of the window where only a shortened delay fits into it', () => {
+    const windowEndsAt = now + 50 * minuteMs;
+    const late = { attempt: 5, firstAttemptAt: windowEndsAt - 4 * hourMs };
+    assert.deepEqual(decide(late, [failed('timeout')], defaults, now), {
+      kind: 'retry',
+      reason: 'timeout',
+      tierMs: hourMs,
+      earliestDueAt: now + 48 * minuteMs,
+      latestDueAt: windowEndsAt,
+    });
+  });
+});
+
+describe('what a receiver asks for with Retry-After', () => {
+  const decideAsked = (retryAfterMs: number): Outcome =>
+    decideFirst([failed('too-many-requests', retryAfterMs)]);
+
+  test('leads to the shortest tier that is long enough, and is waited in full', () => {
+    const outcome = decideAsked(2 * minuteMs);
+    assertRetry(outcome);
+    assert.equal(outcome.tierMs, 5 * minuteMs);
+    assert.equal(outcome.earliestDueAt, now + 4 * minuteMs);
+    const nearlyAll = decideAsked(5 * minuteMs - secondMs);
+    assertRetry(nearlyAll);
+    assert.equal(nearlyAll.earliestDueAt, now + 5 * minuteMs - secondMs);
+  });
+
+  test('never shortens a delay', () => {
+    const outcome = decideAsked(secondMs);
+    assertRetry(outcome);
+    assert.equal(outcome.tierMs, 10 * secondMs);
+    assert.equal(outcome.earliestDueAt, now + 8 * secondMs);
+  });
+
+  test('is the longest of what several URLs ask for', () => {
+    const outcome = decideFirst([
+      failed('too-many-requests', secondMs),
+      failed('timeout'),
+      failed('server-error', 15 * minuteMs),
+    ]);
+    assertRetry(outcome);
+    assert.equal(outcome.tierMs, 20 * minuteMs);
+    assert.equal(outcome.reason, 'too-many-requests');
+  });
+
+  test('puts off by no more than the longest delay of the schedule', () => {
+    const outcome = decideAsked(24 * hourMs);
+    assertRetry(outcome);
+    assert.equal(outcome.tierMs, hourMs);
+    assert.equal(outcome.latestDueAt, now + hourMs);
+  });
+
+  test('does not end a delivery that the schedule would have tried again', () => {
+    const state = { attempt: 8, firstAttemptAt: now - 3 * hourMs - 26 * minuteMs };
+    const outcome = decide(state, [failed('too-many-requests', hourMs)], defaults, now);
+    assertRetry(outcome);
+    assert.equal(outcome.tierMs, 20 * minuteMs);
+    assert.equal(outcome.earliestDueAt, now + 20 * minuteMs);
+  });
+});
+
+/** Makes every attempt of a delivery that always fails, each as soon as it is due; returns when they were made. */
+function simulate(
+  policy: RetryPolicy,
+  options: {
+    readonly random?: () => number;
+    readonly answer?: (attempt: number) => Answer;
+    readonly tookMs?: number;
+  } = {},
+): { readonly attemptedAt: readonly number[]; readonly tiersMs: readonly number[]; readonly end: Outcome } {
+  const { random, answer = () => failed('server-error'), tookMs = 0 } = options;
+  const dueTimes = new DueTimes(random);
+  const attemptedAt: number[] = [];
+  const tiersMs: number[] = [];
+  let clock = now;
+  for (let attempt = 1; ; attempt += 1) {
+    attemptedAt.push(clock);
+    clock += tookMs;
+    const outcome = decide({ attempt, firstAttemptAt: now }, [answer(attempt)], policy, clock);
+    if (outcome.kind !== 'retry') return { attemptedAt, tiersMs, end: outcome };
+    const { tierMs, earliestDueAt, latestDueAt } = outcome;
+    tiersMs.push(tierMs);
+    clock = dueTimes.assign(String(tierMs), 0, earliestDueAt, latestDueAt);
+  }
+}
+
+/** Of a stream that never ends. */
+const next = <T>(stream: Iterator<T>): T => (stream.next() as IteratorYieldResult<T>).value;
+
+describe('the retry window', () => {
+  test('of four hours holds the nine attempts of the default schedule, and none after them', () => {
+    const fullMs = 3 * hourMs + 46 * minuteMs + 10 * secondMs;
+    for (const random of [Math.random, () => 0, () => 1 - Number.EPSILON]) {
+      const { attemptedAt, tiersMs, end } = simulate(defaults, { random });
+      assert.equal(attemptedAt.length, 9);
+      assert.deepEqual(tiersMs, defaults.scheduleMs);
+      assert.deepEqual(end, { kind: 'dead', reason: 'attempts-exhausted' });
+      const spanMs = (attemptedAt.at(-1) ?? NaN) - now;
+      assert.ok(spanMs >= 0.8 * fullMs && spanMs <= fullMs, String(spanMs));
+    }
+  });
+
+  test('holds them also where every attempt takes the whole five seconds', () => {
+    const { attemptedAt } = simulate(defaults, { tookMs: 5 * secondMs });
+    assert.equal(attemptedAt.length, 9);
+    assert.ok((attemptedAt.at(-1) ?? NaN) <= now + 4 * hourMs);
+  });
+
+  test('ends the attempts of a schedule that is longer', () => {
+    const policy = { scheduleMs: Array.from({ length: 20 }, () => 30 * minuteMs), windowMs: 4 * hourMs };
+    const slowest = simulate(policy, { random: () => 1 - Number.EPSILON });
+    assert.deepEqual(slowest.end, { kind: 'dead', reason: 'window-exceeded' });
+    const lastAt = slowest.attemptedAt.at(-1) ?? NaN;
+    assert.ok(lastAt <= now + policy.windowMs && lastAt > now + 3 * hourMs, String(lastAt - now));
+  });
+
+  test('shorter than the first delay means one attempt', () => {
+    const { attemptedAt, end } = simulate({ scheduleMs: [hourMs], windowMs: 40 * minuteMs });
+    assert.deepEqual(attemptedAt, [now]);
+    assert.deepEqual(end, { kind: 'dead', reason: 'window-exceeded' });
+  });
+
+  test('is kept, and every delay is between four fifths and all of its tier, whatever schedule and receiver', () => {
+    const delayMs = fc.integer({ min: 1, max: 5 * hourMs });
+    fc.assert(
+      fc.property(
+        fc.array(delayMs, { minLength: 1, maxLength: 12, size: 'max' }),
+        fc.integer({ min: 1, max: 8 * hourMs }),
+        fc.infiniteStream(fc.option(fc.integer({ min: 0, max: 10 * hourMs }), { nil: undefined })),
+        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+        fc.integer({ min: 0, max: 10_000 }),
+        (scheduleMs, windowMs, retryAfters, randoms, tookMs) => {
+          const { attemptedAt, tiersMs } = simulate(
+            { scheduleMs, windowMs },
+            { tookMs, random: () => next(randoms), answer: () => failed('server-error', next(retryAfters)) },
+          );
+          assert.ok(attemptedAt.length <= scheduleMs.length + 1);
+          attemptedAt.slice(1).forEach((at, index) => {
+            assert.ok(at <= now + windowMs);
+            const waitedMs = at - (attemptedAt[index] ?? NaN) - tookMs;
+            const tierMs = tiersMs[index] ?? NaN;
+            assert.ok(scheduleMs.includes(tierMs) && tierMs >= (scheduleMs[index] ?? NaN));
+            assert.ok(waitedMs >= 0.8 * tierMs && waitedMs <= tierMs, `${waitedMs} of ${tierMs}`);
+          });
+        },
+      ),
+    );
+  });
+});

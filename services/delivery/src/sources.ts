@@ -1,0 +1,44 @@
+/** Which topics the delivery group reads, and how far it reads ahead in each. */
+import { TailraceError } from '@tailrace/errors';
+import type { Kafka, PartitionLimits } from '@tailrace/kafka';
+import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import type { RetryPolicy } from './decide.ts';
+
+/**
+ * `deliveries`, the replay lane, and every tier there is: the schedule's own, and those of an earlier schedule,
+ * which may still hold records.
+ *
+ * @throws TailraceError `topic-missing` where one of the schedule's topics does not exist
+ */
+export async function topicsToConsume(
+  kafka: Kafka,
+  names: TopicNames,
+  { scheduleMs }: RetryPolicy,
+): Promise<string[]> {
+  const existing = await kafka.listTopics();
+  const needed = [
+    names.deliveries,
+    names.deliveriesReplay,
+    ...tierDelaysMs(scheduleMs).map((delayMs) => names.retryTier(delayMs)),
+  ];
+  const missing = needed.filter((topic) => !existing.includes(topic));
+  if (missing.length > 0) {
+    throw new TailraceError(
+      'topic-missing',
+      `These topics do not exist: ${missing.join(', ')}. Create them with \`npx tailrace topics apply\`, ` +
+        'with the same TAILRACE_RETRY_SCHEDULE and TAILRACE_TOPIC_PREFIX as here.',
+    );
+  }
+  const earlierTiers = existing.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
+  return [...new Set([...needed, ...earlierTiers])];
+}
+
+/**
+ * How much unfinished work of one partition may be held. In a tier most of it is waiting to be due, so a tier
+ * needs only as much as is due while the next fetch is on its way.
+ */
+export function partitionLimits(names: TopicNames): (topic: string) => PartitionLimits {
+  const live: PartitionLimits = { records: 2_000, bytes: 4 * 2 ** 20 };
+  const tier: PartitionLimits = { records: 500, bytes: 2 ** 20 };
+  return (topic) => (names.retryTierDelayMs(topic) === undefined ? live : tier);
+}

@@ -1,0 +1,45 @@
+/** A destination's webhooks made ready for sending: URL taken apart, headers laid out, name for the log. */
+import { createHash } from 'node:crypto';
+import type { Destination } from '@tailrace/config';
+import { sign } from '@tailrace/signing';
+
+export interface Target {
+  /** Names the URL in a delivery's `closed-urls`: a corrected URL is another one, and open again. */
+  readonly fingerprint: string;
+  /** Without the query, which may hold secrets. */
+  readonly shownUrl: string;
+  readonly origin: string;
+  readonly path: string;
+  /** The URL's own static headers, names and values in turn. */
+  readonly headers: readonly string[];
+}
+
+const targets = new WeakMap<Destination, readonly Target[]>();
+
+/** The targets of a destination, in the order of its webhooks; worked out once for each version of it. */
+export function targetsOf(destination: Destination): readonly Target[] {
+  let found = targets.get(destination);
+  if (!found) {
+    found = destination.settings.webhooks.map(({ url: text, headers = {} }) => {
+      const url = new URL(text);
+      return {
+        fingerprint: createHash('sha256').update(url.href).digest('hex').slice(0, 16),
+        shownUrl: `${url.origin}${url.pathname}`,
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        headers: Object.entries(headers).flat(),
+      };
+    });
+    targets.set(destination, found);
+  }
+  return found;
+}
+
+/** All the headers of a webhook request (specification, section 2.1), names and values in turn. */
+export function requestHeaders(destination: Destination, target: Target, body: Buffer): string[] {
+  const headers = ['Content-Type', 'application/json', 'User-Agent', 'Tailrace/1.0'];
+  const { sharedSecret } = destination.settings;
+  if (sharedSecret !== undefined) headers.push('X-Signature', sign(sharedSecret, body));
+  headers.push(...target.headers);
+  return headers;
+}

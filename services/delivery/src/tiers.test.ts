@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { describe, mock, test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { DueTimes, WaitingRoom } from './tiers.ts';
+
+/** Of a stream that never ends. */
+const next = <T>(stream: Iterator<T>): T => (stream.next() as IteratorYieldResult<T>).value;
+
+describe('due times', () => {
+  const range = fc.tuple(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 10_000 }));
+  const random = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+
+  test('lie in the range that was asked for', () => {
+    fc.assert(
+      fc.property(fc.array(range, { maxLength: 100, size: 'max' }), random, (ranges, random) => {
+        const dueTimes = new DueTimes(() => next(random));
+        for (const [earliest, lengthMs] of ranges) {
+          const dueAt = dueTimes.assign('tier', 0, earliest, earliest + lengthMs);
+          assert.ok(Number.isSafeInteger(dueAt) && dueAt >= earliest && dueAt <= earliest + lengthMs);
+        }
+      }),
+    );
+  });
+
+  test('do not decrease along a partition while the clock does not', () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 200, size: 'max' });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60_000 }), steps, random, (tierMs, steps, random) => {
+        const dueTimes = new DueTimes(() => next(random));
+        let now = 1_000_000;
+        let last = 0;
+        for (const step of steps) {
+          now += step;
+          const dueAt = dueTimes.assign('tier', 3, now + Math.ceil(tierMs * 0.8), now + tierMs);
+          assert.ok(dueAt >= last, `${dueAt} after ${last}`);
+          last = dueAt;
+        }
+      }),
+    );
+  });
+
+  test('of a burst are spread over what there is, not heaped at its end', () => {
+    const dueTimes = new DueTimes();
+    const burst = Array.from({ length: 200 }, () => dueTimes.assign('tier', 0, 8_000, 10_000));
+    assert.ok(new Set(burst).size > 50, `${new Set(burst).size} different times`);
+    assert.ok((burst.at(-1) ?? NaN) < 10_000);
+  });
+
+  test('go on from the latest one after one that had to be earlier, for the sake of its retry window', () => {
+    const dueTimes = new DueTimes();
+    const before = dueTimes.assign('tier', 0, 9_000, 10_000);
+    assert.equal(dueTimes.assign('tier', 0, 8_000, 8_100), 8_100);
+    assert.ok(dueTimes.assign('tier', 0, 8_000, 10_000) >= before);
+  });
+
+  test('of one partition or tier know nothing of another', () => {
+    const dueTimes = new DueTimes(() => 0);
+    assert.equal(dueTimes.assign('slow', 0, 90_000, 100_000), 90_000);
+    assert.equal(dueTimes.assign('slow', 1, 8_000, 10_000), 8_000);
+    assert.equal(dueTimes.assign('fast', 0, 8_000, 10_000), 8_000);
+  });
+
+  test('stay within their range where the clock was set back', () => {
+    const dueTimes = new DueTimes();
+    dueTimes.assign('tier', 0, 1_000_000, 1_000_100);
+    assert.equal(dueTimes.assign('tier', 0, 8_000, 10_000), 10_000);
+  });
+});
+
+describe('the waiting room', () => {
+  const start = 1_800_000_000_000;
+
+  /** A room whose clock may be set apart from the timers, as the system's may. */
+  function openRoom(t: TestContext) {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    t.after(() => {
+      mock.timers.reset();
+    });
+    let now = start;
+    const due: string[] = [];
+    const room = new WaitingRoom<string>(
+      (item) => due.push(item),
+      () => now,
+    );
+    return {
+      room,
+      due,
+      /** Lets time pass, in steps so small that timers set on the way run too. */
+      pass: (ms: number): void => {
+        for (let left = ms; left > 0; left -= 10) {
+          now += Math.min(10, left);
+          mock.timers.tick(Math.min(10, left));
+        }
+      },
+      setClock: (ms: number): void => {
+        now += ms;
+      },
+    };
+  }
+
+  test('hands each item out when it is due, earliest first, whatever the order they came in', (t) => {
+    const { room, due, pass } = openRoom(t);
+    for (const delayMs of [300, 100, 500, 200, 400, 100]) room.hold(`${delayMs}`, start + delayMs);
+    pass(90);
+    assert.deepEqual(due, []);
+    pass(20);
+    assert.deepEqual(due, ['100', '100']);
+    pass(200);
+    assert.deepEqual(due, ['100', '100', '200', '300']);
+    assert.equal(room.size, 2);
+    pass(200);
+    assert.deepEqual(due, ['100', '100', '200', '300', '400', '500']);
+    assert.equal(room.size, 0);
+  });
+
+  test('hands out all, in order, and none before its time', (t) => {
+    const delays = fc.array(fc.integer({ min: -100, max: 5_000 }), { maxLength: 100, size: 'max' });
+    fc.assert(
+      fc.property(delays, (delays) => {
+        mock.timers.reset();
+        const { room, due, pass } = openRoom(t);
+        for (const delayMs of delays) room.hold(String(delayMs), start + delayMs);
+        for (let elapsedMs = 0; elapsedMs < 5_100; elapsedMs += 500) {
+          assert.ok(due.every((delayMs) => Number(delayMs) <= elapsedMs));
+          pass(500);
+        }
+        assert.deepEqual(
+          due.map(Number),
+          delays.toSorted((a, b) => a - b),
+        );
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('wakes for an item that is due long after the longest sleep', (t) => {
+    const { room, due, pass } = openRoom(t);
+    room.hold('late', start + 10_500);
+    pass(10_490);
+    assert.deepEqual(due, []);
+    pass(10);
+    assert.deepEqual(due, ['late']);
+  });
+
+  test('takes an item that is due at once while it hands out another', (t) => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+    t.after(() => {
+      mock.timers.reset();
+    });
+    const due: string[] = [];
+    const room = new WaitingRoom<string>((item) => {
+      due.push(item);
+      if (item === 'first') room.hold('second', Date.now());
+    });
+    room.hold('first', 100);
+    mock.timers.tick(100);
+    assert.deepEqual(due, ['first', 'second']);
+  });
+
+  test('forgets all on clear, and can be used again', (t) => {
+    const { room, due, pass } = openRoom(t);
+    room.hold('forgotten', start + 100);
+    room.clear();
+    assert.equal(room.size, 0);
+    pass(200);
+    assert.deepEqual(due, []);
+    room.hold('new', start + 300);
+    pass(100);
+    assert.deepEqual(due, ['new']);
+  });
+
+  test('notices within a second that the clock was set forward', (t) => {
+    const { room, due, pass, setClock } = openRoom(t);
+    room.hold('hour', start + 3_600_000);
+    setClock(3_600_000);
+    pass(1_000);
+    assert.deepEqual(due, ['hour']);
+  });
+
+  test('keeps to the clock where it was set back', (t) => {
+    const { room, due, pass, setClock } = openRoom(t);
+    room.hold('item', start + 500);
+    setClock(-2_000);
+    pass(2_400);
+    assert.deepEqual(due, []);
+    pass(100);
+    assert.deepEqual(due, ['item']);
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * Punctual waiting. A retry tier is a topic, read in order, so a record can only be on time if those before it
+ * are due no later: `DueTimes` keeps due times from decreasing along each partition of a tier, which the single
+ * owner of a partition can do. `WaitingRoom` holds the records read ahead until they are due.
+ */
+
+/** Where a fresh due time falls in its allowed range, at random: the first half, to leave room for those behind it. */
+const freshShare = 0.5;
+/** How far each further record of a burst goes into the room that is left: a thousand spread over all of it. */
+const burstShare = 0.02;
+
+/** Assigns due times, spread at random and never decreasing along a partition of a tier. */
+export class DueTimes {
+  readonly #last = new Map<string, number>();
+  readonly #random: () => number;
+
+  constructor(random: () => number = Math.random) {
+    this.#random = random;
+  }
+
+  /** A time in [earliest, latest], not before the one given last for this topic and partition where that fits. */
+  assign(topic: string, partition: number, earliest: number, latest: number): number {
+    const key = `${topic}/${partition}`;
+    const last = this.#last.get(key) ?? 0;
+    const from = Math.min(Math.max(earliest, last), latest);
+    const share = last > earliest ? burstShare : freshShare;
+    const dueAt = Math.round(from + (latest - from) * share * this.#random());
+    this.#last.set(key, Math.max(last, dueAt));
+    return dueAt;
+  }
+}
+
+/** The most a timer sleeps, so that a clock that jumps is noticed. */
+const longestSleepMs = 1_000;
+
+interface Guest<T> {
+  readonly item: T;
+  readonly dueAt: number;
+}
+
+/** Holds items until they are due, then hands each to `onDue`, earliest first. */
+export class WaitingRoom<T> {
+  readonly #onDue: (item: T) => void;
+  readonly #now: () => number;
+  /** A binary heap, earliest first. */
+  readonly #heap: Guest<T>[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #wakesAt = Infinity;
+
+  constructor(onDue: (item: T) => void, now: () => number = Date.now) {
+    this.#onDue = onDue;
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  hold(item: T, dueAt: number): void {
+    const heap = this.#heap;
+    let place = heap.push({ item, dueAt }) - 1;
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      if (this.#dueAt(parent) <= this.#dueAt(place)) break;
+      this.#swap(parent, place);
+      place = parent;
+    }
+    if (dueAt < this.#wakesAt) this.#sleep();
+  }
+
+  /** Forgets everything; what was held stays in its topic. */
+  clear(): void {
+    this.#heap.length = 0;
+    clearTimeout(this.#timer);
+    this.#wakesAt = Infinity;
+  }
+
+  #sleep(): void {
+    clearTimeout(this.#timer);
+    const next = this.#heap[0];
+    if (!next) {
+      this.#wakesAt = Infinity;
+      return;
+    }
+    this.#wakesAt = next.dueAt;
+    const delayMs = Math.min(Math.max(0, next.dueAt - this.#now()), longestSleepMs);
+    this.#timer = setTimeout(() => {
+      this.#wake();
+    }, delayMs);
+  }
+
+  #wake(): void {
+    const now = this.#now();
+    for (let next = this.#heap[0]; next && next.dueAt <= now; next = this.#heap[0]) {
+      this.#takeFirst();
+      this.#onDue(next.item);
+    }
+    this.#sleep();
+  }
+
+  #takeFirst(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    heap[0] = last;
+    for (let place = 0; ;) {
+      const left = 2 * place + 1;
+      const right = left + 1;
+      let least = place;
+      if (this.#dueAt(left) < this.#dueAt(least)) least = left;
+      if (this.#dueAt(right) < this.#dueAt(least)) least = right;
+      if (least === place) return;
+      this.#swap(least, place);
+      place = least;
+    }
+  }
+
+  #dueAt(place: number): number {
+    return this.#heap[place]?.dueAt ?? Infinity;
+  }
+
+  #swap(a: number, b: number): void {
+    const [first, second] = [this.#heap[a], this.#heap[b]];
+    if (!first || !second) return;
+    this.#heap[a] = second;
+    this.#heap[b] = first;
+  }
+}
