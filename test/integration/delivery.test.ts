@@ -94,6 +94,8 @@ function newDelivery(destinationId: string, more: Partial<Delivery> = {}): Deliv
     destinationId,
     type: 'track',
     attempt: 0,
+    step: 0,
+    putOff: 0,
     closedUrls: [],
     key: deliveryKey(destinationId, 'ada'),
     body: Buffer.from(JSON.stringify({ version: 1, type: 'track', event: eventId })),

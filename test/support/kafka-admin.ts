@@ -33,8 +33,11 @@ export async function connectAdmin(brokers: readonly string[]): Promise<KafkaAdm
       const { groups } = await admin.describeGroups([groupId]);
       return groups.flatMap(({ members }) => members.map(({ memberId }) => memberId)).sort();
     },
-    expire: (topic, partition, offset) =>
-      admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] }),
+    async expire(topic, partition, offset) {
+      // Makes the library look up where the topic's partitions are, which the deletion itself forgets to.
+      await admin.fetchTopicOffsets(topic);
+      await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] });
+    },
     async writeAborted(topic, values) {
       const producer = client.producer({ transactionalId: `${topic}.aborted`, maxInFlightRequests: 1 });
       await producer.connect();

@@ -80,6 +80,12 @@ export async function joinGroup(
       return consumption.partitions;
     },
     check: () => consumption.check(),
+    hold: () => {
+      consumption.hold();
+    },
+    release: () => {
+      consumption.release();
+    },
     stopTaking: () => {
       consumption.stopTaking();
     },

@@ -1,7 +1,7 @@
 /**
- * Commits the watermarks, with what is finished above them. A commit names the generation of the group it is made in, and Kafka refuses it once
- * that is past; so it is never tried again as it was: the next one says more, and this one may speak for a
- * partition that has gone.
+ * Commits the watermarks, with what is finished above them. A commit names the generation of the group it is made
+ * in, and Kafka refuses it once that is past; so it is never tried again as it was: the next one says more, and
+ * this one may speak for a partition that has gone.
  */
 import type { EachBatchPayload } from 'kafkajs';
 import type { KafkaLog } from './log.ts';

@@ -1,0 +1,165 @@
+/** The broker that `npm start` and the tests bring along: it starts, fails and comes back as it should. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { connectKafka, type Kafka } from '@tailrace/kafka';
+import { discardData, startOwnBroker, type Broker, type OwnBroker } from '@tailrace/local';
+import { resolveJars } from '../../infra/local/src/jars.ts';
+import { ownBroker } from '../support/broker.ts';
+import { readAll } from '../support/topics.ts';
+
+const ignore = (): void => undefined;
+const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const topic = { name: 'kept', partitions: 1, config: {} };
+/** Where these tests are about the JVM, a Docker engine on the machine is not to be asked. */
+const jvm = { quickStart: true, env: { ...process.env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } };
+const any = { quickStart: true, env: process.env };
+
+function client({ brokers }: Broker): Kafka & AsyncDisposable {
+  const kafka = connectKafka({ brokers, clientId: 'broker-test' }, quiet);
+  return Object.assign(kafka, { [Symbol.asyncDispose]: () => kafka.close() });
+}
+
+async function writeOne(broker: OwnBroker, value: string): Promise<void> {
+  await using kafka = client(broker);
+  await kafka.ensureTopics([topic]);
+  await kafka.publisher().publish({ topic: topic.name, key: 'k', value });
+}
+
+async function readValues(broker: OwnBroker): Promise<(string | undefined)[]> {
+  await using kafka = client(broker);
+  return (await readAll(kafka, topic.name)).map(({ value }) => value?.toString());
+}
+
+async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
+  const dir = await mkdtemp(path.join(tmpdir(), 'tailrace-broker-test-'));
+  return { path: dir, [Symbol.asyncDispose]: () => discardData(dir, process.env) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('what a temporary broker has acknowledged survives its crash, and nothing is left after its stop', async () => {
+  await using dir = await temporaryDirectory();
+  const { TMPDIR } = process.env;
+  process.env['TMPDIR'] = dir.path;
+  const broker = await ownBroker();
+  if (TMPDIR === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = TMPDIR;
+  const { brokers } = broker;
+  await writeOne(broker, 'before the crash');
+  await broker.kill('SIGKILL');
+  await broker.restart();
+  assert.deepEqual(broker.brokers, brokers);
+  assert.deepEqual(await readValues(broker), ['before the crash']);
+  await broker.stop();
+  await broker.stop();
+  const left = (await readdir(dir.path)).filter((name) => name.startsWith('tailrace-'));
+  assert.deepEqual(left, []);
+});
+
+test('data belongs to one broker at a time, and the next one finds it, also on another port', async () => {
+  await using dir = await temporaryDirectory();
+  const first = await startOwnBroker({ ...any, dataDir: dir.path });
+  await writeOne(first, 'kept');
+  await assert.rejects(startOwnBroker({ ...any, dataDir: dir.path }), {
+    code: 'local-start-failed',
+    message: `The broker's data in ${dir.path} is in use by the running process ${process.pid}. Stop that one first.`,
+  });
+  await first.stop();
+
+  const port = Number(first.brokers[0]?.split(':')[1]);
+  const squatter = createServer().listen(port, '127.0.0.1');
+  await once(squatter, 'listening');
+  await using second = await startOwnBroker({ ...any, dataDir: dir.path, port });
+  assert.notDeepEqual(second.brokers, first.brokers);
+  assert.deepEqual(await readValues(second), ['kept']);
+  squatter.close();
+});
+
+test('a broker on the JVM ends with the process that started it, however that ends, and the next start works', async () => {
+  await using dir = await temporaryDirectory();
+  const starter = `
+    import { startOwnBroker } from '@tailrace/local';
+    const broker = await startOwnBroker({ env: process.env, quickStart: true, dataDir: ${JSON.stringify(dir.path)} });
+    console.log(broker.brokers[0]);
+    setInterval(() => undefined, 60_000);`;
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', starter], {
+    cwd: import.meta.dirname,
+    env: jvm.env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(createInterface({ input: parent.stdout }), 'line');
+  const keeper = JSON.parse(await readFile(path.join(dir.path, 'keeper'), 'utf8')) as { pid: number };
+  assert.ok(isAlive(keeper.pid));
+  parent.kill('SIGKILL');
+  await once(parent, 'exit');
+
+  await using next = await startOwnBroker({ ...jvm, dataDir: dir.path });
+  assert.ok(!isAlive(keeper.pid));
+  await writeOne(next, 'after');
+});
+
+test('a broker that dies by itself is reported, and leaves no JVM behind where its keeper was killed', async () => {
+  await using dir = await temporaryDirectory();
+  const death = Promise.withResolvers<string>();
+  await using broker = await startOwnBroker({ ...jvm, dataDir: dir.path, onDeath: death.resolve });
+  const keeper = JSON.parse(await readFile(path.join(dir.path, 'keeper'), 'utf8')) as { pid: number };
+  process.kill(keeper.pid, 'SIGKILL');
+  assert.equal(await death.promise, 'SIGKILL');
+  await broker.restart();
+  await writeOne(broker, 'again');
+});
+
+test('a broker that cannot start says why with the end of its log', async () => {
+  await using dir = await temporaryDirectory();
+  await mkdir(path.join(dir.path, 'log'));
+  await writeFile(path.join(dir.path, 'log', 'meta.properties'), 'version=1\nnode.id=7\ncluster.id=x\n');
+  await assert.rejects(startOwnBroker({ ...jvm, dataDir: dir.path }), {
+    code: 'local-start-failed',
+    message: /Apache Kafka did not start: it ended\. The end of .*broker\.log:\n[^]*node id 7/,
+  });
+});
+
+test('a start that is given up ends what it had started', async () => {
+  await using dir = await temporaryDirectory();
+  const giveUp = new AbortController();
+  const starting = startOwnBroker({
+    ...jvm,
+    dataDir: dir.path,
+    signal: giveUp.signal,
+    onProgress: (phrase) => {
+      if (phrase === 'starting the broker') {
+        setTimeout(() => {
+          giveUp.abort(new Error('given up'));
+        }, 500);
+      }
+    },
+  });
+  await assert.rejects(starting, /given up/);
+  const keeper = JSON.parse(await readFile(path.join(dir.path, 'keeper'), 'utf8')) as { pid: number };
+  assert.ok(!isAlive(keeper.pid));
+  assert.ok(!(await readdir(dir.path)).includes('lock'));
+});
+
+test('two first starts at once share one complete set of checked jars', async () => {
+  await using dir = await temporaryDirectory();
+  const env = { ...jvm.env, XDG_CACHE_HOME: dir.path };
+  const start = (): Promise<string> => resolveJars(env, ignore, new AbortController().signal);
+  const [one, other] = await Promise.all([start(), start()]);
+  assert.equal(one, other);
+  const caches = await readdir(path.join(dir.path, 'tailrace'));
+  assert.equal(caches.length, 1);
+  assert.match(caches[0] ?? '', /^kafka-4\.3\.1-[0-9a-f]{12}$/);
+});

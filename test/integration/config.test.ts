@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  applyConfiguration,
+  openConfig,
+  parseConfiguration,
+  type Configuration,
+  type ConfigView,
+  type Destination,
+  type EntryChange,
+  type Source,
+} from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
+import { topicNames, topicSpecs } from '@tailrace/topics';
+import { sharedBroker } from '../support/broker.ts';
+import { collect } from '../support/collected.ts';
+import { readAll, uniquePrefix } from '../support/topics.ts';
+
+const ignore = (): void => undefined;
+const quiet: KafkaLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+let kafka: Kafka;
+before(async () => {
+  const { brokers } = await sharedBroker();
+  kafka = connectKafka({ brokers, clientId: 'tailrace-test' }, quiet);
+});
+after(() => kafka.close());
+
+/** A configuration topic of the test's own. */
+async function configTopic(): Promise<string> {
+  const names = topicNames(uniquePrefix());
+  const specs = topicSpecs(names, { partitions: 1, retryScheduleMs: [] });
+  await kafka.ensureTopics(specs.filter(({ name }) => name === names.config));
+  return names.config;
+}
+
+async function open(
+  topic: string,
+  log: Pick<KafkaLog, 'warn'> = quiet,
+): Promise<ConfigView & AsyncDisposable> {
+  const view = await openConfig(kafka, topic, log);
+  return Object.assign(view, { [Symbol.asyncDispose]: () => view.close() });
+}
+
+async function publish(topic: string, key: string, value: string | null): Promise<void> {
+  const publisher = kafka.publisher();
+  await publisher.publish({ topic, key, value });
+  await publisher.close();
+}
+
+const web: Source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
+const app: Source = { id: 'app', writeKeys: ['wk_app'], enabled: true };
+const crm: Destination = {
+  id: 'crm',
+  type: 'Webhooks',
+  enabled: true,
+  sources: ['web'],
+  settings: { sharedSecret: 's3cret', webhooks: [{ url: 'https://crm.example.com/' }] },
+};
+const both: Configuration = { sources: [web, app], destinations: [crm] };
+
+function shown(changes: readonly EntryChange[]): string[] {
+  return changes.map(({ kind, id, outcome, fields }) => [outcome, `${kind}/${id}`, ...fields].join(' '));
+}
+
+function messageOf(code: 'invalid-configuration' | 'topic-missing', message: RegExp) {
+  return (error: unknown) => isTailraceError(error, code) && message.test(error.message);
+}
+
+test('what was applied is there for who opens the configuration', async () => {
+  const topic = await configTopic();
+  assert.deepEqual(shown(await applyConfiguration(kafka, topic, both)), [
+    'created source/web',
+    'created source/app',
+    'created destination/crm',
+  ]);
+  await using view = await open(topic);
+  assert.deepEqual(view.sources(), [app, web]);
+  assert.deepEqual(view.sourceByWriteKey('wk_web'), web);
+  assert.deepEqual(view.destination('crm'), crm);
+  assert.deepEqual(view.destinationsOf('web'), [crm]);
+  assert.deepEqual(view.destinationsOf('app'), []);
+  assert.equal(view.healthy, true);
+});
+
+test('an empty topic is an empty configuration', async () => {
+  await using view = await open(await configTopic());
+  assert.deepEqual([view.sources(), view.destinations()], [[], []]);
+  assert.equal(view.sourceByWriteKey('wk_web'), undefined);
+  await view.refresh();
+});
+
+test('a change comes to an open view by itself, and its listeners are told', async () => {
+  const topic = await configTopic();
+  await applyConfiguration(kafka, topic, both);
+  await using view = await open(topic);
+  const changes = collect<string>('the changes', (change) => change);
+  const stop = view.onChange(({ kind, id }) => {
+    changes.add(`${kind}/${id}`);
+  });
+
+  await applyConfiguration(kafka, topic, { sources: [{ ...web, writeKeys: ['wk_new'] }], destinations: [] });
+  assert.deepEqual(await changes.waitFor(1), ['source/web']);
+  assert.equal(view.sourceByWriteKey('wk_web'), undefined);
+  assert.equal(view.sourceByWriteKey('wk_new')?.id, 'web');
+
+  stop();
+  await applyConfiguration(kafka, topic, { sources: [app], destinations: [] }, { prune: true });
+  await view.refresh();
+  assert.equal(changes.items.length, 1);
+  assert.deepEqual([view.sources(), view.destinations()], [[app], []]);
+});
+
+test('after a refresh, all that was acknowledged before it is in force, whoever refreshes at the same time', async () => {
+  const topic = await configTopic();
+  await using view = await open(topic);
+  const early = view.refresh();
+  await applyConfiguration(kafka, topic, both);
+  await Promise.all([view.refresh(), view.refresh(), view.refresh()]);
+  assert.ok(view.source('web'));
+  assert.ok(view.destination('crm'));
+  await early;
+});
+
+test('a record that cannot be read is logged and leaves its entry as it was, and applying again mends it', async () => {
+  const topic = await configTopic();
+  await applyConfiguration(kafka, topic, both);
+  const warnings = collect<object>('the warnings', (fields) => JSON.stringify(fields));
+  await using view = await open(topic, { warn: warnings.add });
+  await publish(topic, 'source/web', '{"id":');
+  await publish(topic, 'destination/crm', JSON.stringify({ ...crm, settings: { webhooks: [] } }));
+  await view.refresh();
+  assert.deepEqual(
+    warnings.items.map((fields) => ('key' in fields ? fields.key : undefined)),
+    ['source/web', 'destination/crm'],
+  );
+  assert.ok(!JSON.stringify(warnings.items).includes('s3cret'));
+  assert.deepEqual(view.source('web'), web);
+  assert.deepEqual(view.destination('crm'), crm);
+
+  assert.deepEqual(shown(await applyConfiguration(kafka, topic, both)), [
+    'updated source/web',
+    'unchanged source/app',
+    'updated destination/crm',
+  ]);
+  await using reopened = await open(topic);
+  assert.deepEqual(reopened.source('web'), web);
+});
+
+test('only what differs is written, and an update names its fields without their values', async () => {
+  const topic = await configTopic();
+  await applyConfiguration(kafka, topic, both);
+  const written = (await readAll(kafka, topic)).length;
+  assert.deepEqual(shown(await applyConfiguration(kafka, topic, both)), [
+    'unchanged source/web',
+    'unchanged source/app',
+    'unchanged destination/crm',
+  ]);
+  assert.equal((await readAll(kafka, topic)).length, written);
+
+  const changed: Destination = {
+    ...crm,
+    enabled: false,
+    settings: {
+      sharedSecret: 'rotated',
+      webhooks: [{ url: 'https://crm.example.com/', headers: { 'X-Team': 'growth' } }],
+    },
+  };
+  const again = { sources: [web, app], destinations: [changed] };
+  assert.deepEqual(shown(await applyConfiguration(kafka, topic, again)), [
+    'unchanged source/web',
+    'unchanged source/app',
+    'updated destination/crm enabled settings.sharedSecret settings.webhooks[0].headers',
+  ]);
+  const records = await readAll(kafka, topic);
+  assert.equal(records.length, written + 1);
+  assert.deepEqual(JSON.parse(records.at(-1)?.value?.toString() ?? ''), changed);
+});
+
+test('what is not in the configuration is left, and with prune deleted by a tombstone', async () => {
+  const topic = await configTopic();
+  await applyConfiguration(kafka, topic, both);
+  const onlyApp: Configuration = { sources: [app], destinations: [] };
+  assert.deepEqual(shown(await applyConfiguration(kafka, topic, onlyApp)), [
+    'unchanged source/app',
+    'left destination/crm',
+    'left source/web',
+  ]);
+  const pruned = ['unchanged source/app', 'deleted destination/crm', 'deleted source/web'];
+  const before = (await readAll(kafka, topic)).length;
+  const dryRun = await applyConfiguration(kafka, topic, onlyApp, { prune: true, dryRun: true });
+  assert.deepEqual(shown(dryRun), pruned);
+  assert.equal((await readAll(kafka, topic)).length, before, 'a dry run writes nothing');
+
+  assert.deepEqual(shown(await applyConfiguration(kafka, topic, onlyApp, { prune: true })), pruned);
+  const last = (await readAll(kafka, topic)).slice(before);
+  assert.deepEqual(
+    last.map(({ key, value }) => [key?.toString(), value]),
+    [
+      ['destination/crm', null],
+      ['source/web', null],
+    ],
+  );
+});
+
+test('a destination may name a source that only the topic has, but none that prune would delete', async () => {
+  const topic = await configTopic();
+  await applyConfiguration(kafka, topic, { sources: [web], destinations: [] });
+  const configuration = parseConfiguration(
+    `destinations:
+  - id: crm
+    type: Webhooks
+    sources: [web]
+    settings: { webhooks: [{ url: https://crm.example.com/ }] }
+`,
+    { fileName: 'crm.yaml' },
+  );
+  await assert.rejects(
+    applyConfiguration(kafka, topic, configuration, { prune: true }),
+    messageOf(
+      'invalid-configuration',
+      /^crm\.yaml:4:15 destinations\[0\]\.sources\[0\]: there is no source "web"$/,
+    ),
+  );
+  assert.deepEqual(shown(await applyConfiguration(kafka, topic, configuration)), [
+    'created destination/crm',
+    'left source/web',
+  ]);
+});
+
+test('a write key of a source that stays cannot be given to another, and then nothing is written', async () => {
+  const topic = await configTopic();
+  await applyConfiguration(kafka, topic, { sources: [web], destinations: [] });
+  const renamed: Configuration = { sources: [app, { ...web, id: 'website' }], destinations: [] };
+  await assert.rejects(
+    applyConfiguration(kafka, topic, renamed),
+    messageOf(
+      'invalid-configuration',
+      /^sources\[1\]\.writeKeys\[0\]: is already a write key of the source "web"/,
+    ),
+  );
+  assert.equal((await readAll(kafka, topic)).length, 1);
+  assert.deepEqual(shown(await applyConfiguration(kafka, topic, renamed, { prune: true })), [
+    'created source/app',
+    'created source/website',
+    'deleted source/web',
+  ]);
+  await using view = await open(topic);
+  assert.equal(view.sourceByWriteKey('wk_web')?.id, 'website');
+});
+
+test('a configuration made by a program is checked as one from a file is', async () => {
+  const topic = await configTopic();
+  const broken: Configuration = { sources: [{ ...web, id: 'a b' }], destinations: [] };
+  await assert.rejects(
+    applyConfiguration(kafka, topic, broken),
+    messageOf('invalid-configuration', /^sources\[0\]\.id: is not 1 to 64 letters/),
+  );
+});
+
+test('applying to a topic that does not exist says how to create it', async () => {
+  await assert.rejects(
+    applyConfiguration(kafka, `${uniquePrefix()}config`, both),
+    messageOf('topic-missing', /tailrace topics apply/),
+  );
+});

@@ -1,0 +1,360 @@
+/** The group consumer against a real broker: watermarks, limits, rebalances, and what a log may do behind its back. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { TrackedRecord } from '@tailrace/kafka';
+import { sharedBroker } from '../support/broker.ts';
+import { connectAdmin, type KafkaAdmin } from '../support/kafka-admin.ts';
+import {
+  eventually,
+  joinGroup,
+  openKafka,
+  type TestKafka,
+  type TestMember,
+} from '../support/kafka-client.ts';
+
+let brokers: readonly string[];
+let kafka: TestKafka;
+let admin: KafkaAdmin;
+before(async () => {
+  ({ brokers } = await sharedBroker());
+  kafka = openKafka(brokers);
+  admin = await connectAdmin(brokers);
+});
+after(async () => {
+  await kafka.close();
+  await admin[Symbol.asyncDispose]();
+});
+
+async function publish(topic: string, values: readonly (string | Buffer)[]): Promise<void> {
+  const publisher = kafka.publisher();
+  await Promise.all(values.map((value) => publisher.publish({ topic, key: 'k', value })));
+  await publisher.close();
+}
+
+function numbers(count: number): string[] {
+  return Array.from({ length: count }, (_, nth) => String(nth));
+}
+
+function offsetsOf({ records }: TestMember): number[] {
+  return records.items.map(({ offset }) => offset);
+}
+
+const finish = (record: TrackedRecord): void => {
+  record.done();
+};
+
+// They wait more than they work.
+describe('a consumer', { concurrency: true }, () => {
+  test('commits up to the lowest unfinished record, and whoever comes next is given only what was unfinished', async () => {
+    const topic = await kafka.createTopic();
+    await publish(topic, numbers(100));
+    const group = { groupId: `${topic}.group`, topics: [topic] };
+    const unfinished = [40, 70];
+
+    const first = await joinGroup(kafka, group);
+    await first.records.waitFor(100);
+    const finishing = first.records.items.filter(({ offset }) => !unfinished.includes(offset));
+    for (const record of finishing.reverse()) record.done();
+    await eventually(
+      () => admin.committed(group.groupId, topic),
+      ([offset]) => offset === 40,
+    );
+    assert.deepEqual(first.partitions, [{ topic, partition: 0, uncommitted: 60, lag: 60 }]);
+    await first.close();
+    for (const record of first.records.items) {
+      assert.equal(record.lost, true);
+      record.done();
+    }
+    assert.deepEqual(await admin.committed(group.groupId, topic), [40]);
+
+    await using second = await joinGroup(kafka, { ...group, onRecord: finish });
+    await eventually(
+      () => admin.committed(group.groupId, topic),
+      ([offset]) => offset === 100,
+    );
+    assert.deepEqual(offsetsOf(second), unfinished);
+  });
+
+  test('close() waits for what is being finished, and commits it', async () => {
+    const topic = await kafka.createTopic();
+    await publish(topic, numbers(10));
+    const group = { groupId: `${topic}.group`, topics: [topic] };
+    const member = await joinGroup(kafka, group);
+    await member.records.waitFor(10);
+    let closed = false;
+    const closing = member.close({ drainTimeoutMs: 30_000 }).then(() => (closed = true));
+    await publish(topic, ['not taken any more']);
+    for (const record of member.records.items) {
+      assert.equal(closed, false);
+      record.done();
+    }
+    await closing;
+    assert.equal(member.records.items.length, 10);
+    assert.deepEqual(await admin.committed(group.groupId, topic), [10]);
+    assert.deepEqual(await admin.memberIds(group.groupId), []);
+  });
+
+  test('close() gives up on work that does not end in time, and does not commit it', async () => {
+    const topic = await kafka.createTopic();
+    await publish(topic, numbers(3));
+    const group = { groupId: `${topic}.group`, topics: [topic] };
+    const member = await joinGroup(kafka, group);
+    const [first, , third] = await member.records.waitFor(3);
+    third?.done();
+    first?.done();
+    await member.close({ drainTimeoutMs: 100 });
+    assert.deepEqual(await admin.committed(group.groupId, topic), [1]);
+  });
+
+  test('is paused while it has too much unfinished work, stays in its group, and goes on', async () => {
+    const topic = await kafka.createTopic();
+    // What cannot be compressed, so that a fetch brings about 256 of them.
+    await publish(
+      topic,
+      Array.from({ length: 2_000 }, () => randomBytes(1_000)),
+    );
+    const group = { groupId: `${topic}.group`, topics: [topic] };
+    await using member = await joinGroup(kafka, {
+      ...group,
+      limits: () => ({ records: 100, bytes: 2 ** 20 }),
+    });
+    await member.records.waitFor(100);
+    const memberIds = await admin.memberIds(group.groupId);
+    // Longer than the group waits for a member that does not beat its heart.
+    await wait(11_000);
+    assert.ok(member.records.items.length < 1_200, `${member.records.items.length} records at once`);
+    assert.deepEqual(await admin.memberIds(group.groupId), memberIds);
+    assert.equal(member.healthy, true);
+
+    for (let finished = 0; finished < 2_000; finished++) {
+      const records = await member.records.waitFor(finished + 1);
+      records[finished]?.done();
+    }
+    assert.deepEqual(
+      offsetsOf(member),
+      Array.from({ length: 2_000 }, (_, offset) => offset),
+    );
+  });
+
+  test('keeps the work of a partition that stays, and loses that of one that goes', async () => {
+    const topic = await kafka.createTopic({ partitions: 2 });
+    const publisher = kafka.publisher();
+    const publishTo = (partition: number, count: number): Promise<unknown> =>
+      Promise.all(numbers(count).map((value) => publisher.publish({ topic, partition, key: null, value })));
+    await Promise.all([publishTo(0, 10), publishTo(1, 10)]);
+    const group = { groupId: `${topic}.group`, topics: [topic], coPartitioned: true };
+
+    await using stays = await joinGroup(kafka, group);
+    await stays.records.waitFor(20);
+    const passing = await joinGroup(kafka, group);
+    await passing.records.waitFor(10);
+    assert.ok(passing.records.items.every(({ partition }) => partition === 1));
+    for (const { partition, lost } of stays.records.items) assert.equal(lost, partition === 1);
+    await passing.close();
+
+    await stays.records.waitFor(30);
+    await publishTo(0, 1);
+    await stays.records.waitFor(31);
+    const kept = stays.records.items.filter(({ partition }) => partition === 0);
+    assert.deepEqual(
+      kept.map(({ offset }) => offset),
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    );
+    for (const record of stays.records.items) record.done();
+    await eventually(
+      () => admin.committed(group.groupId, topic),
+      (committed) => String(committed) === '11,10',
+    );
+  });
+
+  test('is given nothing while it is held, and goes on when it is released', async () => {
+    const [topic, marker] = [await kafka.createTopic(), await kafka.createTopic()];
+    await using held = await joinGroup(kafka, {
+      groupId: `${topic}.group`,
+      topics: [topic],
+      onRecord: finish,
+    });
+    held.hold();
+    await publish(topic, numbers(5));
+    await publish(marker, numbers(5));
+    await using free = await joinGroup(kafka, { groupId: `${marker}.group`, topics: [marker] });
+    await free.records.waitFor(5);
+    // A fetch that was under way when it was held may have brought what came at once.
+    const before = held.records.items.length;
+    await publish(topic, numbers(5));
+    await publish(marker, numbers(5));
+    await free.records.waitFor(10);
+    assert.equal(held.records.items.length, before);
+    held.release();
+    await held.records.waitFor(10);
+  });
+
+  test('steps over records that expired before it read them, and says how many', async () => {
+    await using kafka = openKafka(brokers);
+    const topic = await kafka.createTopic();
+    await publish(topic, numbers(20));
+    const groupId = `${topic}.group`;
+    await admin.commit(groupId, topic, 0, 3);
+    await admin.expire(topic, 0, 12);
+    await using member = await joinGroup(kafka, { groupId, topics: [topic], onRecord: finish });
+    await member.records.waitFor(8);
+    assert.equal(offsetsOf(member)[0], 12);
+    const line = await kafka.log.find(({ message }) => message.includes('expired before they were read'));
+    assert.deepEqual(line.fields, { topic, partition: 0, missing: 9 });
+    await eventually(
+      () => admin.committed(groupId, topic),
+      ([offset]) => offset === 20,
+    );
+  });
+
+  test('begins anew where a partition ends before what was committed of it', async () => {
+    await using kafka = openKafka(brokers);
+    const topic = await kafka.createTopic();
+    await publish(topic, numbers(5));
+    const groupId = `${topic}.group`;
+    await admin.commit(groupId, topic, 0, 1_000);
+    await using member = await joinGroup(kafka, { groupId, topics: [topic], onRecord: finish });
+    await member.records.waitFor(5);
+    assert.deepEqual(offsetsOf(member), [0, 1, 2, 3, 4]);
+    await kafka.log.find(({ level, message }) => level === 'error' && message.includes('shorter'));
+    await eventually(
+      () => admin.committed(groupId, topic),
+      ([offset]) => offset === 5,
+    );
+  });
+
+  test('is not held up by the records of an aborted transaction', async () => {
+    const topic = await kafka.createTopic();
+    const groupId = `${topic}.group`;
+    await publish(topic, ['before']);
+    await admin.writeAborted(topic, ['aborted', 'aborted too']);
+    await publish(topic, ['after']);
+    await using member = await joinGroup(kafka, { groupId, topics: [topic], onRecord: finish });
+    const [before, after] = await member.records.waitFor(2);
+    assert.deepEqual([before?.value?.toString(), after?.value?.toString()], ['before', 'after']);
+    await eventually(
+      () => admin.committed(groupId, topic),
+      // Two records and the marker of the abortion lie between the two.
+      ([offset]) => offset === 5,
+    );
+  });
+
+  test('ends its process where onRecord throws, instead of trying for ever', async () => {
+    const topic = await kafka.createTopic();
+    await publish(topic, ['v']);
+    const program = `
+      import { connectKafka } from '@tailrace/kafka';
+      const ignore = () => undefined;
+      const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+      const [brokers, topic] = process.argv.slice(1);
+      const kafka = connectKafka({ brokers: brokers.split(','), clientId: 'defect' }, log);
+      const onRecord = () => { throw new Error('a defect in onRecord'); };
+      await kafka.consume({ groupId: topic + '.group', topics: [topic], onRecord });`;
+    const child = spawn(
+      process.execPath,
+      ['--input-type=module', '--eval', program, brokers.join(','), topic],
+      { cwd: import.meta.dirname, stdio: ['ignore', 'inherit', 'pipe'], timeout: 30_000 },
+    );
+    const [errors] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    assert.equal(child.exitCode, 1);
+    assert.match(errors, /a defect in onRecord/);
+  });
+});
+
+test('whoever joins and leaves, everything is finished, nothing unfinished is committed past, and partitions of one number stay together', async () => {
+  const partitions = 6;
+  const topics = [await kafka.createTopic({ partitions }), await kafka.createTopic({ partitions })];
+  const groupId = `${topics[0]}.group`;
+  const perTopic = 1_500;
+  const place = ({ topic, partition, offset }: TrackedRecord): string => `${topic}/${partition}/${offset}`;
+
+  const finished = new Set<string>();
+  const handedOutTwice: string[] = [];
+  const separated: string[] = [];
+  const members = new Set<TestMember>();
+
+  const join = async (): Promise<TestMember> => {
+    const mine = new Map<string, TrackedRecord>();
+    const member = await joinGroup(kafka, {
+      groupId,
+      topics,
+      coPartitioned: true,
+      commitIntervalMs: 50,
+      onRecord(record) {
+        // Handed out again only where the partition was lost in between.
+        if (mine.get(place(record))?.lost === false) handedOutTwice.push(place(record));
+        mine.set(place(record), record);
+        setTimeout(() => {
+          if (record.lost) return;
+          finished.add(place(record));
+          record.done();
+        }, Math.random() * 300);
+      },
+    });
+    members.add(member);
+    return member;
+  };
+
+  const observe = async (): Promise<void> => {
+    for (const topic of topics) {
+      for (const [partition, committed] of (await admin.committed(groupId, topic)).entries()) {
+        for (let offset = 0; offset < committed; offset++) {
+          const passed = `${topic}/${partition}/${offset}`;
+          assert.ok(finished.has(passed), `${passed} is unfinished, and ${committed} is committed`);
+        }
+      }
+    }
+    for (const member of members) {
+      const numbers = topics.map((topic) =>
+        member.partitions
+          .filter((state) => state.topic === topic)
+          .map((state) => state.partition)
+          .sort(),
+      );
+      if (new Set(numbers.map(String)).size > 1) separated.push(JSON.stringify(numbers));
+    }
+  };
+
+  const publisher = kafka.publisher();
+  let nth = 0;
+  const publishSome = (count: number): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: count }, () => {
+        const partition = nth++ % partitions;
+        return Promise.all(
+          topics.map((topic) => publisher.publish({ topic, partition, key: null, value: 'v' })),
+        );
+      }),
+    );
+
+  await using stays = await join();
+  for (let round = 0; round < 6; round++) {
+    await publishSome(perTopic / 6);
+    const passing = await join();
+    await observe();
+    // Every other one leaves with its work unfinished.
+    await passing.close({ drainTimeoutMs: round % 2 === 0 ? 0 : 1_000 });
+    members.delete(passing);
+    await observe();
+  }
+  await eventually(
+    () => finished.size,
+    (size) => size === topics.length * perTopic,
+    30_000,
+  );
+  await eventually(
+    async () => (await Promise.all(topics.map((topic) => admin.committed(groupId, topic)))).flat(),
+    (committed) => committed.every((offset) => offset === perTopic / partitions),
+  );
+  assert.deepEqual(handedOutTwice, []);
+  assert.deepEqual(separated, []);
+  await eventually(
+    () => stays.partitions.map(({ uncommitted, lag }) => uncommitted + lag),
+    (waiting) => waiting.length === topics.length * partitions && waiting.every((records) => records === 0),
+  );
+});

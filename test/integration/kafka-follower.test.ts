@@ -1,0 +1,83 @@
+/** The follower against a real broker: it reads to the end, whatever the end looks like. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sharedBroker } from '../support/broker.ts';
+import { connectAdmin } from '../support/kafka-admin.ts';
+import { openKafka, type TestKafka } from '../support/kafka-client.ts';
+import { readAll, uniquePrefix, watchTopic } from '../support/topics.ts';
+
+let brokers: readonly string[];
+let kafka: TestKafka;
+before(async () => {
+  ({ brokers } = await sharedBroker());
+  kafka = openKafka(brokers);
+});
+after(() => kafka.close());
+
+test('after a refresh it has seen all that was acknowledged before, each record once', async () => {
+  const topic = await kafka.createTopic({ partitions: 3 });
+  const publisher = kafka.publisher();
+  await using followed = await watchTopic(kafka, topic);
+  const published: string[] = [];
+  for (let round = 0; round < 10; round++) {
+    const values = Array.from({ length: 7 }, (_, nth) => `${round}.${nth}`);
+    await Promise.all(values.map((value) => publisher.publish({ topic, key: value, value })));
+    published.push(...values);
+    await Promise.all([followed.refresh(), followed.refresh()]);
+    assert.deepEqual(followed.items.map(({ value }) => value?.toString()).sort(), published.sort());
+  }
+});
+
+test('it has read to the end before it is there, from the first record that is kept', async () => {
+  const topic = await kafka.createTopic();
+  const publisher = kafka.publisher();
+  const values = Array.from({ length: 3_000 }, (_, nth) => `${nth} ${'x'.repeat(1_000)}`);
+  await Promise.all(values.map((value) => publisher.publish({ topic, key: 'k', value })));
+  await using admin = await connectAdmin(brokers);
+  await admin.expire(topic, 0, 1_000);
+  const read = await readAll(kafka, topic);
+  assert.deepEqual(
+    read.map(({ value }) => value?.toString()),
+    values.slice(1_000),
+  );
+});
+
+test('an empty topic, and one that was emptied, are read to their end', async () => {
+  const topic = await kafka.createTopic();
+  assert.deepEqual(await readAll(kafka, topic), []);
+  await kafka.publisher().publish({ topic, key: 'k', value: 'v' });
+  await using admin = await connectAdmin(brokers);
+  await admin.expire(topic, 0, 1);
+  assert.deepEqual(await readAll(kafka, topic), []);
+});
+
+test('offsets at the end that hold no record do not hold a refresh up', async () => {
+  const topic = await kafka.createTopic();
+  const publisher = kafka.publisher();
+  await publisher.publish({ topic, key: 'k', value: 'kept' });
+  await using admin = await connectAdmin(brokers);
+  await admin.writeAborted(topic, ['never seen']);
+  await using followed = await watchTopic(kafka, topic);
+  await followed.refresh();
+  await publisher.publish({ topic, key: 'k', value: null });
+  await followed.refresh();
+  assert.deepEqual(
+    followed.items.map(({ offset, value }) => [offset, value?.toString()]),
+    [
+      [0, 'kept'],
+      [3, undefined],
+    ],
+  );
+});
+
+test('it waits for a topic that is missing, and says so', async () => {
+  await using kafka = openKafka(brokers);
+  const topic = `${uniquePrefix()}late`;
+  const following = watchTopic(kafka, topic);
+  const { fields } = await kafka.log.find(({ level }) => level === 'warn');
+  assert.equal((fields as { err: { code: string } }).err.code, 'topic-missing');
+  await kafka.ensureTopics([{ name: topic, partitions: 1, config: {} }]);
+  await using followed = await following;
+  await kafka.publisher().publish({ topic, key: 'k', value: 'v' });
+  await followed.waitFor(1);
+});
