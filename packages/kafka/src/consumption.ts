@@ -14,6 +14,7 @@ import type { KafkaLog } from './log.ts';
 import type { Partition } from './partition.ts';
 import { lastOfEach, type ConsumedRecord } from './record.ts';
 import { startSession, type Session } from './session.ts';
+import type { Mark } from './watermark.ts';
 
 export interface ConsumeOptions {
   readonly groupId: string;
@@ -36,12 +37,22 @@ export interface PartitionLimits {
   readonly bytes: number;
 }
 
-/** A record handed out, which counts as unfinished until `done()`. */
-export interface TrackedRecord extends ConsumedRecord {
+/** What is to be done about a record, without its bytes. */
+export interface Work {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number;
   /** The partition belongs to another member now: drop the work, it will be done there. */
   readonly lost: boolean;
   /** Call once, when nothing would be missing if this record were never seen again. */
   done(): void;
+}
+
+/** A record handed out, which counts as unfinished until `done()`. */
+export interface TrackedRecord extends ConsumedRecord, Work {
+  /** For work that waits: a record's bytes are a slice of all that was fetched with it, and keep that in memory. */
+  readonly work: Work;
 }
 
 export interface PartitionState {
@@ -59,6 +70,9 @@ export interface Consumption {
   /** Rejects, with the reason, where it is not healthy. */
   check(): Promise<void>;
   readonly partitions: readonly PartitionState[];
+  /** Stops fetching until `release()`; what has been fetched may still be handed out. */
+  hold(): void;
+  release(): void;
   /** Hands out nothing more; what is out may finish. */
   stopTaking(): void;
   /** stopTaking(), then waits until all work is finished, for at most `drainTimeoutMs` (default 0); commits and leaves. */
@@ -85,6 +99,7 @@ export async function startConsumption(
 ): Promise<Consumption> {
   const { groupId, topics, onRecord, limits = () => defaultLimits, commitIntervalMs = 400 } = options;
   let taking = true;
+  let held = false;
   let wakeDrain: (() => void) | undefined;
 
   const assignment = createAssignment({
@@ -94,7 +109,7 @@ export async function startConsumption(
     log,
     session: () => session,
     limits,
-    taking: () => taking,
+    taking: () => taking && !held,
   });
   const { partitions } = assignment;
   const committer = createCommitter(() => partitions, log, { groupId });
@@ -126,30 +141,22 @@ export async function startConsumption(
 
   const handOut = (partition: Partition, message: KafkaMessage): void => {
     const bytes = (message.key?.length ?? 0) + (message.value?.length ?? 0);
-    const mark = partition.handOut(Number(message.offset), bytes);
-    let finished = false;
-    onRecord({
-      topic: partition.topic,
-      partition: partition.partition,
-      offset: mark.offset,
-      timestamp: Number(message.timestamp),
-      key: message.key,
-      value: message.value,
-      headers: lastOfEach(message.headers),
-      get lost() {
-        return partition.lost;
-      },
-      done() {
-        if (finished || partition.lost) return;
-        finished = true;
-        partition.finish(mark, bytes);
-        if (partition.paused && partition.roomy && taking) {
-          partition.paused = false;
-          session.resume([partition]);
-        }
-        wakeDrain?.();
-      },
-    });
+    const work = new PartitionWork(
+      partition,
+      Number(message.offset),
+      Number(message.timestamp),
+      bytes,
+      finished,
+    );
+    onRecord(new HandedOutRecord(work, message));
+  };
+
+  const finished = (partition: Partition): void => {
+    if (partition.paused && partition.roomy) {
+      partition.paused = false;
+      if (taking && !held) session.resume([partition]);
+    }
+    wakeDrain?.();
   };
 
   const session: Session = startSession({
@@ -220,6 +227,14 @@ export async function startConsumption(
         lag,
       }));
     },
+    hold() {
+      held = true;
+      session.pause(partitions);
+    },
+    release() {
+      held = false;
+      if (taking) session.resume([...partitions].filter(({ located, paused }) => located && !paused));
+    },
     stopTaking,
     async close({ drainTimeoutMs = 0 } = {}) {
       stopTaking();
@@ -230,6 +245,88 @@ export async function startConsumption(
       await session.end();
     },
   };
+}
+
+class PartitionWork implements Work {
+  readonly #partition: Partition;
+  readonly #mark: Mark;
+  readonly #bytes: number;
+  readonly #onDone: (partition: Partition) => void;
+  readonly timestamp: number;
+
+  constructor(
+    partition: Partition,
+    offset: number,
+    timestamp: number,
+    bytes: number,
+    onDone: (partition: Partition) => void,
+  ) {
+    this.#partition = partition;
+    this.#mark = partition.handOut(offset, bytes);
+    this.#bytes = bytes;
+    this.#onDone = onDone;
+    this.timestamp = timestamp;
+  }
+
+  get topic(): string {
+    return this.#partition.topic;
+  }
+
+  get partition(): number {
+    return this.#partition.partition;
+  }
+
+  get offset(): number {
+    return this.#mark.offset;
+  }
+
+  get lost(): boolean {
+    return this.#partition.lost;
+  }
+
+  done(): void {
+    if (this.#mark.finished || this.lost) return;
+    this.#partition.finish(this.#mark, this.#bytes);
+    this.#onDone(this.#partition);
+  }
+}
+
+class HandedOutRecord implements TrackedRecord {
+  readonly work: Work;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, Buffer>>;
+
+  constructor(work: Work, { key, value, headers }: KafkaMessage) {
+    this.work = work;
+    this.key = key;
+    this.value = value;
+    this.headers = lastOfEach(headers);
+  }
+
+  get topic(): string {
+    return this.work.topic;
+  }
+
+  get partition(): number {
+    return this.work.partition;
+  }
+
+  get offset(): number {
+    return this.work.offset;
+  }
+
+  get timestamp(): number {
+    return this.work.timestamp;
+  }
+
+  get lost(): boolean {
+    return this.work.lost;
+  }
+
+  done(): void {
+    this.work.done();
+  }
 }
 
 /** The offset that the library asked for; it is there, and not in the library's types. */

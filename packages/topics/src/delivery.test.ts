@@ -28,6 +28,9 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   destinationId: text,
   type: fc.constantFrom('track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'),
   attempt: fc.nat(),
+  step: fc.nat(),
+  putOff: fc.nat(),
+  placeAt: maybe(time),
   firstAttemptAt: maybe(time),
   dueAt: maybe(time),
   reason: maybe(text),
@@ -53,6 +56,8 @@ const example: Delivery = {
   destinationId: 'crm',
   type: 'track',
   attempt: 2,
+  step: 3,
+  putOff: 1,
   firstAttemptAt: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
   dueAt: Date.UTC(2026, 0, 2, 3, 5, 0),
   reason: 'status-5xx',
@@ -77,6 +82,8 @@ test('the record has the documented headers and nothing for what is not there', 
       'destination-id': 'crm',
       type: 'track',
       attempt: '2',
+      step: '3',
+      'put-off': '1',
       'first-attempt-at': '2026-01-02T03:04:05.006Z',
       'due-at': '2026-01-02T03:05:00.000Z',
       reason: 'status-5xx',
@@ -94,12 +101,23 @@ test('a record that somebody else wrote is answered with a sentence that names e
   assert.match(problem as string, /the value is null/);
 });
 
+test('what says nothing has no header: as many steps as attempts, and never put off', () => {
+  const { headers } = encodeDelivery('deliveries', { ...example, step: 2, putOff: 0 });
+  assert.deepEqual(
+    Object.keys(headers ?? {}).filter((name) => name === 'step' || name === 'put-off'),
+    [],
+  );
+});
+
 test('a malformed header is a problem, not a guess', () => {
   const wellFormed = consumed(encodeDelivery('deliveries', example));
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['attempt', 'two', /header attempt is not a whole number/],
     ['attempt', '-1', /header attempt is not a whole number/],
     ['attempt', '1.5', /header attempt is not a whole number/],
+    ['step', 'two', /header step is not a whole number/],
+    ['put-off', '-1', /header put-off is not a whole number/],
+    ['place-at', 'later', /header place-at is not an ISO 8601 time/],
     ['due-at', 'soon', /header due-at is not an ISO 8601 time/],
     ['first-attempt-at', '', /header first-attempt-at is not an ISO 8601 time/],
     ['delivery-id', '', /header delivery-id is missing/],

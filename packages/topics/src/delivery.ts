@@ -17,6 +17,12 @@ export interface Delivery {
   readonly type: string;
   /** Attempts made so far. */
   readonly attempt: number;
+  /** Steps of the retry schedule taken so far: as many as attempts, and one more for each time it was parked. */
+  readonly step: number;
+  /** How often it was put off because its destination's lane was full. */
+  readonly putOff: number;
+  /** When a place in the lane was promised to it; only while it is put off. */
+  readonly placeAt?: number | undefined;
   /** When the first attempt was made, or would have been had it not been parked; the retry window starts here. */
   readonly firstAttemptAt?: number | undefined;
   /** When the next attempt is due; undefined means at once. */
@@ -49,6 +55,9 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
     type: delivery.type,
     attempt: String(delivery.attempt),
   };
+  if (delivery.step !== delivery.attempt) headers['step'] = String(delivery.step);
+  if (delivery.putOff > 0) headers['put-off'] = String(delivery.putOff);
+  if (delivery.placeAt !== undefined) headers['place-at'] = formatTime(delivery.placeAt);
   if (delivery.firstAttemptAt !== undefined)
     headers['first-attempt-at'] = formatTime(delivery.firstAttemptAt);
   if (delivery.dueAt !== undefined) headers['due-at'] = formatTime(delivery.dueAt);
@@ -75,8 +84,13 @@ export function decodeDelivery(record: Pick<ConsumedRecord, 'key' | 'value' | 'h
     if (Number.isNaN(ms)) problems.push(`header ${name} is not an ISO 8601 time`);
     return ms;
   };
-  const attempt = Number(header('attempt') ?? '0');
-  if (!Number.isSafeInteger(attempt) || attempt < 0) problems.push('header attempt is not a whole number');
+  const count = (name: string, fallback: number): number => {
+    const text = header(name);
+    const number = text === undefined ? fallback : Number(text);
+    if (!Number.isSafeInteger(number) || number < 0) problems.push(`header ${name} is not a whole number`);
+    return number;
+  };
+  const attempt = count('attempt', 0);
   if (record.value === null) problems.push('the value is null');
 
   const delivery: Delivery = {
@@ -86,6 +100,9 @@ export function decodeDelivery(record: Pick<ConsumedRecord, 'key' | 'value' | 'h
     destinationId: required('destination-id'),
     type: required('type'),
     attempt,
+    step: count('step', attempt),
+    putOff: count('put-off', 0),
+    placeAt: time('place-at'),
     firstAttemptAt: time('first-attempt-at'),
     dueAt: time('due-at'),
     reason: header('reason'),

@@ -1,6 +1,8 @@
 /** The settings of the delivery service; README.md says what each is for. */
 import { cidrs, duration, integer, kafkaSettings, serviceSettings, topicSettings } from '@tailrace/service';
 
+import type { LaneLimits } from './lanes.ts';
+
 const hourMs = 3_600_000;
 
 export const settings = {
@@ -13,3 +15,16 @@ export const settings = {
   concurrencyPerDestination: integer('TAILRACE_DELIVERY_CONCURRENCY', { min: 1, max: 10_000 }, 64),
   concurrency: integer('TAILRACE_DELIVERY_TOTAL_CONCURRENCY', { min: 1, max: 100_000 }, 512),
 };
+
+/** What may wait in the lanes is about half a second of the fastest destinations' work; see lanes.ts. */
+export function laneLimits(settings: {
+  readonly concurrencyPerDestination: number;
+  readonly concurrency: number;
+}): LaneLimits {
+  return {
+    perLane: settings.concurrencyPerDestination,
+    total: settings.concurrency,
+    waiting: 2_000,
+    waitingBytes: 8 * 2 ** 20,
+  };
+}

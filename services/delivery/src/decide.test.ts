@@ -28,7 +28,7 @@ const failed = (reason: RetryReason, retryAfterMs?: number): Answer => ({
 const refused = (reason: PermanentReason): Answer => ({ kind: 'permanent', reason });
 
 function decideFirst(answers: readonly Answer[], policy = defaults): Outcome {
-  return decide({ attempt: 1, firstAttemptAt: now }, answers, policy, now);
+  return decide({ step: 1, firstAttemptAt: now }, answers, policy, now);
 }
 
 function assertRetry(outcome: Outcome): asserts outcome is Extract<Outcome, { kind: 'retry' }> {
@@ -171,7 +171,7 @@ describe('the outcome of an attempt', () => {
   }
 
   test('is death where the schedule has no further delay', () => {
-    const last = { attempt: 9, firstAttemptAt: now };
+    const last = { step: 9, firstAttemptAt: now };
     assert.deepEqual(decide(last, [failed('timeout')], defaults, now), {
       kind: 'dead',
       reason: 'attempts-exhausted',
@@ -179,7 +179,7 @@ describe('the outcome of an attempt', () => {
   });
 
   test('is death where the next attempt would come after the window', () => {
-    const late = { attempt: 5, firstAttemptAt: now - 4 * hourMs + 48 * minuteMs - 1 };
+    const late = { step: 5, firstAttemptAt: now - 4 * hourMs + 48 * minuteMs - 1 };
     assert.deepEqual(decide(late, [failed('timeout')], defaults, now), {
       kind: 'dead',
       reason: 'window-exceeded',
@@ -188,7 +188,7 @@ describe('the outcome of an attempt', () => {
 
   test('is a retry by the end of the window where only a shortened delay fits into it', () => {
     const windowEndsAt = now + 50 * minuteMs;
-    const late = { attempt: 5, firstAttemptAt: windowEndsAt - 4 * hourMs };
+    const late = { step: 5, firstAttemptAt: windowEndsAt - 4 * hourMs };
     assert.deepEqual(decide(late, [failed('timeout')], defaults, now), {
       kind: 'retry',
       reason: 'timeout',
@@ -239,7 +239,7 @@ describe('what a receiver asks for with Retry-After', () => {
   });
 
   test('does not end a delivery that the schedule would have tried again', () => {
-    const state = { attempt: 8, firstAttemptAt: now - 3 * hourMs - 26 * minuteMs };
+    const state = { step: 8, firstAttemptAt: now - 3 * hourMs - 26 * minuteMs };
     const outcome = decide(state, [failed('too-many-requests', hourMs)], defaults, now);
     assertRetry(outcome);
     assert.equal(outcome.tierMs, 20 * minuteMs);
@@ -264,7 +264,7 @@ function simulate(
   for (let attempt = 1; ; attempt += 1) {
     attemptedAt.push(clock);
     clock += tookMs;
-    const outcome = decide({ attempt, firstAttemptAt: now }, [answer(attempt)], policy, clock);
+    const outcome = decide({ step: attempt, firstAttemptAt: now }, [answer(attempt)], policy, clock);
     if (outcome.kind !== 'retry') return { attemptedAt, tiersMs, end: outcome };
     const { tierMs, earliestDueAt, latestDueAt } = outcome;
     tiersMs.push(tierMs);

@@ -5,7 +5,7 @@
  * that what failed together does not come back together. Whatever the schedule says, no attempt is made after
  * the retry window, which begins with the first attempt.
  */
-import type { Answer, Outcome } from './outcome.ts';
+import type { Answer, DeadReason, Outcome } from './outcome.ts';
 
 export interface RetryPolicy {
   /** Delay after the first, second, … failed attempt; as many retries as entries. */
@@ -43,11 +43,12 @@ function parseRetryAfter(value: string | undefined, now: number): number | undef
 }
 
 /**
- * @param state `attempt` counts the one just made; `firstAttemptAt` is when the first was made.
+ * @param state `step` counts the steps of the schedule, the one just made included; `firstAttemptAt` is when the
+ *   first was made, or parked.
  * @param answers of every URL that was still open; never empty.
  */
 export function decide(
-  state: { readonly attempt: number; readonly firstAttemptAt: number },
+  state: { readonly step: number; readonly firstAttemptAt: number },
   answers: readonly Answer[],
   policy: RetryPolicy,
   now: number,
@@ -61,14 +62,20 @@ export function decide(
     return { kind: 'dead', reason: permanent?.reason ?? 'no-open-url' };
   }
 
-  const scheduledMs = policy.scheduleMs[state.attempt - 1];
-  if (scheduledMs === undefined) return { kind: 'dead', reason: 'attempts-exhausted' };
+  // What the breaker kept back to the end says so, whichever limit ended it.
+  const givenUp = (reason: DeadReason): Outcome => ({
+    kind: 'dead',
+    reason: firstRetryable.reason === 'circuit-open' ? 'circuit-open' : reason,
+  });
+
+  const scheduledMs = policy.scheduleMs[state.step - 1];
+  if (scheduledMs === undefined) return givenUp('attempts-exhausted');
 
   const windowEndsAt = state.firstAttemptAt + policy.windowMs;
   const tiersMs = policy.scheduleMs.filter(
     (tierMs) => tierMs >= scheduledMs && Math.ceil(now + tierMs * leastShare) <= windowEndsAt,
   );
-  if (tiersMs.length === 0) return { kind: 'dead', reason: 'window-exceeded' };
+  if (tiersMs.length === 0) return givenUp('window-exceeded');
 
   const askedMs = Math.max(0, ...retryable.map(({ retryAfterMs = 0 }) => retryAfterMs));
   const tierMs = chooseTier(askedMs, tiersMs);

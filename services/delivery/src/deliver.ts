@@ -3,37 +3,47 @@
  * in its destination's lane, is attempted once at every URL still open, and ends in one of three ways. Only
  * when it is delivered, or when Kafka has acknowledged its successor (in a tier, or among the dead letters), is
  * the record finished, and its offset may be committed.
+ *
+ * Two things make a successor without an attempt: a lane that is full puts the delivery off, and an open circuit
+ * breaker parks it, which is a step of its schedule.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigView, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import type { Publisher, TrackedRecord } from '@tailrace/kafka';
+import type { Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import {
   decodeDelivery,
   encodeDelivery,
+  tierDelaysMs,
   type AttemptRecord,
   type Delivery,
   type TopicNames,
   type UrlAttempt,
 } from '@tailrace/topics';
+import type { Breakers, Permission } from './breaker.ts';
 import { decide, type RetryPolicy } from './decide.ts';
-import { Lanes, type LaneLimits } from './lanes.ts';
+import type { Signal, Task } from './lane.ts';
+import type { Lanes } from './lanes.ts';
 import type { Answer, DeadReason, Outcome } from './outcome.ts';
+import { earliestShare, tierForWait } from './put-off.ts';
 import type { Sender } from './send.ts';
 import { requestHeaders, targetsOf, type Target } from './target.ts';
 import { DueTimes, WaitingRoom } from './tiers.ts';
 
 export interface DelivererDependencies {
   readonly names: TopicNames;
-  readonly config: ConfigView;
+  readonly config: Pick<ConfigView, 'destination' | 'refresh'>;
   readonly sender: Sender;
+  readonly lanes: Lanes;
+  readonly breakers: Breakers;
   /** For what must not be lost: retries and dead letters. */
-  readonly publisher: Publisher;
+  readonly publisher: Pick<Publisher, 'publish'>;
   /** For the record of attempts, which nobody waits for. */
-  readonly attemptPublisher: Publisher;
+  readonly attemptPublisher: Pick<Publisher, 'publish'>;
   readonly policy: RetryPolicy;
-  readonly limits: LaneLimits;
+  /** This replica's part of a destination's rate limit, from 0 to 1. */
+  readonly rateShare: () => number;
   readonly observer: DeliveryObserver;
   readonly log: Log;
   readonly now?: () => number;
@@ -44,38 +54,44 @@ export interface DeliveryObserver {
   /** An attempt begins, this long after it was due; `first` where it is the delivery's first. */
   started(event: { readonly latenessMs: number; readonly first: boolean }): void;
   attempted(attempt: AttemptRecord): void;
+  putOff(destinationId: string): void;
+  parked(destinationId: string): void;
   died(destinationId: string, reason: DeadReason): void;
 }
 
-const refreshPauseMs = 1_000;
-
+/** A delivery, and what is to be called when it is done with here. */
 interface Job {
-  readonly record: TrackedRecord;
+  readonly work: Work;
   readonly delivery: Delivery;
 }
+
+const refreshPauseMs = 1_000;
+/** An answer within this lets a lane send more at once. */
+const quickMs = 1_000;
 
 export class Deliverer {
   readonly #deps: DelivererDependencies;
   readonly #now: () => number;
-  readonly #lanes: Lanes;
+  readonly #tiersMs: readonly number[];
   readonly #dueTimes = new DueTimes();
   readonly #waitingRoom: WaitingRoom<Job>;
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
     this.#now = dependencies.now ?? Date.now;
-    this.#lanes = new Lanes(dependencies.limits);
-    this.#waitingRoom = new WaitingRoom((job) => {
-      this.#enqueue(job);
-    }, this.#now);
+    this.#tiersMs = tierDelaysMs(dependencies.policy.scheduleMs);
+    this.#waitingRoom = new WaitingRoom({
+      onDue: (job) => {
+        this.#enqueue(job);
+      },
+      isStale: ({ work }) => work.lost,
+      now: this.#now,
+    });
   }
 
+  /** Deliveries read ahead from the tiers that are not due yet. */
   get waiting(): number {
     return this.#waitingRoom.size;
-  }
-
-  get inFlight(): number {
-    return this.#lanes.running;
   }
 
   /** Takes a record of `deliveries`, a tier or the replay lane. */
@@ -85,7 +101,8 @@ export class Deliverer {
       void this.#buryMalformed(record, delivery);
       return;
     }
-    const job = { record, delivery };
+    // A copy, because the body is a slice of all that was fetched with it, and would keep that in memory.
+    const job = { work: record.work, delivery: { ...delivery, body: Buffer.from(delivery.body) } };
     if (delivery.dueAt !== undefined && delivery.dueAt > this.#now()) {
       this.#waitingRoom.hold(job, delivery.dueAt);
     } else {
@@ -96,45 +113,64 @@ export class Deliverer {
   /** Hands back what has not been attempted, and resolves when what is in flight has ended. */
   async stop(): Promise<void> {
     this.#waitingRoom.clear();
-    await this.#lanes.drain();
+    await this.#deps.lanes.drain();
   }
 
   #enqueue(job: Job): void {
-    this.#lanes.submit(job.delivery.destinationId, () => this.#deliver(job));
+    const { destinationId, body, putOff } = job.delivery;
+    const destination = this.#deps.config.destination(destinationId);
+    const task: Task = {
+      bytes: body.length,
+      requests: destination?.settings.webhooks.length ?? 1,
+      run: () => this.#deliver(job),
+      putOff: (waitMs) => void this.#putOff(job, waitMs),
+    };
+    this.#deps.lanes.submit(destinationId, task, {
+      returned: putOff > 0,
+      ...(destination?.rateLimit !== undefined && {
+        rateLimit: destination.rateLimit * this.#deps.rateShare(),
+      }),
+    });
   }
 
-  async #deliver({ record, delivery }: Job): Promise<void> {
+  async #deliver(job: Job): Promise<Signal> {
+    const { work, delivery } = job;
     // Its new owner reads it again; a copy of ours would be one too many.
-    if (record.lost) return;
+    if (work.lost) return 'none';
     const destination = await this.#findDestination(delivery.destinationId);
-    if (!destination) return this.#bury(record, delivery, 'destination-deleted');
-    if (!destination.enabled) return this.#bury(record, delivery, 'destination-disabled');
+    if (!destination) return this.#bury(job, 'destination-deleted');
+    if (!destination.enabled) return this.#bury(job, 'destination-disabled');
     const open = targetsOf(destination).filter(
       ({ fingerprint }) => !delivery.closedUrls.includes(fingerprint),
     );
-    if (open.length === 0) return this.#bury(record, delivery, 'no-open-url');
+    if (open.length === 0) return this.#bury(job, 'no-open-url');
 
     const startedAt = this.#now();
     const firstAttemptAt = delivery.firstAttemptAt ?? startedAt;
-    if (startedAt > firstAttemptAt + this.#deps.policy.windowMs) {
-      return this.#bury(record, delivery, 'window-exceeded');
-    }
+    if (startedAt > firstAttemptAt + this.#deps.policy.windowMs) return this.#bury(job, 'window-exceeded');
+
+    const permissions = open.map(({ origin }) => this.#deps.breakers.of(origin).ask(performance.now()));
+    if (permissions.every((permission) => permission === 'park')) return this.#park(job, firstAttemptAt);
+
     this.#deps.observer.started({
-      latenessMs: startedAt - (delivery.dueAt ?? record.timestamp),
+      latenessMs: startedAt - (delivery.dueAt ?? work.timestamp),
       first: delivery.attempt === 0,
     });
-
-    const results = await Promise.all(open.map((target) => this.#send(destination, target, delivery.body)));
+    const results = await Promise.all(
+      open.map((target, place) => this.#send(destination, target, permissions[place] ?? 'send', delivery)),
+    );
+    const step = delivery.step + 1;
     const answers = results.map(({ answer }) => answer);
-    const attempt = delivery.attempt + 1;
-    const outcome = decide({ attempt, firstAttemptAt }, answers, this.#deps.policy, this.#now());
+    const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
     const attempted: Delivery = {
       ...delivery,
-      attempt,
+      attempt: delivery.attempt + 1,
+      step,
       firstAttemptAt,
       closedUrls: [...delivery.closedUrls, ...closedNow(results)],
     };
-    await this.#conclude(record, attempted, outcome, { startedAt, results });
+    await this.#conclude({ work, delivery: attempted }, outcome, { startedAt, results });
+    return signalOf(results);
   }
 
   async #findDestination(id: string): Promise<Destination | undefined> {
@@ -158,63 +194,103 @@ export class Deliverer {
     }
   }
 
-  async #send(destination: Destination, target: Target, body: Buffer): Promise<UrlResult> {
+  async #send(
+    destination: Destination,
+    target: Target,
+    permission: Permission,
+    { body }: Delivery,
+  ): Promise<UrlResult> {
+    if (permission === 'park') {
+      return { target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 };
+    }
     const startedAt = performance.now();
     const { origin, path } = target;
     const headers = requestHeaders(destination, target, body);
     const answer = await this.#deps.sender.send({ origin, path, headers, body });
-    return { target, answer, latencyMs: Math.round((performance.now() - startedAt) * 10) / 10 };
+    const endedAt = performance.now();
+    this.#deps.breakers.of(origin).report(!showsTrouble(answer), endedAt);
+    return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
   }
 
   async #conclude(
-    record: TrackedRecord,
-    delivery: Delivery,
+    job: Job,
     outcome: Outcome,
     { startedAt, results }: { startedAt: number; results: readonly UrlResult[] },
   ): Promise<void> {
-    const report = (nextDueAt?: number): void => {
-      this.#report(delivery, outcome, startedAt, results, nextDueAt);
-    };
     switch (outcome.kind) {
       case 'delivered':
-        record.done();
-        report();
+        job.work.done();
+        this.#report(job.delivery, outcome, startedAt, results);
         return;
       case 'retry': {
-        const topic = this.#deps.names.retryTier(outcome.tierMs);
-        const dueAt = this.#dueTimes.assign(
-          topic,
-          record.partition,
-          outcome.earliestDueAt,
-          outcome.latestDueAt,
-        );
-        report(dueAt);
-        await this.#replace(record, topic, { ...delivery, dueAt, reason: outcome.reason });
+        const successor = this.#next(job, outcome);
+        this.#report(job.delivery, outcome, startedAt, results, successor.dueAt);
+        await this.#replace(job.work, this.#deps.names.retryTier(outcome.tierMs), successor);
         return;
       }
-      case 'dead':
-        report();
-        await this.#bury(
-          record,
-          { ...delivery, lastAnswer: JSON.stringify(results.map(urlAttempt)) },
-          outcome.reason,
-        );
+      case 'dead': {
+        this.#report(job.delivery, outcome, startedAt, results);
+        const lastAnswer = JSON.stringify(results.map(urlAttempt));
+        await this.#bury({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason);
         return;
+      }
     }
   }
 
-  /** Publishes what takes the record's place, then calls it finished. */
-  async #replace(record: TrackedRecord, topic: string, successor: Delivery): Promise<void> {
-    if (record.lost) return;
-    await this.#deps.publisher.publish(encodeDelivery(topic, successor, record.partition));
-    record.done();
+  /** Takes the next step of the schedule without an attempt. */
+  async #park({ work, delivery }: Job, firstAttemptAt: number): Promise<Signal> {
+    const step = delivery.step + 1;
+    const answers: Answer[] = [{ kind: 'retryable', reason: 'circuit-open' }];
+    const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
+    const parked = { work, delivery: { ...delivery, step, firstAttemptAt } };
+    if (outcome.kind === 'dead') return this.#bury(parked, outcome.reason);
+    if (outcome.kind === 'retry') {
+      this.#deps.observer.parked(delivery.destinationId);
+      await this.#replace(work, this.#deps.names.retryTier(outcome.tierMs), this.#next(parked, outcome));
+    }
+    return 'none';
   }
 
-  async #bury(record: TrackedRecord, delivery: Delivery, reason: DeadReason): Promise<void> {
+  /** Lets it wait in a tier, as it is, for a place in its lane. */
+  async #putOff({ work, delivery }: Job, waitMs: number): Promise<void> {
+    const now = this.#now();
+    const promisedAt = delivery.placeAt ?? 0;
+    const placeAt = promisedAt > now ? promisedAt : now + waitMs;
+    const tierMs = tierForWait(placeAt - now, delivery.putOff, this.#tiersMs);
+    const topic = this.#deps.names.retryTier(tierMs);
+    const dueAt = this.#dueTimes.assign(topic, work.partition, now + tierMs * earliestShare, now + tierMs);
+    this.#deps.observer.putOff(delivery.destinationId);
+    await this.#replace(work, topic, {
+      ...delivery,
+      putOff: delivery.putOff + 1,
+      placeAt,
+      dueAt,
+      reason: 'lane-full',
+    });
+  }
+
+  /** The delivery as it waits for its next attempt; whatever put it off is over. */
+  #next({ work, delivery }: Job, outcome: Outcome & { readonly kind: 'retry' }): Delivery {
+    const { tierMs, earliestDueAt, latestDueAt, reason } = outcome;
+    const topic = this.#deps.names.retryTier(tierMs);
+    const dueAt = this.#dueTimes.assign(topic, work.partition, earliestDueAt, latestDueAt);
+    return { ...delivery, dueAt, reason, putOff: 0, placeAt: undefined };
+  }
+
+  /** Publishes what takes the record's place, then calls it finished. */
+  async #replace(work: Work, topic: string, successor: Delivery): Promise<void> {
+    if (work.lost) return;
+    await this.#deps.publisher.publish(encodeDelivery(topic, successor, work.partition));
+    work.done();
+  }
+
+  async #bury({ work, delivery }: Job, reason: DeadReason): Promise<Signal> {
     const { deliveryId, destinationId, eventId, attempt } = delivery;
     this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
     this.#deps.observer.died(destinationId, reason);
-    await this.#replace(record, this.#deps.names.deliveriesDead, { ...delivery, dueAt: undefined, reason });
+    const dead = { ...delivery, dueAt: undefined, putOff: 0, placeAt: undefined, reason };
+    await this.#replace(work, this.#deps.names.deliveriesDead, dead);
+    return 'none';
   }
 
   /** What somebody else wrote to the topic is kept as it is, with the reason beside it. */
@@ -278,6 +354,19 @@ interface UrlResult {
 /** The URLs that are not to be tried again for this delivery. */
 function closedNow(results: readonly UrlResult[]): string[] {
   return results.filter(({ answer }) => answer.kind === 'permanent').map(({ target }) => target.fingerprint);
+}
+
+/** Whether the host seems to be in trouble: a refusal of this one request, or a wish for fewer, is no sign of it. */
+function showsTrouble(answer: Answer): boolean {
+  return answer.kind === 'retryable' && answer.reason !== 'too-many-requests';
+}
+
+/** What the answers say about how much the destination can take. */
+function signalOf(results: readonly UrlResult[]): Signal {
+  const reasons = results.map(({ answer }) => (answer.kind === 'retryable' ? answer.reason : undefined));
+  if (reasons.some((reason) => reason === 'timeout' || reason === 'too-many-requests')) return 'overloaded';
+  const quick = results.every(({ latencyMs }) => latencyMs <= quickMs);
+  return quick && reasons.every((reason) => reason === undefined) ? 'quick' : 'steady';
 }
 
 function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt {

@@ -1,24 +1,42 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { Lanes } from './lanes.ts';
+import type { Signal, Task } from './lane.ts';
+import { Lanes, type LaneLimits, type SubmitOptions } from './lanes.ts';
+
+const roomy = { waiting: 100_000, waitingBytes: 2 ** 30 };
 
 /** Lanes whose tasks run until they are told to end. */
-function openLanes(limits: { perLane: number; total: number }) {
-  const lanes = new Lanes(limits);
+function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: number }) {
+  const pressure: boolean[] = [];
+  const putOff: string[] = [];
+  const lanes = new Lanes({ ...roomy, ...limits }, (high) => pressure.push(high));
   const started: string[] = [];
-  const running: { readonly name: string; readonly end: () => void }[] = [];
+  const running: { readonly name: string; readonly end: (signal?: Signal) => void }[] = [];
   return {
     lanes,
     /** The lanes of the tasks that were started, in the order of their starts. */
     started,
     running,
-    submit: (lane: string, name = lane): void => {
-      lanes.submit(lane, () => {
-        started.push(name);
-        return new Promise((resolve) => running.push({ name: lane, end: resolve }));
-      });
+    pressure,
+    putOff,
+    submit: (lane: string, name = lane, options?: SubmitOptions): void => {
+      const task: Task = {
+        bytes: 100,
+        requests: 1,
+        run() {
+          started.push(name);
+          return new Promise((resolve) => {
+            const end = (signal: Signal = 'steady'): void => {
+              resolve(signal);
+            };
+            running.push({ name: lane, end });
+          });
+        },
+        putOff: () => putOff.push(name),
+      };
+      lanes.submit(lane, task, options);
     },
     /** Ends the task that has run longest, or the one given, and lets what follows start. */
     endOne: async (index = 0): Promise<void> => {
@@ -79,18 +97,19 @@ describe('lanes', () => {
   });
 
   test('keep the order of a destination through thousands of its tasks', async () => {
-    const lanes = new Lanes({ perLane: 1, total: 1 });
+    const lanes = new Lanes({ ...roomy, perLane: 1, total: 1 });
     const numbers = Array.from({ length: 3_000 }, (_, number) => number);
     const started: number[] = [];
     await Promise.all(
       numbers.map(
         (number) =>
           new Promise<void>((resolve) => {
-            lanes.submit('a', () => {
+            const run = (): Promise<Signal> => {
               started.push(number);
               resolve();
-              return Promise.resolve();
-            });
+              return Promise.resolve('quick');
+            };
+            lanes.submit('a', { bytes: 1, requests: 1, run, putOff: () => assert.fail('put off') });
           }),
       ),
     );
@@ -136,6 +155,120 @@ describe('lanes', () => {
   });
 });
 
+/** Time as `performance.now()` and the timers tell it, under the test's control. */
+function holdTime(t: TestContext): (ms: number) => void {
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  return (ms) => {
+    for (let left = ms; left > 0; left -= 10) {
+      now += Math.min(10, left);
+      t.mock.timers.tick(Math.min(10, left));
+    }
+  };
+}
+
+describe('a full buffer', () => {
+  test('pauses reading, and lets it go on when half of it is gone', async (t) => {
+    holdTime(t);
+    const { pressure, submit, endOne } = openLanes({ perLane: 1, total: 1, waiting: 20 });
+    for (let count = 0; count < 21; count += 1) submit(`lane ${count % 3}`);
+    assert.deepEqual(pressure, [true]);
+    for (let count = 0; count < 10; count += 1) await endOne();
+    assert.deepEqual(pressure, [true]);
+    await endOne();
+    assert.deepEqual(pressure, [true, false]);
+  });
+
+  test('is not filled by a lane that does not get on, which puts off what it has no room for', (t) => {
+    const pass = holdTime(t);
+    const { lanes, putOff, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
+    for (let count = 0; count < 40; count += 1) submit('hanging');
+    pass(600);
+    for (let count = 0; count < 1_000; count += 1) submit('hanging');
+    assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
+    assert.equal(putOff.length + lanes.waiting + lanes.running, 1_040);
+    assert.deepEqual(pressure, []);
+  });
+
+  test('is not filled by many such lanes either, and has room for one that gets on', (t) => {
+    const pass = holdTime(t);
+    const { lanes, started, putOff, submit } = openLanes({ perLane: 1, total: 100, waiting: 1_000 });
+    const names = Array.from({ length: 20 }, (_, number) => `hanging ${number}`);
+    for (const name of names) for (let count = 0; count < 10; count += 1) submit(name);
+    pass(600);
+    for (const name of names) for (let count = 0; count < 500; count += 1) submit(name);
+    assert.ok(lanes.waiting < 1_000, `${lanes.waiting}`);
+    submit('healthy');
+    assert.equal(started.at(-1), 'healthy');
+    assert.ok(!putOff.includes('healthy'));
+  });
+
+  test('gives up what a lane took in before it turned out to be slow', (t) => {
+    const pass = holdTime(t);
+    const { lanes, putOff, pressure, submit } = openLanes({ perLane: 1, total: 10, waiting: 100 });
+    for (let count = 0; count < 300; count += 1) submit('hanging', String(count));
+    assert.deepEqual(pressure, [true]);
+    pass(700);
+    assert.deepEqual(pressure, [true, false]);
+    assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
+    assert.ok(putOff.includes('299'));
+    assert.ok(!putOff.includes('1'));
+  });
+
+  test('does not put off a lane that is busy and will be through in a moment', async (t) => {
+    const pass = holdTime(t);
+    const { putOff, submit, endOne } = openLanes({ perLane: 1, total: 1, waiting: 100 });
+    for (let count = 0; count < 90; count += 1) submit('busy');
+    for (let count = 0; count < 80; count += 1) {
+      pass(10);
+      await endOne();
+    }
+    for (let count = 0; count < 90; count += 1) submit('busy');
+    assert.deepEqual(putOff, []);
+  });
+});
+
+describe('what comes after some that were put off', () => {
+  test('is put off too, and what returns goes first', (t) => {
+    const pass = holdTime(t);
+    const { lanes, putOff, submit } = openLanes({ perLane: 1, total: 10, waiting: 40 });
+    for (let count = 0; count < 12; count += 1) submit('slow');
+    pass(600);
+    for (let count = 0; count < 20; count += 1) submit('slow', 'early');
+    assert.ok(putOff.includes('early'));
+    const waiting = lanes.waiting;
+    submit('slow', 'late');
+    assert.equal(putOff.at(-1), 'late');
+    assert.equal(lanes.waiting, waiting);
+  });
+});
+
+describe('a rate limit', () => {
+  test('spaces requests out', async (t) => {
+    const pass = holdTime(t);
+    const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
+    for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 2 });
+    assert.equal(started.length, 1);
+    for (const expected of [2, 3, 4]) {
+      pass(480);
+      await endOne();
+      assert.equal(started.length, expected - 1);
+      pass(20);
+      assert.equal(started.length, expected);
+    }
+  });
+
+  test('of one destination leaves the others alone', (t) => {
+    holdTime(t);
+    const { started, submit } = openLanes({ perLane: 10, total: 10 });
+    for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 1 });
+    for (let count = 0; count < 5; count += 1) submit('free');
+    assert.equal(started.filter((name) => name === 'free').length, 5);
+    assert.equal(started.filter((name) => name === 'limited').length, 1);
+  });
+});
+
 describe('draining', () => {
   test('waits for what runs, and starts nothing more', async () => {
     const { lanes, started, submit, endOne } = openLanes({ perLane: 2, total: 3 });
@@ -154,6 +287,6 @@ describe('draining', () => {
   });
 
   test('is over at once where nothing runs', async () => {
-    await new Lanes({ perLane: 1, total: 1 }).drain();
+    await new Lanes({ ...roomy, perLane: 1, total: 1 }).drain();
   });
 });

@@ -1,55 +1,92 @@
 /**
- * One lane per destination, so that they share a process without sharing their trouble: each has a concurrency
- * limit of its own, and lanes that have work take turns for what the whole process may have in flight.
+ * One lane per destination, so that destinations share a process without sharing their trouble. Each lane has a
+ * concurrency of its own, which follows what its receiver can take, and lanes that have work take turns for what
+ * the process may have in flight altogether.
+ *
+ * What waits is bounded for all lanes together. A lane may hold a share of what is free, so that lanes that do
+ * not get on, however many there are, never fill the buffer: the fuller it is, the less each may keep (the dynamic
+ * thresholds of shared-memory switches, Choudhury and Hahne, 1998). What a slow lane has no room for is put off,
+ * for as long as it will take to get to it. A lane that is merely busy, which will be through what it holds in a
+ * moment, is not put off: then the buffer fills, and reading pauses.
  */
+import { Lane, type Signal, type Task } from './lane.ts';
 
 export interface LaneLimits {
-  /** Tasks in flight for one destination. */
+  /** Tasks in flight for one destination, at most. */
   readonly perLane: number;
   /** Tasks in flight altogether. */
   readonly total: number;
+  /** Tasks that wait, and their bytes, beyond which reading pauses. */
+  readonly waiting: number;
+  readonly waitingBytes: number;
 }
 
-type Task = () => Promise<void>;
-
-interface Lane {
-  readonly waiting: Task[];
-  /** Where the waiting ones begin; what is before has been taken. */
-  head: number;
-  running: number;
+export interface SubmitOptions {
+  /** It comes back from having been put off, and goes before those that come now. */
+  readonly returned?: boolean;
+  /** The destination's limit, in requests a second. */
+  readonly rateLimit?: number;
 }
+
+/** Of what is free, the part that one lane may hold. */
+const share = 0.5;
+/** A lane always has room for so many, so that it does not run dry between two fetches. */
+const alwaysWaiting = 8;
+/** A lane that gets through what it holds within this is busy, not slow. */
+const patienceMs = 1_000;
+/** While reading is paused, how often to look which lanes have turned out to be slow. */
+const pressureCheckMs = 100;
 
 export class Lanes {
   readonly #limits: LaneLimits;
+  readonly #onPressure: (high: boolean) => void;
   readonly #lanes = new Map<string, Lane>();
   /** Lanes that may start a task now, in the order of their turns. */
-  readonly #ready = new Set<string>();
+  readonly #ready = new Set<Lane>();
+  /** Lanes whose rate limit lets them go on later. */
+  readonly #limited = new Map<Lane, NodeJS.Timeout>();
   #running = 0;
+  #waiting = 0;
+  #waitingBytes = 0;
+  #pressure: NodeJS.Timeout | undefined;
+  #stopped = false;
   #onIdle: (() => void) | undefined;
 
-  constructor(limits: LaneLimits) {
+  /** @param onPressure told when reading should pause, and when it may go on */
+  constructor(limits: LaneLimits, onPressure: (high: boolean) => void = () => undefined) {
     this.#limits = limits;
+    this.#onPressure = onPressure;
   }
 
   get running(): number {
     return this.#running;
   }
 
-  /** Runs `task` when it is its turn; tasks of one lane start in the order they came. It must not reject. */
-  submit(name: string, task: Task): void {
-    let lane = this.#lanes.get(name);
-    if (!lane) this.#lanes.set(name, (lane = { waiting: [], head: 0, running: 0 }));
-    lane.waiting.push(task);
-    if (lane.running < this.#limits.perLane) this.#ready.add(name);
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Runs `task` when it is its turn, in the order of its lane; or puts it off, where the lane is slow and full. */
+  submit(name: string, task: Task, { returned = false, rateLimit = Infinity }: SubmitOptions = {}): void {
+    if (this.#stopped) return;
+    const now = performance.now();
+    const lane = this.#laneOf(name, now);
+    lane.limitRate(rateLimit);
+    if (!this.#hasRoom(lane, returned, now)) {
+      task.putOff(lane.promise(now));
+      return;
+    }
+    lane.push(task, now);
+    this.#count(1, task.bytes);
+    this.#schedule(lane, now);
     this.#startSome();
   }
 
   /** Forgets the tasks that have not started, and resolves when the others have finished. */
   async drain(): Promise<void> {
-    for (const lane of this.#lanes.values()) {
-      lane.waiting.length = 0;
-      lane.head = 0;
-    }
+    this.#stopped = true;
+    clearInterval(this.#pressure);
+    for (const timer of this.#limited.values()) clearTimeout(timer);
     this.#ready.clear();
     if (this.#running === 0) return;
     await new Promise<void>((resolve) => {
@@ -57,38 +94,107 @@ export class Lanes {
     });
   }
 
+  #laneOf(name: string, now: number): Lane {
+    let lane = this.#lanes.get(name);
+    if (!lane) {
+      if (this.#lanes.size >= 1_000) this.#forgetIdle(now);
+      this.#lanes.set(name, (lane = new Lane(this.#limits.perLane)));
+    }
+    return lane;
+  }
+
+  #forgetIdle(now: number): void {
+    for (const [name, lane] of this.#lanes) if (lane.idle(now)) this.#lanes.delete(name);
+  }
+
+  #hasRoom(lane: Lane, returned: boolean, now: number): boolean {
+    if (lane.waiting < alwaysWaiting) return true;
+    if (!returned && lane.owes(now)) return false;
+    return this.#withinShare(lane) || lane.waitMs(now) <= patienceMs;
+  }
+
+  #withinShare(lane: Lane): boolean {
+    return (
+      lane.waiting < (this.#limits.waiting - this.#waiting) * share &&
+      lane.waitingBytes < (this.#limits.waitingBytes - this.#waitingBytes) * share
+    );
+  }
+
+  #count(tasks: number, bytes: number): void {
+    this.#waiting += tasks;
+    this.#waitingBytes += bytes;
+    const fill = Math.max(
+      this.#waiting / this.#limits.waiting,
+      this.#waitingBytes / this.#limits.waitingBytes,
+    );
+    if (fill >= 1 && !this.#pressure) {
+      this.#pressure = setInterval(() => {
+        this.#relieve();
+      }, pressureCheckMs);
+      this.#onPressure(true);
+    } else if (fill < 0.5 && this.#pressure) {
+      clearInterval(this.#pressure);
+      this.#pressure = undefined;
+      this.#onPressure(false);
+    }
+  }
+
+  /** Puts off what lanes hold beyond their share that have turned out to be slow since they took it in. */
+  #relieve(): void {
+    const now = performance.now();
+    for (const lane of this.#lanes.values()) {
+      if (lane.waitMs(now) <= patienceMs) continue;
+      while (lane.waiting > alwaysWaiting && !this.#withinShare(lane)) {
+        const task = lane.dropLast();
+        if (!task) break;
+        this.#count(-1, -task.bytes);
+        task.putOff(lane.promise(now));
+      }
+    }
+  }
+
+  /** Gives the lane a turn, now or when its rate limit lets it go on. */
+  #schedule(lane: Lane, now: number): void {
+    const delayMs = lane.startsIn(now);
+    if (delayMs === 0) this.#ready.add(lane);
+    else if (delayMs !== Infinity && !this.#limited.has(lane)) {
+      const timer = setTimeout(() => {
+        this.#limited.delete(lane);
+        this.#schedule(lane, performance.now());
+        this.#startSome();
+      }, Math.ceil(delayMs));
+      this.#limited.set(lane, timer);
+    }
+  }
+
   #startSome(): void {
-    for (const name of this.#ready) {
+    if (this.#stopped) return;
+    for (const lane of this.#ready) {
       if (this.#running >= this.#limits.total) return;
       // To the back of the turns; a lane with nothing to start leaves them.
-      this.#ready.delete(name);
-      const lane = this.#lanes.get(name);
-      const task = lane?.waiting[lane.head];
-      if (!lane || !task) continue;
-      takeFirst(lane);
-      lane.running += 1;
+      this.#ready.delete(lane);
+      const now = performance.now();
+      if (lane.startsIn(now) > 0) {
+        this.#schedule(lane, now);
+        continue;
+      }
+      const task = lane.start();
+      if (!task) continue;
+      this.#count(-1, -task.bytes);
       this.#running += 1;
-      if (lane.head < lane.waiting.length && lane.running < this.#limits.perLane) this.#ready.add(name);
-      void task().finally(() => {
-        this.#finished(name, lane);
+      this.#schedule(lane, now);
+      void task.run().then((signal) => {
+        this.#finished(lane, signal, now);
       });
     }
   }
 
-  #finished(name: string, lane: Lane): void {
-    lane.running -= 1;
+  #finished(lane: Lane, signal: Signal, startedAt: number): void {
+    const now = performance.now();
     this.#running -= 1;
-    if (lane.head < lane.waiting.length) this.#ready.add(name);
-    else if (lane.running === 0) this.#lanes.delete(name);
+    lane.finished(signal, now - startedAt, now);
     if (this.#running === 0) this.#onIdle?.();
+    this.#schedule(lane, now);
     this.#startSome();
   }
-}
-
-/** Taking from the front of an array is slow; the front is cut off now and then. */
-function takeFirst(lane: Lane): void {
-  lane.head += 1;
-  if (lane.head < 256 || lane.head * 2 < lane.waiting.length) return;
-  lane.waiting.splice(0, lane.head);
-  lane.head = 0;
 }

@@ -4,11 +4,16 @@ import { connectKafka } from '@tailrace/kafka';
 import { runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { createAddressPolicy } from './address.ts';
-import { settings } from './config.ts';
+import { Breakers } from './breaker.ts';
+import { laneLimits, settings } from './config.ts';
 import { Deliverer } from './deliver.ts';
+import { Lanes } from './lanes.ts';
 import { deliveryObserver, watchDelivery } from './observe.ts';
 import { createSender } from './send.ts';
-import { partitionLimits, topicsToConsume } from './sources.ts';
+import { ownedShare, partitionLimits, topicsToConsume } from './sources.ts';
+
+/** Nobody waits for the record of an attempt, so it travels in company. */
+const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
 
 await runService({ name: 'delivery', env: process.env, settings }, async (service) => {
   const { settings, log, metrics } = service;
@@ -29,20 +34,19 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   });
   service.onClose('connections to receivers', () => sender.close());
 
+  const lanes = new Lanes(laneLimits(settings), (high) => {
+    if (high) consumption.hold();
+    else consumption.release();
+  });
+  const breakers = new Breakers((host, state) => {
+    log.warn({ host, state }, 'circuit breaker');
+  });
   const deliverer = new Deliverer({
-    names,
-    config,
-    sender,
+    ...{ names, config, sender, lanes, breakers, policy, log },
     publisher: kafka.publisher(),
-    attemptPublisher: kafka.publisher({
-      lingerMs: 100,
-      giveUpAfterMs: 60_000,
-      maxBufferedBytes: 16 * 2 ** 20,
-    }),
-    policy,
-    limits: { perLane: settings.concurrencyPerDestination, total: settings.concurrency },
+    attemptPublisher: kafka.publisher(attemptPublishing),
+    rateShare: () => ownedShare(consumption, names.deliveries, settings.topics.partitions),
     observer: deliveryObserver(metrics),
-    log,
   });
   const consumption = await kafka.consume({
     groupId: `${settings.topics.prefix}delivery`,
@@ -54,7 +58,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     },
   });
   service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
-  watchDelivery(metrics, deliverer, consumption);
+  watchDelivery(metrics, { deliverer, lanes, breakers, consumption });
   service.onClose('deliveries in flight', async () => {
     consumption.stopTaking();
     await deliverer.stop();

@@ -1,7 +1,9 @@
 /** The delivery service's metrics: what an SRE asks first, by destination and never by user or URL. */
 import type { Consumption } from '@tailrace/kafka';
 import { buckets, type Metrics } from '@tailrace/service';
+import type { Breakers } from './breaker.ts';
 import type { Deliverer, DeliveryObserver } from './deliver.ts';
+import type { Lanes } from './lanes.ts';
 
 export function deliveryObserver(metrics: Metrics): DeliveryObserver {
   const attempts = metrics.counter('tailrace_delivery_attempts_total', 'Attempts, by what they ended in.', [
@@ -28,6 +30,16 @@ export function deliveryObserver(metrics: Metrics): DeliveryObserver {
     'destination_id',
     'reason',
   ]);
+  const putOff = metrics.counter(
+    'tailrace_deliveries_put_off_total',
+    'Deliveries sent to a tier without an attempt, because the lane of their destination was full.',
+    ['destination_id'],
+  );
+  const parked = metrics.counter(
+    'tailrace_deliveries_parked_total',
+    'Steps of the schedule taken without an attempt, because a circuit breaker was open.',
+    ['destination_id'],
+  );
   return {
     started({ latenessMs, first }) {
       (first ? firstLateness : retryLateness).observe(Math.max(0, latenessMs) / 1_000);
@@ -36,6 +48,12 @@ export function deliveryObserver(metrics: Metrics): DeliveryObserver {
       attempts.inc({ destination_id: destinationId, outcome, reason });
       duration.observe({ destination_id: destinationId }, latencyMs / 1_000);
     },
+    putOff(destinationId) {
+      putOff.inc({ destination_id: destinationId });
+    },
+    parked(destinationId) {
+      parked.inc({ destination_id: destinationId });
+    },
     died(destinationId, reason) {
       dead.inc({ destination_id: destinationId, reason });
     },
@@ -43,9 +61,26 @@ export function deliveryObserver(metrics: Metrics): DeliveryObserver {
 }
 
 /** Gauges that are read at each scrape. */
-export function watchDelivery(metrics: Metrics, deliverer: Deliverer, consumption: Consumption): void {
+export function watchDelivery(
+  metrics: Metrics,
+  watched: {
+    readonly deliverer: Deliverer;
+    readonly lanes: Lanes;
+    readonly breakers: Breakers;
+    readonly consumption: Consumption;
+  },
+): void {
+  const { deliverer, lanes, breakers, consumption } = watched;
   metrics.gauge('tailrace_deliveries_in_flight', 'Deliveries being attempted now.', {
-    read: () => deliverer.inFlight,
+    read: () => lanes.running,
+  });
+  metrics.gauge('tailrace_deliveries_queued', 'Deliveries that wait for their turn in a lane.', {
+    read: () => lanes.waiting,
+  });
+  metrics.gauge('tailrace_circuit_breakers', 'Hosts whose circuit breaker is in this state.', {
+    labels: ['state'],
+    read: () =>
+      (['open', 'half-open'] as const).map((state) => ({ labels: { state }, value: breakers.count(state) })),
   });
   metrics.gauge('tailrace_deliveries_waiting', 'Deliveries read ahead from the tiers, waiting to be due.', {
     read: () => deliverer.waiting,

@@ -11,7 +11,9 @@ export type RetryReason =
   | 'connection-failed'
   | 'dns-failure'
   | 'unreachable'
-  | 'certificate-expired';
+  | 'certificate-expired'
+  /** Nothing was sent: the host's circuit breaker is open. */
+  | 'circuit-open';
 
 /** Failures that will not pass by themselves: the URL is closed for this delivery. */
 export type PermanentReason =
@@ -27,6 +29,7 @@ export type PermanentReason =
 export type DeadReason =
   | PermanentReason
   | 'attempts-exhausted'
+  | 'circuit-open'
   | 'window-exceeded'
   | 'no-open-url'
   | 'destination-deleted'

@@ -1,6 +1,6 @@
 /** Which topics the delivery group reads, and how far it reads ahead in each. */
 import { TailraceError } from '@tailrace/errors';
-import type { Kafka, PartitionLimits } from '@tailrace/kafka';
+import type { Consumption, Kafka, PartitionLimits } from '@tailrace/kafka';
 import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
 import type { RetryPolicy } from './decide.ts';
 
@@ -38,7 +38,17 @@ export async function topicsToConsume(
  * needs only as much as is due while the next fetch is on its way.
  */
 export function partitionLimits(names: TopicNames): (topic: string) => PartitionLimits {
-  const live: PartitionLimits = { records: 2_000, bytes: 4 * 2 ** 20 };
+  // The lanes pause reading long before; this bounds what waits for Kafka to take it.
+  const live: PartitionLimits = { records: 10_000, bytes: 16 * 2 ** 20 };
   const tier: PartitionLimits = { records: 500, bytes: 2 ** 20 };
   return (topic) => (names.retryTierDelayMs(topic) === undefined ? live : tier);
+}
+
+/** The part of a topic's partitions that this replica owns, from 0 to 1. */
+export function ownedShare(
+  consumption: Pick<Consumption, 'partitions'>,
+  topic: string,
+  partitions: number,
+): number {
+  return consumption.partitions.filter((owned) => owned.topic === topic).length / partitions;
 }

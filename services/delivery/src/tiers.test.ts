@@ -78,10 +78,11 @@ describe('the waiting room', () => {
     });
     let now = start;
     const due: string[] = [];
-    const room = new WaitingRoom<string>(
-      (item) => due.push(item),
-      () => now,
-    );
+    const room = new WaitingRoom<string>({
+      onDue: (item) => due.push(item),
+      isStale: (item) => item.startsWith('stale'),
+      now: () => now,
+    });
     return {
       room,
       due,
@@ -148,13 +149,24 @@ describe('the waiting room', () => {
       mock.timers.reset();
     });
     const due: string[] = [];
-    const room = new WaitingRoom<string>((item) => {
-      due.push(item);
-      if (item === 'first') room.hold('second', Date.now());
+    const room = new WaitingRoom<string>({
+      onDue: (item) => {
+        due.push(item);
+        if (item === 'first') room.hold('second', Date.now());
+      },
     });
     room.hold('first', 100);
     mock.timers.tick(100);
     assert.deepEqual(due, ['first', 'second']);
+  });
+
+  test('does not fill up with items that nobody waits for any more', (t) => {
+    const { room, due, pass } = openRoom(t);
+    for (let count = 0; count < 10_000; count += 1) room.hold(`stale ${count}`, start + 5_000);
+    room.hold('fresh', start + 5_000);
+    assert.ok(room.size < 2_000, `${room.size}`);
+    pass(5_000);
+    assert.ok(due.includes('fresh'));
   });
 
   test('forgets all on clear, and can be used again', (t) => {

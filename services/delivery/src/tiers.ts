@@ -33,22 +33,35 @@ export class DueTimes {
 /** The most a timer sleeps, so that a clock that jumps is noticed. */
 const longestSleepMs = 1_000;
 
+const leastClearing = 1_000;
+
 interface Guest<T> {
   readonly item: T;
   readonly dueAt: number;
 }
 
 /** Holds items until they are due, then hands each to `onDue`, earliest first. */
+export interface WaitingRoomOptions<T> {
+  readonly onDue: (item: T) => void;
+  /** Whether nobody waits for the item any more; such items are cleared away as more come in. */
+  readonly isStale?: (item: T) => boolean;
+  readonly now?: () => number;
+}
+
 export class WaitingRoom<T> {
   readonly #onDue: (item: T) => void;
+  readonly #isStale: (item: T) => boolean;
   readonly #now: () => number;
   /** A binary heap, earliest first. */
-  readonly #heap: Guest<T>[] = [];
+  #heap: Guest<T>[] = [];
+  /** The size at which to look for stale items next: they cost nothing until there may be many. */
+  #clearAt = leastClearing;
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Infinity;
 
-  constructor(onDue: (item: T) => void, now: () => number = Date.now) {
+  constructor({ onDue, isStale = () => false, now = Date.now }: WaitingRoomOptions<T>) {
     this.#onDue = onDue;
+    this.#isStale = isStale;
     this.#now = now;
   }
 
@@ -57,15 +70,27 @@ export class WaitingRoom<T> {
   }
 
   hold(item: T, dueAt: number): void {
+    if (this.#heap.length >= this.#clearAt) this.#clearStale();
+    this.#insert({ item, dueAt });
+    if (dueAt < this.#wakesAt) this.#sleep();
+  }
+
+  #clearStale(): void {
+    const fresh = this.#heap.filter(({ item }) => !this.#isStale(item));
+    this.#heap = [];
+    for (const guest of fresh) this.#insert(guest);
+    this.#clearAt = Math.max(leastClearing, fresh.length * 2);
+  }
+
+  #insert(guest: Guest<T>): void {
     const heap = this.#heap;
-    let place = heap.push({ item, dueAt }) - 1;
+    let place = heap.push(guest) - 1;
     while (place > 0) {
       const parent = (place - 1) >> 1;
       if (this.#dueAt(parent) <= this.#dueAt(place)) break;
       this.#swap(parent, place);
       place = parent;
     }
-    if (dueAt < this.#wakesAt) this.#sleep();
   }
 
   /** Forgets everything; what was held stays in its topic. */

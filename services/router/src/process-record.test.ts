@@ -76,15 +76,22 @@ function startRouter() {
     send(sourceId: string, userId: string, more: Sent = {}) {
       const { call = {}, isLost = () => false, ...fields } = more;
       const offset = nextOffset++;
-      take({
+      const work = {
         ...{ topic: 'events', partition: 0, offset, timestamp: 1_763_710_173_479 },
+        get lost() {
+          return isLost();
+        },
+        done: () => done.push(offset),
+      };
+      take({
+        ...work,
+        work,
         key: Buffer.from(userId),
         value: Buffer.from(JSON.stringify({ type: 'page', userId, messageId: `m-${offset}`, ...call })),
         headers: { 'source-id': Buffer.from(sourceId) },
         get lost() {
           return isLost();
         },
-        done: () => done.push(offset),
         ...fields,
       });
     },

@@ -123,6 +123,8 @@ export function createRouter(deps: RouterDependencies): (record: TrackedRecord) 
       destinationId,
       type: event.type,
       attempt: 0,
+      step: 0,
+      putOff: 0,
       closedUrls: [],
       traceparent: record.headers['traceparent']?.toString(),
       key: deliveryKey(destinationId, userKey(event)),
