@@ -1,0 +1,40 @@
+/** One run of the project's own command line, `tailrace`, to its end. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { TailraceError } from '@tailrace/errors';
+import { checkout } from './plan.ts';
+
+const script = join(checkout, 'services', 'control', 'src', 'cli', 'main.ts');
+
+/** What it wrote. Fails with `local-start-failed`, and what it wrote, where it does not end with 0. */
+export async function tailrace(
+  args: readonly string[],
+  options: { readonly env: Readonly<Record<string, string | undefined>>; readonly signal: AbortSignal },
+): Promise<string> {
+  // Out of the terminal's process group, so that Ctrl-C reaches only this process, which passes it on.
+  const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', script, ...args], {
+    env: { ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const abort = (): void => {
+    child.kill('SIGTERM');
+  };
+  options.signal.addEventListener('abort', abort);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+  const [code, signalName] = (await once(child, 'close')) as [number | null, string | null];
+  options.signal.removeEventListener('abort', abort);
+  options.signal.throwIfAborted();
+  if (code !== 0) {
+    const how = signalName ?? `exit code ${code ?? 0}`;
+    throw new TailraceError(
+      'local-start-failed',
+      `\`tailrace ${args.join(' ')}\` ended with ${how}:\n${output.trimEnd()}`,
+    );
+  }
+  return output;
+}

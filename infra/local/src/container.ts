@@ -1,0 +1,169 @@
+/**
+ * Apache Kafka in a container, from its official image, through testcontainers. Loaded only where an engine
+ * answers.
+ *
+ * Data that is to be kept lies in a volume named after the data directory, because the image runs as a user
+ * of its own who may not write to ours. The container is named in the same way, so that one which outlived a
+ * `kill -9` is found and removed by the next start.
+ */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GenericContainer, Wait, getContainerRuntimeClient } from 'testcontainers';
+import type { BrokerNode, NodeOptions } from './broker.ts';
+import { startFailure } from './failure.ts';
+import { kafkaVersion } from './jars.ts';
+import { freePort, loopback } from './ports.ts';
+import { untilReady } from './probe.ts';
+import { containerProperties, formatEnvironment } from './properties.ts';
+
+const defaultImage = `apache/kafka:${kafkaVersion}`;
+/** Where the image declares a volume for data, which its user may write to. */
+const dataPath = '/var/lib/kafka/data';
+const insidePort = 9092;
+const stopTimeoutSeconds = 20;
+/** Any 16 bytes in base64url: what a new volume is formatted with. */
+const clusterId = 'dGFpbHJhY2UtbG9jYWwtMQ';
+
+/** Undefined where the engine cannot get what it takes; why is told to `progress`. */
+export async function startContainer(options: NodeOptions): Promise<BrokerNode | undefined> {
+  const { env, dataDir, keepData, progress, onDeath, signal } = options;
+  const image = env['TAILRACE_KAFKA_IMAGE'] ?? defaultImage;
+  progress(`starting the broker in a container of ${image}`);
+
+  const docker = await getContainerRuntimeClient();
+  const engineHost = docker.info.containerRuntime.host;
+  const host = engineHost === 'localhost' ? loopback : engineHost;
+  const name = nameFor(dataDir);
+  const container = docker.container.dockerode.getContainer(name);
+  const logFile = join(dataDir, 'broker.log');
+  let running = false;
+  let expectedEnd = false;
+  const remove = async (): Promise<void> => {
+    expectedEnd = true;
+    await container.remove({ force: true, v: true }).catch(ignoreStatus(404, 409));
+  };
+  await remove();
+  const port = await freePort(options.port);
+
+  const definition = new HostContainer(image, host)
+    .withName(name)
+    .withExposedPorts({ container: insidePort, host: port })
+    .withEnvironment({
+      CLUSTER_ID: clusterId,
+      KAFKA_HEAP_OPTS: '-Xms256m -Xmx768m',
+      ...formatEnvironment(
+        containerProperties({ logDir: dataPath, port: insidePort, advertised: `${host}:${port}` }),
+      ),
+    })
+    // Whether it is ready is found out below, in the same way as after a restart.
+    .withWaitStrategy(Wait.forAll([]));
+  if (keepData) definition.withBindMounts([{ source: name, target: dataPath }]);
+
+  const awaitReady = async (): Promise<void> => {
+    running = true;
+    expectedEnd = false;
+    let ready = false;
+    const log = await docker.container.logs(container, { since: Math.floor(Date.now() / 1_000) });
+    log.pipe(createWriteStream(logFile, { flags: 'a' }));
+    const ended = container.wait().then(
+      ({ StatusCode }: { StatusCode: number }) => `exit code ${StatusCode}`,
+      (error: unknown) => (error as Error).message,
+    );
+    void ended.then((how) => {
+      running = false;
+      if (ready && !expectedEnd) onDeath(how);
+    });
+    const outcome = await untilReady(host, port, () => signal.aborted || !running);
+    signal.throwIfAborted();
+    if (outcome !== 'ready')
+      throw await startFailure(outcome === 'late' ? 'it does not answer' : 'it ended', logFile);
+    ready = true;
+  };
+  const kill = async (signalName: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    expectedEnd = true;
+    const ended = container.wait();
+    const killed =
+      signalName === 'SIGKILL'
+        ? container.kill({ signal: signalName })
+        : container.stop({ t: stopTimeoutSeconds });
+    await killed.catch(ignoreStatus(304, 404, 409));
+    await ended.catch(ignoreStatus(404));
+  };
+  const restart = async (): Promise<void> => {
+    await container.start();
+    await awaitReady();
+  };
+
+  await rename(logFile, `${logFile}.old`).catch(() => undefined);
+  try {
+    await abortable(definition.start(), signal);
+    await awaitReady();
+  } catch (error) {
+    await remove();
+    signal.throwIfAborted();
+    if (definition.wasCreated) throw error;
+    const [reason = ''] = (error as Error).message.split('\n');
+    progress(`the Docker engine cannot run ${image} (${reason}), so the local JVM is used`);
+    return undefined;
+  }
+  return { kind: 'container', address: `${host}:${port}`, kill, restart, remove };
+}
+
+/** Removes what a broker kept for `dataDir`. */
+export async function removeVolume(dataDir: string): Promise<void> {
+  const docker = await getContainerRuntimeClient();
+  await docker.container.dockerode.getVolume(nameFor(dataDir)).remove().catch(ignoreStatus(404));
+}
+
+/** Of the container, and of the volume. */
+function nameFor(dataDir: string): string {
+  return `tailrace-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
+}
+
+/** Publishes its ports on loopback where the engine is on this machine; testcontainers publishes them to all. */
+class HostContainer extends GenericContainer {
+  readonly #host: string;
+  wasCreated = false;
+
+  constructor(image: string, host: string) {
+    super(image);
+    this.#host = host;
+  }
+
+  protected override beforeContainerCreated(): Promise<void> {
+    if (this.#host === loopback) {
+      const bindings = Object.values(this.hostConfig.PortBindings as Record<string, { HostIp?: string }[]>);
+      for (const binding of bindings.flat()) binding.HostIp = loopback;
+    }
+    return Promise.resolve();
+  }
+
+  protected override containerCreated(): Promise<void> {
+    this.wasCreated = true;
+    return Promise.resolve();
+  }
+}
+
+/** `work`, or the reason of `signal`, whichever comes first. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => {
+    aborted.reject(signal.reason as Error);
+  };
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** For answers of the engine that mean it is already so: 304 stopped, 404 gone, 409 stopped or being removed. */
+function ignoreStatus(...statuses: number[]): (error: unknown) => void {
+  return (error) => {
+    if (!statuses.includes((error as { statusCode?: number }).statusCode ?? 0)) throw error;
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * Apache Kafka's jars, in a cache outside the checkout.
+ *
+ * Maven resolves them by name, from wherever the machine's own Maven settings say. Which jars those are, to
+ * the byte, is for SHA256SUMS to say: it is checked at every start. A directory appears in the cache only
+ * complete and checked, by a rename, so that an interrupted download or two starts at once leave nothing half
+ * done; its name holds a digest of SHA256SUMS, so that checkouts with other pins do not quarrel over it.
+ */
+import { spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { TailraceError } from '@tailrace/errors';
+import type { Environment, Progress } from './broker.ts';
+
+export const kafkaVersion = '4.3.1';
+
+const kafkaDir = join(import.meta.dirname, '..', 'kafka');
+
+/** The class path of the broker, ready to use. Fails with `local-start-failed` and what to do about it. */
+export async function resolveJars(
+  env: Environment,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<string> {
+  const { dir, pinned } = await locate(env);
+  progress('checking the jars');
+  if ((await findFaults(dir, pinned)).length > 0) {
+    await rm(dir, { recursive: true, force: true });
+    await fill(dir, pinned, { env, progress, signal });
+  }
+  return join(dir, '*');
+}
+
+/** Whether an earlier start has brought them, so that Maven is not needed. */
+export async function areJarsCached(env: Environment): Promise<boolean> {
+  return existsSync((await locate(env)).dir);
+}
+
+async function locate(env: Environment): Promise<{ dir: string; pinned: Map<string, string> }> {
+  const sums = await readFile(join(kafkaDir, 'SHA256SUMS'), 'utf8');
+  const digest = createHash('sha256').update(sums).digest('hex').slice(0, 12);
+  const dir = join(cacheDir(env), `kafka-${kafkaVersion}-${digest}`);
+  return { dir, pinned: parseSums(sums) };
+}
+
+/** Lines of `sha256sum`: name to digest. */
+export function parseSums(text: string): Map<string, string> {
+  const lines = text.split('\n').filter((line) => line !== '');
+  return new Map(
+    lines.map((line) => {
+      const match = /^([0-9a-f]{64}) [ *](\S+)$/.exec(line);
+      if (!match?.[1] || !match[2]) throw new Error(`Not a line of sha256sum: ${line}`);
+      return [match[2], match[1]];
+    }),
+  );
+}
+
+/** One clause per jar in `dir` that is missing, too many, or not the pinned one. */
+export async function findFaults(dir: string, pinned: ReadonlyMap<string, string>): Promise<string[]> {
+  const present: string[] = await readdir(dir).catch(() => []);
+  const extra = present.filter((name) => !pinned.has(name)).map((name) => `${name} is not a pinned jar`);
+  const checked = await Promise.all(
+    [...pinned].map(async ([name, expected]) => {
+      if (!present.includes(name)) return `${name} is missing`;
+      const actual = createHash('sha256')
+        .update(await readFile(join(dir, name)))
+        .digest('hex');
+      return actual === expected ? undefined : `${name} does not have its pinned checksum`;
+    }),
+  );
+  return [...extra, ...checked.filter((fault) => fault !== undefined)];
+}
+
+interface MavenRun {
+  readonly env: Environment;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+async function fill(cache: string, pinned: ReadonlyMap<string, string>, run: MavenRun): Promise<void> {
+  const partial = `${cache}.partial-${randomUUID()}`;
+  await mkdir(partial, { recursive: true });
+  try {
+    await copyDependencies(partial, pinned, run);
+    const faults = await findFaults(partial, pinned);
+    if (faults.length > 0) {
+      throw new TailraceError(
+        'local-start-failed',
+        `The jars that Maven resolved are not those of ${join(kafkaDir, 'SHA256SUMS')}: ${faults.join('; ')}. ` +
+          'Delete the named jars from the local Maven repository (~/.m2/repository) and start again.',
+      );
+    }
+    await rename(partial, cache).catch(async (error: unknown) => {
+      // Another start was quicker; what it put there has been checked in the same way.
+      if ((await findFaults(cache, pinned)).length > 0) throw error;
+    });
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+async function copyDependencies(
+  into: string,
+  pinned: ReadonlyMap<string, string>,
+  { env, progress, signal }: MavenRun,
+): Promise<void> {
+  progress(`resolving Apache Kafka ${kafkaVersion} with Maven`);
+  const args = [
+    '-B',
+    '-f',
+    join(kafkaDir, 'pom.xml'),
+    'dependency:copy-dependencies',
+    `-DoutputDirectory=${into}`,
+  ];
+  const maven = spawn('mvn', args, { env: { ...env }, stdio: ['ignore', 'pipe', 'inherit'], signal });
+  const problems: string[] = [];
+  let downloaded = 0;
+  createInterface({ input: maven.stdout }).on('line', (line) => {
+    const jar = /Downloaded from .*\/([^/]+\.jar) /.exec(line)?.[1];
+    if (jar !== undefined && pinned.has(jar)) {
+      downloaded += 1;
+      progress('downloading jars', { done: downloaded, total: pinned.size });
+    }
+    if (line.includes('ERROR')) problems.push(line.replace(/^.*?ERROR\S*\s*/, ''));
+  });
+  const failure = await new Promise<string | undefined>((resolve) => {
+    maven.on('error', (error) => {
+      resolve(error.message);
+    });
+    maven.on('close', (code, signal) => {
+      resolve(
+        code === 0
+          ? undefined
+          : (problems.find((problem) => problem !== '') ?? `it ended with ${signal ?? code}`),
+      );
+    });
+  });
+  signal.throwIfAborted();
+  if (failure !== undefined) {
+    throw new TailraceError(
+      'local-start-failed',
+      `Maven could not resolve Apache Kafka ${kafkaVersion}: ${failure}`,
+    );
+  }
+}
+
+function cacheDir(env: Environment): string {
+  const base = env['XDG_CACHE_HOME'];
+  return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'tailrace');
+}

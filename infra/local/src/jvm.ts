@@ -1,0 +1,207 @@
+/**
+ * Apache Kafka on the local JVM: one node that is broker and controller, on loopback only.
+ *
+ * In the data directory are `log` (Kafka's own), `server.properties` (written anew at every start, as the
+ * ports may differ), `broker.log`, and `keeper`, which names the process that runs the JVM.
+ */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { open, rename, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { TailraceError } from '@tailrace/errors';
+import type { BrokerNode, Environment, NodeOptions } from './broker.ts';
+import { startFailure } from './failure.ts';
+import { areJarsCached, resolveJars } from './jars.ts';
+import { identify, isAlive, readIdentity } from './lock.ts';
+import { freePort, loopback } from './ports.ts';
+import { untilReady } from './probe.ts';
+import { formatProperties, jvmProperties } from './properties.ts';
+
+const kafkaDir = join(import.meta.dirname, '..', 'kafka');
+const minimumJava = 17;
+const stopTimeoutMs = 20_000;
+/** A second more than the keeper gives the JVM when its parent is gone. */
+const orphanTimeoutMs = 6_000;
+
+/** What lives for a second, or does little, costs less without what pays off later. */
+const withoutOptimiser = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+
+const run = promisify(execFile);
+
+/** What must be installed before {@link startJvm} can work, as a phrase; undefined where nothing is. */
+export async function missingForJvm(env: Environment): Promise<string | undefined> {
+  const [java, maven] = await Promise.all([
+    run(javaCommand(env), ['-version'], { env: { ...env } }).then(
+      ({ stderr }) => parseJavaMajor(stderr),
+      () => undefined,
+    ),
+    (await areJarsCached(env)) ||
+      run('mvn', ['--version'], { env: { ...env } }).then(
+        () => true,
+        () => false,
+      ),
+  ]);
+  const found = java === undefined ? '' : ` (found: Java ${java})`;
+  const missing = [
+    ...(java !== undefined && java >= minimumJava ? [] : [`Java ${minimumJava} or later${found}`]),
+    ...(maven ? [] : ['Maven']),
+  ];
+  return missing.length > 0 ? missing.join(' and ') : undefined;
+}
+
+/** 17 of `openjdk version "17.0.15"`, 8 of `java version "1.8.0_402"`. */
+export function parseJavaMajor(text: string): number | undefined {
+  const match = /version "(?:1\.)?(\d+)/.exec(text);
+  return match ? Number(match[1]) : undefined;
+}
+
+export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
+  const { env, dataDir, progress, onDeath, signal } = options;
+  await outliveOrphan(dataDir);
+  const classPath = await resolveJars(env, progress, signal);
+  const port = await freePort(options.port);
+  let keeper: ChildProcess | undefined;
+  let expectedEnd = false;
+
+  const start = async (): Promise<void> => {
+    const properties = jvmProperties({
+      logDir: join(dataDir, 'log'),
+      port,
+      controllerPort: await freePort(),
+    });
+    await writeFile(join(dataDir, 'server.properties'), formatProperties(properties));
+    if (!existsSync(join(dataDir, 'log', 'meta.properties'))) {
+      progress('formatting its storage');
+      await format(dataDir, classPath, env);
+    }
+    signal.throwIfAborted();
+    progress('starting the broker');
+    expectedEnd = false;
+    const started = (keeper = await spawnBroker(options, classPath));
+    let ready = false;
+    started.once('exit', (code, signalName) => {
+      if (signalName !== null) killGroup(started);
+      if (ready && !expectedEnd) onDeath(signalName ?? `exit code ${code ?? 0}`);
+    });
+    const outcome = await untilReady(loopback, port, () => signal.aborted || hasEnded(started));
+    if (outcome !== 'ready') {
+      await kill('SIGKILL');
+      signal.throwIfAborted();
+      throw await startFailure(
+        outcome === 'late' ? 'it does not answer' : 'it ended',
+        join(dataDir, 'broker.log'),
+      );
+    }
+    ready = true;
+  };
+
+  const kill = async (signalName: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    expectedEnd = true;
+    if (keeper === undefined || hasEnded(keeper)) return;
+    keeper.ref();
+    const ended = once(keeper, 'exit');
+    keeper.stdin?.write(`${signalName.slice('SIG'.length)}\n`);
+    const timer = setTimeout(killGroup, stopTimeoutMs, keeper);
+    await ended;
+    clearTimeout(timer);
+  };
+
+  await start();
+  return {
+    kind: 'jvm',
+    address: `${loopback}:${port}`,
+    kill,
+    restart: start,
+    remove: () => Promise.resolve(),
+  };
+}
+
+/**
+ * Waits until what an earlier process left running on this data has ended. Its keeper is about to end it;
+ * where it does not, it is ended here.
+ */
+async function outliveOrphan(dataDir: string): Promise<void> {
+  const keeper = await readIdentity(join(dataDir, 'keeper'));
+  if (keeper === undefined) return;
+  const deadline = Date.now() + orphanTimeoutMs;
+  while (await isAlive(keeper)) {
+    if (Date.now() > deadline) process.kill(-keeper.pid, 'SIGKILL');
+    await sleep(100);
+  }
+}
+
+async function spawnBroker(options: NodeOptions, classPath: string): Promise<ChildProcess> {
+  const { env, dataDir, quickStart } = options;
+  const logFile = join(dataDir, 'broker.log');
+  await rename(logFile, `${logFile}.old`).catch(() => undefined);
+  const log = await open(logFile, 'a');
+  try {
+    const keeper = spawn(
+      'sh',
+      [
+        join(kafkaDir, 'keeper.sh'),
+        javaCommand(env),
+        ...(quickStart ? withoutOptimiser : []),
+        '-Xms256m',
+        '-Xmx768m',
+        '-XX:+ExitOnOutOfMemoryError',
+        '-Djava.awt.headless=true',
+        `-Dlog4j2.configurationFile=${join(kafkaDir, 'log4j2.properties')}`,
+        `-Dtailrace.broker.log=${logFile}`,
+        '-cp',
+        classPath,
+        'kafka.Kafka',
+        join(dataDir, 'server.properties'),
+      ],
+      { env: { ...env }, detached: true, stdio: ['pipe', log.fd, log.fd] },
+    );
+    keeper.stdin?.on('error', () => undefined);
+    await once(keeper, 'spawn');
+    await writeFile(join(dataDir, 'keeper'), JSON.stringify(await identify(keeper.pid ?? 0)));
+    // Somebody who forgets to stop the broker can still end, and the keeper then ends the broker.
+    keeper.unref();
+    (keeper.stdin as Socket).unref();
+    return keeper;
+  } finally {
+    await log.close();
+  }
+}
+
+async function format(dataDir: string, classPath: string, env: Environment): Promise<void> {
+  const clusterId = randomBytes(16).toString('base64url');
+  const tool = ['kafka.tools.StorageTool', 'format', '--ignore-formatted', '-t', clusterId];
+  const args = ['-c', join(dataDir, 'server.properties')];
+  const flags = [...withoutOptimiser, '-Dlog4j2.level=ERROR'];
+  try {
+    await run(javaCommand(env), [...flags, '-cp', classPath, ...tool, ...args], { env: { ...env } });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new TailraceError(
+      'local-start-failed',
+      `Apache Kafka's storage in ${dataDir} could not be formatted:\n${stdout}${stderr}`,
+    );
+  }
+}
+
+function javaCommand(env: Environment): string {
+  const home = env['JAVA_HOME'];
+  return home === undefined || home === '' ? 'java' : join(home, 'bin', 'java');
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Ends the keeper and the JVM at once; the JVM is left alone where somebody killed its keeper. */
+function killGroup(keeper: ChildProcess): void {
+  try {
+    process.kill(-(keeper.pid ?? 0), 'SIGKILL');
+  } catch {
+    // Both have ended.
+  }
+}

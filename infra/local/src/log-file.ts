@@ -1,0 +1,43 @@
+/**
+ * A service's log on disk: what the last run left is kept as `.old`, and so is what comes before the file
+ * gets too large, so that two files of `maxBytes` are the most there can be.
+ */
+import { closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+export interface LogFile {
+  readonly path: string;
+  write(line: string): void;
+  close(): void;
+}
+
+export function openLogFile(path: string, maxBytes = 20_000_000): LogFile {
+  mkdirSync(dirname(path), { recursive: true });
+  let size = 0;
+  let fd: number | undefined;
+  const begin = (): number => {
+    try {
+      renameSync(path, `${path}.old`);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    size = 0;
+    return openSync(path, 'a');
+  };
+  fd = begin();
+  return {
+    path,
+    write(line) {
+      if (fd === undefined) return;
+      if (size > maxBytes) {
+        closeSync(fd);
+        fd = begin();
+      }
+      size += writeSync(fd, `${line}\n`);
+    },
+    close() {
+      if (fd !== undefined) closeSync(fd);
+      fd = undefined;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { checkPorts, makePlan, type Plan } from './plan.ts';
+import { freePort } from './ports.ts';
+
+test('without a configuration file of its own the demo is among the services, and stops last', () => {
+  assert.equal(makePlan({}).services.at(-1)?.name, 'demo');
+  assert.ok(
+    !makePlan({ TAILRACE_CONFIG: import.meta.filename }).services.some(({ name }) => name === 'demo'),
+  );
+});
+
+test('all wrong settings are reported at once', () => {
+  const env = { TAILRACE_INGEST_PORT: '80800', TAILRACE_RETRY_SCHEDULE: 'soon' };
+  assert.throws(() => makePlan(env), {
+    code: 'invalid-settings',
+    message: /^TAILRACE_INGEST_PORT: found "80800".*\nTAILRACE_RETRY_SCHEDULE: found "soon"/,
+  });
+  assert.throws(() => makePlan({ TAILRACE_CONFIG: '/nowhere.yaml' }), /there is no file \/nowhere\.yaml/);
+});
+
+function planWith(ports: readonly number[]): Plan {
+  const plan = makePlan({});
+  const services = ports.map((port, index) => ({
+    name: `service${index}`,
+    script: '',
+    env: {},
+    ports: [{ port, setting: 'TAILRACE_INGEST_PORT' }],
+  }));
+  return { ...plan, services };
+}
+
+test('a port that is in use is reported with the setting that changes it', async () => {
+  const port = await freePort();
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  await assert.rejects(checkPorts(planWith([port])), {
+    code: 'local-start-failed',
+    message: `Port ${port}, which service0 is to listen on, is in use: stop what uses it, or set TAILRACE_INGEST_PORT to another.`,
+  });
+  server.close();
+  await once(server, 'close');
+  await checkPorts(planWith([port]));
+});
+
+test('one port for two services is reported', async () => {
+  const port = await freePort();
+  await assert.rejects(checkPorts(planWith([port, port])), /given to both service0 and service1/);
+});

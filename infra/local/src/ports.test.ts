@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { freePort, isFree } from './ports.ts';
+
+test('the preferred port is given where it is free, and another one where it is not', async () => {
+  const port = await freePort();
+  assert.equal(await freePort(port), port);
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  assert.equal(await isFree(port), false);
+  const other = await freePort(port);
+  assert.notEqual(other, port);
+  server.close();
+});
+
+test('ports come from below those that systems give to outgoing connections', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()));
+  assert.ok(Math.max(...ports) < 32_768);
+});

@@ -1,0 +1,80 @@
+/** The broker's configuration, for either way of running it. Names and meanings: Kafka's own documentation. */
+
+export type Properties = Readonly<Record<string, string | number | boolean>>;
+
+/**
+ * As small as one broker needs, and quick: nobody waits for a group's first rebalance, and after a crash the
+ * node registers again as soon as its short session has ended.
+ */
+const shared: Properties = {
+  'process.roles': 'broker,controller',
+  'node.id': 1,
+  'auto.create.topics.enable': false,
+  'default.replication.factor': 1,
+  'group.initial.rebalance.delay.ms': 0,
+  'broker.session.timeout.ms': 3_000,
+  'broker.heartbeat.interval.ms': 500,
+  'offsets.topic.replication.factor': 1,
+  'offsets.topic.num.partitions': 3,
+  'transaction.state.log.replication.factor': 1,
+  'transaction.state.log.min.isr': 1,
+  'transaction.state.log.num.partitions': 3,
+  'share.coordinator.state.topic.replication.factor': 1,
+  'share.coordinator.state.topic.min.isr': 1,
+  'share.coordinator.state.topic.num.partitions': 3,
+};
+
+/** Everything on loopback. The quorum's voter is named here, not in the data: its port may differ at each start. */
+export function jvmProperties(options: {
+  readonly logDir: string;
+  readonly port: number;
+  readonly controllerPort: number;
+}): Properties {
+  const { logDir, port, controllerPort } = options;
+  return {
+    ...shared,
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    listeners: `BROKER://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `BROKER://127.0.0.1:${port}`,
+    'listener.security.protocol.map': 'BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'BROKER',
+    'controller.listener.names': 'CONTROLLER',
+    'log.dirs': logDir,
+  };
+}
+
+/** Clients come in by `advertised`, the address as seen from outside; the broker reaches itself inside. */
+export function containerProperties(options: {
+  readonly logDir: string;
+  readonly port: number;
+  readonly advertised: string;
+}): Properties {
+  const { logDir, port, advertised } = options;
+  return {
+    ...shared,
+    'controller.quorum.voters': '1@127.0.0.1:29093',
+    listeners: `CLIENT://0.0.0.0:${port},BROKER://127.0.0.1:29092,CONTROLLER://127.0.0.1:29093`,
+    'advertised.listeners': `CLIENT://${advertised},BROKER://127.0.0.1:29092`,
+    'listener.security.protocol.map': 'CLIENT:PLAINTEXT,BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'BROKER',
+    'controller.listener.names': 'CONTROLLER',
+    'log.dirs': logDir,
+  };
+}
+
+/** As a properties file. */
+export function formatProperties(properties: Properties): string {
+  return Object.entries(properties)
+    .map(([name, value]) => `${name}=${String(value).replaceAll('\\', '\\\\')}\n`)
+    .join('');
+}
+
+/** As the environment of the official image: `log.dirs` is KAFKA_LOG_DIRS. */
+export function formatEnvironment(properties: Properties): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [
+      `KAFKA_${name.toUpperCase().replaceAll('.', '_')}`,
+      String(value),
+    ]),
+  );
+}

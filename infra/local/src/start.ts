@@ -1,0 +1,239 @@
+/**
+ * `npm start`: the whole of Tailrace on one machine, in the foreground. It brings up a broker, the topics,
+ * the configuration and the services in this order, keeps them running, and takes them down in the order in
+ * which work flows, so that nothing is taken in that would have to wait for the next start.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TailraceError, isTailraceError } from '@tailrace/errors';
+import type { TopicReport } from '@tailrace/kafka';
+import { startBroker, type Broker, type OwnBroker } from './broker.ts';
+import { tailrace } from './command.ts';
+import { demoConfig, demoWriteKey } from './demo.ts';
+import { acquireLock } from './lock.ts';
+import { openLogFile } from './log-file.ts';
+import { checkPorts, makePlan, type Plan } from './plan.ts';
+import { supervise, type Supervised } from './supervise.ts';
+import { createTerminal } from './terminal.ts';
+
+/** npm passes on the signal that the terminal has sent to this process as well: that is still one key press. */
+const sameRequestMs = 500;
+
+const terminal = createTerminal(process.stdout);
+const stopping = new AbortController();
+const services: Supervised[] = [];
+let broker: Broker | OwnBroker | undefined;
+let releaseLock: (() => Promise<void>) | undefined;
+let brokerRestarts = Promise.resolve();
+let stopRequestedAt = 0;
+
+process.on('SIGINT', () => {
+  requestStop('Ctrl-C');
+});
+process.on('SIGTERM', () => {
+  requestStop('SIGTERM');
+});
+process.on('SIGHUP', () => {
+  requestStop('the terminal closed');
+});
+
+try {
+  await bringUp();
+  await new Promise<void>((resolve) => {
+    stopping.signal.addEventListener('abort', () => {
+      resolve();
+    });
+  });
+} catch (error) {
+  if (!stopping.signal.aborted) {
+    process.exitCode = 1;
+    terminal.say('tailrace', isTailraceError(error) ? error.message : String((error as Error).stack), 'bad');
+  }
+}
+await takeDown();
+// What may still be open, such as a connection to a Docker engine, has no more to say.
+process.exit();
+
+async function bringUp(): Promise<void> {
+  const plan = makePlan(process.env, {
+    colours: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
+  });
+  await mkdir(plan.dataDir, { recursive: true });
+  const tookOver = await takeCheckout(plan);
+  await untilPortsAreFree(plan, tookOver);
+
+  broker = await startBroker({
+    env: process.env,
+    dataDir: join(plan.dataDir, 'kafka'),
+    port: plan.kafkaPort,
+    signal: stopping.signal,
+    onProgress: (phrase, count) => {
+      const steps = count === undefined ? '' : ` ${count.done} of ${count.total}`;
+      terminal.progress('kafka', `${phrase}${steps}`, {
+        milestone: count === undefined || count.done % 10 === 0,
+      });
+    },
+    onDeath: reviveBroker,
+  });
+  const origin = { given: 'from KAFKA_BROKERS', container: 'in a container', jvm: 'on the local JVM' }[
+    broker.kind
+  ];
+  terminal.say('kafka', `ready at ${broker.brokers.join(',')}, ${origin}`, 'good');
+
+  const env = {
+    ...process.env,
+    KAFKA_BROKERS: broker.brokers.join(','),
+    TAILRACE_SECRET_KEY:
+      process.env['TAILRACE_SECRET_KEY'] ?? (await keptKey(join(plan.dataDir, 'secret-key'))),
+    ...(plan.configFile === undefined && {
+      TAILRACE_ALLOW_PRIVATE_NETWORKS: process.env['TAILRACE_ALLOW_PRIVATE_NETWORKS'] ?? '127.0.0.0/8',
+    }),
+  };
+  const options = { env, signal: stopping.signal };
+  terminal.progress('topics', 'applying');
+  sayTopics(await tailrace(['topics', 'apply', '--output', 'json'], options));
+  const configFile = plan.configFile ?? (await writeDemoConfig(plan));
+  terminal.progress('config', `applying ${configFile}`, { milestone: false });
+  const changes = await tailrace(['apply', '-f', configFile], options);
+  terminal.say('config', `ready, as in ${configFile}: ${changes.trimEnd().split('\n').at(-1) ?? ''}`, 'good');
+
+  for (const { name, script, env: ownEnv } of plan.services) {
+    const logFile = openLogFile(join(plan.dataDir, 'logs', `${name}.log`));
+    services.push(supervise({ name, script, env: { ...env, ...ownEnv } }, { terminal, logFile }));
+  }
+  await Promise.all(
+    services.map(async (service, index) => {
+      await unlessStopped(service.ready);
+      const ports = plan.services[index]?.ports.map(({ port }) => port).join(' and ') ?? '';
+      terminal.say(service.name, `ready on port ${ports}, as process ${service.pid ?? 0}`, 'good');
+    }),
+  );
+  terminal.print(readyLine(plan));
+}
+
+/** A topic that differs is as somebody may have meant it: it is told, and no reason not to start. */
+function sayTopics(json: string): void {
+  const { topics } = JSON.parse(json) as { topics: TopicReport[] };
+  const created = topics.filter(({ outcome }) => outcome === 'created').length;
+  for (const { differences } of topics)
+    for (const difference of differences) terminal.say('topics', difference);
+  terminal.say('topics', `ready, ${topics.length} of them, ${created} created`, 'good');
+}
+
+function readyLine({ ingestPort, metricsPort, configFile, services }: Plan): string {
+  const writeKey = configFile === undefined ? ` (write key ${demoWriteKey})` : '';
+  const metrics = services
+    .filter(({ name }) => name !== 'demo')
+    .map(({ name }, index) => `${name} http://localhost:${metricsPort + index}/metrics`);
+  return (
+    `Tailrace is ready: send events to http://localhost:${ingestPort}${writeKey}; ` +
+    `metrics: ${metrics.join(', ')}. Ctrl-C ends it.`
+  );
+}
+
+/** One run at a time in a data directory. Whether the one before it ended without cleaning up. */
+async function takeCheckout({ dataDir }: Plan): Promise<boolean> {
+  const lock = await acquireLock(join(dataDir, 'lock'));
+  if ('heldBy' in lock) {
+    throw new TailraceError(
+      'local-start-failed',
+      `Tailrace already runs on ${dataDir}, as process ${lock.heldBy}. Stop it first, or set TAILRACE_DATA_DIR to another directory.`,
+    );
+  }
+  releaseLock = lock.release;
+  return lock.wasStale;
+}
+
+/** The services of a run that was killed need a moment to notice, and to give back their ports. */
+async function untilPortsAreFree(plan: Plan, tookOver: boolean): Promise<void> {
+  const deadline = Date.now() + (tookOver ? 30_000 : 0);
+  for (;;) {
+    try {
+      await checkPorts(plan);
+      return;
+    } catch (error) {
+      if (Date.now() >= deadline) throw error;
+    }
+    terminal.progress('tailrace', 'waiting for the run before this one to end', { milestone: false });
+    await sleep(250, undefined, { signal: stopping.signal });
+  }
+}
+
+/** The key that encrypts secrets at rest must be the same at the next start, or what it encrypted is lost. */
+async function keptKey(path: string): Promise<string> {
+  const key = randomBytes(32).toString('hex');
+  await writeFile(path, key, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  });
+  return readFile(path, 'utf8');
+}
+
+async function writeDemoConfig({ dataDir, demoPort }: Plan): Promise<string> {
+  const path = join(dataDir, 'demo.yaml');
+  await writeFile(path, await demoConfig(demoPort));
+  return path;
+}
+
+function reviveBroker(how: string): void {
+  terminal.say('kafka', `ended with ${how}; it is started again`, 'bad');
+  const revive = async (): Promise<void> => {
+    for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, 30_000)) {
+      await sleep(pauseMs);
+      if (isStopping() || broker === undefined || !('restart' in broker)) return;
+      try {
+        await broker.restart();
+        terminal.say('kafka', 'is ready again', 'good');
+        return;
+      } catch (error) {
+        if (!isStopping()) terminal.say('kafka', (error as Error).message, 'bad');
+      }
+    }
+  };
+  brokerRestarts = brokerRestarts.then(revive);
+}
+
+function requestStop(reason: string): void {
+  if (isStopping()) {
+    if (Date.now() - stopRequestedAt < sameRequestMs) return;
+    terminal.say('tailrace', 'killed at the second request');
+    for (const service of services) service.kill();
+    void (broker !== undefined && 'kill' in broker ? broker.kill('SIGKILL') : Promise.resolve()).finally(
+      () => {
+        process.exit(130);
+      },
+    );
+    return;
+  }
+  terminal.say('tailrace', `stopping (${reason}); once more kills at once`);
+  stopRequestedAt = Date.now();
+  stopping.abort(new Error(reason));
+}
+
+function isStopping(): boolean {
+  return stopping.signal.aborted;
+}
+
+async function takeDown(): Promise<void> {
+  for (const service of services) {
+    await service.stop();
+    terminal.say(service.name, 'stopped');
+  }
+  await brokerRestarts;
+  if (broker !== undefined) {
+    await broker.stop();
+    if (broker.kind !== 'given') terminal.say('kafka', 'stopped');
+  }
+  await releaseLock?.();
+}
+
+/** `work`, or a rejection as soon as a stop is requested. */
+async function unlessStopped<T>(work: Promise<T>): Promise<T> {
+  stopping.signal.throwIfAborted();
+  const stopped = Promise.withResolvers<never>();
+  stopping.signal.addEventListener('abort', () => {
+    stopped.reject(stopping.signal.reason as Error);
+  });
+  return Promise.race([work, stopped.promise]);
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openLogFile } from './log-file.ts';
+import { supervise, type Supervised } from './supervise.ts';
+import type { Terminal } from './terminal.ts';
+
+const readyLine = `console.log(JSON.stringify({ level: 'info', time: 'now', pid: process.pid, msg: 'ready' }));`;
+const stopsLikeAService = `
+  process.on('SIGTERM', () => process.exit(0));
+  process.on('disconnect', () => process.exit(0));
+  setInterval(() => undefined, 60_000);`;
+
+interface Bench extends AsyncDisposable {
+  readonly service: Supervised;
+  /** What was said so far, a line each. */
+  readonly said: readonly string[];
+  readonly logPath: string;
+  /** Resolves once a line that `pattern` matches has been said. */
+  until(pattern: RegExp): Promise<string>;
+}
+
+async function run(script: string): Promise<Bench> {
+  const dir = await mkdtemp(join(tmpdir(), 'tailrace-supervise-'));
+  await writeFile(join(dir, 'main.mjs'), script);
+  const said: string[] = [];
+  const terminal: Terminal = {
+    say: (name, text) => void said.push(`${name} ${text}`),
+    progress: () => undefined,
+    print: (text) => void said.push(text),
+  };
+  const logPath = join(dir, 'service.log');
+  const service = supervise(
+    { name: 'router', script: join(dir, 'main.mjs'), env: process.env },
+    { terminal, logFile: openLogFile(logPath) },
+  );
+  return {
+    service,
+    said,
+    logPath,
+    async until(pattern) {
+      for (;;) {
+        const line = said.find((text) => pattern.test(text));
+        if (line !== undefined) return line;
+        await sleep(10);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await service.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function pidIn(logPath: string): Promise<number> {
+  const [line = ''] = (await readFile(logPath, 'utf8')).trimEnd().split('\n').slice(-1);
+  return (JSON.parse(line) as { pid: number }).pid;
+}
+
+test('a service that is killed is named, with its last log lines, and started again', async () => {
+  await using bench = await run(stopsLikeAService + readyLine);
+  await bench.service.ready;
+  const pid = bench.service.pid ?? 0;
+  process.kill(pid, 'SIGKILL');
+  await bench.until(/router ended by SIGKILL; it is started again in 0\.5 s/);
+  await bench.until(/its last log lines[^]*info: ready/);
+  await bench.until(/router is ready again/);
+  assert.notEqual(bench.service.pid, pid);
+});
+
+test('a service that refuses its settings is not started again', async () => {
+  await using bench = await run(`console.error('TAILRACE_INGEST_PORT: found "x"'); process.exit(78);`);
+  await assert.rejects(bench.service.ready, {
+    code: 'local-start-failed',
+    message: 'router could not start: ended with exit code 78.',
+  });
+  assert.deepEqual(bench.said, ['router TAILRACE_INGEST_PORT: found "x"']);
+});
+
+test('a service that dies three times without ever having been ready is given up', async () => {
+  await using bench = await run('process.exit(1);');
+  await assert.rejects(bench.service.ready, /could not start: ended with exit code 1/);
+  assert.equal(bench.said.filter((line) => line.includes('started again')).length, 2);
+});
+
+test('warnings and plain output are shown, everything is in the log file', async () => {
+  await using bench = await run(
+    `console.log(JSON.stringify({ level: 'debug', time: 'now', msg: 'a detail' }));
+     console.log(JSON.stringify({ level: 'warn', time: 'now', msg: 'slow' }));
+     console.log('plain');` +
+      stopsLikeAService +
+      readyLine,
+  );
+  await bench.service.ready;
+  assert.deepEqual(bench.said, ['router warn: slow', 'router plain']);
+  assert.match(await readFile(bench.logPath, 'utf8'), /a detail[^]*slow[^]*plain[^]*ready/);
+});
+
+test('stopping is a request that the service answers by ending', async () => {
+  await using bench = await run(
+    `process.on('SIGTERM', () => { console.log('goodbye'); process.exit(0); });
+     setInterval(() => undefined, 60_000);
+     ${readyLine}`,
+  );
+  await bench.service.ready;
+  await bench.service.stop();
+  assert.deepEqual(bench.said, ['router goodbye']);
+});
+
+test('a service does not outlive a supervisor that was killed', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'tailrace-supervise-'));
+  await writeFile(join(dir, 'main.mjs'), stopsLikeAService + readyLine);
+  const supervisor = `
+    import { openLogFile } from ${JSON.stringify(join(import.meta.dirname, 'log-file.ts'))};
+    import { supervise } from ${JSON.stringify(join(import.meta.dirname, 'supervise.ts'))};
+    const terminal = { say() {}, progress() {}, print() {} };
+    const logFile = openLogFile(${JSON.stringify(join(dir, 'service.log'))});
+    const script = ${JSON.stringify(join(dir, 'main.mjs'))};
+    await supervise({ name: 'router', script, env: process.env }, { terminal, logFile }).ready;
+    console.log('ready');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', supervisor], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(createInterface({ input: child.stdout }), 'line');
+  const pid = await pidIn(join(dir, 'service.log'));
+  child.kill('SIGKILL');
+  const isGone = (): boolean => {
+    try {
+      return !process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+  };
+  while (!isGone()) await sleep(10);
+  await rm(dir, { recursive: true, force: true });
+});
