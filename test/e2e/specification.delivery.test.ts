@@ -256,7 +256,7 @@ describe('7 errors', { concurrency: true }, () => {
   });
 
   test('7 response status 429: retried, no sooner than Retry-After asks', async () => {
-    const date = new Date(Date.now() + 3_000).toUTCString();
+    const date = new Date(Date.now() + 2_000).toUTCString();
     const inSeconds = answers.sequence(answers.tooManyRequests('2'), answers.status(200));
     const byDate = answers.sequence(answers.tooManyRequests(date), answers.status(200));
     await using first = await startReceiver({ answer: inSeconds });
