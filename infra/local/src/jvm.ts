@@ -25,8 +25,8 @@ import { formatProperties, jvmProperties } from './properties.ts';
 const kafkaDir = join(import.meta.dirname, '..', 'kafka');
 const minimumJava = 17;
 const stopTimeoutMs = 20_000;
-/** A second more than the keeper gives the JVM when its parent is gone. */
-const orphanTimeoutMs = 6_000;
+/** A little more than the keeper takes to end the JVM when its parent is gone. */
+const orphanTimeoutMs = 10_000;
 
 /** What lives for a second, or does little, costs less without what pays off later. */
 const withoutOptimiser = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
@@ -136,7 +136,7 @@ async function outliveOrphan(dataDir: string): Promise<void> {
 }
 
 async function spawnBroker(options: NodeOptions, classPath: string): Promise<ChildProcess> {
-  const { env, dataDir, quickStart } = options;
+  const { env, dataDir, keepData, quickStart } = options;
   const logFile = join(dataDir, 'broker.log');
   await rename(logFile, `${logFile}.old`).catch(() => undefined);
   const log = await open(logFile, 'a');
@@ -145,6 +145,7 @@ async function spawnBroker(options: NodeOptions, classPath: string): Promise<Chi
       'sh',
       [
         join(kafkaDir, 'keeper.sh'),
+        keepData ? '' : dataDir,
         javaCommand(env),
         ...(quickStart ? withoutOptimiser : []),
         '-Xms256m',
@@ -174,7 +175,8 @@ async function spawnBroker(options: NodeOptions, classPath: string): Promise<Chi
 
 async function format(dataDir: string, classPath: string, env: Environment): Promise<void> {
   const clusterId = randomBytes(16).toString('base64url');
-  const tool = ['kafka.tools.StorageTool', 'format', '--ignore-formatted', '-t', clusterId];
+  // Joined by `=`, because an id may begin with a dash.
+  const tool = ['kafka.tools.StorageTool', 'format', '--ignore-formatted', `--cluster-id=${clusterId}`];
   const args = ['-c', join(dataDir, 'server.properties')];
   const flags = [...withoutOptimiser, '-Dlog4j2.level=ERROR'];
   try {

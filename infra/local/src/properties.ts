@@ -4,7 +4,8 @@ export type Properties = Readonly<Record<string, string | number | boolean>>;
 
 /**
  * As small as one broker needs, and quick: nobody waits for a group's first rebalance, and after a crash the
- * node registers again as soon as its short session has ended.
+ * node registers again as soon as its session has ended. With sessions of three seconds, a busy machine took
+ * the broker for dead now and then.
  */
 const shared: Properties = {
   'process.roles': 'broker,controller',
@@ -12,8 +13,8 @@ const shared: Properties = {
   'auto.create.topics.enable': false,
   'default.replication.factor': 1,
   'group.initial.rebalance.delay.ms': 0,
-  'broker.session.timeout.ms': 3_000,
-  'broker.heartbeat.interval.ms': 500,
+  'broker.session.timeout.ms': 6_000,
+  'broker.heartbeat.interval.ms': 1_000,
   'offsets.topic.replication.factor': 1,
   'offsets.topic.num.partitions': 3,
   'transaction.state.log.replication.factor': 1,

@@ -4,6 +4,7 @@
  * which work flows, so that nothing is taken in that would have to wait for the next start.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,11 +42,7 @@ process.on('SIGHUP', () => {
 
 try {
   await bringUp();
-  await new Promise<void>((resolve) => {
-    stopping.signal.addEventListener('abort', () => {
-      resolve();
-    });
-  });
+  if (!isStopping()) await once(stopping.signal, 'abort');
 } catch (error) {
   if (!stopping.signal.aborted) {
     process.exitCode = 1;
