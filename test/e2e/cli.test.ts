@@ -1,37 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { freePort } from '@tailrace/local';
 import { sharedBroker } from '../support/broker.ts';
+import { tailrace } from '../support/cli.ts';
 import { uniquePrefix } from '../support/topics.ts';
-
-const root = path.join(import.meta.dirname, '../..');
-/** What `npx tailrace` runs. */
-const executable = path.join(root, 'node_modules/.bin/tailrace');
-
-interface Run {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs the CLI as a shell would, with nothing in its environment but `env` and the way to this Node. */
-async function tailrace(args: readonly string[], env: Record<string, string>, input = ''): Promise<Run> {
-  const child = spawn(executable, args, {
-    env: { PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`, ...env },
-    stdio: 'pipe',
-  });
-  child.stdin.end(input);
-  const [stdout, stderr, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number]>,
-  ]);
-  return { exitCode, stdout, stderr };
-}
 
 async function environment(): Promise<Record<string, string>> {
   const { brokers } = await sharedBroker();

@@ -64,7 +64,9 @@ describe('a consumer', { concurrency: true }, () => {
       () => admin.committed(group.groupId, topic),
       ([offset]) => offset === 40,
     );
-    assert.deepEqual(first.partitions, [{ topic, partition: 0, uncommitted: 60, lag: 60 }]);
+    assert.deepEqual(first.partitions, [
+      { topic, partition: 0, next: 100, end: 100, uncommitted: 60, lag: 60 },
+    ]);
     await first.close();
     for (const record of first.records.items) {
       assert.equal(record.lost, true);
@@ -78,6 +80,28 @@ describe('a consumer', { concurrency: true }, () => {
       ([offset]) => offset === 100,
     );
     assert.deepEqual(offsetsOf(second), unfinished);
+  });
+
+  test('can be asked what is unfinished, be it by an earlier owner, handed out, or still to come', async () => {
+    const topic = await kafka.createTopic();
+    await publish(topic, numbers(100));
+    const group = { groupId: `${topic}.group`, topics: [topic] };
+    const first = await joinGroup(kafka, group);
+    for (const record of await first.records.waitFor(100)) {
+      if (![40, 70, 90].includes(record.offset)) record.done();
+    }
+    await first.close();
+
+    await using second = await joinGroup(kafka, { ...group, limits: () => ({ records: 3, bytes: 1_000 }) });
+    const handedOut = await second.records.waitFor(3);
+    handedOut.find(({ offset }) => offset === 70)?.done();
+    await publish(topic, ['100', '101']);
+    const offsets: number[] = [];
+    for await (const records of second.unfinished(topic, [0, 1])) {
+      offsets.push(...records.map(({ offset }) => offset));
+    }
+    assert.deepEqual(offsets, [40, 90, 100, 101]);
+    for await (const records of second.unfinished(topic, [1])) assert.fail(String(records.length));
   });
 
   test('close() waits for what is being finished, and commits it', async () => {

@@ -11,11 +11,16 @@ export interface KafkaProxy extends AsyncDisposable {
   readonly brokers: readonly string[];
   /** So many answers to produce requests, from now on, are not passed on; the connection ends instead. */
   loseProduceAnswers: number;
+  /** The same for answers to requests that end a transaction. */
+  loseCommitAnswers: number;
   readonly lost: Collected<{ readonly at: number }>;
 }
 
 /** Numbers of Kafka's protocol: requests by what they ask for. */
-const produce = 0;
+const losable = new Map<number, 'loseProduceAnswers' | 'loseCommitAnswers'>([
+  [0 /* produce */, 'loseProduceAnswers'],
+  [26 /* end of a transaction */, 'loseCommitAnswers'],
+]);
 const namesBrokers = new Set([3 /* metadata */, 10 /* find coordinator */]);
 
 /** @param broker `host:port` as the broker itself advertises it. */
@@ -30,6 +35,7 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   const proxy: KafkaProxy = {
     brokers: [`127.0.0.1:${own.port}`],
     loseProduceAnswers: 0,
+    loseCommitAnswers: 0,
     lost,
     async [Symbol.asyncDispose]() {
       server.close();
@@ -66,8 +72,9 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
         const correlationId = frame.readInt32BE(4);
         const request = asked.get(correlationId);
         asked.delete(correlationId);
-        if (request === produce && proxy.loseProduceAnswers > 0) {
-          proxy.loseProduceAnswers -= 1;
+        const losing = request === undefined ? undefined : losable.get(request);
+        if (losing && proxy[losing] > 0) {
+          proxy[losing] -= 1;
           lost.add({ at: Date.now() });
           end();
           return;

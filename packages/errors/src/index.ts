@@ -117,6 +117,11 @@ export const errorTable = {
     meaning: 'something that `npm start` or a test brings along could not be started',
     mend: 'The message says what is missing or in the way; put it right and start again.',
   },
+  superseded: {
+    status: 409,
+    meaning: 'another process has taken over this work',
+    mend: 'Let that one end; then run this one again where something is left to do.',
+  },
   'shutting-down': {
     status: 503,
     meaning: 'this process is stopping',

@@ -4,10 +4,11 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
-import kafkajs, { type Admin, type KafkaConfig, type KafkaMessage } from 'kafkajs';
+import kafkajs, { type Admin, type ConsumerConfig, type KafkaConfig, type KafkaMessage } from 'kafkajs';
 import './compression.ts';
 import { coPartitionedAssigner } from './assigner.ts';
 import { maxWaitMs, startConsumption, type Consumption, type ConsumeOptions } from './consumption.ts';
+import { openExclusivePublisher, type ExclusivePublisher } from './exclusive-publisher.ts';
 import { kafkaFailure } from './failure.ts';
 import {
   followerMaxWaitMs,
@@ -20,6 +21,7 @@ import { bridgeLog, type KafkaLog } from './log.ts';
 import { steadyPartitioner } from './partitioner.ts';
 import { BatchingPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
 import { lastOfEach, type ConsumedRecord } from './record.ts';
+import { startScan, type Scan, type ScanOptions } from './scan.ts';
 import { ensureTopics, type TopicReport, type TopicSpec } from './topics.ts';
 
 export interface KafkaSettings {
@@ -45,10 +47,14 @@ export interface KafkaSettings {
 export interface Kafka {
   /** An idempotent, acks=all producer; it connects when something is published, and waits for brokers. */
   publisher(options?: PublisherOptions): Publisher;
+  /** Resolves once every earlier holder of `id` is shut out, and what it left unfinished is decided. */
+  exclusivePublisher(id: string): Promise<ExclusivePublisher>;
   /** Resolves once it has joined the group; waits for brokers. */
   consume(options: ConsumeOptions): Promise<Consumption>;
   /** Resolves once the topic is read to its end. */
   follow(options: FollowOptions): Promise<Follower>;
+  /** Resolves once it is known how far the scan will go; fetching begins at once. */
+  scan(options: ScanOptions): Promise<Scan>;
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
   listTopics(): Promise<string[]>;
   /** Resolves where a broker answers within `timeoutMs` (default 5 s). */
@@ -67,6 +73,8 @@ const consumerRetry = { ...retry, restartOnFailure: () => Promise.resolve(false)
 const sessionTimeoutMs = 10_000;
 const adminCloseTimeoutMs = 1_000;
 const fetchBytes = { perPartition: 256 * 1024, total: 8 * 1024 * 1024 };
+/** Of a transaction whose process is gone; until then the partition's readers wait at it. */
+const transactionTimeoutMs = 30_000;
 
 export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
   const client = new kafkajs.Kafka(clientConfig(settings, log));
@@ -97,6 +105,27 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
     return resource;
   };
 
+  /** Consumers that read whole topics, each in a group of its own. */
+  const readAlone = (fetching: Partial<ConsumerConfig>) => (groupId: string) =>
+    client.consumer({
+      ...fetching,
+      groupId,
+      sessionTimeout: followerSessionTimeoutMs,
+      heartbeatInterval: followerSessionTimeoutMs / 4,
+      allowAutoTopicCreation: false,
+      retry: consumerRetry,
+    });
+
+  const openScan = async (options: ScanOptions): Promise<Scan> => {
+    const createConsumer = readAlone({
+      maxWaitTimeInMs: maxWaitMs,
+      maxBytesPerPartition: fetchBytes.perPartition,
+      maxBytes: fetchBytes.total,
+    });
+    const connected = await administer((admin) => Promise.resolve(admin));
+    return startScan({ createConsumer, admin: connected, classify, log, toRecord }, options);
+  };
+
   return {
     publisher(options) {
       const createProducer = () =>
@@ -108,6 +137,18 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
           retry,
         });
       return remember(new BatchingPublisher(createProducer, classify, log, options));
+    },
+
+    async exclusivePublisher(id) {
+      const producer = client.producer({
+        transactionalId: id,
+        transactionTimeout: transactionTimeoutMs,
+        maxInFlightRequests: 1,
+        allowAutoTopicCreation: false,
+        createPartitioner: steadyPartitioner,
+        retry,
+      });
+      return remember(await openExclusivePublisher(producer, classify));
     },
 
     async consume(options) {
@@ -127,27 +168,21 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       });
       return remember(
         await startConsumption(
-          { consumer, admin: await patiently(admin, classify, log), classify, log, owned },
+          { consumer, admin: await patiently(admin, classify, log), classify, log, owned, openScan },
           options,
         ),
       );
     },
 
     async follow(options) {
-      const createConsumer = (groupId: string) =>
-        client.consumer({
-          groupId,
-          sessionTimeout: followerSessionTimeoutMs,
-          heartbeatInterval: followerSessionTimeoutMs / 4,
-          maxWaitTimeInMs: followerMaxWaitMs,
-          allowAutoTopicCreation: false,
-          retry: consumerRetry,
-        });
+      const createConsumer = readAlone({ maxWaitTimeInMs: followerMaxWaitMs });
       const connected = await administer((admin) => Promise.resolve(admin));
       return remember(
         await startFollower({ createConsumer, admin: connected, classify, log, toRecord }, options),
       );
     },
+
+    scan: async (options) => remember(await openScan(options)),
 
     ensureTopics: (specs) => administer((admin) => ensureTopics(admin, specs)),
     listTopics: () => administer((admin) => admin.listTopics()),

@@ -13,7 +13,9 @@ import { createCommitter } from './commits.ts';
 import type { KafkaLog } from './log.ts';
 import type { Partition } from './partition.ts';
 import { lastOfEach, type ConsumedRecord } from './record.ts';
+import type { Scan, ScanOptions } from './scan.ts';
 import { startSession, type Session } from './session.ts';
+import { createUnfinished } from './unfinished.ts';
 import type { Mark } from './watermark.ts';
 
 export interface ConsumeOptions {
@@ -58,6 +60,10 @@ export interface TrackedRecord extends ConsumedRecord, Work {
 export interface PartitionState {
   readonly topic: string;
   readonly partition: number;
+  /** Offset after the last that was handed out, or passed over. */
+  readonly next: number;
+  /** Offset after the last there is, as of the last fetch. */
+  readonly end: number;
   /** Records handed out and unfinished, or finished behind an unfinished one. */
   readonly uncommitted: number;
   /** Records between the watermark and the end of the partition, as of the last fetch. */
@@ -70,6 +76,13 @@ export interface Consumption {
   /** Rejects, with the reason, where it is not healthy. */
   check(): Promise<void>;
   readonly partitions: readonly PartitionState[];
+  /**
+   * Reads beside the group what is unfinished now in these partitions of a topic, handed out or not. Those that
+   * this member does not own are left out. To be iterated once.
+   *
+   * @throws TailraceError (from the iteration) `kafka-unavailable`
+   */
+  unfinished(topic: string, partitions: readonly number[]): AsyncIterable<readonly ConsumedRecord[]>;
   /** Stops fetching until `release()`; what has been fetched may still be handed out. */
   hold(): void;
   release(): void;
@@ -91,10 +104,11 @@ export interface ConsumptionDependencies {
   readonly log: KafkaLog;
   /** Told to the assigner at each join. */
   readonly owned: Set<number>;
+  readonly openScan: (options: ScanOptions) => Promise<Scan>;
 }
 
 export async function startConsumption(
-  { consumer, admin, classify, log, owned }: ConsumptionDependencies,
+  { consumer, admin, classify, log, owned, openScan }: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
   const { groupId, topics, onRecord, limits = () => defaultLimits, commitIntervalMs = 400 } = options;
@@ -113,6 +127,7 @@ export async function startConsumption(
   });
   const { partitions } = assignment;
   const committer = createCommitter(() => partitions, log, { groupId });
+  const unfinished = createUnfinished((topic, partition) => assignment.get(topic, partition), openScan);
 
   const onBatch = (payload: EachBatchPayload): void => {
     const { batch } = payload;
@@ -220,13 +235,16 @@ export async function startConsumption(
             new TailraceError('kafka-unavailable', `The consumer of ${groupId} gets nothing from Kafka.`),
           ),
     get partitions() {
-      return Array.from(partitions, ({ topic, partition, uncommitted, lag }) => ({
+      return Array.from(partitions, ({ topic, partition, next, end, uncommitted, lag }) => ({
         topic,
         partition,
+        next,
+        end,
         uncommitted,
         lag,
       }));
     },
+    unfinished: (topic, numbers) => unfinished.read(topic, numbers),
     hold() {
       held = true;
       session.pause(partitions);
@@ -238,6 +256,7 @@ export async function startConsumption(
     stopTaking,
     async close({ drainTimeoutMs = 0 } = {}) {
       stopTaking();
+      await unfinished.close();
       await drained(drainTimeoutMs);
       clearInterval(commitTimer);
       await committer.commit();

@@ -5,9 +5,12 @@ export type {
   PartitionLimits,
   PartitionState,
   TrackedRecord,
+  Work,
 } from './consumption.ts';
+export type { ExclusivePublisher, ExclusiveRecord } from './exclusive-publisher.ts';
 export type { Follower, FollowOptions } from './follower.ts';
 export type { KafkaLog } from './log.ts';
 export type { Publisher, PublisherOptions } from './publisher.ts';
 export type { ConsumedRecord, OutgoingRecord } from './record.ts';
+export type { Scan, ScanOptions } from './scan.ts';
 export type { TopicReport, TopicSpec } from './topics.ts';

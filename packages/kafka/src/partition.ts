@@ -105,6 +105,14 @@ export class Partition {
     return (this.#finishedBefore[0]?.from ?? Infinity) <= offset;
   }
 
+  /** Tells of records from `committable` on whether they were finished at the time of this call. */
+  finishedNow(): (offset: number) => boolean {
+    const finished = new Set<number>();
+    for (const mark of this.#watermark?.window() ?? []) if (mark.finished) finished.add(mark.offset);
+    const before = this.#finishedBefore;
+    return (offset) => finished.has(offset) || before.some(({ from, to }) => from <= offset && offset < to);
+  }
+
   /** Steps over a record that is finished already. */
   passOver(offset: number): void {
     if (!this.#watermark) return;

@@ -58,7 +58,8 @@ async function untilLed(admin: Admin, topics: string[]): Promise<void> {
     try {
       const metadata = await admin.fetchTopicMetadata({ topics });
       const partitions = metadata.topics.flatMap((topic) => topic.partitions);
-      if (partitions.every(({ leader }) => leader >= 0)) return;
+      // They are there, if without a leader: whoever uses them waits for one as in any outage.
+      if (partitions.every(({ leader }) => leader >= 0) || performance.now() > deadline) return;
     } catch (error) {
       if (performance.now() > deadline || !isUnknownTopic(error)) throw error;
     }

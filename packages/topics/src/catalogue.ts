@@ -76,7 +76,9 @@ export function topicSpecs(
     keptFor(names.deliveries, 7, 1.5 * mib),
     ...tierDelaysMs(retryScheduleMs).map((delayMs) => keptFor(names.retryTier(delayMs), 7, 2 * mib)),
     keptFor(names.deliveriesDead, 30, 2 * mib),
-    keptFor(names.deliveriesReplay, 7, 2 * mib),
+    // Tells which dead letters have been replayed, so a replay must outlive its dead letter: the 30 days, the 7
+    // that a segment may go on being written to, and a margin.
+    keptFor(names.deliveriesReplay, 45, 2 * mib),
     keptFor(names.attempts, 7, mib),
     // One partition, because its readers rely on the order of changes across entries.
     compacted(names.config, 1),

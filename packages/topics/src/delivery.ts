@@ -29,6 +29,11 @@ export interface Delivery {
   readonly dueAt?: number | undefined;
   /** Why the delivery is where it is: the reason of the retry, or of its death. */
   readonly reason?: string | undefined;
+  /**
+   * Its place among all deliveries of its key, growing: the offset at which it was taken from `deliveries`.
+   * Only where the destination asks for order.
+   */
+  readonly sequence?: number | undefined;
   /** Fingerprints of URLs that answered with a permanent failure and are not tried again. */
   readonly closedUrls: readonly string[];
   /** What each URL answered last, as JSON text; only on dead letters. */
@@ -62,6 +67,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
     headers['first-attempt-at'] = formatTime(delivery.firstAttemptAt);
   if (delivery.dueAt !== undefined) headers['due-at'] = formatTime(delivery.dueAt);
   if (delivery.reason !== undefined) headers['reason'] = delivery.reason;
+  if (delivery.sequence !== undefined) headers['sequence'] = String(delivery.sequence);
   if (delivery.closedUrls.length > 0) headers['closed-urls'] = delivery.closedUrls.join(',');
   if (delivery.lastAnswer !== undefined) headers['last-answer'] = delivery.lastAnswer;
   if (delivery.traceparent !== undefined) headers['traceparent'] = delivery.traceparent;
@@ -106,6 +112,7 @@ export function decodeDelivery(record: Pick<ConsumedRecord, 'key' | 'value' | 'h
     firstAttemptAt: time('first-attempt-at'),
     dueAt: time('due-at'),
     reason: header('reason'),
+    sequence: header('sequence') === undefined ? undefined : count('sequence', 0),
     closedUrls: header('closed-urls')?.split(',') ?? [],
     lastAnswer: header('last-answer'),
     traceparent: header('traceparent'),

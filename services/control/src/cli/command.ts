@@ -1,12 +1,15 @@
 /** What a command of the CLI is. Commands return what they found; how it is shown is not their business. */
 import type { KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';
+import type { Terminal } from './terminal.ts';
 
 export const exitCodes = {
   done: 0,
   failed: 1,
   /** The command line or the settings are wrong: running it again unchanged is of no use. */
   usage: 2,
+  /** Ended by Ctrl-C before it was done, as shells count it. */
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -25,29 +28,47 @@ interface TextSpec {
   /** Where given, nothing else is allowed. */
   readonly choices?: readonly string[];
   readonly required?: true;
+  /** Given without a name, after the command; it stands in the command line as its placeholder. */
+  readonly positional?: true;
   readonly help: string;
 }
 
-export type OptionSpecs = Readonly<Record<string, SwitchSpec | TextSpec>>;
+interface IntegerSpec {
+  readonly type: 'integer';
+  readonly placeholder: string;
+  readonly min: number;
+  readonly max: number;
+  readonly default: number;
+  readonly help: string;
+}
+
+export type OptionSpec = SwitchSpec | TextSpec | IntegerSpec;
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+export type OptionValue = string | number | boolean | undefined;
 
 export type OptionValues<Specs extends OptionSpecs> = {
   readonly [Name in keyof Specs]: Specs[Name] extends SwitchSpec
     ? boolean
-    : Specs[Name] extends { readonly required: true }
-      ? string
-      : string | undefined;
+    : Specs[Name] extends IntegerSpec
+      ? number
+      : Specs[Name] extends { readonly required: true }
+        ? string
+        : string | undefined;
 };
 
 export interface CommandContext {
   readonly env: Environment;
   /** For what the Kafka client tells; shown with --verbose. */
   readonly log: KafkaLog;
+  readonly terminal: Terminal;
 }
 
 export interface Outcome {
   readonly exitCode: ExitCode;
   /** For people, a line each. */
   readonly text: readonly string[];
+  /** Bytes that are asked for as they are, shown instead of `text`. */
+  readonly raw?: Buffer;
   /** The same for programs, shown instead with `--output json`. */
   readonly json: unknown;
 }
@@ -59,10 +80,7 @@ export interface Command {
   /** Paragraphs for its own help. */
   readonly details: readonly string[];
   readonly options: OptionSpecs;
-  run(
-    options: Readonly<Record<string, string | boolean | undefined>>,
-    context: CommandContext,
-  ): Promise<Outcome>;
+  run(options: Readonly<Record<string, OptionValue>>, context: CommandContext): Promise<Outcome>;
 }
 
 export function defineCommand<const Specs extends OptionSpecs>(

@@ -19,7 +19,7 @@ function helpOnGroup(topic: string, commands: readonly Command[]): string[] {
   const shown = commands.filter(({ name }) => name.startsWith(topic));
   return [
     ...(topic === ''
-      ? ['The topics, sources and destinations of Tailrace, straight through Kafka.', '']
+      ? ['The topics, sources, destinations and dead letters of Tailrace, straight through Kafka.', '']
       : []),
     `Usage: ${['tailrace', topic, '<command> [options]'].filter(Boolean).join(' ')}`,
     '',
@@ -35,7 +35,9 @@ function helpOnGroup(topic: string, commands: readonly Command[]): string[] {
 
 function helpOnCommand({ name, summary, details, options }: Command): string[] {
   const required = Object.entries(options).flatMap(([option, spec]) =>
-    spec.type === 'string' && spec.required ? [`--${option} ${spec.placeholder}`] : [],
+    spec.type === 'string' && spec.required
+      ? [spec.positional ? spec.placeholder : `--${option} ${spec.placeholder}`]
+      : [],
   );
   return [
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
@@ -52,9 +54,11 @@ function helpOnCommand({ name, summary, details, options }: Command): string[] {
 
 function optionLines(options: OptionSpecs): string[] {
   return Object.entries(options).map(([name, spec]) => {
-    const short = spec.short === undefined ? '' : `-${spec.short}, `;
-    const value = spec.type === 'string' ? ` ${spec.placeholder}` : '';
-    return twoColumns(`${short}--${name}${value}`, spec.help);
+    if (spec.type === 'string' && spec.positional) return twoColumns(spec.placeholder, spec.help);
+    const short = 'short' in spec ? `-${spec.short}, ` : '';
+    const value = spec.type === 'boolean' ? '' : ` ${spec.placeholder}`;
+    const standard = spec.type === 'integer' ? ` (default ${spec.default})` : '';
+    return twoColumns(`${short}--${name}${value}`, `${spec.help}${standard}`);
   });
 }
 
@@ -63,7 +67,7 @@ function settingsAndExitCodes(): string[] {
     'Settings, from the environment:',
     ...settings.map((line) => `  ${line}`),
     '',
-    'Exit codes: 0 done, 1 failed, 2 the command line or the settings are wrong.',
+    'Exit codes: 0 done, 1 failed, 2 the command line or the settings are wrong, 130 interrupted.',
   ];
 }
 

@@ -14,13 +14,14 @@ const connectWithinMs = 6_000;
 const finishWithinMs = 60_000;
 
 /**
- * Calls `work` with a Kafka that answers.
+ * Calls `work` with a Kafka that answers. What `mayTakeLong` has to notice by itself that Kafka does nothing more.
  *
  * @throws TailraceError `invalid-settings`, `kafka-unavailable`, `kafka-refused-credentials`, and what `work` throws
  */
 export async function withKafka<T>(
   { env, log }: CommandContext,
   work: (kafka: Kafka, topics: TopicSettings) => Promise<T>,
+  { mayTakeLong = false } = {},
 ): Promise<T> {
   const settings = readSettings(env, shape);
   const kafka = connectKafka(settings.kafka, log);
@@ -28,6 +29,7 @@ export async function withKafka<T>(
 
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
+    if (mayTakeLong) return;
     timer = setTimeout(() => {
       const message =
         `Kafka did not finish the work within ${finishWithinMs / 1_000} s. ` +

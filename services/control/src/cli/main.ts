@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from './run.ts';
+import { ofProcess } from './terminal.ts';
 
 // The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant.
 const warn = process.listeners('warning');
@@ -13,6 +14,8 @@ process.exit(
     argv: process.argv.slice(2),
     env: process.env,
     out: (line) => process.stdout.write(`${line}\n`),
+    outBytes: (bytes) => process.stdout.write(bytes),
     err: (line) => process.stderr.write(`${line}\n`),
+    terminal: ofProcess(),
   }),
 );

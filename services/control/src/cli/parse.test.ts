@@ -16,6 +16,16 @@ const commands: readonly Command[] = [
     },
     run,
   }),
+  defineCommand({
+    name: 'dead show',
+    summary: '',
+    details: [],
+    options: {
+      delivery: { type: 'string', positional: true, required: true, placeholder: 'DELIVERY', help: '' },
+      limit: { type: 'integer', placeholder: 'N', min: 1, max: 100, default: 50, help: '' },
+    },
+    run,
+  }),
 ];
 
 function optionsOf(...argv: string[]) {
@@ -40,6 +50,18 @@ test('options are read in every form that command lines have', () => {
   });
 });
 
+test('an argument stands before or after the options, and a number is a number', () => {
+  const valuesOf = (...argv: string[]) => {
+    const invocation = parseArguments(argv, commands);
+    assert.ok(invocation.kind === 'run');
+    const { delivery, limit } = invocation.options;
+    return [invocation.command.name, delivery, limit];
+  };
+  assert.deepEqual(valuesOf('dead', 'show', 'd-1'), ['dead show', 'd-1', 50]);
+  assert.deepEqual(valuesOf('dead', 'show', 'd-1', '--limit', '7'), ['dead show', 'd-1', 7]);
+  assert.deepEqual(valuesOf('dead', 'show', '--limit=100', 'd-1'), ['dead show', 'd-1', 100]);
+});
+
 test('help is given for all, for a group and for a command, wherever it is asked for', () => {
   const topics: [argv: string[], topic: string][] = [
     [['--help'], ''],
@@ -47,6 +69,7 @@ test('help is given for all, for a group and for a command, wherever it is asked
     [['topics', '--help'], 'topics'],
     [['topics', 'apply', '-h'], 'topics apply'],
     [['apply', '--dry-run', '--help'], 'apply'],
+    [['dead', 'show', 'd-1', '--help'], 'dead show'],
   ];
   for (const [argv, topic] of topics) {
     assert.deepEqual(parseArguments(argv, commands), { kind: 'help', topic }, argv.join(' '));
@@ -56,10 +79,10 @@ test('help is given for all, for a group and for a command, wherever it is asked
 
 test('what is wrong with a command line is said, with what may be meant', () => {
   const cases: [argv: string[], message: RegExp][] = [
-    [[], /a command is missing; there are: topics apply, apply/],
+    [[], /a command is missing; there are: topics apply, apply, dead show/],
     [['topics'], /a command is missing; there are: topics apply$/],
     [['topics', 'aplpy'], /no command topics aplpy; is topics apply meant/],
-    [['deploy'], /no command deploy; there are: topics apply, apply/],
+    [['deploy'], /no command deploy; there are: topics apply, apply, dead show/],
     [['aply', '--help'], /no command aply; is apply meant/],
     [['--output', 'json', 'apply'], /options come after a command: --output/],
     [['apply', 'a.yaml'], /apply takes no argument, but was given a\.yaml/],
@@ -76,6 +99,12 @@ test('what is wrong with a command line is said, with what may be meant', () => 
     [['apply', '-f', 'a', '-x'], /no option -x$/],
     [['apply', '-f', 'a', '--dry-run=yes'], /--dry-run takes no value/],
     [['apply', '-f', 'a', '--output', 'xml'], /--output is text or json, not xml/],
+    [['dead', 'show'], /^DELIVERY is missing/],
+    [['dead', 'show', 'd-1', 'd-2'], /not understood: d-2/],
+    [['dead', 'show', 'd-1', '--limit', '7', 'd-2'], /not understood: d-2/],
+    [['dead', 'show', '--delivery', 'd-1'], /no option --delivery$/],
+    [['dead', 'show', 'd-1', '--limit', '101'], /--limit is a whole number from 1 to 100, not 101/],
+    [['dead', 'show', 'd-1', '--limit', '1e1'], /--limit is a whole number from 1 to 100, not 1e1/],
   ];
   for (const [argv, message] of cases) {
     assert.throws(

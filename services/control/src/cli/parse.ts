@@ -1,7 +1,7 @@
 /** The command line, read strictly: whatever is not understood is told, with what may have been meant. */
 import { parseArgs } from 'node:util';
 import { nearestName } from '@tailrace/errors';
-import { UsageError, type Command, type OptionSpecs } from './command.ts';
+import { UsageError, type Command, type OptionSpec, type OptionSpecs, type OptionValue } from './command.ts';
 
 export const commonOptions = {
   output: {
@@ -18,7 +18,7 @@ export type Invocation =
   | {
       readonly kind: 'run';
       readonly command: Command;
-      readonly options: Readonly<Record<string, string | boolean | undefined>>;
+      readonly options: Readonly<Record<string, OptionValue>>;
       readonly asJson: boolean;
       readonly verbose: boolean;
     }
@@ -33,14 +33,17 @@ export function parseArguments(argv: readonly string[], commands: readonly Comma
   const given = argv.slice(words.length);
 
   const name = words.join(' ');
-  const command = commands.find((candidate) => candidate.name === name);
+  const command =
+    commands.find((candidate) => candidate.name === name) ??
+    commands.find((candidate) => positionalOf(candidate.options) && name.startsWith(`${candidate.name} `));
   const asksForHelp = given.includes('--help') || given.includes('-h');
   const isGroup = name === '' || commands.some((candidate) => candidate.name.startsWith(`${name} `));
-  if (asksForHelp && (command || isGroup)) return { kind: 'help', topic: name };
+  if (asksForHelp && (command || isGroup)) return { kind: 'help', topic: command?.name ?? name };
   if (name === '' && given.length === 1 && given[0] === '--version') return { kind: 'version' };
   if (!command) throw unknownCommand(name, isGroup, given, commands);
 
-  const options = parseOptions(given, { ...command.options, ...commonOptions });
+  const positionals = words.slice(command.name.split(' ').length);
+  const options = parseOptions([...positionals, ...given], { ...command.options, ...commonOptions });
   const { output, verbose } = options;
   return { kind: 'run', command, options, asJson: output === 'json', verbose: verbose === true };
 }
@@ -66,12 +69,14 @@ function unknownCommand(
   return new UsageError(`there is no command ${name}; ${hint}`);
 }
 
-function parseOptions(
-  given: readonly string[],
-  specs: OptionSpecs,
-): Readonly<Record<string, string | boolean | undefined>> {
+function parseOptions(given: readonly string[], specs: OptionSpecs): Readonly<Record<string, OptionValue>> {
+  const positional = positionalOf(specs);
+  const named = Object.entries(specs).filter(([name]) => name !== positional);
   const options = Object.fromEntries(
-    Object.entries(specs).map(([name, { type, short }]) => [name, { type, ...(short && { short }) }]),
+    named.map(([name, spec]) => {
+      const type = spec.type === 'boolean' ? ('boolean' as const) : ('string' as const);
+      return [name, { type, ...('short' in spec && { short: spec.short }) }];
+    }),
   );
   // Not strict, because its own messages neither suggest a name nor read well.
   const { tokens } = parseArgs({ args: [...given], options, strict: false, tokens: true });
@@ -80,12 +85,18 @@ function parseOptions(
     Object.entries(specs).map(([name, { type }]) => [name, type === 'boolean' ? false : undefined]),
   );
   for (const token of tokens) {
-    if (token.kind === 'positional') throw new UsageError(`this argument is not understood: ${token.value}`);
+    if (token.kind === 'positional') {
+      if (positional === undefined || values[positional] !== undefined) {
+        throw new UsageError(`this argument is not understood: ${token.value}`);
+      }
+      values[positional] = token.value;
+      continue;
+    }
     if (token.kind === 'option-terminator') throw new UsageError('this argument is not understood: --');
     const { name, rawName, value, inlineValue } = token;
-    const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
+    const spec = Object.hasOwn(options, name) ? specs[name] : undefined;
     if (!spec) {
-      const meant = nearestName(name, Object.keys(specs));
+      const meant = nearestName(name, Object.keys(options));
       throw new UsageError(
         `there is no option ${rawName}${meant === undefined ? '' : `; is --${meant} meant?`}`,
       );
@@ -100,15 +111,37 @@ function parseOptions(
       throw new UsageError(`${rawName} needs a value: ${rawName} ${spec.placeholder}`);
     }
     if (values[name] !== undefined) throw new UsageError(`${rawName} is given twice`);
-    if (spec.choices?.includes(value) === false) {
+    if ('choices' in spec && !spec.choices.includes(value)) {
       throw new UsageError(`${rawName} is ${spec.choices.join(' or ')}, not ${value}`);
     }
     values[name] = value;
   }
-  for (const [name, spec] of Object.entries(specs)) {
-    if (spec.type === 'string' && spec.required && values[name] === undefined) {
-      throw new UsageError(`--${name} ${spec.placeholder} is missing`);
+  return Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => [name, finalValue(name, spec, values[name])]),
+  );
+}
+
+function finalValue(name: string, spec: OptionSpec, value: string | boolean | undefined): OptionValue {
+  switch (spec.type) {
+    case 'boolean':
+      return value;
+    case 'integer': {
+      const number = value === undefined ? spec.default : /^\d+$/.test(String(value)) ? Number(value) : NaN;
+      if (number >= spec.min && number <= spec.max) return number;
+      throw new UsageError(
+        `--${name} is a whole number from ${spec.min} to ${spec.max}, not ${String(value)}`,
+      );
     }
+    case 'string':
+      if (!spec.required || value !== undefined) return value;
+      throw new UsageError(`${spec.positional ? '' : `--${name} `}${spec.placeholder} is missing`);
   }
-  return values;
+}
+
+/** The name of the option that is given without one. */
+function positionalOf(specs: OptionSpecs): string | undefined {
+  return Object.keys(specs).find((name) => {
+    const spec = specs[name];
+    return spec?.type === 'string' && spec.positional;
+  });
 }

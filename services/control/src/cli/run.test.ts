@@ -21,7 +21,7 @@ test('help goes to standard output, and every command has one', async () => {
   const { exitCode, out, err } = await tailrace(['--help']);
   assert.equal(exitCode, 0);
   assert.deepEqual(err, []);
-  const commands = ['topics apply', 'topics list', 'apply'];
+  const commands = ['topics apply', 'topics list', 'apply', 'dead list', 'dead show', 'dead replay'];
   for (const command of commands) {
     assert.ok(out.some((line) => line.startsWith(`  ${command} `)));
     const help = await tailrace([...command.split(' '), '--help']);
@@ -35,6 +35,15 @@ test('a wrong command line is exit code 2, with a message on standard error', as
   assert.equal(exitCode, 2);
   assert.deepEqual(out, []);
   assert.match(err[0] ?? '', /^tailrace: there is no command topics aply; is topics apply meant\?$/);
+});
+
+test('a replay has to be told which dead letters, before Kafka is asked', async () => {
+  const nothing = await tailrace(['dead', 'replay']);
+  assert.equal(nothing.exitCode, 2);
+  assert.match(nothing.err.join('\n'), /say which, .*--all.*\nSee tailrace dead replay --help\.$/);
+  const both = await tailrace(['dead', 'replay', '--all', '--type', 'track']);
+  assert.equal(both.exitCode, 2);
+  assert.match(both.err[0] ?? '', /--all does not go with/);
 });
 
 test('wrong settings are exit code 2, all told together', async () => {

@@ -4,30 +4,36 @@ import type { KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';
 import packageJson from '../../package.json' with { type: 'json' };
 import { apply } from './apply.ts';
+import { deadList } from './dead-list.ts';
+import { deadReplay } from './dead-replay.ts';
+import { deadShow } from './dead-show.ts';
 import { exitCodes, UsageError, type Command, type ExitCode } from './command.ts';
 import { helpOn } from './help.ts';
 import { parseArguments, type Invocation } from './parse.ts';
+import { nobody, type Terminal } from './terminal.ts';
 import { topicsApply, topicsList } from './topics.ts';
 
 /** In the order of help, which is the order of first use. */
-const commands: readonly Command[] = [topicsApply, topicsList, apply];
+const commands: readonly Command[] = [topicsApply, topicsList, apply, deadList, deadShow, deadReplay];
 
 export interface CliContext {
   readonly argv: readonly string[];
   readonly env: Environment;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
+  /** Bytes for standard output, as they are. */
+  readonly outBytes?: (bytes: Buffer) => void;
+  /** By default, nobody is there. */
+  readonly terminal?: Terminal;
 }
 
-export async function runCli({ argv, env, out, err }: CliContext): Promise<ExitCode> {
+export async function runCli(context: CliContext): Promise<ExitCode> {
+  const { argv, out, err } = context;
   let invocation: Invocation;
   try {
     invocation = parseArguments(argv, commands);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    err(`tailrace: ${error.message}`);
-    err('See tailrace --help.');
-    return exitCodes.usage;
+    return reportUsage(error, err, '');
   }
 
   if (invocation.kind === 'help') {
@@ -39,13 +45,23 @@ export async function runCli({ argv, env, out, err }: CliContext): Promise<ExitC
     return exitCodes.done;
   }
 
-  const { command, options, asJson, verbose } = invocation;
+  return runCommand(invocation, context);
+}
+
+async function runCommand(
+  { command, options, asJson, verbose }: Invocation & { kind: 'run' },
+  { env, out, err, outBytes, terminal = nobody }: CliContext,
+): Promise<ExitCode> {
   try {
-    const { text, json, exitCode } = await command.run(options, { env, log: verbose ? logTo(err) : noLog });
-    for (const line of asJson ? [JSON.stringify(json, undefined, 2)] : text) out(line);
+    const log = verbose ? logTo(err) : noLog;
+    const { text, raw, json, exitCode } = await command.run(options, { env, log, terminal });
+    terminal.progress('');
+    if (raw) outBytes?.(raw);
+    else for (const line of asJson ? [JSON.stringify(json, undefined, 2)] : text) out(line);
     return exitCode;
   } catch (error) {
-    if (!isTailraceError(error)) throw error;
+    terminal.progress('');
+    if (!isTailraceError(error)) return reportUsage(error, err, `${command.name} `);
     const [first = '', ...more] = error.message.split('\n');
     // A list of problems stands below its heading; a single sentence stands beside the name.
     const heading = headings[error.code as keyof typeof headings] as string | undefined;
@@ -53,6 +69,14 @@ export async function runCli({ argv, env, out, err }: CliContext): Promise<ExitC
     else err([`tailrace: ${heading}`, first, ...more].join('\n  '));
     return error.code === 'invalid-settings' ? exitCodes.usage : exitCodes.failed;
   }
+}
+
+/** Throws what is not about the command line. */
+function reportUsage(error: unknown, err: (line: string) => void, command: string): ExitCode {
+  if (!(error instanceof UsageError)) throw error;
+  err(`tailrace: ${error.message}`);
+  err(`See tailrace ${command}--help.`);
+  return exitCodes.usage;
 }
 
 const headings = {

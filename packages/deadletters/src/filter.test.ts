@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { matches, type DeadLetterFilter } from './filter.ts';
+import type { DeadLetterFacts } from './letter.ts';
+
+const letter: DeadLetterFacts = {
+  partition: 1,
+  offset: 7,
+  diedAt: 1_000,
+  reason: 'client-error',
+  replayed: false,
+  deliveryId: 'delivery-1',
+  eventId: 'event-1',
+  sourceId: 'web',
+  destinationId: 'crm',
+  type: 'track',
+  attempts: 1,
+};
+
+test('a filter that says nothing matches everything, also what has no headers', () => {
+  assert.ok(matches({}, letter));
+  assert.ok(matches({}, { ...letter, destinationId: undefined, reason: undefined, type: undefined }));
+});
+
+test('each field narrows by itself, and all of them have to match', () => {
+  const matching: DeadLetterFilter = {
+    destinationId: 'crm',
+    reason: 'client-error',
+    type: 'track',
+    since: 1_000,
+    until: 1_001,
+  };
+  assert.ok(matches(matching, letter));
+  const others: DeadLetterFilter = {
+    destinationId: 'erp',
+    reason: 'redirect',
+    type: 'page',
+    since: 1_001,
+    until: 1_000,
+  };
+  for (const [field, value] of Object.entries(others)) {
+    assert.ok(!matches({ [field]: value as unknown }, letter), field);
+    assert.ok(!matches({ ...matching, [field]: value as unknown }, letter), field);
+  }
+});
+
+test('what lacks a header does not match a filter for it', () => {
+  assert.ok(!matches({ destinationId: 'crm' }, { ...letter, destinationId: undefined }));
+});

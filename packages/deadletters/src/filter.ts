@@ -1,0 +1,26 @@
+/** Which dead letters are meant. What is left out does not narrow. */
+import type { DeadLetterFacts } from './letter.ts';
+
+export interface DeadLetterFilter {
+  readonly destinationId?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly type?: string | undefined;
+  /** Died at this time or later; milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  /** Died before this time. */
+  readonly until?: number | undefined;
+}
+
+export function matches(filter: DeadLetterFilter, letter: DeadLetterFacts): boolean {
+  return (
+    isOrAny(filter.destinationId, letter.destinationId) &&
+    isOrAny(filter.reason, letter.reason) &&
+    isOrAny(filter.type, letter.type) &&
+    letter.diedAt >= (filter.since ?? -Infinity) &&
+    letter.diedAt < (filter.until ?? Infinity)
+  );
+}
+
+function isOrAny(wanted: string | undefined, is: string | undefined): boolean {
+  return wanted === undefined || wanted === is;
+}

@@ -1,0 +1,11 @@
+export type { DeadLetterFilter } from './filter.ts';
+export type { DeadLetter, DeadLetterFacts } from './letter.ts';
+export {
+  findDeadLetters,
+  newestDeadLetters,
+  tallyDeadLetters,
+  type DeadLetterTally,
+  type TallyRow,
+} from './list.ts';
+export type { ReadOptions } from './read.ts';
+export { replayDeadLetters, type ReplayOptions, type ReplayResult } from './replay.ts';

@@ -1,0 +1,93 @@
+/** Ways to look at dead letters. Each reads all that match, and keeps no more of it than it returns. */
+import type { Kafka } from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+import { formatPlace } from './ledger.ts';
+import type { DeadLetter, DeadLetterFacts } from './letter.ts';
+import { readDeadLetters, type ReadOptions } from './read.ts';
+
+/** The newest `limit` of those that match, newest first, and how many match. */
+export async function newestDeadLetters(
+  kafka: Pick<Kafka, 'scan'>,
+  names: TopicNames,
+  { limit, ...options }: ReadOptions & { readonly limit: number },
+): Promise<{ readonly matched: number; readonly letters: readonly DeadLetterFacts[] }> {
+  let matched = 0;
+  let newest: DeadLetterFacts[] = [];
+  const keepNewest = (): void => {
+    newest = newest.sort((a, b) => b.diedAt - a.diedAt).slice(0, limit);
+  };
+  for await (const letters of await readDeadLetters(kafka, names, options)) {
+    matched += letters.length;
+    for (const { facts } of letters) newest.push(facts);
+    if (newest.length > 2 * limit + 1_000) keepNewest();
+  }
+  keepNewest();
+  return { matched, letters: newest };
+}
+
+export interface TallyRow {
+  readonly destinationId: string | undefined;
+  readonly reason: string | undefined;
+  deadLetters: number;
+  /** How many of them have been replayed. */
+  replayed: number;
+  /** When the first and the last of them died, in milliseconds since the epoch. */
+  oldestAt: number;
+  newestAt: number;
+}
+
+export interface DeadLetterTally {
+  readonly deadLetters: number;
+  readonly replayed: number;
+  /** By destination and reason, most first. */
+  readonly rows: readonly Readonly<TallyRow>[];
+  /** Where the count ended in each partition. */
+  readonly ends: ReadonlyMap<number, number>;
+}
+
+export async function tallyDeadLetters(
+  kafka: Pick<Kafka, 'scan'>,
+  names: TopicNames,
+  options: ReadOptions = {},
+): Promise<DeadLetterTally> {
+  const rows = new Map<string, TallyRow>();
+  const reading = await readDeadLetters(kafka, names, options);
+  for await (const letters of reading) {
+    for (const { facts } of letters) {
+      const { destinationId, reason, replayed, diedAt } = facts;
+      const key = JSON.stringify([destinationId, reason]);
+      let row = rows.get(key);
+      if (!row) {
+        row = { destinationId, reason, deadLetters: 0, replayed: 0, oldestAt: diedAt, newestAt: diedAt };
+        rows.set(key, row);
+      }
+      row.deadLetters += 1;
+      if (replayed) row.replayed += 1;
+      row.oldestAt = Math.min(row.oldestAt, diedAt);
+      row.newestAt = Math.max(row.newestAt, diedAt);
+    }
+  }
+  const mostFirst = [...rows.values()].sort((a, b) => b.deadLetters - a.deadLetters);
+  return {
+    deadLetters: mostFirst.reduce((sum, row) => sum + row.deadLetters, 0),
+    replayed: mostFirst.reduce((sum, row) => sum + row.replayed, 0),
+    rows: mostFirst,
+    ends: reading.ends,
+  };
+}
+
+/** Every dead letter of a delivery, by its id, or the one at a place (`<partition>/<offset>`); oldest first. */
+export async function findDeadLetters(
+  kafka: Pick<Kafka, 'scan'>,
+  names: TopicNames,
+  idOrPlace: string,
+  options: ReadOptions = {},
+): Promise<readonly DeadLetter[]> {
+  const found: DeadLetter[] = [];
+  for await (const letters of await readDeadLetters(kafka, names, options)) {
+    found.push(
+      ...letters.filter(({ facts }) => facts.deliveryId === idOrPlace || formatPlace(facts) === idOrPlace),
+    );
+  }
+  return found.sort((a, b) => a.record.timestamp - b.record.timestamp);
+}

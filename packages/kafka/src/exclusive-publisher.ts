@@ -1,0 +1,97 @@
+/**
+ * A publisher for work that one process at a time may do, and that must not write anything twice. It is Kafka's
+ * transactional producer: whoever opens one under an id shuts out every earlier holder of that id, and decides
+ * what that one left unfinished, before it writes a record itself.
+ *
+ * After a failure nobody knows what was written. There is no repeating then: the publisher is of no further use,
+ * and a new one of the same id makes sure that nothing of it can still arrive. What lies in the topic after that
+ * is what was written.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { TailraceError } from '@tailrace/errors';
+import kafkajs, { type Message, type Producer } from 'kafkajs';
+import type { OutgoingRecord } from './record.ts';
+
+export interface ExclusivePublisher {
+  /**
+   * Writes all of the records or none; resolves once they can be read. Each names its partition. One call at a
+   * time, and none after one that was rejected.
+   *
+   * @throws TailraceError `superseded` where another has been opened under the same id; others where it is not
+   *   known whether they were written
+   */
+  publish(records: readonly ExclusiveRecord[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type ExclusiveRecord = OutgoingRecord & { readonly partition: number };
+
+/** Compressed from this size on, as in the publisher. */
+const compressFromBytes = 16 * 1024;
+const closeTimeoutMs = 2_000;
+
+export async function openExclusivePublisher(
+  producer: Producer,
+  classify: (error: unknown) => unknown,
+): Promise<ExclusivePublisher> {
+  const classified = (error: unknown): unknown =>
+    isShutOut(error)
+      ? new TailraceError('superseded', undefined, { cause: error as Error })
+      : classify(error);
+  const close = async (): Promise<void> => {
+    const disconnected = producer.disconnect().catch(() => undefined);
+    await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { ref: false })]);
+  };
+
+  let transaction: Awaited<ReturnType<Producer['transaction']>> | undefined;
+  try {
+    await producer.connect();
+    // Shuts the others out. In the library that comes with the first transaction, which begins with its first record.
+    transaction = await producer.transaction();
+  } catch (error) {
+    await close();
+    throw classified(error);
+  }
+
+  return {
+    async publish(records) {
+      try {
+        transaction ??= await producer.transaction();
+        // One partition after the other: the library repeats what is still on its way to one broker when
+        // another broker fails, under new sequence numbers.
+        for (const [, together] of Map.groupBy(records, ({ topic, partition }) => `${topic}/${partition}`)) {
+          await transaction.sendBatch({
+            acks: -1,
+            compression: compressionOf(together),
+            topicMessages: [{ topic: together[0]?.topic ?? '', messages: together.map(messageOf) }],
+          });
+        }
+        await transaction.commit();
+        transaction = undefined;
+      } catch (error) {
+        throw classified(error);
+      }
+    },
+    close,
+  };
+}
+
+/** The broker also says so after an outage that outlasted the transaction; whoever opens a new one finds out. */
+function isShutOut(error: unknown): boolean {
+  const shutOut = ['INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'PRODUCER_FENCED'];
+  for (let next: unknown = error; next instanceof Error; next = next.cause) {
+    const { type } = next as { type?: unknown };
+    if (typeof type === 'string' && shutOut.includes(type)) return true;
+  }
+  return false;
+}
+
+function compressionOf(records: readonly ExclusiveRecord[]): kafkajs.CompressionTypes {
+  let bytes = 0;
+  for (const { value } of records) bytes += value?.length ?? 0;
+  return bytes >= compressFromBytes ? kafkajs.CompressionTypes.ZSTD : kafkajs.CompressionTypes.None;
+}
+
+function messageOf({ key, value, headers, partition }: ExclusiveRecord): Message {
+  return { key, value, partition, ...(headers && { headers }) };
+}

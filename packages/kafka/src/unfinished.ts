@@ -1,0 +1,59 @@
+/**
+ * What a member of a group still has before it: reads owned partitions beside the group, from their watermark to
+ * the end they have now, without those records that are finished already. For a consumer that must know what
+ * waits before it decides about what comes.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Partition } from './partition.ts';
+import type { ConsumedRecord } from './record.ts';
+import type { Scan, ScanOptions } from './scan.ts';
+
+export interface Unfinished {
+  /** As `Consumption.unfinished`. */
+  read(topic: string, partitions: readonly number[]): AsyncIterable<readonly ConsumedRecord[]>;
+  /** Ends all reading. */
+  close(): Promise<void>;
+}
+
+const locatePauseMs = 50;
+
+export function createUnfinished(
+  find: (topic: string, partition: number) => Partition | undefined,
+  openScan: (options: ScanOptions) => Promise<Scan>,
+): Unfinished {
+  const scans = new Set<Scan>();
+  let closed = false;
+
+  /** Waits for where they begin to be known; partitions that are lost meanwhile are left out. */
+  const owned = async (topic: string, numbers: readonly number[]): Promise<Partition[]> => {
+    for (;;) {
+      const found = numbers.flatMap((number) => find(topic, number) ?? []);
+      if (closed || found.every(({ located }) => located)) return found;
+      await wait(locatePauseMs);
+    }
+  };
+
+  return {
+    async *read(topic, numbers) {
+      const partitions = await owned(topic, numbers);
+      const starts = new Map(
+        Array.from(partitions, ({ partition, committable }) => [partition, committable]),
+      );
+      const isFinished = new Map(partitions.map((owned) => [owned.partition, owned.finishedNow()]));
+      if (closed || starts.size === 0) return;
+      const scan = await openScan({ topic, starts });
+      scans.add(scan);
+      try {
+        for await (const records of scan) {
+          yield records.filter(({ partition, offset }) => !isFinished.get(partition)?.(offset));
+        }
+      } finally {
+        scans.delete(scan);
+      }
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...scans].map((scan) => scan.close()));
+    },
+  };
+}

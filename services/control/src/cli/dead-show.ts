@@ -1,0 +1,106 @@
+/** `tailrace dead show`: all that is known of one delivery that could not be made. */
+import { styleText } from 'node:util';
+import { findDeadLetters, type DeadLetter } from '@tailrace/deadletters';
+import { TailraceError } from '@tailrace/errors';
+import { formatInstant } from '@tailrace/events';
+import { topicNames, type UrlAttempt } from '@tailrace/topics';
+import { defineCommand, exitCodes } from './command.ts';
+import { showReading } from './dead-filter.ts';
+import { withKafka } from './kafka.ts';
+import { formatCount, printable, table } from './table.ts';
+
+export const deadShow = defineCommand({
+  name: 'dead show',
+  summary: 'show a dead letter: headers, last answers, body',
+  details: [
+    'A delivery that was replayed and died again has several; all are shown, oldest first. The body is shown in\n' +
+      'a readable form; with --raw it is written as it is, byte for byte, that of the last where there are several.',
+  ],
+  options: {
+    delivery: {
+      type: 'string',
+      positional: true,
+      required: true,
+      placeholder: 'DELIVERY',
+      help: "the delivery's id, or the place of a record, such as 3/1200",
+    },
+    raw: { type: 'boolean', help: 'write the body and nothing else' },
+  },
+  async run({ delivery, raw }, context) {
+    const letters = await withKafka(
+      context,
+      (kafka, { prefix }) =>
+        findDeadLetters(kafka, topicNames(prefix), delivery, { onProgress: showReading(context.terminal) }),
+      { mayTakeLong: true },
+    );
+    const last = letters.at(-1);
+    if (!last) throw new TailraceError('not-found', `There is no dead letter of ${printable(delivery)}.`);
+    return {
+      exitCode: exitCodes.done,
+      text: letters.flatMap((letter, index) => [...(index > 0 ? [''] : []), ...linesOf(letter)]),
+      ...(raw && { raw: last.record.value ?? Buffer.alloc(0) }),
+      json: { letters: letters.map(jsonOf) },
+    };
+  },
+});
+
+function linesOf({ facts, record }: DeadLetter): string[] {
+  const { 'last-answer': lastAnswer, ...headers } = record.headers;
+  const heading = (text: string): string => styleText('bold', text);
+  return [
+    ...table([
+      ['died', formatInstant(facts.diedAt)],
+      ['replayed', facts.replayed ? 'yes' : 'no'],
+      ['lies at', `${facts.partition}/${facts.offset} of ${record.topic}`],
+      ['key', record.key?.toString() ?? '-'],
+    ]),
+    heading('headers'),
+    ...table(Object.entries(headers).map(([name, value]) => [`  ${name}`, value.toString()])),
+    ...(lastAnswer ? [heading('last answers'), ...answerLines(lastAnswer.toString())] : []),
+    heading(`body, ${formatCount(record.value?.length ?? 0)} bytes`),
+    ...bodyLines(record.value),
+  ];
+}
+
+function answerLines(lastAnswer: string): string[] {
+  const answers = parseAnswers(lastAnswer);
+  if (!answers) return [`  ${printable(lastAnswer)}`];
+  return table(
+    answers.map(({ url, status, reason = '', detail = '', latencyMs }) => [
+      `  ${url}`,
+      status === undefined ? reason : `${status} ${reason}`,
+      `${latencyMs} ms`,
+      detail,
+    ]),
+  );
+}
+
+/** Of what somebody else wrote to the topic, the header says what is wrong with it. */
+function parseAnswers(lastAnswer: string): readonly UrlAttempt[] | undefined {
+  try {
+    const answers: unknown = JSON.parse(lastAnswer);
+    return Array.isArray(answers) ? (answers as UrlAttempt[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function bodyLines(body: Buffer | null): string[] {
+  const text = body?.toString() ?? '';
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2).split('\n').map(printable);
+  } catch {
+    return text.split('\n').map(printable);
+  }
+}
+
+function jsonOf({ facts, record }: DeadLetter) {
+  const headers = Object.entries(record.headers).map(([name, value]) => [name, value.toString()]);
+  return {
+    ...facts,
+    diedAt: formatInstant(facts.diedAt),
+    key: record.key?.toString(),
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    body: record.value?.toString(),
+  };
+}

@@ -1,0 +1,32 @@
+/** Text for terminals. */
+
+/** Rows of cells as lines with aligned columns; the first row may be a heading. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const shown = rows.map((row) => row.map(printable));
+  const widths = shown.reduce<number[]>(
+    (widest, row) => row.map((cell, column) => Math.max(cell.length, widest[column] ?? 0)),
+    [],
+  );
+  return shown.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** Without characters that would steer a terminal: what is shown may come from anybody. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** `1 dead letter`, `1,200 dead letters`. */
+export function countOf(count: number, thing: string): string {
+  return `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,95 @@
+/** From a receiver that refuses, through the dead letters and `tailrace dead replay`, to the receiver again. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { sharedBroker } from '../support/broker.ts';
+import * as answers from '../support/answers.ts';
+import { tailrace } from '../support/cli.ts';
+import { eventually } from '../support/kafka-client.ts';
+import { startPipeline } from '../support/pipeline.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const pipeline = await startPipeline({ retrySchedule: '1s,1s', retryWindow: '20s' });
+after(() => pipeline[Symbol.asyncDispose]());
+const { brokers } = await sharedBroker();
+const env = {
+  KAFKA_BROKERS: brokers.join(','),
+  TAILRACE_TOPIC_PREFIX: pipeline.names.events.replace(/events$/, ''),
+};
+
+async function replay(destinationId: string): Promise<string> {
+  const command = ['dead', 'replay', '--destination', destinationId, '--rate', '1000'];
+  const { exitCode, stdout, stderr } = await tailrace(command, env);
+  assert.deepEqual([exitCode, stderr], [0, '']);
+  return stdout;
+}
+
+/** The destination's dead letters, once there are so many. */
+function deadLetters(destinationId: string, count: number) {
+  return eventually(
+    () => pipeline.deliveriesIn(pipeline.names.deliveriesDead, destinationId),
+    (letters) => letters.length >= count,
+  );
+}
+
+test('what a receiver refused arrives after a replay: once, with the same delivery id and bytes', async () => {
+  let answer = answers.status(400);
+  await using receiver = await startReceiver({ answer: () => answer });
+  const { destinationId, send } = await pipeline.connect({
+    webhooks: [{ url: receiver.url }],
+    sharedSecret: 's3cret',
+  });
+  for (const event of ['One', 'Two', 'Three']) await send('track', { userId: 'ada', event });
+  const letters = await deadLetters(destinationId, 3);
+  const refused = [...receiver.requests];
+
+  answer = answers.status(200);
+  assert.equal(await replay(destinationId), '3 of 3 dead letters replayed.\n');
+  assert.equal(
+    await replay(destinationId),
+    '0 of 0 dead letters replayed. 3 others had been replayed before.\n',
+  );
+  await receiver.waitFor(6);
+  const replays = await pipeline.deliveriesIn(pipeline.names.deliveriesReplay, destinationId);
+  assert.deepEqual(
+    replays.map(({ deliveryId }) => deliveryId).sort(),
+    letters.map(({ deliveryId }) => deliveryId).sort(),
+  );
+  const signed = (requests: typeof refused) =>
+    requests.map(({ headers, body }) => `${headers['x-signature'] ?? ''} ${body.toString()}`).sort();
+  const accepted = receiver.requests.slice(3);
+  assert.deepEqual(signed(accepted), signed(refused));
+  const { deliveryId, attempt } = await pipeline.attempt(destinationId, 'delivered');
+  assert.equal(attempt, 1);
+  assert.ok(letters.some((letter) => letter.deliveryId === deliveryId));
+
+  // What comes after it shows that nothing else was on its way.
+  await send('track', { userId: 'ada', event: 'Four' });
+  await receiver.waitFor(7);
+  assert.equal(receiver.requests.length, 7);
+});
+
+test('a replay has all its retries ahead, and what dies again can be replayed again', async () => {
+  let answer = answers.status(400);
+  await using receiver = await startReceiver({ answer: () => answer });
+  const { destinationId, send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+  await send('identify', { userId: 'ada', traits: { plan: 'free' } });
+  const [first] = await deadLetters(destinationId, 1);
+
+  answer = answers.status(503);
+  await replay(destinationId);
+  const again = (await deadLetters(destinationId, 2))[1];
+  assert.equal(receiver.requests.length, 4);
+  assert.deepEqual(
+    [again?.deliveryId, again?.attempt, again?.reason],
+    [first?.deliveryId, 3, 'attempts-exhausted'],
+  );
+
+  answer = answers.status(200);
+  assert.equal(
+    await replay(destinationId),
+    '1 of 1 dead letter replayed. 1 other had been replayed before.\n',
+  );
+  await receiver.waitFor(5);
+  await pipeline.attempt(destinationId, 'delivered');
+  assert.deepEqual(receiver.requests.at(-1)?.body, receiver.requests[0]?.body);
+});

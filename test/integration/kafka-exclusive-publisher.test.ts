@@ -1,0 +1,84 @@
+/** The exclusive publisher against a real broker: one writer at a time, all or none, and nothing twice. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ExclusiveRecord } from '@tailrace/kafka';
+import { sharedBroker } from '../support/broker.ts';
+import { openKafka, type TestKafka } from '../support/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka-proxy.ts';
+import { readAll } from '../support/topics.ts';
+
+let brokers: readonly string[];
+let kafka: TestKafka;
+before(async () => {
+  ({ brokers } = await sharedBroker());
+  kafka = openKafka(brokers);
+});
+after(() => kafka.close());
+
+function recordsOf(topic: string, ...values: readonly string[]): ExclusiveRecord[] {
+  return values.map((value, nth) => ({ topic, partition: nth % 2, key: 'k', value }));
+}
+
+async function valuesIn(topic: string): Promise<(string | undefined)[]> {
+  return (await readAll(kafka, topic)).map(({ value }) => value?.toString()).sort();
+}
+
+test('what is published can be read, in the partitions that were named', async () => {
+  const topic = await kafka.createTopic({ partitions: 2 });
+  const publisher = await kafka.exclusivePublisher(topic);
+  await publisher.publish(recordsOf(topic, 'a', 'b'));
+  await publisher.publish(recordsOf(topic, 'c', 'd', 'e'));
+  await publisher.close();
+  const read = await readAll(kafka, topic);
+  const places = read.map(({ partition, value }) => `${partition} ${value?.toString() ?? ''}`);
+  assert.deepEqual(places.sort(), ['0 a', '0 c', '0 e', '1 b', '1 d']);
+});
+
+test('who opens one shuts out whoever had one under the same id, and nobody else', async () => {
+  const topic = await kafka.createTopic({ partitions: 2 });
+  const first = await kafka.exclusivePublisher(topic);
+  const other = await kafka.exclusivePublisher(`${topic}.other`);
+  await first.publish(recordsOf(topic, 'by the first'));
+  const second = await kafka.exclusivePublisher(topic);
+  await assert.rejects(first.publish(recordsOf(topic, 'too late')), { code: 'superseded' });
+  await second.publish(recordsOf(topic, 'by the second'));
+  await other.publish(recordsOf(topic, 'by the other'));
+  assert.deepEqual(await valuesIn(topic), ['by the first', 'by the other', 'by the second']);
+});
+
+test('of records that go together all are written or none', async () => {
+  const topic = await kafka.createTopic({ partitions: 2, config: { 'max.message.bytes': '1000' } });
+  const publisher = await kafka.exclusivePublisher(topic);
+  const tooLarge = Array.from({ length: 2_000 }, () => Math.random().toString(36)[3]).join('');
+  await assert.rejects(publisher.publish(recordsOf(topic, 'small', tooLarge)), { code: 'record-too-large' });
+  await publisher.close();
+  const next = await kafka.exclusivePublisher(topic);
+  await next.publish(recordsOf(topic, 'next'));
+  assert.deepEqual(await valuesIn(topic), ['next']);
+});
+
+test('a lost answer to what was written doubles nothing', async () => {
+  const [broker = ''] = brokers;
+  await using proxy = await startKafkaProxy(broker);
+  await using client = openKafka(proxy.brokers);
+  const topic = await kafka.createTopic({ partitions: 2 });
+  const publisher = await client.exclusivePublisher(topic);
+  await publisher.publish(recordsOf(topic, 'a', 'b'));
+  proxy.loseProduceAnswers = 1;
+  await publisher.publish(recordsOf(topic, 'c', 'd'));
+  assert.equal(proxy.lost.items.length, 1);
+  assert.deepEqual(await valuesIn(topic), ['a', 'b', 'c', 'd']);
+});
+
+test('a lost answer to the commit is a failure; whoever comes next sees what became of it', async () => {
+  const [broker = ''] = brokers;
+  await using proxy = await startKafkaProxy(broker);
+  await using client = openKafka(proxy.brokers);
+  const topic = await kafka.createTopic({ partitions: 2 });
+  const publisher = await client.exclusivePublisher(topic);
+  proxy.loseCommitAnswers = 1;
+  await assert.rejects(publisher.publish(recordsOf(topic, 'a', 'b')), { code: 'kafka-unavailable' });
+  await publisher.close();
+  await client.exclusivePublisher(topic);
+  assert.deepEqual(await valuesIn(topic), ['a', 'b']);
+});
