@@ -5,8 +5,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
-import { checkConfiguration, formatPath, missingSources, type FieldPath, type Problem } from './check.ts';
+import { checkConfiguration, missingSources } from './check.ts';
 import { problemsError, type ParsedConfiguration } from './file.ts';
+import { formatPath, type FieldPath, type Problem } from './problem.ts';
 import { encodeEntry, type EntryKind } from './record.ts';
 import type { Configuration, Destination, Source } from './schema.ts';
 import { createState, type ConfigState } from './state.ts';

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import {
-  checkConfiguration,
-  checkDestination,
-  checkSource,
-  formatPath,
-  missingSources,
-  type Checked,
-} from './check.ts';
+import { checkConfiguration, checkDestination, checkSource, missingSources, type Checked } from './check.ts';
+import { formatPath } from './problem.ts';
 
 const source = { id: 'web', writeKeys: ['wk_demo'] };
 const webhook = { url: 'https://crm.example.com/hook' };
@@ -21,6 +16,12 @@ const withSettings = (settings: object) => ({
 const withHeaders = (headers: object) => withSettings({ webhooks: [{ ...webhook, headers }] });
 const headersNamed = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, 'a']));
+
+const pem = JSON.parse(readFileSync(new URL('tls-rules.fixtures.json', import.meta.url), 'utf8')) as Readonly<
+  Record<'authority' | 'expiredCertificate' | 'expiredCertificateKey' | 'otherKey', string>
+>;
+const clientCertificate = pem.expiredCertificate;
+const clientKey = pem.expiredCertificateKey;
 
 function problemsOf(checked: Checked<unknown>): string[] {
   return 'problems' in checked
@@ -103,7 +104,15 @@ test('everything a destination may have is accepted', () => {
   for (const accepted of [
     destination,
     { ...destination, name: 'CRM hook', enabled: false, sources: [] },
+    { ...destination, rateLimit: 1, ordering: 'none' },
+    { ...destination, rateLimit: 1_000_000, ordering: 'user' },
     withSettings({ sharedSecret: 's3cret' }),
+    withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'older', standardWebhooks: true }),
+    withSettings({ sharedSecret: 'whsec_c2VjcmV0', previousSharedSecret: 's3cret', standardWebhooks: true }),
+    withSettings({ sharedSecret: 'whsec_?', standardWebhooks: false }),
+    withSettings({ tls: {} }),
+    withSettings({ tls: { ca: pem.authority + pem.expiredCertificate } }),
+    withSettings({ tls: { ca: pem.authority, clientCertificate, clientKey } }),
     withSettings({ webhooks: Array.from({ length: 5 }, () => webhook) }),
     withHeaders({}),
     withHeaders(headersNamed(5)),
@@ -160,6 +169,73 @@ test('each rule of a destination has a problem that names the field and what is 
   }
 });
 
+test('each rule of rates, order, secrets and TLS has a problem that names the field and what is allowed', () => {
+  const cases: [value: unknown, problem: string][] = [
+    ...[0, 1_000_001].map((rateLimit): [unknown, string] => [
+      { ...destination, rateLimit },
+      'rateLimit: is not a whole number of requests a second, from 1 to 1000000',
+    ]),
+    [
+      { ...destination, rateLimit: '5' },
+      'rateLimit: is a text; allowed is a whole number of requests a second, from 1 to 1000000',
+    ],
+    [{ ...destination, ordering: 'users' }, 'ordering: is not none or user'],
+    [{ ...destination, ordering: null }, 'ordering: is not none or user'],
+    [
+      withSettings({ previousSharedSecret: 'older' }),
+      'settings.previousSharedSecret: is there without sharedSecret, the newer one of the two',
+    ],
+    [
+      withSettings({ sharedSecret: 's3cret', previousSharedSecret: 's3cret' }),
+      'settings.previousSharedSecret: is the same as sharedSecret',
+    ],
+    [
+      withSettings({ standardWebhooks: true }),
+      'settings.standardWebhooks: needs a sharedSecret to sign with',
+    ],
+    [
+      withSettings({ sharedSecret: 's3cret', standardWebhooks: 'yes' }),
+      'settings.standardWebhooks: is a text; allowed is true or false',
+    ],
+    [
+      withSettings({ sharedSecret: 'whsec_?', standardWebhooks: true }),
+      'settings.sharedSecret: begins with whsec_, after which Standard Webhooks wants a key in base64',
+    ],
+    [
+      withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'whsec_', standardWebhooks: true }),
+      'settings.previousSharedSecret: begins with whsec_, after which Standard Webhooks wants a key in base64',
+    ],
+    [
+      withSettings({ tls: { ca: '/etc/ca.pem' } }),
+      'settings.tls.ca: holds no certificate; write it as PEM, which begins with -----BEGIN CERTIFICATE-----',
+    ],
+    [
+      withSettings({ tls: { clientCertificate } }),
+      'settings.tls.clientCertificate: is there without its clientKey',
+    ],
+    [withSettings({ tls: { clientKey } }), 'settings.tls.clientKey: is there without its clientCertificate'],
+    [
+      withSettings({ tls: { clientCertificate, clientKey: pem.otherKey } }),
+      'settings.tls.clientKey: is not the key of the first certificate in clientCertificate',
+    ],
+    [
+      withSettings({ tls: { clientCertificate, clientKey: clientCertificate } }),
+      'settings.tls.clientKey: holds no private key; write it as PEM, which begins with -----BEGIN PRIVATE KEY-----',
+    ],
+    [
+      withSettings({ tls: { clientCertificate: [clientCertificate], clientKey } }),
+      'settings.tls.clientCertificate: is a list; allowed is one or more certificates in PEM',
+    ],
+    [
+      withSettings({ tls: { cert: clientCertificate } }),
+      'settings.tls.cert: nothing has this name here; known are ca, clientCertificate, clientKey',
+    ],
+  ];
+  for (const [value, problem] of cases) {
+    assert.deepEqual(problemsOf(checkDestination(value)), [problem], JSON.stringify(value));
+  }
+});
+
 test('ids and write keys name one entry each', () => {
   const checked = checkConfiguration({
     sources: [source, { id: 'web', writeKeys: ['wk_demo', 'other'] }, { id: 'app', writeKeys: ['other'] }],
@@ -207,6 +283,11 @@ test('messages repeat no secret, whatever is wrong with it', () => {
     destinations: [
       withSettings({ sharedSecret: [secret] }),
       withSettings({ sharedSecret: secret.repeat(200) }),
+      withSettings({ sharedSecret: secret, previousSharedSecret: secret }),
+      withSettings({ previousSharedSecret: secret }),
+      withSettings({ sharedSecret: `whsec_?${secret}`, standardWebhooks: true }),
+      withSettings({ tls: { clientKey: `-----BEGIN PRIVATE KEY-----${secret}`, clientCertificate } }),
+      withSettings({ tls: { clientKey: [secret], clientCertificate } }),
       withHeaders({ 'X-A': `${secret}\n`, 'X-B': [secret] }),
       withSettings({
         webhooks: [{ url: `https://user:${secret}@example.com/` }, { url: `ftp://${secret}` }],
@@ -214,7 +295,7 @@ test('messages repeat no secret, whatever is wrong with it', () => {
     ],
   });
   const problems = problemsOf(checked);
-  assert.ok(problems.length >= 9, problems.join('\n'));
+  assert.ok(problems.length >= 14, problems.join('\n'));
   for (const problem of problems) assert.ok(!problem.includes(secret), problem);
 });
 

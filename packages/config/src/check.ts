@@ -1,9 +1,20 @@
 /**
  * Checks sources and destinations from anywhere (a file, an API, the topic) and names all that is wrong with
- * them at once. Messages never repeat a write key, a secret, a header's value or a URL: they end up in logs.
+ * them at once. Messages never repeat a write key, a secret, a key, a header's value or a URL: they end up in logs.
  */
 import { nearestName } from '@tailrace/errors';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { destinationProblems } from './destination-rules.ts';
+import {
+  field,
+  formatPath,
+  items,
+  problem,
+  quote,
+  repeats,
+  type FieldPath,
+  type Problem,
+} from './problem.ts';
 import {
   configurationSchema,
   destinationSchema,
@@ -12,18 +23,8 @@ import {
   type Destination,
   type Source,
 } from './schema.ts';
+import { refuseCertificates, refusePrivateKey } from './tls-rules.ts';
 import { refuseHeaderName, refuseHeaderValue, refuseWebhookUrl } from './webhook-rules.ts';
-
-/** Keys and indexes that lead to a field: `['destinations', 0, 'settings']`. */
-export type FieldPath = readonly (string | number)[];
-
-export interface Problem {
-  readonly path: FieldPath;
-  /** What is wrong and what is allowed, as a clause that follows the field's name. */
-  readonly message: string;
-  /** What of the last step of the path is wrong; an `unknown-key` is one that this version has no use for. */
-  readonly about: 'value' | 'key' | 'unknown-key';
-}
 
 export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
 
@@ -32,6 +33,8 @@ const formats = {
   'webhook-url': refuseWebhookUrl,
   'header-name': refuseHeaderName,
   'header-value': refuseHeaderValue,
+  certificates: refuseCertificates,
+  'private-key': refusePrivateKey,
 } as const;
 
 /** What the messages take from a schema. */
@@ -65,7 +68,7 @@ export function checkConfiguration(value: unknown): Checked<Configuration> {
       ...repeatedIds('sources', sources),
       ...repeatedWriteKeys(sources),
       ...repeatedIds('destinations', destinations),
-      ...destinations.flatMap((entry, index) => repeatedHeaders(entry, ['destinations', index])),
+      ...destinations.flatMap((entry, index) => destinationProblems(entry, ['destinations', index])),
     ];
   });
 }
@@ -80,7 +83,7 @@ export function checkSource(value: unknown, options?: CheckOptions): Checked<Sou
 }
 
 export function checkDestination(value: unknown, options?: CheckOptions): Checked<Destination> {
-  return check<Destination>(validateDestination, value, (copy) => repeatedHeaders(copy, []), options);
+  return check<Destination>(validateDestination, value, (copy) => destinationProblems(copy, []), options);
 }
 
 /** A problem for each source that a destination names and that is not among `sourceIds`. */
@@ -98,17 +101,6 @@ export function missingSources(
       return [problem(['destinations', index, 'sources', position], message)];
     }),
   );
-}
-
-/** `destinations[0].settings.webhooks[2].url`; empty for the whole. */
-export function formatPath(path: FieldPath): string {
-  return path
-    .map((step, position) => {
-      if (typeof step === 'number') return `[${step}]`;
-      if (!/^[a-z_$][\w$]*$/i.test(step)) return `[${quote(step)}]`;
-      return position === 0 ? step : `.${step}`;
-    })
-    .join('');
 }
 
 function check<T>(
@@ -205,37 +197,6 @@ function repeatedWriteKeys(sources: readonly unknown[]): Problem[] {
   });
 }
 
-/** Names of headers are the same whatever their case (RFC 9110, section 5.1). */
-function repeatedHeaders(destination: unknown, path: FieldPath): Problem[] {
-  return items(field(field(destination, 'settings'), 'webhooks')).flatMap((webhook, index) => {
-    const headers = field(webhook, 'headers');
-    const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
-    return repeats(names.map((name) => name.toLowerCase())).map(({ at, first }) =>
-      problem(
-        [...path, 'settings', 'webhooks', index, 'headers', names[at] ?? ''],
-        `is the same header as ${quote(names[first] ?? '')}`,
-        'key',
-      ),
-    );
-  });
-}
-
-/** The positions of texts that occurred before, and where first. */
-function repeats(values: readonly unknown[]): { at: number; first: number }[] {
-  const seen = new Map<string, number>();
-  return values.flatMap((value, at) => {
-    if (typeof value !== 'string') return [];
-    const first = seen.get(value);
-    if (first !== undefined) return [{ at, first }];
-    seen.set(value, at);
-    return [];
-  });
-}
-
-function problem(path: FieldPath, message: string, about: Problem['about'] = 'value'): Problem {
-  return { path, message, about };
-}
-
 /** A JSON Pointer (RFC 6901) into `value` as a path; only the value tells an index from a key. */
 function pathOf(value: unknown, pointer: string): FieldPath {
   let current = value;
@@ -250,21 +211,9 @@ function pathOf(value: unknown, pointer: string): FieldPath {
     });
 }
 
-function field(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
-}
-
-function items(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text);
 }

@@ -144,7 +144,7 @@ destinations:
   assert.equal(placeOf(['destinations', 1, 'name']), 'tailrace.yaml:4:5');
 });
 
-test('the example of the README is a valid configuration with every field there is', () => {
+test('the example of the README is a valid configuration with every field there is but PEM', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
   const { sources, destinations } = parseConfiguration(example, { fileName: 'README.md' });
@@ -153,6 +153,8 @@ test('the example of the README is a valid configuration with every field there 
   assert.deepEqual(fieldsOf(destinations[0]), Object.keys(destinationSchema.properties).sort());
   assert.deepEqual(
     fieldsOf(destinations[0]?.settings),
-    Object.keys(webhooksSettingsSchema.properties).sort(),
+    Object.keys(webhooksSettingsSchema.properties)
+      .filter((name) => name !== 'tls')
+      .sort(),
   );
 });

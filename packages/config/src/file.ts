@@ -14,7 +14,8 @@ import {
   visit,
   type Document,
 } from 'yaml';
-import { checkConfiguration, formatPath, type FieldPath, type Problem } from './check.ts';
+import { checkConfiguration } from './check.ts';
+import { formatPath, type FieldPath, type Problem } from './problem.ts';
 import type { Configuration } from './schema.ts';
 
 /** A configuration that knows where in its file everything stands. */

@@ -5,16 +5,9 @@ export {
   type EntryOutcome,
   type WantedConfiguration,
 } from './apply.ts';
-export {
-  checkConfiguration,
-  checkDestination,
-  checkSource,
-  formatPath,
-  type Checked,
-  type FieldPath,
-  type Problem,
-} from './check.ts';
+export { checkConfiguration, checkDestination, checkSource, type Checked } from './check.ts';
 export { parseConfiguration, type ParsedConfiguration } from './file.ts';
+export { formatPath, type FieldPath, type Problem } from './problem.ts';
 export type { EntryKind } from './record.ts';
 export { redactDestination, redactSource, redactUrl } from './redact.ts';
 export {
@@ -25,6 +18,7 @@ export {
   type Configuration,
   type Destination,
   type Source,
+  type TlsSettings,
   type Webhook,
 } from './schema.ts';
 export { openConfig, type ConfigView } from './view.ts';

@@ -3,7 +3,8 @@
  * with its defaults, and a tombstone (null) where the entry was removed.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import { checkDestination, checkSource, formatPath } from './check.ts';
+import { checkDestination, checkSource } from './check.ts';
+import { formatPath } from './problem.ts';
 import type { Destination, Source } from './schema.ts';
 
 export type EntryKind = 'source' | 'destination';

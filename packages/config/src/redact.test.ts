@@ -13,6 +13,9 @@ test('nothing secret is left of a source or a destination, and the rest stays', 
     sources: ['web'],
     settings: {
       sharedSecret: 'S3CRET',
+      previousSharedSecret: 'S3CRET2',
+      standardWebhooks: true,
+      tls: { ca: 'PEM', clientCertificate: 'PEM', clientKey: 'S3CRET' },
       webhooks: [
         { url: 'https://crm.example.com:8443/hook?token=S3CRET#S3CRET', headers: { 'X-Key': 'S3CRET' } },
         { url: 'http://crm.example.com/' },
@@ -26,6 +29,9 @@ test('nothing secret is left of a source or a destination, and the rest stays', 
     sources: ['web'],
     settings: {
       sharedSecret: '[redacted]',
+      previousSharedSecret: '[redacted]',
+      standardWebhooks: true,
+      tls: { ca: 'PEM', clientCertificate: 'PEM', clientKey: '[redacted]' },
       webhooks: [
         { url: 'https://crm.example.com:8443/hook', headers: { 'X-Key': '[redacted]' } },
         { url: 'http://crm.example.com/' },

@@ -9,15 +9,18 @@ export function redactSource(source: Source): Source {
 }
 
 /**
- * `destination` without its shared secret, without the values of headers, and without the queries of URLs,
- * where receivers like to put tokens.
+ * `destination` without its shared secrets, without its private key, without the values of headers, and without
+ * the queries of URLs, where receivers like to put tokens.
  */
 export function redactDestination(destination: Destination): Destination {
-  const { sharedSecret, webhooks } = destination.settings;
+  const { sharedSecret, previousSharedSecret, standardWebhooks, tls, webhooks } = destination.settings;
   return {
     ...destination,
     settings: {
       ...(sharedSecret !== undefined && { sharedSecret: redacted }),
+      ...(previousSharedSecret !== undefined && { previousSharedSecret: redacted }),
+      ...(standardWebhooks !== undefined && { standardWebhooks }),
+      ...(tls && { tls: { ...tls, ...(tls.clientKey !== undefined && { clientKey: redacted }) } }),
       webhooks: webhooks.map(({ url, headers }) => ({
         url: redactUrl(url),
         ...(headers && {

@@ -72,12 +72,32 @@ const webhook = Type.Object(
   { ...closed, description: 'a mapping with url and headers' },
 );
 
-/** Settings of the destination type `Webhooks` (specification, section 2.3). */
+const secret = Type.String({
+  minLength: 1,
+  maxLength: 1_024,
+  description: 'a text of 1 to 1,024 characters',
+});
+const certificates = Type.String({ format: 'certificates', description: 'one or more certificates in PEM' });
+
+const tls = Type.Object(
+  {
+    ca: Type.Optional(certificates),
+    clientCertificate: Type.Optional(certificates),
+    clientKey: Type.Optional(Type.String({ format: 'private-key', description: 'a private key in PEM' })),
+  },
+  { ...closed, description: 'a mapping with ca, clientCertificate and clientKey' },
+);
+
+/**
+ * Settings of the destination type `Webhooks` (specification, section 2.3). Beyond the specification are
+ * `previousSharedSecret`, `standardWebhooks` and `tls`.
+ */
 export const webhooksSettingsSchema = Type.Object(
   {
-    sharedSecret: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1_024, description: 'a text of 1 to 1,024 characters' }),
-    ),
+    sharedSecret: Type.Optional(secret),
+    previousSharedSecret: Type.Optional(secret),
+    standardWebhooks: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    tls: Type.Optional(tls),
     webhooks: Type.Array(webhook, { minItems: 1, maxItems: 5, description: 'a list of 1 to 5 webhooks' }),
   },
   { ...closed, description: 'a mapping with webhooks and sharedSecret' },
@@ -93,6 +113,16 @@ export const destinationSchema = Type.Object(
       uniqueItems: true,
       description: 'a list of ids of sources',
     }),
+    rateLimit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'a whole number of requests a second, from 1 to 1000000',
+      }),
+    ),
+    ordering: Type.Optional(
+      Type.Unsafe<'none' | 'user'>({ enum: ['none', 'user'], description: 'none or user' }),
+    ),
     settings: webhooksSettingsSchema,
   },
   { ...closed, description: 'a destination: a mapping with id, type, sources and settings' },
@@ -115,8 +145,14 @@ type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> 
 /** Where calls come from. `rateLimit` is in calls a second; a track call of a `blocked` event is filtered. */
 export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
-/** Where webhooks go to. `sources` are the ids of the connected sources. */
+/**
+ * Where webhooks go to. `sources` are the ids of the connected sources; `rateLimit` is in requests a second; with
+ * `ordering: user` the events of one user are sent one after the other.
+ */
 export type Destination = Frozen<Static<typeof destinationSchema> & { enabled: boolean }>;
+
+/** PEM: authorities trusted beside the system's, and the certificate chain and key that this side shows. */
+export type TlsSettings = NonNullable<Destination['settings']['tls']>;
 
 /** One URL of a destination, with the static headers that requests to it carry. */
 export type Webhook = Destination['settings']['webhooks'][number];

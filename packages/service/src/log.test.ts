@@ -24,7 +24,12 @@ test('secrets and write keys are redacted wherever they lie in a line', () => {
   const { log, lines } = collect();
   const destination = {
     id: 'crm',
-    settings: { sharedSecret: 's3cret', webhooks: [{ headers: { 'X-Team-Key': 's3cret' } }] },
+    settings: {
+      sharedSecret: 's3cret',
+      previousSharedSecret: 's3cret',
+      tls: { clientKey: 's3cret' },
+      webhooks: [{ headers: { 'X-Team-Key': 's3cret' } }],
+    },
   };
   const source = { writeKeys: ['s3cret'], writeKey: 's3cret', 'api-token': 's3cret' };
   log.info({ destination, source, secret_key: 's3cret', password: 's3cret' }, 'loaded');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { sign, verifySignature } from './index.ts';
+import { sign, signStandardWebhook, verifySignature } from './index.ts';
 
 interface Vector {
   name: string;
@@ -13,7 +13,22 @@ interface Vector {
   /** What openssl printed. */
   signature: string;
 }
-const vectors = JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8')) as Vector[];
+const vectors = read('vectors.json') as Vector[];
+
+interface StandardWebhookVector {
+  name: string;
+  secret: string;
+  id: string;
+  timestamp: number;
+  body: string;
+  /** What openssl printed, after the version. */
+  signature: string;
+}
+const standardWebhookVectors = read('standard-webhook-vectors.json') as StandardWebhookVector[];
+
+function read(file: string): unknown {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+}
 
 describe('sign agrees with openssl', () => {
   for (const { name, secret, body, repeat = 1, signature } of vectors) {
@@ -72,5 +87,23 @@ describe('verifySignature', () => {
   test('refuses characters that only look right once cut to one byte', () => {
     const widened = String.fromCharCode(...Array.from(signature, (digit) => digit.charCodeAt(0) + 0x100));
     assert.equal(verifySignature(secret, body, widened), false);
+  });
+});
+
+describe('signStandardWebhook agrees with openssl', () => {
+  for (const { name, secret, signature, ...message } of standardWebhookVectors) {
+    test(name, () => {
+      assert.equal(signStandardWebhook([secret], message), signature);
+      const body = Buffer.from(message.body);
+      assert.equal(signStandardWebhook([secret], { ...message, body }), signature);
+    });
+  }
+
+  test('for several secrets at once, in their order', () => {
+    const message = { id: 'd-1', timestamp: 1_700_000_000, body: '{}' };
+    assert.equal(
+      signStandardWebhook(['newer', 'older'], message),
+      `${signStandardWebhook(['newer'], message)} ${signStandardWebhook(['older'], message)}`,
+    );
   });
 });

@@ -1,7 +1,8 @@
 /**
- * The signature of a webhook: HMAC-SHA1 (RFC 2104) over the exact bytes of the body, as lowercase hex, in
- * the header `X-Signature` (specification, section 5). Both sides are here, so that receivers written in
- * TypeScript can use the same code that the service's own tests use.
+ * The signatures of a webhook. `X-Signature` (specification, section 5) is HMAC-SHA1 (RFC 2104) over the exact
+ * bytes of the body, as lowercase hex. Both sides of it are here, so that receivers written in TypeScript can
+ * use the same code that the service's own tests use. Of Standard Webhooks only the signing side is here:
+ * receivers have public libraries for it.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -23,4 +24,30 @@ export function verifySignature(
   const expected = Buffer.from(sign(secret, body));
   const received = Buffer.from(header);
   return received.length === expected.length && timingSafeEqual(received, expected);
+}
+
+/** A message as Standard Webhooks 1.0.0 signs it. */
+export interface StandardWebhook {
+  /** `webhook-id`: the same whenever the message is sent again. */
+  readonly id: string;
+  /** `webhook-timestamp`: of this attempt, in whole seconds since the epoch. */
+  readonly timestamp: number;
+  readonly body: Buffer | string;
+}
+
+/**
+ * The value of `webhook-signature`: for each secret `v1,` and the HMAC-SHA256 of `<id>.<timestamp>.<body>` in
+ * base64, separated by spaces. The key of a secret that begins with `whsec_` is what follows, decoded from base64;
+ * that of any other is its UTF-8 bytes, as for `X-Signature`.
+ */
+export function signStandardWebhook(
+  secrets: readonly string[],
+  { id, timestamp, body }: StandardWebhook,
+): string {
+  return secrets
+    .map((secret) => {
+      const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+    })
+    .join(' ');
 }
