@@ -10,25 +10,36 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-const broker = await startBroker({
-  env: process.env,
-  quickStart: true,
-  onProgress: (phrase, count) => {
-    if (count === undefined) say(`Kafka for the tests: ${phrase}`);
-  },
-});
-say(`Kafka for the tests: ${broker.kind} at ${broker.brokers.join(',')}`);
+const interrupted = new AbortController();
+for (const [signal, exitCode] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+  process.on(signal, () => {
+    process.exitCode = exitCode;
+    interrupted.abort(new Error(signal));
+  });
+}
 
-// The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant.
-const flags = ['--disable-warning=TimeoutNegativeWarning'];
-const tests = spawn(process.execPath, [...flags, '--test', ...process.argv.slice(2)], {
-  stdio: 'inherit',
-  env: { ...process.env, KAFKA_BROKERS: broker.brokers.join(',') },
-});
-// A terminal sends Ctrl-C to the tests as well; what ends them ends the run.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => tests.kill('SIGTERM'));
+try {
+  await using broker = await startBroker({
+    env: process.env,
+    quickStart: true,
+    signal: interrupted.signal,
+    onProgress: (phrase, count) => {
+      if (count === undefined) say(`Kafka for the tests: ${phrase}`);
+    },
+  });
+  const brokers = broker.brokers.join(',');
+  say(`Kafka for the tests: ${broker.kind} at ${brokers}`);
 
-const [code] = (await once(tests, 'exit')) as [number | null];
-await broker.stop();
-process.exitCode = code ?? 1;
+  // The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant.
+  const flags = ['--disable-warning=TimeoutNegativeWarning'];
+  const tests = spawn(process.execPath, [...flags, '--test', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, KAFKA_BROKERS: brokers },
+  });
+  interrupted.signal.addEventListener('abort', () => tests.kill('SIGTERM'));
+  const [code] = (await once(tests, 'exit')) as [number | null];
+  process.exitCode ??= code ?? 1;
+} catch (error) {
+  process.exitCode ??= 1;
+  if (!interrupted.signal.aborted) say((error as Error).message);
+}

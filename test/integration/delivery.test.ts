@@ -94,7 +94,7 @@ function newDelivery(destinationId: string, more: Partial<Delivery> = {}): Deliv
     destinationId,
     type: 'track',
     attempt: 0,
-    step: 0,
+    step: more.attempt ?? 0,
     putOff: 0,
     closedUrls: [],
     key: deliveryKey(destinationId, 'ada'),
@@ -436,24 +436,24 @@ test('health and metrics tell what it does', async () => {
 
 describe('in the middle of deliveries and retries', { concurrency: true }, () => {
   /**
-   * Three destinations, one of which answers slowly, one fails first, one times out first; and sixty deliveries
+   * Three destinations, one of which answers slowly, one fails first, one times out at first; and sixty deliveries
    * to each. Resolves once some are in flight, some wait in a tier and some have not begun.
    */
   async function startWork(own: Stage) {
     const perDestination = 60;
     const seen = new Set<string>();
     const failFirst =
-      (failure: answers.Answer) =>
-      (request: { readonly body: Buffer }): answers.Answer => {
+      (failure: answers.Answer, atMost = perDestination) =>
+      (request: { readonly body: Buffer }, nth: number): answers.Answer => {
         const id = request.body.toString();
-        if (seen.has(id)) return answers.status(200);
+        if (seen.has(id) || nth > atMost) return answers.status(200);
         seen.add(id);
         return failure;
       };
     const opened = new AsyncDisposableStack();
     const slow = opened.use(await startReceiver({ answer: () => answers.delayed(400, answers.status(200)) }));
     const failing = opened.use(await startReceiver({ answer: failFirst(answers.status(503)) }));
-    const hanging = opened.use(await startReceiver({ answer: failFirst(answers.never) }));
+    const hanging = opened.use(await startReceiver({ answer: failFirst(answers.never, 8) }));
     const receivers = [slow, failing, hanging];
     const destinations = receivers.map(({ url }) => destinationOf([url]));
     await configure(own, ...destinations);

@@ -23,6 +23,8 @@ export interface Certificates {
   readonly misnamed: Certificate;
   /** Signed by an authority that nobody was told about. */
   readonly unknownAuthority: Certificate;
+  /** Signed by the authority, for a sender to show: its subject is `tailrace`. */
+  readonly client: Certificate;
 }
 
 interface Keys {
@@ -63,6 +65,7 @@ function make(): Certificates {
       names: [{ type: 2, value: 'elsewhere.example' }],
     }),
     unknownAuthority: leaf(strangerKeys, 'Unknown authority'),
+    client: leaf(authorityKeys, 'Tailrace test authority', { subject: 'tailrace', purpose: 'clientAuth' }),
   };
 }
 
@@ -86,6 +89,7 @@ interface Leaf {
   readonly issuer: string;
   readonly signer: Keys;
   readonly notAfter?: Date;
+  readonly purpose?: 'serverAuth' | 'clientAuth';
 }
 
 function issueAuthority(name: string, keys: Keys): string {
@@ -95,10 +99,10 @@ function issueAuthority(name: string, keys: Keys): string {
   ]);
 }
 
-function issue({ subject, names, keys, issuer, signer, notAfter }: Leaf): string {
+function issue({ subject, names, keys, issuer, signer, notAfter, purpose = 'serverAuth' }: Leaf): string {
   return sign(subject, keys, issuer, signer, notAfter ?? new Date(Date.now() + 30 * dayMs), [
     { name: 'basicConstraints', cA: false },
-    { name: 'extKeyUsage', serverAuth: true },
+    { name: 'extKeyUsage', [purpose]: true },
     { name: 'subjectAltName', altNames: names },
   ]);
 }

@@ -80,6 +80,7 @@ export async function joinGroup(
       return consumption.partitions;
     },
     check: () => consumption.check(),
+    unfinished: (topic, partitions) => consumption.unfinished(topic, partitions),
     hold: () => {
       consumption.hold();
     },

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, isFree } from '@tailrace/local';
+import { discardData, freePort, isFree } from '@tailrace/local';
 import { collect, type Collected } from './collected.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -74,13 +74,14 @@ export async function createHome(): Promise<Home> {
     async [Symbol.asyncDispose]() {
       for (const start of running) start.killHard();
       await untilQuiet();
+      await discardData(path.join(dataDir, 'kafka'), process.env);
       await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
 
 function npmStart(settings: Readonly<Record<string, string>>): NpmStart {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings };
+  const env = { ...withoutSettings(process.env), ...settings };
   // A group of its own stands for the terminal's foreground.
   const npm = spawn('npm', ['start'], { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines = collect<string>('the output of npm start', (line) => line);
@@ -112,6 +113,13 @@ function npmStart(settings: Readonly<Record<string, string>>): NpmStart {
       return typeof code === 'number' ? code : signal === 'SIGINT' ? 130 : 137;
     }),
   };
+}
+
+/** What decides which broker can be had stays: where Java and a Docker engine are, and the image. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isSetting = (name: string): boolean =>
+    name !== 'TAILRACE_KAFKA_IMAGE' && /^(TAILRACE_|KAFKA_|SCHEMA_REGISTRY_|LOG_LEVEL$)/.test(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSetting(name)));
 }
 
 /** The first of `count` free ports in a row. */

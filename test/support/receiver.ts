@@ -47,10 +47,12 @@ export interface ReceiverOptions {
   readonly answer?: (request: ReceivedRequest, nth: number) => Answer;
   /** 0, or absent, for any free port. */
   readonly port?: number;
+  /** Of loopback; 127.0.0.1 where absent. */
+  readonly address?: string;
 }
 
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
-  const { tls, answer = () => status(200) } = options;
+  const { tls, answer = () => status(200), address = '127.0.0.1' } = options;
   const requests = collect<ReceivedRequest>('the receiver', show);
   const connections = collect<{ at: number }>('the receiver', ({ at }) => `connection at ${at}`);
   let begun = 0;
@@ -72,7 +74,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   server.on('connection', () => {
     connections.add({ at: Date.now() });
   });
-  server.listen(options.port ?? 0, '127.0.0.1');
+  server.listen(options.port ?? 0, address);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
 
@@ -83,7 +85,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     await once(server, 'close');
   };
   return {
-    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://${address}:${port}`,
     port,
     requests: requests.items,
     connections,

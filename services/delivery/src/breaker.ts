@@ -1,7 +1,10 @@
 /**
- * A circuit breaker for each host (scheme, name and port): after a run of failures, or when most attempts fail,
- * nothing is sent there for a while, and what would have been sent takes the next step of its schedule instead.
- * Then one request is let through as a probe. It only ever puts off: it neither discards nor disables.
+ * A circuit breaker for each host (scheme, name and port): when it has failed for a while, all the time or most of
+ * it, nothing is sent there, and what would have been sent takes the next step of its schedule instead. Then one
+ * request is let through as a probe. It only ever puts off: it neither discards nor disables.
+ *
+ * A burst of failures is no reason to open: the lane sends less by itself, and what failed is put right by its
+ * next attempt. So both conditions ask for some time of failing, however many attempts were made in it.
  */
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
@@ -9,9 +12,10 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
 /** What to do with a request now. */
 export type Permission = 'send' | 'probe' | 'park';
 
-/** Opens after this many failures in a row … */
+const failingForMs = 10_000;
+/** Opens after so many failures in a row … */
 const longestRun = 10;
-/** … or where at least this many attempts of a period failed in this share. */
+/** … or where at least so many attempts of a period failed in this share. */
 const ratedAttempts = 50;
 const failureShare = 0.8;
 const periodMs = 15_000;
@@ -24,6 +28,7 @@ export class Breaker {
   readonly #onChange: (state: BreakerState) => void;
   #state: BreakerState = 'closed';
   #run = 0;
+  #runStartedAt = 0;
   #periodStartedAt = 0;
   #attempts = 0;
   #failures = 0;
@@ -68,10 +73,19 @@ export class Breaker {
       this.#failures = 0;
     }
     this.#attempts += 1;
-    this.#run = succeeded ? 0 : this.#run + 1;
-    if (!succeeded) this.#failures += 1;
-    const mostFail = this.#attempts >= ratedAttempts && this.#failures >= this.#attempts * failureShare;
-    if (this.#run >= longestRun || mostFail) this.#open(now, openMs.first);
+    if (succeeded) {
+      this.#run = 0;
+      return;
+    }
+    this.#failures += 1;
+    this.#run += 1;
+    if (this.#run === 1) this.#runStartedAt = now;
+    const allFail = this.#run >= longestRun && now - this.#runStartedAt >= failingForMs;
+    const mostFail =
+      this.#attempts >= ratedAttempts &&
+      this.#failures >= this.#attempts * failureShare &&
+      now - this.#periodStartedAt >= failingForMs;
+    if (allFail || mostFail) this.#open(now, openMs.first);
   }
 
   #open(now: number, forMs: number): void {

@@ -4,13 +4,14 @@
  * when it is delivered, or when Kafka has acknowledged its successor (in a tier, or among the dead letters), is
  * the record finished, and its offset may be committed.
  *
- * Two things make a successor without an attempt: a lane that is full puts the delivery off, and an open circuit
- * breaker parks it, which is a step of its schedule.
+ * Three things make a successor without an attempt: a lane that is full puts the delivery off; an open circuit
+ * breaker parks it, which is a step of its schedule; and where the destination asks for order, one that waits in
+ * a tier has the later ones of its user wait behind it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigView, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import type { Publisher, TrackedRecord, Work } from '@tailrace/kafka';
+import type { ConsumedRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import {
   decodeDelivery,
@@ -19,14 +20,15 @@ import {
   type AttemptRecord,
   type Delivery,
   type TopicNames,
-  type UrlAttempt,
 } from '@tailrace/topics';
 import type { Breakers, Permission } from './breaker.ts';
 import { decide, type RetryPolicy } from './decide.ts';
 import type { Signal, Task } from './lane.ts';
 import type { Lanes } from './lanes.ts';
+import { Order } from './order.ts';
 import type { Answer, DeadReason, Outcome } from './outcome.ts';
-import { earliestShare, tierForWait } from './put-off.ts';
+import { earliestShare, tierBehind, tierForWait } from './put-off.ts';
+import { attemptRecord, closedNow, showsTrouble, signalOf, urlAttempt, type UrlResult } from './results.ts';
 import type { Sender } from './send.ts';
 import { requestHeaders, targetsOf, type Target } from './target.ts';
 import { DueTimes, WaitingRoom } from './tiers.ts';
@@ -42,6 +44,10 @@ export interface DelivererDependencies {
   /** For the record of attempts, which nobody waits for. */
   readonly attemptPublisher: Pick<Publisher, 'publish'>;
   readonly policy: RetryPolicy;
+  /** What is unfinished in these partitions, tier by tier. */
+  readonly unfinished: (partitions: readonly number[]) => readonly AsyncIterable<readonly ConsumedRecord[]>[];
+  /** How far `deliveries` was taken, and where it ends. */
+  readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
   /** This replica's part of a destination's rate limit, from 0 to 1. */
   readonly rateShare: () => number;
   readonly observer: DeliveryObserver;
@@ -55,6 +61,7 @@ export interface DeliveryObserver {
   started(event: { readonly latenessMs: number; readonly first: boolean }): void;
   attempted(attempt: AttemptRecord): void;
   putOff(destinationId: string): void;
+  putBehind(destinationId: string): void;
   parked(destinationId: string): void;
   died(destinationId: string, reason: DeadReason): void;
 }
@@ -66,8 +73,6 @@ interface Job {
 }
 
 const refreshPauseMs = 1_000;
-/** An answer within this lets a lane send more at once. */
-const quickMs = 1_000;
 
 export class Deliverer {
   readonly #deps: DelivererDependencies;
@@ -75,6 +80,7 @@ export class Deliverer {
   readonly #tiersMs: readonly number[];
   readonly #dueTimes = new DueTimes();
   readonly #waitingRoom: WaitingRoom<Job>;
+  readonly #order: Order<Job>;
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
@@ -85,6 +91,14 @@ export class Deliverer {
         this.#enqueue(job);
       },
       isStale: ({ work }) => work.lost,
+      now: this.#now,
+    });
+    this.#order = new Order({
+      send: (job) => {
+        this.#submit(job, this.#destinationOf(job));
+      },
+      putBehind: (job, until) => void this.#putBehind(job, until),
+      ...dependencies,
       now: this.#now,
     });
   }
@@ -103,7 +117,9 @@ export class Deliverer {
     }
     // A copy, because the body is a slice of all that was fetched with it, and would keep that in memory.
     const job = { work: record.work, delivery: { ...delivery, body: Buffer.from(delivery.body) } };
-    if (delivery.dueAt !== undefined && delivery.dueAt > this.#now()) {
+    // One with a place in an order takes its turn among those held, even where it is due already.
+    const waits = delivery.dueAt !== undefined && (delivery.dueAt > this.#now() || isOrdered(job));
+    if (waits) {
       this.#waitingRoom.hold(job, delivery.dueAt);
     } else {
       this.#enqueue(job);
@@ -113,12 +129,29 @@ export class Deliverer {
   /** Hands back what has not been attempted, and resolves when what is in flight has ended. */
   async stop(): Promise<void> {
     this.#waitingRoom.clear();
+    this.#order.stop();
     await this.#deps.lanes.drain();
   }
 
   #enqueue(job: Job): void {
-    const { destinationId, body, putOff } = job.delivery;
-    const destination = this.#deps.config.destination(destinationId);
+    const destination = this.#destinationOf(job);
+    const ordered = isOrdered(job) ? job : this.#withSequence(job, destination);
+    if (ordered) this.#order.arrive(ordered);
+    else this.#submit(job, destination);
+  }
+
+  #destinationOf({ delivery }: Job): Destination | undefined {
+    return this.#deps.config.destination(delivery.destinationId);
+  }
+
+  /** With its place in the order, where it is fresh and its destination asks for order. */
+  #withSequence({ work, delivery }: Job, destination: Destination | undefined): Job | undefined {
+    if (destination?.ordering !== 'user' || work.topic !== this.#deps.names.deliveries) return undefined;
+    return { work, delivery: { ...delivery, sequence: work.offset } };
+  }
+
+  #submit(job: Job, destination: Destination | undefined): void {
+    const { destinationId, body, putOff, reason } = job.delivery;
     const task: Task = {
       bytes: body.length,
       requests: destination?.settings.webhooks.length ?? 1,
@@ -126,7 +159,7 @@ export class Deliverer {
       putOff: (waitMs) => void this.#putOff(job, waitMs),
     };
     this.#deps.lanes.submit(destinationId, task, {
-      returned: putOff > 0,
+      returned: putOff > 0 || reason === 'behind',
       ...(destination?.rateLimit !== undefined && {
         rateLimit: destination.rateLimit * this.#deps.rateShare(),
       }),
@@ -140,6 +173,11 @@ export class Deliverer {
     const destination = await this.#findDestination(delivery.destinationId);
     if (!destination) return this.#bury(job, 'destination-deleted');
     if (!destination.enabled) return this.#bury(job, 'destination-disabled');
+    if (!isOrdered(job) && this.#withSequence(job, destination)) {
+      // That the destination asks for order was news.
+      this.#enqueue(job);
+      return 'none';
+    }
     const open = targetsOf(destination).filter(
       ({ fingerprint }) => !delivery.closedUrls.includes(fingerprint),
     );
@@ -198,15 +236,15 @@ export class Deliverer {
     destination: Destination,
     target: Target,
     permission: Permission,
-    { body }: Delivery,
+    { deliveryId, body }: Delivery,
   ): Promise<UrlResult> {
     if (permission === 'park') {
       return { target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 };
     }
     const startedAt = performance.now();
-    const { origin, path } = target;
-    const headers = requestHeaders(destination, target, body);
-    const answer = await this.#deps.sender.send({ origin, path, headers, body });
+    const { origin, path, tls } = target;
+    const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: this.#now() });
+    const answer = await this.#deps.sender.send({ origin, path, headers, body, tls });
     const endedAt = performance.now();
     this.#deps.breakers.of(origin).report(!showsTrouble(answer), endedAt);
     return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
@@ -220,12 +258,13 @@ export class Deliverer {
     switch (outcome.kind) {
       case 'delivered':
         job.work.done();
+        this.#order.ended(job);
         this.#report(job.delivery, outcome, startedAt, results);
         return;
       case 'retry': {
         const successor = this.#next(job, outcome);
         this.#report(job.delivery, outcome, startedAt, results, successor.dueAt);
-        await this.#replace(job.work, this.#deps.names.retryTier(outcome.tierMs), successor);
+        await this.#moveToTier(job, outcome.tierMs, successor);
         return;
       }
       case 'dead': {
@@ -246,13 +285,14 @@ export class Deliverer {
     if (outcome.kind === 'dead') return this.#bury(parked, outcome.reason);
     if (outcome.kind === 'retry') {
       this.#deps.observer.parked(delivery.destinationId);
-      await this.#replace(work, this.#deps.names.retryTier(outcome.tierMs), this.#next(parked, outcome));
+      await this.#moveToTier(parked, outcome.tierMs, this.#next(parked, outcome));
     }
     return 'none';
   }
 
   /** Lets it wait in a tier, as it is, for a place in its lane. */
-  async #putOff({ work, delivery }: Job, waitMs: number): Promise<void> {
+  async #putOff(job: Job, waitMs: number): Promise<void> {
+    const { work, delivery } = job;
     const now = this.#now();
     const promisedAt = delivery.placeAt ?? 0;
     const placeAt = promisedAt > now ? promisedAt : now + waitMs;
@@ -260,13 +300,23 @@ export class Deliverer {
     const topic = this.#deps.names.retryTier(tierMs);
     const dueAt = this.#dueTimes.assign(topic, work.partition, now + tierMs * earliestShare, now + tierMs);
     this.#deps.observer.putOff(delivery.destinationId);
-    await this.#replace(work, topic, {
+    await this.#moveToTier(job, tierMs, {
       ...delivery,
       putOff: delivery.putOff + 1,
       placeAt,
       dueAt,
       reason: 'lane-full',
     });
+  }
+
+  /** Lets it wait in a tier, as it is, behind an earlier one of its user. */
+  async #putBehind({ work, delivery }: Job, until: number): Promise<void> {
+    const now = this.#now();
+    const { tierMs, earliestDueAt } = tierBehind(until, now, this.#tiersMs);
+    const topic = this.#deps.names.retryTier(tierMs);
+    const dueAt = this.#dueTimes.next(topic, work.partition, earliestDueAt, now + tierMs);
+    this.#deps.observer.putBehind(delivery.destinationId);
+    await this.#replace(work, topic, { ...delivery, dueAt, reason: 'behind' });
   }
 
   /** The delivery as it waits for its next attempt; whatever put it off is over. */
@@ -277,6 +327,13 @@ export class Deliverer {
     return { ...delivery, dueAt, reason, putOff: 0, placeAt: undefined };
   }
 
+  /** Whatever follows it in order is written behind it. */
+  async #moveToTier(job: Job, tierMs: number, successor: Delivery): Promise<void> {
+    const replaced = this.#replace(job.work, this.#deps.names.retryTier(tierMs), successor);
+    this.#order.left(job, successor.placeAt ?? successor.dueAt ?? 0);
+    await replaced;
+  }
+
   /** Publishes what takes the record's place, then calls it finished. */
   async #replace(work: Work, topic: string, successor: Delivery): Promise<void> {
     if (work.lost) return;
@@ -284,12 +341,14 @@ export class Deliverer {
     work.done();
   }
 
-  async #bury({ work, delivery }: Job, reason: DeadReason): Promise<Signal> {
+  async #bury(job: Job, reason: DeadReason): Promise<Signal> {
+    const { work, delivery } = job;
     const { deliveryId, destinationId, eventId, attempt } = delivery;
     this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
     this.#deps.observer.died(destinationId, reason);
-    const dead = { ...delivery, dueAt: undefined, putOff: 0, placeAt: undefined, reason };
-    await this.#replace(work, this.#deps.names.deliveriesDead, dead);
+    const waited = { dueAt: undefined, putOff: 0, placeAt: undefined, sequence: undefined };
+    await this.#replace(work, this.#deps.names.deliveriesDead, { ...delivery, ...waited, reason });
+    this.#order.ended(job);
     return 'none';
   }
 
@@ -316,21 +375,8 @@ export class Deliverer {
     results: readonly UrlResult[],
     nextDueAt?: number,
   ): void {
-    const { deliveryId, eventId, sourceId, destinationId, type, attempt } = delivery;
-    const record: AttemptRecord = {
-      deliveryId,
-      eventId,
-      sourceId,
-      destinationId,
-      type,
-      attempt,
-      startedAt: new Date(startedAt).toISOString(),
-      latencyMs: Math.max(...results.map(({ latencyMs }) => latencyMs)),
-      outcome: outcome.kind,
-      ...(outcome.kind !== 'delivered' && { reason: outcome.reason }),
-      ...(nextDueAt !== undefined && { nextDueAt: new Date(nextDueAt).toISOString() }),
-      urls: results.map(urlAttempt),
-    };
+    const { deliveryId } = delivery;
+    const record = attemptRecord(delivery, outcome, startedAt, results, nextDueAt);
     this.#deps.observer.attempted(record);
     this.#deps.log.info(record, 'attempt');
     const published = this.#deps.attemptPublisher.publish({
@@ -345,38 +391,6 @@ export class Deliverer {
   }
 }
 
-interface UrlResult {
-  readonly target: Target;
-  readonly answer: Answer;
-  readonly latencyMs: number;
-}
-
-/** The URLs that are not to be tried again for this delivery. */
-function closedNow(results: readonly UrlResult[]): string[] {
-  return results.filter(({ answer }) => answer.kind === 'permanent').map(({ target }) => target.fingerprint);
-}
-
-/** Whether the host seems to be in trouble: a refusal of this one request, or a wish for fewer, is no sign of it. */
-function showsTrouble(answer: Answer): boolean {
-  return answer.kind === 'retryable' && answer.reason !== 'too-many-requests';
-}
-
-/** What the answers say about how much the destination can take. */
-function signalOf(results: readonly UrlResult[]): Signal {
-  const reasons = results.map(({ answer }) => (answer.kind === 'retryable' ? answer.reason : undefined));
-  if (reasons.some((reason) => reason === 'timeout' || reason === 'too-many-requests')) return 'overloaded';
-  const quick = results.every(({ latencyMs }) => latencyMs <= quickMs);
-  return quick && reasons.every((reason) => reason === undefined) ? 'quick' : 'steady';
-}
-
-function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt {
-  const attempt = { url: target.shownUrl, latencyMs };
-  if (answer.kind === 'success') return { ...attempt, status: answer.status };
-  const { reason, status, detail } = answer;
-  return {
-    ...attempt,
-    ...(status !== undefined && { status }),
-    reason,
-    ...(detail !== undefined && { detail }),
-  };
+function isOrdered({ delivery }: Job): boolean {
+  return delivery.sequence !== undefined;
 }

@@ -10,7 +10,7 @@ import { Deliverer } from './deliver.ts';
 import { Lanes } from './lanes.ts';
 import { deliveryObserver, watchDelivery } from './observe.ts';
 import { createSender } from './send.ts';
-import { ownedShare, partitionLimits, topicsToConsume } from './sources.ts';
+import { ownedShare, partitionLimits, positionOf, topicsToConsume } from './sources.ts';
 
 /** Nobody waits for the record of an attempt, so it travels in company. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
@@ -25,6 +25,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   service.health.add('kafka', () => kafka.ping());
 
   const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names, policy));
+  const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
 
   const sender = createSender({
@@ -45,6 +46,8 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     ...{ names, config, sender, lanes, breakers, policy, log },
     publisher: kafka.publisher(),
     attemptPublisher: kafka.publisher(attemptPublishing),
+    unfinished: (partitions) => tiers.map((tier) => consumption.unfinished(tier, partitions)),
+    position: (partition) => positionOf(consumption, names.deliveries, partition),
     rateShare: () => ownedShare(consumption, names.deliveries, settings.topics.partitions),
     observer: deliveryObserver(metrics),
   });

@@ -35,6 +35,11 @@ export function deliveryObserver(metrics: Metrics): DeliveryObserver {
     'Deliveries sent to a tier without an attempt, because the lane of their destination was full.',
     ['destination_id'],
   );
+  const behind = metrics.counter(
+    'tailrace_deliveries_behind_total',
+    'Deliveries sent to a tier to wait behind an earlier one of their user.',
+    ['destination_id'],
+  );
   const parked = metrics.counter(
     'tailrace_deliveries_parked_total',
     'Steps of the schedule taken without an attempt, because a circuit breaker was open.',
@@ -50,6 +55,9 @@ export function deliveryObserver(metrics: Metrics): DeliveryObserver {
     },
     putOff(destinationId) {
       putOff.inc({ destination_id: destinationId });
+    },
+    putBehind(destinationId) {
+      behind.inc({ destination_id: destinationId });
     },
     parked(destinationId) {
       parked.inc({ destination_id: destinationId });

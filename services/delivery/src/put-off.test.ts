@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { tierForWait } from './put-off.ts';
+import { tierBehind, tierForWait } from './put-off.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -41,4 +41,25 @@ test('a wait of up to an hour is over after five tiers, where the promise is kep
       },
     ),
   );
+});
+
+test('a delivery is back right after the one it waits behind, in a handful of tiers, and never before', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 * minute }), (untilMs) => {
+      let now = 0;
+      let times = 0;
+      while (now <= untilMs) {
+        const { tierMs, earliestDueAt } = tierBehind(untilMs, now, tiersMs);
+        assert.ok(earliestDueAt > now && earliestDueAt <= now + tierMs);
+        now = earliestDueAt;
+        times += 1;
+      }
+      assert.ok(now <= untilMs + 1, `${now - untilMs} ms after it`);
+      assert.ok(times <= 12, `${times} tiers`);
+    }),
+  );
+});
+
+test('a delivery that waits behind a late one waits for a shortest tier at a time', () => {
+  assert.deepEqual(tierBehind(5_000, 5_000, tiersMs), { tierMs: 10_000, earliestDueAt: 13_000 });
 });

@@ -22,3 +22,21 @@ export function tierForWait(waitMs: number, timesBefore: number, tiersMs: readon
   // The first times it is only the promise that counts.
   return timesBefore < 2 ? byWait : Math.max(byWait, byTimes);
 }
+
+/**
+ * Where a delivery waits that goes behind another one, which should be back at `until`: a tier whose delays come
+ * close to that, and the earliest due time there. Where it is further away than any tier, this is a part of the way.
+ *
+ * @param until milliseconds since the epoch, like `now`
+ */
+export function tierBehind(
+  until: number,
+  now: number,
+  tiersMs: readonly number[],
+): { readonly tierMs: number; readonly earliestDueAt: number } {
+  const [shortestMs = 0] = tiersMs;
+  // What should be back already is late, and is not looked for again at once.
+  const waitMs = until > now ? until + 1 - now : shortestMs * earliestShare;
+  const tierMs = tierForWait(waitMs / earliestShare, 0, tiersMs);
+  return { tierMs, earliestDueAt: now + (waitMs > tierMs ? tierMs * earliestShare : waitMs) };
+}

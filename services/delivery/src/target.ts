@@ -1,7 +1,7 @@
 /** A destination's webhooks made ready for sending: URL taken apart, headers laid out, name for the log. */
 import { createHash } from 'node:crypto';
-import type { Destination } from '@tailrace/config';
-import { sign } from '@tailrace/signing';
+import type { Destination, TlsSettings } from '@tailrace/config';
+import { sign, signStandardWebhook } from '@tailrace/signing';
 
 export interface Target {
   /** Names the URL in a delivery's `closed-urls`: a corrected URL is another one, and open again. */
@@ -12,6 +12,15 @@ export interface Target {
   readonly path: string;
   /** The URL's own static headers, names and values in turn. */
   readonly headers: readonly string[];
+  /** What the sender is to use for this URL; none for plain HTTP. */
+  readonly tls: TlsSettings | undefined;
+}
+
+/** Which delivery it is, and when it is attempted. */
+export interface AttemptStamp {
+  readonly deliveryId: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
 }
 
 const targets = new WeakMap<Destination, readonly Target[]>();
@@ -28,6 +37,7 @@ export function targetsOf(destination: Destination): readonly Target[] {
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         headers: Object.entries(headers).flat(),
+        tls: url.protocol === 'https:' ? destination.settings.tls : undefined,
       };
     });
     targets.set(destination, found);
@@ -35,11 +45,29 @@ export function targetsOf(destination: Destination): readonly Target[] {
   return found;
 }
 
-/** All the headers of a webhook request (specification, section 2.1), names and values in turn. */
-export function requestHeaders(destination: Destination, target: Target, body: Buffer): string[] {
+/**
+ * All the headers of a webhook request (specification, section 2.1; Standard Webhooks where the destination wants
+ * them), names and values in turn. During a rotation of the secret there are two; `X-Signature` has the newer's.
+ */
+export function requestHeaders(
+  destination: Destination,
+  target: Target,
+  body: Buffer,
+  attempt: AttemptStamp,
+): string[] {
   const headers = ['Content-Type', 'application/json', 'User-Agent', 'Tailrace/1.0'];
-  const { sharedSecret } = destination.settings;
-  if (sharedSecret !== undefined) headers.push('X-Signature', sign(sharedSecret, body));
+  const { sharedSecret, previousSharedSecret, standardWebhooks = false } = destination.settings;
+  if (sharedSecret !== undefined) {
+    headers.push('X-Signature', sign(sharedSecret, body));
+    if (standardWebhooks) {
+      const { deliveryId: id } = attempt;
+      const timestamp = Math.floor(attempt.startedAt / 1_000);
+      const secrets =
+        previousSharedSecret === undefined ? [sharedSecret] : [sharedSecret, previousSharedSecret];
+      const signature = signStandardWebhook(secrets, { id, timestamp, body });
+      headers.push('webhook-id', id, 'webhook-timestamp', String(timestamp), 'webhook-signature', signature);
+    }
+  }
   headers.push(...target.headers);
   return headers;
 }

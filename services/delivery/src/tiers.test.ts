@@ -60,6 +60,15 @@ describe('due times', () => {
     assert.equal(dueTimes.assign('fast', 0, 8_000, 10_000), 8_000);
   });
 
+  test('that are asked for as early as can be are, and still do not decrease', () => {
+    const dueTimes = new DueTimes();
+    assert.equal(dueTimes.next('tier', 0, 3_000, 10_000), 3_000);
+    const retry = dueTimes.assign('tier', 0, 8_000, 10_000);
+    assert.equal(dueTimes.next('tier', 0, 4_000, 12_000), retry);
+    assert.equal(dueTimes.next('tier', 0, 4_000, 6_000), 6_000);
+    assert.ok(dueTimes.assign('tier', 0, 8_000, 10_000) >= retry);
+  });
+
   test('stay within their range where the clock was set back', () => {
     const dueTimes = new DueTimes();
     dueTimes.assign('tier', 0, 1_000_000, 1_000_100);
@@ -112,6 +121,17 @@ describe('the waiting room', () => {
     pass(200);
     assert.deepEqual(due, ['100', '100', '200', '300', '400', '500']);
     assert.equal(room.size, 0);
+  });
+
+  test('hands out those that are due at the same time in the order they came in', (t) => {
+    const { room, due, pass } = openRoom(t);
+    const items = Array.from({ length: 100 }, (_, nth) => String(nth));
+    room.hold('before', start + 100);
+    for (const item of items) room.hold(item, start + 200);
+    pass(150);
+    for (const item of items) room.hold(`later ${item}`, start + 200);
+    pass(100);
+    assert.deepEqual(due, ['before', ...items, ...items.map((item) => `later ${item}`)]);
   });
 
   test('hands out all, in order, and none before its time', (t) => {

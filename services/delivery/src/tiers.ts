@@ -20,7 +20,7 @@ export class DueTimes {
 
   /** A time in [earliest, latest], not before the one given last for this topic and partition where that fits. */
   assign(topic: string, partition: number, earliest: number, latest: number): number {
-    const key = `${topic}/${partition}`;
+    const key = keyOf(topic, partition);
     const last = this.#last.get(key) ?? 0;
     const from = Math.min(Math.max(earliest, last), latest);
     const share = last > earliest ? burstShare : freshShare;
@@ -28,6 +28,19 @@ export class DueTimes {
     this.#last.set(key, Math.max(last, dueAt));
     return dueAt;
   }
+
+  /** The first time in [earliest, latest] that is not before the one given last, where that fits. */
+  next(topic: string, partition: number, earliest: number, latest: number): number {
+    const key = keyOf(topic, partition);
+    const last = this.#last.get(key) ?? 0;
+    const dueAt = Math.round(Math.min(Math.max(earliest, last), latest));
+    this.#last.set(key, Math.max(last, dueAt));
+    return dueAt;
+  }
+}
+
+function keyOf(topic: string, partition: number): string {
+  return `${topic}/${partition}`;
 }
 
 /** The most a timer sleeps, so that a clock that jumps is noticed. */
@@ -38,6 +51,8 @@ const leastClearing = 1_000;
 interface Guest<T> {
   readonly item: T;
   readonly dueAt: number;
+  /** Of those that are due at the same time, the one that came first is handed out first. */
+  readonly nth: number;
 }
 
 /** Holds items until they are due, then hands each to `onDue`, earliest first. */
@@ -54,6 +69,7 @@ export class WaitingRoom<T> {
   readonly #now: () => number;
   /** A binary heap, earliest first. */
   #heap: Guest<T>[] = [];
+  #held = 0;
   /** The size at which to look for stale items next: they cost nothing until there may be many. */
   #clearAt = leastClearing;
   #timer: NodeJS.Timeout | undefined;
@@ -71,7 +87,7 @@ export class WaitingRoom<T> {
 
   hold(item: T, dueAt: number): void {
     if (this.#heap.length >= this.#clearAt) this.#clearStale();
-    this.#insert({ item, dueAt });
+    this.#insert({ item, dueAt, nth: this.#held++ });
     if (dueAt < this.#wakesAt) this.#sleep();
   }
 
@@ -87,7 +103,7 @@ export class WaitingRoom<T> {
     let place = heap.push(guest) - 1;
     while (place > 0) {
       const parent = (place - 1) >> 1;
-      if (this.#dueAt(parent) <= this.#dueAt(place)) break;
+      if (!this.#isBefore(place, parent)) break;
       this.#swap(parent, place);
       place = parent;
     }
@@ -132,16 +148,18 @@ export class WaitingRoom<T> {
       const left = 2 * place + 1;
       const right = left + 1;
       let least = place;
-      if (this.#dueAt(left) < this.#dueAt(least)) least = left;
-      if (this.#dueAt(right) < this.#dueAt(least)) least = right;
+      if (this.#isBefore(left, least)) least = left;
+      if (this.#isBefore(right, least)) least = right;
       if (least === place) return;
       this.#swap(least, place);
       place = least;
     }
   }
 
-  #dueAt(place: number): number {
-    return this.#heap[place]?.dueAt ?? Infinity;
+  #isBefore(place: number, other: number): boolean {
+    const [a, b] = [this.#heap[place], this.#heap[other]];
+    if (!a || !b) return a !== undefined;
+    return a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.nth < b.nth);
   }
 
   #swap(a: number, b: number): void {

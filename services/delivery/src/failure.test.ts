@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from './outcome.ts';
-import { judgeFailure } from './send.ts';
+import { judgeFailure } from './failure.ts';
 
 function failure(code: string | undefined, message = 'it failed', options?: ErrorOptions): Error {
   return Object.assign(new Error(message, options), code === undefined ? {} : { code });

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { Backlog } from './backlog.ts';
+import { Chains, type Link } from './chains.ts';
+
+const fresh = (key: number, sequence: number): Link => ({ key, sequence, bytes: 100, returned: false });
+const returned = (key: number, sequence: number): Link => ({ ...fresh(key, sequence), returned: true });
+
+describe('deliveries of one key', () => {
+  test('are sent one after another, and those of another key meanwhile', () => {
+    const chains = new Chains();
+    assert.equal(chains.arrive(fresh(1, 10), 0), 'send');
+    assert.equal(chains.arrive(fresh(1, 11), 0), 'queued');
+    assert.equal(chains.arrive(fresh(1, 12), 0), 'queued');
+    assert.equal(chains.arrive(fresh(2, 13), 0), 'send');
+    assert.equal(chains.ended(fresh(1, 10), 5)?.sequence, 11);
+    assert.equal(chains.ended(fresh(1, 11), 5)?.sequence, 12);
+    assert.equal(chains.ended(fresh(1, 12), 5), undefined);
+    assert.equal(chains.arrive(fresh(1, 14), 9), 'send');
+  });
+
+  test('go to a tier behind the one that has to, in their order, and so do those that come later', () => {
+    const chains = new Chains();
+    for (const sequence of [10, 11, 12]) chains.arrive(fresh(1, sequence), 0);
+    const behind = chains.left(fresh(1, 10), 5_000);
+    assert.deepEqual(
+      behind.map(({ sequence }) => sequence),
+      [11, 12],
+    );
+    assert.equal(chains.arrive(fresh(1, 13), 100), 'behind');
+    assert.equal(chains.until(fresh(1, 13)), 5_000);
+    assert.equal(chains.arrive(fresh(2, 14), 100), 'send');
+  });
+
+  test('wait on where they come back before an earlier one', () => {
+    const chains = new Chains();
+    chains.arrive(fresh(1, 10), 0);
+    chains.arrive(fresh(1, 11), 0);
+    chains.left(fresh(1, 10), 5_000);
+    assert.equal(chains.arrive(returned(1, 11), 4_000), 'behind');
+    assert.equal(chains.until(returned(1, 11)), 5_000);
+    assert.equal(chains.arrive(returned(1, 10), 5_000), 'send');
+    assert.equal(chains.arrive(returned(1, 11), 5_000), 'queued');
+    assert.equal(chains.ended(returned(1, 10), 5_000)?.sequence, 11);
+  });
+
+  test('are not sent again where another copy is on its way', () => {
+    const backlog = new Backlog();
+    for (const sequence of [10, 11, 11]) backlog.add(1, sequence, 5_000);
+    const chains = new Chains(backlog);
+    assert.equal(chains.arrive(fresh(1, 10), 0), 'stale');
+    assert.equal(chains.arrive(returned(1, 11), 0), 'stale');
+    assert.equal(chains.arrive(returned(1, 10), 0), 'send');
+    assert.equal(chains.arrive(fresh(1, 10), 0), 'stale');
+    assert.equal(chains.arrive(returned(1, 11), 0), 'queued');
+    assert.equal(chains.arrive(returned(1, 11), 0), 'stale');
+  });
+
+  test('that memory has no room for are put behind for as long as the others will take', () => {
+    const chains = new Chains();
+    chains.arrive(fresh(1, 0), 0);
+    let sequence = 1;
+    while (chains.arrive(fresh(1, sequence), 0) === 'queued') sequence += 1;
+    assert.ok(sequence > 100 && sequence < 1_000, `${sequence}`);
+    assert.ok(chains.until(fresh(1, sequence)) >= sequence);
+    assert.equal(chains.arrive(fresh(1, sequence + 1), 0), 'behind');
+    assert.equal(chains.arrive(fresh(2, sequence + 2), 0), 'send');
+    assert.equal(chains.arrive(fresh(2, sequence + 3), 0), 'queued');
+  });
+
+  test('leave memory as they found it', () => {
+    const chains = new Chains();
+    const countQueued = (): number => {
+      chains.arrive(fresh(1, 0), 0);
+      let sequence = 1;
+      while (chains.arrive(fresh(1, sequence), 0) === 'queued') sequence += 1;
+      chains.left(fresh(1, 0), 0);
+      for (let back = 0; back <= sequence; back += 1) {
+        assert.equal(chains.arrive(returned(1, back), 0), 'send');
+        chains.ended(returned(1, back), 0);
+      }
+      return sequence;
+    };
+    const first = countQueued();
+    assert.equal(countQueued(), first);
+    assert.equal(chains.backlog.keys, 0);
+  });
+});
+
+/** A record of `deliveries` or of a tier, which is unfinished until it is not. */
+interface Stored {
+  readonly key: number;
+  readonly sequence: number;
+  readonly returned: boolean;
+}
+
+interface Held extends Link {
+  readonly source: Stored;
+}
+
+/**
+ * What Kafka keeps, and an owner of the partition at a time, whose memory a crash or a rebalance takes away. What
+ * it finished since its last commit is then unfinished again, and what it was writing may be written yet.
+ */
+class World {
+  readonly #random: (below: number) => number;
+  readonly #deliveries: readonly Stored[];
+  readonly #tiers: Stored[] = [];
+  readonly #committed = new Set<Stored>();
+  readonly #finished = new Set<Stored>();
+  readonly #handedOut = new Set<Stored>();
+  /** Being written, by the present owner, in this order; or by an earlier one. */
+  #writing: { readonly copy: Stored; readonly source: Stored }[] = [];
+  readonly #straying: Stored[] = [];
+  #sending: Held[] = [];
+  /** In flight at an earlier owner. */
+  #strays: Held[] = [];
+  readonly delivered = new Set<number>();
+  readonly dead = new Set<number>();
+  #chains = new Chains<Held>();
+
+  constructor(keys: readonly number[], random: (below: number) => number) {
+    this.#random = random;
+    this.#deliveries = keys.map((key, sequence) => ({ key, sequence, returned: false }));
+  }
+
+  get over(): boolean {
+    return [...this.#deliveries, ...this.#tiers].every((record) => this.#finished.has(record));
+  }
+
+  get backlogKeys(): number {
+    return this.#chains.backlog.keys;
+  }
+
+  takeFresh(): void {
+    const record = this.#deliveries.find((record) => this.#isNew(record));
+    if (record) this.#arrive(record);
+  }
+
+  /**
+   * Not the one that is due first: nothing may rely on that. But only one of those that `deliveries` was read
+   * beyond; this much order.ts sees to.
+   */
+  takeDue(): void {
+    const next = this.#deliveries.findIndex((record) => this.#isNew(record));
+    const record = this.#pick(
+      this.#tiers.filter((record) => this.#isNew(record) && (next < 0 || record.sequence < next)),
+    );
+    if (record) this.#arrive(record);
+  }
+
+  succeed(): void {
+    const link = this.#takeOut(this.#sending);
+    if (!link) return;
+    this.#deliver(link);
+    this.#finished.add(link.source);
+    this.#follow(link);
+  }
+
+  die(): void {
+    const link = this.#takeOut(this.#sending);
+    if (!link) return;
+    this.dead.add(link.sequence);
+    this.#finished.add(link.source);
+    this.#follow(link);
+  }
+
+  /** It is retried, parked or put off. */
+  fail(): void {
+    const link = this.#takeOut(this.#sending);
+    if (!link) return;
+    this.#write(link);
+    for (const behind of this.#chains.left(link, 0)) this.#write(behind);
+  }
+
+  acknowledge(): void {
+    const written = this.#writing.shift();
+    if (!written) return;
+    this.#tiers.push(written.copy);
+    this.#finished.add(written.source);
+  }
+
+  commit(): void {
+    for (const record of this.#finished) this.#committed.add(record);
+  }
+
+  /** What is in flight may still arrive, and what is being written may still be, or not. */
+  changeOwner(): void {
+    this.#strays.push(...this.#sending);
+    this.#straying.push(...this.#writing.map(({ copy }) => copy).filter(() => this.#random(2) === 0));
+    this.#sending = [];
+    this.#writing = [];
+    this.#handedOut.clear();
+    this.#finished.clear();
+    for (const record of this.#committed) this.#finished.add(record);
+    const backlog = new Backlog();
+    for (const record of this.#tiers) {
+      if (!this.#finished.has(record)) backlog.append(record.key, record.sequence, 0);
+    }
+    backlog.sort();
+    this.#chains = new Chains(backlog);
+  }
+
+  stray(): void {
+    const link = this.#takeOut(this.#strays);
+    if (link) this.#deliver(link);
+    const copy = this.#takeOut(this.#straying);
+    if (copy) this.#tiers.push(copy);
+  }
+
+  #isNew(record: Stored): boolean {
+    return !this.#finished.has(record) && !this.#handedOut.has(record);
+  }
+
+  #arrive(source: Stored): void {
+    this.#handedOut.add(source);
+    const link = { ...source, bytes: 1, source };
+    const verdict = this.#chains.arrive(link, 0);
+    if (verdict === 'send') this.#send(link);
+    else if (verdict === 'behind') this.#write(link);
+    else if (verdict === 'stale') this.#finished.add(source);
+    if (verdict !== 'send') {
+      const others = [
+        ...this.#sending,
+        ...this.#writing.map(({ copy }) => copy).filter(({ sequence }) => sequence !== source.sequence),
+        ...this.#tiers.filter((record) => record !== source && !this.#finished.has(record)),
+      ];
+      const same = verdict === 'stale' ? [...others, ...this.#writing.map(({ copy }) => copy)] : others;
+      assert.ok(
+        same.some(({ key }) => key === source.key),
+        'what waits, waits for another of its key',
+      );
+    }
+  }
+
+  #send(link: Held): void {
+    assert.ok(!this.#sending.some(({ key }) => key === link.key), 'one of a key is sent at a time');
+    this.#sending.push(link);
+  }
+
+  #deliver({ key, sequence }: Held): void {
+    if (!this.delivered.has(sequence)) {
+      for (const earlier of this.#deliveries) {
+        if (earlier.key !== key || earlier.sequence >= sequence) continue;
+        assert.ok(
+          this.delivered.has(earlier.sequence) || this.dead.has(earlier.sequence),
+          `${sequence} overtook ${earlier.sequence}`,
+        );
+      }
+    }
+    this.delivered.add(sequence);
+  }
+
+  #follow(link: Held): void {
+    const next = this.#chains.ended(link, 0);
+    if (next) this.#send(next);
+  }
+
+  #write({ key, sequence, source }: Held): void {
+    this.#writing.push({ copy: { key, sequence, returned: true }, source });
+  }
+
+  #pick<T>(list: readonly T[]): T | undefined {
+    return list[this.#random(Math.max(1, list.length))];
+  }
+
+  #takeOut<T>(list: T[]): T | undefined {
+    return list.splice(this.#random(Math.max(1, list.length)), 1)[0];
+  }
+}
+
+test('whatever fails, crashes, moves and comes back in whatever order, none overtakes and none is lost', () => {
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom('takeFresh', 'takeDue', 'acknowledge') },
+    { weight: 5, arbitrary: fc.constantFrom('succeed', 'fail') },
+    { weight: 1, arbitrary: fc.constantFrom('die', 'commit', 'changeOwner', 'stray') },
+  );
+  const keys = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 20 });
+  const steps = fc.array(step, { maxLength: 300, size: 'max' });
+  fc.assert(
+    fc.property(keys, steps, fc.infiniteStream(fc.nat()), (keys, steps, stream) => {
+      const random = (below: number): number => (stream.next().value as number) % below;
+      const world = new World(keys, random);
+      for (const step of steps) world[step as 'takeFresh']();
+
+      const drain = ['stray', 'takeFresh', 'takeDue', 'acknowledge', 'succeed'] as const;
+      for (let round = 0; !world.over; round += 1) {
+        assert.ok(round < 2_000, 'something waits for ever');
+        for (const step of drain) world[step]();
+      }
+      const ended = keys.filter((_, sequence) => world.delivered.has(sequence) || world.dead.has(sequence));
+      assert.equal(ended.length, keys.length);
+      assert.equal(world.backlogKeys, 0);
+    }),
+    { numRuns: 1_000 },
+  );
+});

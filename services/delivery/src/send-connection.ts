@@ -1,0 +1,139 @@
+/**
+ * Connections to receivers. What is dialled is checked here, and a connection is told apart from the next one by
+ * what has happened on it: whether it is old, whether it has served before, whether the receiver reads what it answers.
+ */
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { buildConnector, Client, type Dispatcher } from 'undici';
+import type { AddressPolicy } from './address.ts';
+import type { NameLookup } from './lookup.ts';
+
+export interface DialOptions {
+  readonly policy: AddressPolicy;
+  readonly lookup: NameLookup;
+  readonly timeoutMs: number;
+  readonly secureContext: SecureContext;
+}
+
+export interface ConnectionOptions extends Client.Options {
+  readonly connect: buildConnector.connector;
+  /** A connection that is older is used no more. */
+  readonly maxAgeMs: number;
+}
+
+/** What there is to know about the connection that carries an exchange. */
+export interface Carrier {
+  /** Exchanges that have ended well on it. */
+  readonly served: number;
+  /** Bytes of answers, so far. */
+  readonly receivedBytes: number;
+  /** An exchange has ended well. */
+  ended(): void;
+}
+
+/** An exchange that is told which connection carries it, before it starts. */
+export interface CarriedExchange extends Dispatcher.DispatchHandler {
+  carriedBy(carrier: Carrier): void;
+}
+
+/** The client's client: one connection at a time, made anew when the last one has ended. */
+export class Connection extends Client {
+  readonly #line: Line;
+  readonly #maxAgeMs: number;
+
+  constructor(origin: URL | string, { connect, maxAgeMs, ...options }: ConnectionOptions) {
+    const line = new Line();
+    super(origin, {
+      ...options,
+      connect: (target, callback) => {
+        connect(target, (...[error, socket]) => {
+          if (error) {
+            callback(error, null);
+            return;
+          }
+          line.begin(socket);
+          callback(null, socket);
+        });
+      },
+    });
+    this.#line = line;
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, exchange: CarriedExchange): boolean {
+    exchange.carriedBy(this.#line);
+    // The receiver is told that this is the last request, so nothing is lost when the connection ends.
+    const isLast = this.#line.olderThan(this.#maxAgeMs);
+    return super.dispatch(isLast ? { ...options, reset: true } : options, exchange);
+  }
+}
+
+class Line implements Carrier {
+  served = 0;
+  #socket: Socket | undefined;
+  #begunAt = 0;
+
+  begin(socket: Socket): void {
+    this.#socket = socket;
+    this.#begunAt = performance.now();
+    this.served = 0;
+  }
+
+  get receivedBytes(): number {
+    return this.#socket?.bytesRead ?? 0;
+  }
+
+  olderThan(ageMs: number): boolean {
+    return this.#socket?.destroyed === false && performance.now() - this.#begunAt > ageMs;
+  }
+
+  ended(): void {
+    this.served += 1;
+    // A receiver that answers what it does not read would have one request after the other kept in memory.
+    if (this.#socket && this.#socket.writableLength > 0) this.#socket.destroy();
+  }
+}
+
+/** Dials only what the policy allows: an address in the URL is checked here, a name's in its look-up. */
+export function guardedConnector(options: DialOptions): buildConnector.connector {
+  const { policy, timeoutMs, secureContext } = options;
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    allowH2: false,
+    lookup: guardedLookup(options),
+    secureContext,
+  });
+  return (target, callback) => {
+    const address = target.hostname.replace(/^\[|\]$/g, '');
+    if (isIP(address) !== 0 && !policy.allows(address)) {
+      callback(new AddressNotAllowed(`${address} is not an address that webhooks may reach`), null);
+      return;
+    }
+    connect({ ...target, hostname: address }, callback);
+  };
+}
+
+class AddressNotAllowed extends Error {
+  readonly code = 'ADDRESS_NOT_ALLOWED';
+}
+
+function guardedLookup({ policy, lookup }: DialOptions): LookupFunction {
+  return (hostname, { all = false }, callback) => {
+    lookup(hostname).then(
+      (addresses) => {
+        const allowed = addresses.filter(({ address }) => policy.allows(address));
+        const [first] = allowed;
+        if (!first) {
+          callback(new AddressNotAllowed(`${hostname} has no address that webhooks may reach`), []);
+        } else if (all) {
+          callback(null, allowed);
+        } else {
+          callback(null, first.address, first.family);
+        }
+      },
+      (error: unknown) => {
+        callback(error as NodeJS.ErrnoException, []);
+      },
+    );
+  };
+}

@@ -1,0 +1,195 @@
+/**
+ * Order by user, with the delivery service as processes on a real Kafka: whatever fails, whoever is killed, joins
+ * and leaves, the events of a user arrive for the first time in the order they have in `deliveries`.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { applyConfiguration, type Destination } from '@tailrace/config';
+import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
+import { freePort } from '@tailrace/local';
+import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
+import * as answers from '../support/answers.ts';
+import { sharedBroker } from '../support/broker.ts';
+import { collect } from '../support/collected.ts';
+import { startService, type ServiceProcess } from '../support/process.ts';
+import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import { createTopics, uniquePrefix } from '../support/topics.ts';
+
+const silent = (): void => undefined;
+const quiet = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** Long enough that nothing dies of failures which come at random. */
+const retrySchedule = '1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s';
+const retryScheduleMs = [1_000, 2_000];
+const patientMs = 120_000;
+
+interface Stage extends AsyncDisposable {
+  readonly kafka: Kafka;
+  readonly names: TopicNames;
+  readonly publisher: Publisher;
+  startReplica(): Promise<ServiceProcess>;
+}
+
+async function openStage(): Promise<Stage> {
+  await using opened = new AsyncDisposableStack();
+  const { brokers } = await sharedBroker();
+  const kafka = connectKafka({ brokers, clientId: 'delivery-order-test' }, quiet);
+  opened.defer(() => kafka.close());
+  const prefix = uniquePrefix();
+  const names = await createTopics(kafka, prefix, { partitions: 3, retryScheduleMs });
+  const all = opened.move();
+  return {
+    kafka,
+    names,
+    publisher: kafka.publisher(),
+    async startReplica() {
+      const env = {
+        KAFKA_BROKERS: brokers.join(','),
+        TAILRACE_TOPIC_PREFIX: prefix,
+        TAILRACE_METRICS_PORT: String(await freePort()),
+        TAILRACE_RETRY_SCHEDULE: retrySchedule,
+        TAILRACE_RETRY_WINDOW: '10m',
+        TAILRACE_DELIVERY_TIMEOUT: '1s',
+        TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+      };
+      return all.use(await startService('delivery', env));
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+interface Event {
+  readonly user: string;
+  readonly nth: number;
+}
+
+/** A destination that wants order, whose users have an event each in every round. */
+async function openDestination(stage: Stage, receiver: Receiver, users: readonly string[]) {
+  const destination: Destination = {
+    ...{ id: `d-${randomUUID()}`, type: 'Webhooks', enabled: true, sources: [], ordering: 'user' },
+    settings: { webhooks: [{ url: receiver.url }] },
+  };
+  await applyConfiguration(stage.kafka, stage.names.config, { sources: [], destinations: [destination] });
+  let published = 0;
+  return {
+    get published() {
+      return published;
+    },
+    async publish(rounds: number): Promise<void> {
+      const first = published / users.length;
+      const events = Array.from({ length: rounds }, (_, round) =>
+        users.map((user): Event => ({ user, nth: first + round })),
+      ).flat();
+      published += events.length;
+      await Promise.all(
+        events.map((event) =>
+          stage.publisher.publish(
+            encodeDelivery(stage.names.deliveries, {
+              ...{ deliveryId: randomUUID(), eventId: randomUUID(), sourceId: 'web', type: 'track' },
+              ...{ attempt: 0, step: 0, putOff: 0, closedUrls: [], destinationId: destination.id },
+              key: deliveryKey(destination.id, event.user),
+              body: Buffer.from(JSON.stringify(event)),
+            }),
+          ),
+        ),
+      );
+    },
+  };
+}
+
+/** What was answered with 200, in order, without what was there already. */
+function openLedger() {
+  const arrivals = collect<Event>('the ledger', ({ user, nth }) => `${user} ${nth}`);
+  const seen = new Set<string>();
+  let repeats = 0;
+  const of = (user: string): number[] =>
+    arrivals.items.filter((event) => event.user === user).map(({ nth }) => nth);
+  return {
+    take: ({ body }: ReceivedRequest): void => {
+      const text = body.toString();
+      if (seen.has(text)) repeats += 1;
+      else arrivals.add(JSON.parse(text) as Event);
+      seen.add(text);
+    },
+    of,
+    repeats: () => repeats,
+    waitFor: arrivals.waitFor,
+    assertInOrder: (): void => {
+      for (const user of new Set(arrivals.items.map(({ user }) => user))) {
+        assert.deepEqual(of(user), [...of(user).keys()], `the events of ${user} arrived in another order`);
+      }
+    },
+  };
+}
+
+test('while an event of a user is retried, the later ones wait, and other users go on', async () => {
+  await using stage = await openStage();
+  const ledger = openLedger();
+  let refusals = 0;
+  let together = 0;
+  let mostTogether = 0;
+  await using receiver = await startReceiver({
+    answer: (request) => {
+      const { user, nth } = request.json() as Event;
+      if (user === 'ada' && nth === 2 && refusals++ < 2) return answers.status(503);
+      if (user === 'ada') mostTogether = Math.max(mostTogether, ++together);
+      return answers.delayed(5, (response) => {
+        if (user === 'ada') together -= 1;
+        ledger.take(request);
+        answers.status(200)(response);
+      });
+    },
+  });
+  await stage.startReplica();
+  const destination = await openDestination(stage, receiver, ['ada', 'bob']);
+  await destination.publish(10);
+  await ledger.waitFor(() => ledger.of('bob').length === 10);
+  assert.deepEqual(ledger.of('ada'), [0, 1]);
+  await ledger.waitFor(20, patientMs);
+  await destination.publish(1);
+  await ledger.waitFor(22, patientMs);
+  ledger.assertInOrder();
+  assert.equal(mostTogether, 1);
+  assert.equal(receiver.requests.length, 24);
+});
+
+test('no event overtakes an earlier one of its user, whoever fails, is killed, joins and leaves', async (t) => {
+  await using stage = await openStage();
+  const ledger = openLedger();
+  let failing = true;
+  await using receiver = await startReceiver({
+    answer: (request) => {
+      if (failing && Math.random() < 0.12) return answers.status(503);
+      return (response) => {
+        ledger.take(request);
+        answers.status(200)(response);
+      };
+    },
+  });
+  const users = Array.from({ length: 40 }, (_, nth) => `user-${nth}`);
+  const first = await stage.startReplica();
+  const destination = await openDestination(stage, receiver, users);
+  await destination.publish(10);
+  await ledger.waitFor(100, patientMs);
+  const publishing = (async () => {
+    for (let round = 0; round < 20; round += 1) {
+      await destination.publish(1);
+      await wait(300);
+    }
+  })();
+  await first.kill();
+  const [second] = await Promise.all([stage.startReplica(), first.restart()]);
+  await second.stop();
+  await second.restart();
+  await first.kill();
+  await publishing;
+  await first.restart();
+  failing = false;
+  await ledger.waitFor(destination.published, patientMs);
+  t.diagnostic(
+    `${destination.published} events, ${receiver.requests.length} requests, ${ledger.repeats()} repeats`,
+  );
+  ledger.assertInOrder();
+});

@@ -1,0 +1,172 @@
+/** The sender and addresses: which ones it never dials, however they are written and whatever a name server says. */
+import assert from 'node:assert/strict';
+import { channel } from 'node:diagnostics_channel';
+import type { LookupAddress } from 'node:dns';
+import { isIPv6 } from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
+import { createAddressPolicy } from '../../services/delivery/src/address.ts';
+import { createNameLookup, type NameLookup } from '../../services/delivery/src/lookup.ts';
+import * as answers from '../support/answers.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { briefMs, openSender, post } from '../support/sender.ts';
+
+const onlyPublic = createAddressPolicy([]);
+const onlyFirst = createAddressPolicy([{ address: '127.0.0.1', prefix: 32, family: 'ipv4' }]);
+const notAllowed = { kind: 'permanent', reason: 'address-not-allowed' };
+
+/** A name server that gives the nth look-up the nth of `answers`, and the last one from then on. */
+function nameServer(...lists: readonly (readonly string[])[]): NameLookup {
+  let asked = 0;
+  return createNameLookup({
+    freshMs: 0,
+    resolve: () => {
+      const addresses = lists[Math.min(asked++, lists.length - 1)] ?? [];
+      return Promise.resolve(
+        addresses.map((address): LookupAddress => ({ address, family: isIPv6(address) ? 6 : 4 })),
+      );
+    },
+  });
+}
+
+/** How many sockets the process has opened towards a receiver since. */
+function countDialled(t: TestContext): () => number {
+  let count = 0;
+  const onSocket = (): void => {
+    count += 1;
+  };
+  channel('net.client.socket').subscribe(onSocket);
+  t.after(() => {
+    channel('net.client.socket').unsubscribe(onSocket);
+  });
+  return () => count;
+}
+
+describe('an address that is not allowed', () => {
+  // Every one of these reaches the receiver where the policy lets it.
+  for (const host of [
+    ...['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '0177.0.0.1', '127.1', '0', '0.0.0.0'],
+    ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]'],
+  ]) {
+    test(`is not dialled as ${host}`, async (t) => {
+      await using receiver = await startReceiver();
+      for (const scheme of ['http', 'https']) {
+        const { origin } = new URL(`${scheme}://${host}:${receiver.port}`);
+        const answer = await post(openSender(t, { policy: onlyPublic }), origin);
+        assert.partialDeepStrictEqual(answer, notAllowed);
+      }
+      // A connection that was on its way would have been accepted before this one.
+      const everywhere = createAddressPolicy([
+        { address: '0.0.0.0', prefix: 0, family: 'ipv4' },
+        { address: '::', prefix: 0, family: 'ipv6' },
+      ]);
+      const { origin } = new URL(`http://${host}:${receiver.port}`);
+      assert.partialDeepStrictEqual(await post(openSender(t, { policy: everywhere }), origin), {
+        kind: 'success',
+      });
+      assert.equal(receiver.connections.items.length, 1);
+    });
+  }
+
+  const addresses: Readonly<Record<string, readonly string[]>> = {
+    'of this host': ['127.0.0.1', '127.255.255.254', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1'],
+    private: ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fd12:3456::1', 'fec0::1'],
+    'link-local': ['169.254.0.1', 'fe80::1'],
+    'of a metadata service': ['169.254.169.254', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254'],
+    'of a carrier-grade NAT': ['100.64.0.1', '100.127.255.255'],
+    multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1'],
+    'broadcast or reserved': ['255.255.255.255', '240.0.0.1'],
+    'for documentation or benchmarks': [
+      '192.0.2.1',
+      '198.51.100.1',
+      '203.0.113.1',
+      '198.18.0.1',
+      '2001:db8::1',
+    ],
+    'an IPv4 address inside an IPv6 one': [
+      ...[
+        '::ffff:10.0.0.1',
+        '::ffff:a9fe:a9fe',
+        '64:ff9b::7f00:1',
+        '64:ff9b:1::1',
+        '2002:7f00:1::',
+        '::7f00:1',
+      ],
+      ...['2001:0:7f00:1::', '::ffff:0:127.0.0.1'],
+    ],
+  };
+  for (const [what, list] of Object.entries(addresses)) {
+    test(`because it is ${what} opens no socket`, async (t) => {
+      const dialled = countDialled(t);
+      const sender = openSender(t, { policy: onlyPublic });
+      for (const address of list) {
+        const host = isIPv6(address) ? `[${address}]` : address;
+        assert.partialDeepStrictEqual(await post(sender, `http://${host}:9`), notAllowed, address);
+        assert.partialDeepStrictEqual(await post(sender, `https://${host}:9`), notAllowed, address);
+      }
+      assert.equal(dialled(), 0);
+    });
+
+    test(`because it is ${what} is not dialled for a name either`, async (t) => {
+      for (const address of list) {
+        const sender = openSender(t, {
+          policy: onlyPublic,
+          lookup: nameServer([address]),
+        });
+        const answer = await post(sender, 'http://receiver.example:9');
+        assert.partialDeepStrictEqual(answer, notAllowed, address);
+      }
+    });
+  }
+
+  test('does not stand in the way of another that the name has and that is allowed', async (t) => {
+    await using receiver = await startReceiver();
+    const lookup = nameServer(['10.0.0.1', '::1', '127.0.0.1', '169.254.169.254']);
+    const sender = openSender(t, { lookup, policy: onlyFirst });
+    const answer = await post(sender, `http://receiver.example:${receiver.port}`);
+    assert.deepEqual(answer, { kind: 'success', status: 200 });
+  });
+});
+
+describe('a name whose address changes', () => {
+  test('to one that is not allowed is not dialled: the check is on the address that is connected to', async (t) => {
+    await using allowed = await startReceiver({ answer: () => answers.status(200, { connection: 'close' }) });
+    await using forbidden = await startReceiver({ address: '127.0.0.2', port: allowed.port });
+    const lookup = nameServer(['127.0.0.1'], ['127.0.0.2']);
+    const sender = openSender(t, { lookup, policy: onlyFirst });
+    const origin = `http://receiver.example:${allowed.port}`;
+    assert.partialDeepStrictEqual(await post(sender, origin), { kind: 'success' });
+    assert.partialDeepStrictEqual(await post(sender, origin), notAllowed);
+    assert.equal(allowed.requests.length, 1);
+    assert.equal(forbidden.connections.items.length, 0);
+  });
+
+  test('is followed, though the connection to the former one would still do', async (t) => {
+    await using former = await startReceiver();
+    await using present = await startReceiver({ address: '127.0.0.2', port: former.port });
+    const lookup = nameServer(['127.0.0.1'], ['127.0.0.2']);
+    const sender = openSender(t, { lookup, connectionsPerOrigin: 1, maxConnectionAgeMs: 0 });
+    for (let count = 0; present.requests.length === 0; count += 1) {
+      assert.ok(count < 3, 'a connection serves no more than two requests when its time is over');
+      await post(sender, `http://receiver.example:${former.port}`);
+    }
+    assert.equal(former.connections.items.length, 1);
+  });
+
+  test('is asked for only when a connection is made', async (t) => {
+    await using receiver = await startReceiver();
+    let asked = 0;
+    const lookup: NameLookup = () => {
+      asked += 1;
+      return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+    };
+    const sender = openSender(t, { lookup, connectionsPerOrigin: 1 });
+    for (let count = 0; count < 5; count += 1) await post(sender, `http://receiver.example:${receiver.port}`);
+    assert.equal(asked, 1);
+  });
+});
+
+test('a look-up that never ends is a timeout', async (t) => {
+  const lookup: NameLookup = () => new Promise(() => undefined);
+  const answer = await post(openSender(t, { lookup, timeoutMs: briefMs }), 'http://receiver.example');
+  assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'timeout' });
+});

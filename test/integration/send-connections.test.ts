@@ -1,0 +1,207 @@
+/** The sender's connections: how many there are, how long they live, and what becomes of a request on one that ends. */
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { describe, test } from 'node:test';
+import * as answers from '../support/answers.ts';
+import { certificates } from '../support/certificates.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { onRequests, openSender, post, startRawServer } from '../support/sender.ts';
+
+const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+const success = { kind: 'success', status: 200 };
+
+/** Ends the connection in the middle of a request, without an answer. */
+const hangUp: answers.Answer = (response) => response.socket?.end();
+
+describe('a request', () => {
+  test('follows another on the same connection', async (t) => {
+    await using receiver = await startReceiver();
+    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    for (let count = 0; count < 10; count += 1) await post(sender, receiver.url);
+    assert.equal(receiver.requests.length, 10);
+    assert.equal(receiver.connections.items.length, 1);
+  });
+
+  test('waits for no other while there may be more connections', async (t) => {
+    await using receiver = await startReceiver({
+      answer: (_request, nth) => (nth === 1 ? answers.never : answers.status(200)),
+    });
+    const sender = openSender(t);
+    const stuck = post(sender, receiver.url);
+    await receiver.waitFor(1);
+    assert.equal((await post(sender, receiver.url)).kind, 'success');
+    await sender.close();
+    assert.equal((await stuck).kind, 'retryable');
+  });
+
+  test('whose time is over before a connection is free is never sent', async (t) => {
+    await using receiver = await startReceiver({ answer: () => answers.never });
+    const sender = openSender(t, { timeoutMs: 1_500, connectionsPerOrigin: 1 });
+    const both = await Promise.all([post(sender, receiver.url), post(sender, receiver.url)]);
+    for (const answer of both) assert.partialDeepStrictEqual(answer, { reason: 'timeout' });
+    // A third makes sure that the second had its chance.
+    await post(sender, receiver.url);
+    assert.equal(receiver.requests.length, 2);
+  });
+});
+
+describe('connections', () => {
+  test('to one origin are bounded in number; who comes later waits', async (t) => {
+    await using receiver = await startReceiver({ answer: () => answers.delayed(20, answers.status(200)) });
+    const sender = openSender(t, { connectionsPerOrigin: 2 });
+    const all = await Promise.all(Array.from({ length: 10 }, () => post(sender, receiver.url)));
+    for (const answer of all) assert.deepEqual(answer, success);
+    assert.equal(receiver.connections.items.length, 2);
+  });
+
+  test('that are idle are ended before the receiver would end them', async (t) => {
+    const { host, hungUp } = await startRawServer(t, (socket) => {
+      onRequests(socket, () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=3600\r\n\r\n');
+      });
+    });
+    // The receiver would keep it for an hour.
+    await post(openSender(t, { maxConnectionAgeMs: 100 }), `http://${host}`);
+    await hungUp;
+  });
+
+  test('that are old are announced to end with the next request', async (t) => {
+    const requests: string[] = [];
+    const { host, sockets } = await startRawServer(t, (socket) => {
+      onRequests(socket, (request) => {
+        requests.push(request);
+        socket.write(ok);
+      });
+    });
+    const sender = openSender(t, { connectionsPerOrigin: 1, maxConnectionAgeMs: 0 });
+    for (let count = 0; count < 3; count += 1) {
+      assert.deepEqual(await post(sender, `http://${host}`), success);
+    }
+    assert.match(requests[0] ?? '', /connection: keep-alive/i);
+    assert.match(requests[1] ?? '', /connection: close/i);
+    assert.equal(sockets.length, 2);
+  });
+});
+
+describe('a kept-alive connection that ends under a request', () => {
+  for (const [what, end] of Object.entries({ closed: hangUp, reset: answers.reset })) {
+    test(`because it is ${what} costs no attempt: the request is sent again at once, on a new one`, async (t) => {
+      await using receiver = await startReceiver({
+        answer: (_request, nth) => (nth === 2 ? end : answers.status(200)),
+      });
+      const sender = openSender(t, { connectionsPerOrigin: 1 });
+      assert.deepEqual(await post(sender, receiver.url), success);
+      assert.deepEqual(await post(sender, receiver.url, { body: '{"n":2}' }), success);
+      assert.deepEqual(
+        receiver.requests.map(({ body }) => body.toString()),
+        ['{"type":"track"}', '{"n":2}', '{"n":2}'],
+      );
+      assert.equal(receiver.connections.items.length, 2);
+    });
+  }
+
+  test('costs none over TLS either', async (t) => {
+    await using receiver = await startReceiver({
+      tls: certificates().trusted,
+      answer: (_request, nth) => (nth === 2 ? answers.reset : answers.status(200)),
+    });
+    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    assert.deepEqual(await post(sender, receiver.url), success);
+    assert.deepEqual(await post(sender, receiver.url), success);
+    assert.equal(receiver.requests.length, 3);
+  });
+
+  test('is tried once more and not twice', async (t) => {
+    await using receiver = await startReceiver({
+      answer: (_request, nth) => (nth === 1 ? answers.status(200) : hangUp),
+    });
+    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    assert.deepEqual(await post(sender, receiver.url), success);
+    assert.partialDeepStrictEqual(await post(sender, receiver.url), { reason: 'connection-reset' });
+    assert.equal(receiver.requests.length, 3);
+  });
+
+  test('is not tried again where it had not served before', async (t) => {
+    await using receiver = await startReceiver({ answer: () => hangUp });
+    assert.partialDeepStrictEqual(await post(openSender(t), receiver.url), { reason: 'connection-reset' });
+    assert.equal(receiver.requests.length, 1);
+  });
+
+  test('is not tried again where the answer had begun', async (t) => {
+    await using receiver = await startReceiver({
+      answer: (_request, nth) =>
+        nth === 1 ? answers.status(200) : ({ socket }: ServerResponse) => socket?.end('HTTP/1.1 2'),
+    });
+    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    await post(sender, receiver.url);
+    assert.equal((await post(sender, receiver.url)).kind, 'retryable');
+    assert.equal(receiver.requests.length, 2);
+  });
+
+  test('leaves the second try what is left of the time', async (t) => {
+    await using receiver = await startReceiver({
+      answer: answers.sequence(answers.status(200), hangUp, answers.never),
+    });
+    const sender = openSender(t, { connectionsPerOrigin: 1, timeoutMs: 1_500 });
+    await post(sender, receiver.url);
+    const answer = await post(sender, receiver.url);
+    assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'timeout' });
+    assert.equal(receiver.requests.length, 3);
+  });
+
+  test('is ended with the sender in the second try, too', async (t) => {
+    await using receiver = await startReceiver({
+      answer: answers.sequence(answers.status(200), hangUp, answers.never),
+    });
+    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    await post(sender, receiver.url);
+    const stuck = post(sender, receiver.url);
+    await receiver.waitFor(3);
+    await sender.close();
+    assert.equal((await stuck).kind, 'retryable');
+  });
+});
+
+describe('what a receiver sends beyond its answer', () => {
+  const tooMuch: Readonly<Record<string, string>> = {
+    'a second answer': 'HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n',
+    'a second answer that never ends': 'HTTP/1.1 500 Oops\r\nX-Slow:',
+    'more body than it announced': 'and more',
+  };
+  for (const [what, surplus] of Object.entries(tooMuch)) {
+    for (const when of ['together with it', 'later']) {
+      test(`${what}, ${when}, is no answer to the next request`, async (t) => {
+        const { host, sockets, hungUp } = await startRawServer(t, (socket, nthSocket) => {
+          onRequests(socket, () => {
+            if (nthSocket > 1) {
+              socket.write('HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n');
+            } else if (when === 'later') {
+              socket.write(ok, () => setImmediate(() => socket.write(surplus)));
+            } else {
+              socket.write(ok + surplus);
+            }
+          });
+        });
+        const sender = openSender(t, { connectionsPerOrigin: 1 });
+        assert.deepEqual(await post(sender, `http://${host}`), success);
+        await hungUp;
+        assert.deepEqual(await post(sender, `http://${host}`), { kind: 'success', status: 202 });
+        assert.equal(sockets.length, 2);
+      });
+    }
+  }
+
+  test('as the body of an answer that has none, is no answer to the next request', async (t) => {
+    const { host, sockets } = await startRawServer(t, (socket, nthSocket) => {
+      onRequests(socket, () => {
+        const surplus = 'HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n';
+        const head = 'HTTP/1.1 204 No Content\r\n';
+        socket.write(nthSocket > 1 ? ok : `${head}Content-Length: ${surplus.length}\r\n\r\n${surplus}`);
+      });
+    });
+    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    assert.deepEqual(await post(sender, `http://${host}`), { kind: 'success', status: 204 });
+    assert.deepEqual(await post(sender, `http://${host}`), success);
+    assert.equal(sockets.length, 2);
+  });
+});

@@ -1,0 +1,80 @@
+/** The signatures of a webhook as a receiver verifies them, with the public library where there is one. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, test, type TestContext } from 'node:test';
+import type { Destination } from '@tailrace/config';
+import { verifySignature } from '@tailrace/signing';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { requestHeaders, targetsOf } from '../../services/delivery/src/target.ts';
+import { startReceiver, type ReceivedRequest } from '../support/receiver.ts';
+import { openSender } from '../support/sender.ts';
+
+const body = '{"version":1,"type":"track","userId":"u-1","properties":{"name":"Zoë 🚀","total":1.0}}';
+
+/** What a receiver gets of one attempt at a delivery to a destination with these settings. */
+async function receive(
+  t: TestContext,
+  settings: Omit<Destination['settings'], 'webhooks'>,
+  startedAt = Date.now(),
+): Promise<ReceivedRequest> {
+  await using receiver = await startReceiver();
+  const destination: Destination = {
+    id: 'crm',
+    type: 'Webhooks',
+    enabled: true,
+    sources: [],
+    settings: { ...settings, webhooks: [{ url: `${receiver.url}/hook` }] },
+  };
+  const [target] = targetsOf(destination);
+  assert.ok(target);
+  const bytes = Buffer.from(body);
+  const headers = requestHeaders(destination, target, bytes, { deliveryId: 'd-1', startedAt });
+  await openSender(t).send({ ...target, headers, body: bytes });
+  const [request] = await receiver.waitFor(1);
+  assert.ok(request);
+  return request;
+}
+
+function verify(webhook: Webhook, { headers, body: bytes }: ReceivedRequest): unknown {
+  const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return webhook.verify(bytes, Object.fromEntries(given));
+}
+
+describe('a receiver with the Standard Webhooks library', () => {
+  const newer = `whsec_${randomBytes(32).toString('base64')}`;
+  const older = `whsec_${randomBytes(24).toString('base64')}`;
+
+  test('verifies a request, and finds the delivery by its id', async (t) => {
+    const request = await receive(t, { sharedSecret: newer, standardWebhooks: true });
+    assert.deepEqual(verify(new Webhook(newer), request), JSON.parse(body));
+    assert.equal(request.headers['webhook-id'], 'd-1');
+  });
+
+  test('verifies it with either secret during a rotation, and with no other', async (t) => {
+    const settings = { sharedSecret: newer, previousSharedSecret: older, standardWebhooks: true };
+    const request = await receive(t, settings);
+    for (const secret of [newer, older]) assert.ok(verify(new Webhook(secret), request));
+    const other = new Webhook(`whsec_${randomBytes(32).toString('base64')}`);
+    assert.throws(() => verify(other, request), WebhookVerificationError);
+  });
+
+  test('verifies it with a secret that is any text, taken as it is', async (t) => {
+    for (const secret of ['s3cret', 'schlüssel mit Leerzeichen']) {
+      const request = await receive(t, { sharedSecret: secret, standardWebhooks: true });
+      assert.ok(verify(new Webhook(Buffer.from(secret), { format: 'raw' }), request), secret);
+    }
+  });
+
+  test('refuses an attempt of long ago: each attempt has its own time', async (t) => {
+    const settings = { sharedSecret: newer, standardWebhooks: true };
+    const request = await receive(t, settings, Date.now() - 3_600_000);
+    assert.throws(() => verify(new Webhook(newer), request), /too old/);
+  });
+});
+
+test('X-Signature is there beside it, by the newer secret as it is written', async (t) => {
+  const sharedSecret = 'whsec_c2VjcmV0';
+  const settings = { sharedSecret, previousSharedSecret: 'older', standardWebhooks: true };
+  const { headers, body: bytes } = await receive(t, settings);
+  assert.ok(verifySignature(sharedSecret, bytes, headers['x-signature']));
+});

@@ -1,0 +1,204 @@
+/** The sender over TLS: whom it trusts, how it shows itself, and what destinations share of that: nothing. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
+import { TLSSocket, type PeerCertificate } from 'node:tls';
+import type { TlsSettings } from '@tailrace/config';
+import type { Answer } from '../../services/delivery/src/outcome.ts';
+import { createNameLookup } from '../../services/delivery/src/lookup.ts';
+import { createPools } from '../../services/delivery/src/send-pools.ts';
+import { certificates, type Certificate } from '../support/certificates.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { loopback, openSender, patientMs, post } from '../support/sender.ts';
+
+const { authority, client, trusted } = certificates();
+const clientTls: TlsSettings = { clientCertificate: client.cert, clientKey: client.key };
+
+interface SecureServer {
+  readonly origin: string;
+  /** The name in each request's client certificate; undefined where none was shown. */
+  readonly clients: readonly (string | undefined)[];
+}
+
+async function startSecureServer(t: TestContext, options: ServerOptions): Promise<SecureServer> {
+  const clients: (string | undefined)[] = [];
+  const server = createServer({ ...trusted, ...options }, ({ socket }, response) => {
+    assert.ok(socket instanceof TLSSocket);
+    // Without a certificate the object is empty, whatever its type says.
+    const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
+    clients.push(subject && String(subject.CN));
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, clients };
+}
+
+describe('over TLS', () => {
+  test('a certificate of a known authority is accepted', async (t) => {
+    await using receiver = await startReceiver({ tls: certificates().trusted });
+    assert.deepEqual(await post(openSender(t), receiver.url), { kind: 'success', status: 200 });
+  });
+
+  test('an authority nobody was told about is not trusted', async (t) => {
+    await using receiver = await startReceiver({ tls: certificates().trusted });
+    const answer = await post(openSender(t, { authorities: [] }), receiver.url);
+    assert.partialDeepStrictEqual(answer, { kind: 'permanent', reason: 'untrusted-certificate' });
+    assert.equal(receiver.requests.length, 0);
+  });
+
+  const { selfSigned, unknownAuthority, misnamed, expired } = certificates();
+  const cases: readonly [what: string, tls: Certificate, kind: Answer['kind'], reason: string][] = [
+    ['a self-signed certificate', selfSigned, 'permanent', 'self-signed-certificate'],
+    ['a certificate of an unknown authority', unknownAuthority, 'permanent', 'untrusted-certificate'],
+    ['a certificate of another host', misnamed, 'permanent', 'misnamed-certificate'],
+    ['an expired certificate', expired, 'retryable', 'certificate-expired'],
+  ];
+  for (const [what, tls, kind, reason] of cases) {
+    test(`${what} is ${kind}, and no request is sent`, async (t) => {
+      await using receiver = await startReceiver({ tls });
+      const sender = openSender(t);
+      for (let count = 0; count < 2; count += 1) {
+        assert.partialDeepStrictEqual(await post(sender, receiver.url), { kind, reason });
+      }
+      assert.equal(receiver.connections.items.length, 2);
+      assert.equal(receiver.requests.length, 0);
+    });
+  }
+
+  test('no version before 1.2 is spoken', async (t) => {
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
+    const { origin, clients } = await startSecureServer(t, old);
+    for (const tls of [undefined, clientTls]) {
+      const answer = await post(openSender(t), origin, { ...(tls && { tls }) });
+      assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'connection-failed' });
+    }
+    assert.equal(clients.length, 0);
+  });
+
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    test(`version ${version.slice(4)} is`, async (t) => {
+      const { origin } = await startSecureServer(t, { minVersion: version, maxVersion: version });
+      assert.partialDeepStrictEqual(await post(openSender(t), origin), { kind: 'success' });
+    });
+  }
+});
+
+describe('an authority of the destination', () => {
+  test('is trusted for that destination, and for no other, whichever comes first', async (t) => {
+    const sender = openSender(t, { authorities: [] });
+    await using receiver = await startReceiver({ tls: trusted });
+    const own = () => post(sender, receiver.url, { tls: { ca: authority } });
+    const other = () => post(sender, receiver.url);
+    for (const [request, kind] of [
+      [other, 'permanent'],
+      [own, 'success'],
+      [other, 'permanent'],
+      [own, 'success'],
+    ] as const) {
+      assert.equal((await request()).kind, kind);
+    }
+    assert.equal(receiver.requests.length, 2);
+  });
+
+  test("may be the receiver's own certificate", async (t) => {
+    await using receiver = await startReceiver({ tls: certificates().selfSigned });
+    const answer = await post(openSender(t), receiver.url, { tls: { ca: certificates().selfSigned.cert } });
+    assert.partialDeepStrictEqual(answer, { kind: 'success' });
+  });
+
+  test('comes on top of those that are trusted anyway', async (t) => {
+    await using receiver = await startReceiver({ tls: trusted });
+    const answer = await post(openSender(t), receiver.url, { tls: { ca: certificates().selfSigned.cert } });
+    assert.partialDeepStrictEqual(answer, { kind: 'success' });
+  });
+
+  test('is no excuse for another name or an expired certificate', async (t) => {
+    for (const [tls, reason] of [
+      [certificates().misnamed, 'misnamed-certificate'],
+      [certificates().expired, 'certificate-expired'],
+    ] as const) {
+      await using receiver = await startReceiver({ tls });
+      const answer = await post(openSender(t), receiver.url, { tls: { ca: authority } });
+      assert.partialDeepStrictEqual(answer, { reason });
+    }
+  });
+});
+
+describe('a client certificate', () => {
+  const wanted: ServerOptions = { requestCert: true, rejectUnauthorized: true, ca: authority };
+
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    test(`is shown by the destination that has it, and by no other, with ${version}`, async (t) => {
+      const { origin, clients } = await startSecureServer(t, { ...wanted, maxVersion: version });
+      const sender = openSender(t);
+      assert.equal((await post(sender, origin)).kind, 'retryable');
+      assert.equal((await post(sender, origin, { tls: clientTls })).kind, 'success');
+      assert.equal((await post(sender, origin)).kind, 'retryable');
+      assert.deepEqual(clients, ['tailrace']);
+    });
+  }
+
+  test('of settings that say the same keeps its connection', async (t) => {
+    await using receiver = await startReceiver({ tls: trusted });
+    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    for (let count = 0; count < 3; count += 1) {
+      await post(sender, receiver.url, { tls: structuredClone(clientTls) });
+    }
+    assert.equal(receiver.connections.items.length, 1);
+  });
+
+  test('that cannot be used fails, and may pass', async (t) => {
+    const tls = { clientCertificate: client.cert, clientKey: 'rubbish' };
+    const answer = await post(openSender(t), 'https://127.0.0.1:1', { tls });
+    assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'connection-failed' });
+  });
+});
+
+describe('pools with TLS settings of their own', () => {
+  const pools = (t: TestContext) => {
+    const created = createPools({
+      policy: loopback,
+      lookup: createNameLookup(),
+      timeoutMs: patientMs,
+      connectionsPerOrigin: 1,
+      maxConnectionAgeMs: patientMs,
+      unusedRouteMs: 0,
+      authorities: [],
+    });
+    t.after(() => created.close());
+    return created;
+  };
+
+  test('are bounded in number: the least recently used one is given up', (t) => {
+    const opened = pools(t);
+    const routeFor = (tls?: TlsSettings) => opened.routeFor(tls);
+    // Text between certificates is allowed, and makes each of these another one.
+    const settings = Array.from({ length: 65 }, (_, index): TlsSettings => {
+      return { ...clientTls, clientCertificate: `# ${index}\n${client.cert}` };
+    });
+    const [first, second, ...others] = settings.slice(0, 64).map((tls) => routeFor(tls));
+    assert.equal(routeFor(settings[0]), first);
+    routeFor(settings[64]);
+    assert.equal(routeFor(settings[0]), first);
+    assert.notEqual(routeFor(settings[1]), second);
+    assert.equal(routeFor(settings[63]), others.at(-1));
+  });
+
+  test('are given up when nobody has used them for long', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const opened = pools(t);
+    const routeFor = (tls?: TlsSettings) => opened.routeFor(tls);
+    const route = routeFor(clientTls);
+    assert.equal(routeFor(clientTls), route);
+    t.mock.timers.tick(60_000);
+    assert.notEqual(routeFor(clientTls), route);
+    assert.equal(routeFor(undefined), routeFor(undefined));
+  });
+});

@@ -1,0 +1,116 @@
+/** The sender of webhooks, and servers that speak to it without the manners of an HTTP server. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { TlsSettings } from '@tailrace/config';
+import { createAddressPolicy } from '../../services/delivery/src/address.ts';
+import type { Answer } from '../../services/delivery/src/outcome.ts';
+import { createSender, type Sender, type SenderOptions } from '../../services/delivery/src/send.ts';
+import { certificates } from './certificates.ts';
+
+/** Allows loopback only. */
+export const loopback = createAddressPolicy([{ address: '127.0.0.0', prefix: 8, family: 'ipv4' }]);
+/** Longer than any test takes: what ends, ends for another reason. */
+export const patientMs = 10_000;
+/** For a test of what happens when the time is over. */
+export const briefMs = 300;
+
+/** A sender that may reach loopback and trusts the tests' authority. */
+export function openSender(t: TestContext, options: Partial<SenderOptions> = {}): Sender {
+  const sender = createSender({
+    timeoutMs: patientMs,
+    policy: loopback,
+    authorities: [certificates().authority],
+    ...options,
+  });
+  t.after(() => sender.close());
+  return sender;
+}
+
+export interface PostOptions {
+  readonly path?: string;
+  readonly body?: string | Buffer;
+  readonly headers?: readonly string[];
+  readonly tls?: TlsSettings;
+}
+
+export function post(sender: Sender, origin: string, options: PostOptions = {}): Promise<Answer> {
+  const { path = '/hook?a=1', body = '{"type":"track"}', headers = [], tls } = options;
+  return sender.send({
+    origin,
+    path,
+    headers: ['Content-Type', 'application/json', 'User-Agent', 'Tailrace/1.0', ...headers],
+    body: Buffer.from(body),
+    tls,
+  });
+}
+
+export interface RawServer {
+  /** `127.0.0.1:<port>` */
+  readonly host: string;
+  /** All that were accepted. */
+  readonly sockets: readonly Socket[];
+  /** Resolves when the first of them has ended, however. */
+  readonly hungUp: Promise<void>;
+}
+
+/** A server that speaks no HTTP by itself; `onConnection` does what it likes. */
+export async function startRawServer(
+  t: TestContext,
+  onConnection: (socket: Socket, nth: number) => void,
+  { reads = true } = {},
+): Promise<RawServer> {
+  const sockets: Socket[] = [];
+  const hungUp = Promise.withResolvers<undefined>();
+  const server = createServer({ pauseOnConnect: !reads }, (socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      hungUp.resolve(undefined);
+    });
+    if (reads) socket.resume();
+    onConnection(socket, sockets.length);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, sockets, hungUp: hungUp.promise };
+}
+
+/** Calls `onRequest` with each request that `socket` brings; requests must have no more than one body of JSON. */
+export function onRequests(socket: Socket, onRequest: (request: string, nth: number) => void): void {
+  let text = '';
+  let count = 0;
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    text += chunk;
+    for (;;) {
+      const headersEnd = text.indexOf('\r\n\r\n') + 4;
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
+      if (headersEnd < 4 || text.length < headersEnd + length) return;
+      const request = text.slice(0, headersEnd + length);
+      text = text.slice(headersEnd + length);
+      count += 1;
+      onRequest(request, count);
+    }
+  });
+}
+
+/** Writes `text` every few milliseconds until the peer hangs up. */
+export function writeForEver(socket: Socket, text: string): void {
+  const timer = setInterval(() => socket.write(text), 5);
+  socket.once('close', () => {
+    clearInterval(timer);
+  });
+}
+
+/** Writes `chunk` as fast as the peer reads, until it hangs up. */
+export function pourForEver(socket: Socket, chunk: Buffer): void {
+  const pour = (): void => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('drain', pour);
+  pour();
+}
