@@ -1,4 +1,6 @@
 /** Where a service's CPU time went: the functions of a V8 CPU profile with the most time of their own. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 
 /** The parts of a `.cpuprofile` that are read here. */
 export interface CpuProfile {
@@ -40,6 +42,15 @@ export function hotSpots(profile: CpuProfile, root: string, count: number): HotS
     .map(([where, microseconds]) => ({ where, share: microseconds / busy }))
     .sort((a, b) => b.share - a.share)
     .slice(0, count);
+}
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** The hottest functions of the profile in `file`, a line each. */
+export async function renderHotSpots(file: string): Promise<string> {
+  const spots = hotSpots(JSON.parse(await readFile(file, 'utf8')) as CpuProfile, root, 20);
+  const lines = spots.map(({ where, share }) => `${(share * 100).toFixed(1).padStart(6)} %  ${where}\n`);
+  return `share of its CPU time (${file})\n${lines.join('')}`;
 }
 
 type CallFrame = CpuProfile['nodes'][number]['callFrame'];

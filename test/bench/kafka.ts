@@ -1,14 +1,36 @@
 /** The project's own Kafka handle, for setting things up; what is measured never goes through it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTailraceError } from '@tailrace/errors';
 import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
 
+const takenWithinMs = 30_000;
 const silent = (): void => undefined;
 const quiet: KafkaLog = { debug: silent, info: silent, warn: silent, error: silent };
+
+export function openKafka(brokers: readonly string[]): Kafka {
+  return connectKafka({ brokers, clientId: 'tailrace-bench' }, quiet);
+}
+
+/**
+ * Repeats `work`, which must be harmless to repeat, while brokers refuse it: for a moment after topics were made, no
+ * broker leads their partitions.
+ */
+export async function untilTaken<T>(work: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + takenWithinMs; ;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTailraceError(error, 'kafka-unavailable') || performance.now() > deadline) throw error;
+      await sleep(200);
+    }
+  }
+}
 
 export async function withKafka<T>(
   brokers: readonly string[],
   work: (kafka: Kafka) => Promise<T>,
 ): Promise<T> {
-  const kafka = connectKafka({ brokers, clientId: 'tailrace-bench' }, quiet);
+  const kafka = openKafka(brokers);
   try {
     return await work(kafka);
   } finally {

@@ -2,6 +2,7 @@
  * The load generator: calls sent from this process, either so many at a time or at a steady rate. Each has a
  * number, and the times of sending and of the answer are noted under it. Anything but a 200 ends the run.
  */
+import { atRate } from './at-rate.ts';
 import { createCalls } from './calls.ts';
 import { sharedNowMs } from './clock.ts';
 import { connect, postHead, type Connection } from './connection.ts';
@@ -106,41 +107,4 @@ export function createLoad({ port, path, headers }: Target): Load {
 
 function connectAll(port: number, count: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: count }, () => connect(port)));
-}
-
-/** Calls `start(index, dueAt)` when each is due, late ones at once; resolves when all have ended. */
-async function atRate(
-  count: number,
-  ratePerSecond: number,
-  start: (index: number, dueAt: number) => Promise<void>,
-): Promise<void> {
-  const began = sharedNowMs();
-  const started: Promise<void>[] = [];
-  const { promise: allStarted, resolve, reject } = Promise.withResolvers<unknown>();
-  let timer: NodeJS.Timeout | undefined;
-  const tick = (): void => {
-    for (;;) {
-      const index = started.length;
-      if (index >= count) {
-        resolve(undefined);
-        return;
-      }
-      const dueAt = began + (index * 1_000) / ratePerSecond;
-      const earlyMs = dueAt - sharedNowMs();
-      if (earlyMs > 0) {
-        timer = setTimeout(tick, earlyMs);
-        return;
-      }
-      const ended = start(index, dueAt);
-      ended.catch(reject);
-      started.push(ended);
-    }
-  };
-  tick();
-  try {
-    await allStarted;
-    await Promise.all(started);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -35,6 +35,16 @@ export function describeKafka(kind: 'container' | 'jvm'): string {
   return { jvm: `${kafkaVersion} on the local JVM`, container: `${kafkaVersion} in a container` }[kind];
 }
 
+/** Date, commit, versions and hardware, in three lines. */
+export function renderMachine(machine: Machine): string {
+  const { date, commit, node, kafka, cpu, cores, memoryGiB, kernel, loadBefore } = machine;
+  return [
+    `${date}, commit ${commit}`,
+    `Node ${node}, Apache Kafka ${kafka}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, kernel ${kernel}`,
+    `Load average before the start: ${loadBefore.toFixed(2)}`,
+  ].join('\n');
+}
+
 function commit(): string {
   try {
     const args = ['describe', '--always', '--dirty', '--abbrev=12'];

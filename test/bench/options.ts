@@ -1,5 +1,6 @@
-/** The command line of the bench. */
+/** The command line of the pipeline bench. */
 import { parseArgs } from 'node:util';
+import { count, someOf, type CommandLine } from './command-line.ts';
 
 /** In the order in which they run. */
 export const sections = ['burst', 'steady', 'soak', 'parts'] as const;
@@ -41,13 +42,7 @@ Measures the whole pipeline, ingest to receiver, and the bare parts it is made o
 const full = { warmUp: 40_000, events: 20_000, rateSeconds: 30, soakEvents: 60_000 };
 const quick = { warmUp: 2_000, events: 2_000, rateSeconds: 5, soakEvents: 4_000 };
 
-/** What is to be run, or what to print instead. */
-export type CommandLine =
-  | { readonly kind: 'run'; readonly options: Options }
-  | { readonly kind: 'help'; readonly usage: string }
-  | { readonly kind: 'mistake'; readonly message: string };
-
-export function readCommandLine(args: readonly string[]): CommandLine {
+export function readCommandLine(args: readonly string[]): CommandLine<Options> {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -70,7 +65,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     if (values.help) return { kind: 'help', usage };
     const sizes = values.quick ? quick : full;
     const options: Options = {
-      sections: sectionsOf(values.only),
+      sections: someOf(sections, 'only', values.only),
       warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
       events: count('events', values.events, sizes.events),
       runs: count('runs', values.runs, 3),
@@ -86,19 +81,4 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   } catch (error) {
     return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
   }
-}
-
-function count(name: string, text: string | undefined, fallback: number): number {
-  if (text === undefined) return fallback;
-  const value = Number(text.replaceAll('_', ''));
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes a whole number above 0`);
-  return value;
-}
-
-function sectionsOf(only: string | undefined): readonly Section[] {
-  if (only === undefined) return sections;
-  const wanted = only.split(',').map((name) => name.trim());
-  const unknown = wanted.filter((name) => !sections.some((section) => section === name));
-  if (unknown.length > 0) throw new Error(`--only takes some of ${sections.join(',')}`);
-  return sections.filter((section) => wanted.includes(section));
 }

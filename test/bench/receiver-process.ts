@@ -1,13 +1,16 @@
 /**
- * The receiver: answers every webhook with 204 as cheaply as node:http allows, and notes when each call
- * arrived. It checks nothing itself; of a sample it keeps what is needed to check later.
+ * The receivers: endpoints on ports of their own, each with a behaviour, in one process. It answers as cheaply as
+ * node:http allows and notes when each call was taken, under the number that the call carries. It checks nothing
+ * itself; of a sample it keeps what is needed to check later.
  */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { numberOf } from './calls.ts';
 import { connectToParent } from './children.ts';
 import { sharedNowMs } from './clock.ts';
-import type { Arrivals, FromReceiver, ToReceiver } from './receiver.ts';
+import type { Arrivals, Behaviour, FromReceiver, ToReceiver } from './receiver.ts';
 
 const sampleSize = 50;
 
@@ -22,18 +25,76 @@ function emptyArrivals(count: number): Arrivals {
   return { receivedAt: new Float64Array(count).fill(NaN), repeated: 0, unexpected: 0, samples: [] };
 }
 
-const server = createServer({ noDelay: true }, (request, response) => {
-  let body: Buffer | undefined;
-  request.on('data', (chunk: Buffer) => {
-    body = body ? Buffer.concat([body, chunk]) : chunk;
-  });
-  request.on('end', () => {
-    note(request, body ?? Buffer.alloc(0));
-    answer(response);
-  });
-});
-// The sender decides when an idle connection has served its time.
-server.keepAliveTimeout = 600_000;
+/** Answers one request whose body has been read. */
+type Answer = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
+
+/** What an endpoint does with each request; a behaviour with a state has it here. */
+function answerOf(behaviour: Behaviour): Answer {
+  switch (behaviour.kind) {
+    case 'answers':
+      return accept;
+    case 'fails':
+      return (_request, response) => {
+        refuse(response, 500);
+      };
+    case 'is silent':
+      return () => undefined;
+    case 'resets':
+      return (request) => {
+        request.socket.resetAndDestroy();
+      };
+    case 'is serial': {
+      let earlier: Promise<void> = Promise.resolve();
+      return (...exchange) => {
+        earlier = earlier
+          .then(() => sleep(behaviour.eachMs))
+          .then(() => {
+            accept(...exchange);
+          });
+      };
+    }
+    case 'throttles': {
+      let second = 0;
+      let taken = 0;
+      return (request, response, body) => {
+        const now = Math.floor(sharedNowMs() / 1_000);
+        if (now !== second) {
+          second = now;
+          taken = 0;
+        }
+        taken += 1;
+        if (taken > behaviour.perSecond) refuse(response, 429);
+        else accept(request, response, body);
+      };
+    }
+    case 'fails once': {
+      const seen = new Set<number>();
+      return (request, response, body) => {
+        const number = numberOf(body);
+        if (number % behaviour.oneIn !== 0 || seen.has(number)) {
+          accept(request, response, body);
+          return;
+        }
+        seen.add(number);
+        const { retryAfterSeconds } = behaviour;
+        const seconds = retryAfterSeconds[(number / behaviour.oneIn) % retryAfterSeconds.length] ?? 0;
+        response.setHeader('Retry-After', seconds);
+        refuse(response, 503);
+      };
+    }
+  }
+}
+
+function accept(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+  note(request, body);
+  response.sendDate = false;
+  response.writeHead(204).end();
+}
+
+function refuse(response: ServerResponse, status: number): void {
+  response.sendDate = false;
+  response.writeHead(status, { 'Content-Length': 0 }).end();
+}
 
 function note(request: IncomingMessage, body: Buffer): void {
   const now = sharedNowMs();
@@ -53,19 +114,37 @@ function note(request: IncomingMessage, body: Buffer): void {
     arrivals.samples.push({ number: first + index, body: Buffer.from(body), signature: String(signature) });
   }
   missing -= 1;
-  if (missing === 0) tell({ kind: 'complete' });
+  if (missing === 0) tell({ kind: 'complete', first });
 }
 
-function answer(response: ServerResponse): void {
-  response.sendDate = false;
-  response.writeHead(204).end();
+async function listen(behaviour: Behaviour): Promise<number> {
+  const answer = answerOf(behaviour);
+  const server = createServer({ noDelay: true }, (request, response) => {
+    let body: Buffer | undefined;
+    request.on('data', (chunk: Buffer) => {
+      body = body ? Buffer.concat([body, chunk]) : chunk;
+    });
+    request.on('end', () => {
+      answer(request, response, body ?? Buffer.alloc(0));
+    });
+  });
+  // The sender decides when an idle connection has served its time.
+  server.keepAliveTimeout = 600_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
 process.on('message', (message: ToReceiver) => {
   switch (message.kind) {
+    case 'listen':
+      void Promise.all(message.behaviours.map(listen)).then((ports) => {
+        tell({ kind: 'listening', ports });
+      });
+      return;
     case 'expect':
       first = message.first;
-      missing = message.count;
+      missing = message.arriving;
       sampleEvery = Math.max(1, Math.floor(message.count / sampleSize));
       arrivals = emptyArrivals(message.count);
       tell({ kind: 'expecting' });
@@ -74,8 +153,4 @@ process.on('message', (message: ToReceiver) => {
       tell({ kind: 'arrivals', arrivals });
       return;
   }
-});
-
-server.listen(0, '127.0.0.1', () => {
-  tell({ kind: 'listening', port: (server.address() as AddressInfo).port });
 });

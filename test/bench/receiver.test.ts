@@ -25,10 +25,11 @@ test('each thing that is wrong with a sample is said', () => {
 });
 
 test('the receiver tells first arrivals, repeats and strangers apart', async () => {
-  await using receiver = await startReceiver();
+  await using receiver = startReceiver();
+  const [url] = await receiver.listen([{ kind: 'answers' }]);
   const call = createCalls();
   const post = async (text: string): Promise<void> => {
-    const { status } = await fetch(receiver.url, { method: 'POST', body: text });
+    const { status } = await fetch(url, { method: 'POST', body: text });
     assert.equal(status, 204);
   };
   await receiver.expect({ first: 10, count: 3 });
@@ -50,4 +51,47 @@ test('the receiver tells first arrivals, repeats and strangers apart', async () 
   );
   await post(call(11));
   await receiver.complete(10_000);
+});
+
+test('each endpoint behaves as it was told to, and only what is taken counts as arrived', async () => {
+  await using receiver = startReceiver();
+  const [fails, resets, throttles, failsOnce, silent] = await receiver.listen([
+    { kind: 'fails' },
+    { kind: 'resets' },
+    { kind: 'throttles', perSecond: 0 },
+    { kind: 'fails once', oneIn: 2, retryAfterSeconds: [5, 7] },
+    { kind: 'is silent' },
+  ]);
+  const call = createCalls();
+  const post = (url: string, number: number): Promise<Response> =>
+    fetch(url, { method: 'POST', body: call(number) });
+  await receiver.expect({ first: 0, count: 4, arriving: 2 });
+  assert.equal((await post(fails, 0)).status, 500);
+  await assert.rejects(post(resets, 0));
+  assert.equal((await post(throttles, 0)).status, 429);
+  await assert.rejects(fetch(silent, { method: 'POST', body: call(0), signal: AbortSignal.timeout(200) }));
+
+  const refused = await post(failsOnce, 2);
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '7']);
+  assert.equal((await post(failsOnce, 2)).status, 204);
+  assert.equal((await post(failsOnce, 3)).status, 204);
+  await receiver.complete(10_000);
+  const { receivedAt, repeated } = await receiver.handOver();
+  assert.deepEqual(
+    [...receivedAt].map((at) => !Number.isNaN(at)),
+    [false, false, true, true],
+  );
+  assert.equal(repeated, 0);
+});
+
+test('a serial endpoint works on one request after the other', async () => {
+  await using receiver = startReceiver();
+  const [url] = await receiver.listen([{ kind: 'is serial', eachMs: 20 }]);
+  const call = createCalls();
+  await receiver.expect({ first: 0, count: 5 });
+  await Promise.all([0, 1, 2, 3, 4].map((number) => fetch(url, { method: 'POST', body: call(number) })));
+  const { receivedAt } = await receiver.handOver();
+  const [first, last] = [Math.min(...receivedAt), Math.max(...receivedAt)];
+  // Timers may be a millisecond early.
+  assert.ok(last - first >= 4 * 19, `${last - first} ms`);
 });

@@ -1,4 +1,4 @@
-/** The handle on the receiver's process, and the check of what arrived there. */
+/** The handle on the receivers' process, and the check of what arrived there. */
 import { createHmac } from 'node:crypto';
 import { numberOf } from './calls.ts';
 import { startChild } from './children.ts';
@@ -20,23 +20,49 @@ export interface Sample {
   readonly signature: string;
 }
 
+/** What an endpoint does with each request. Only what is answered with 204 counts as arrived. */
+export type Behaviour =
+  /** 204, at once. */
+  | { readonly kind: 'answers' }
+  /** 500, at once. */
+  | { readonly kind: 'fails' }
+  /** Takes the request and never answers. */
+  | { readonly kind: 'is silent' }
+  /** Resets the connection when the request is there. */
+  | { readonly kind: 'resets' }
+  /** Works on one request at a time, in the order in which they came, so long on each. */
+  | { readonly kind: 'is serial'; readonly eachMs: number }
+  /** 204 to so many requests in each second, 429 to those beyond. */
+  | { readonly kind: 'throttles'; readonly perSecond: number }
+  /** 503 to the first request for one call in so many, and asks in turn for one of these waits. */
+  | { readonly kind: 'fails once'; readonly oneIn: number; readonly retryAfterSeconds: readonly number[] };
+
 export type ToReceiver =
-  | { readonly kind: 'expect'; readonly first: number; readonly count: number }
+  | { readonly kind: 'listen'; readonly behaviours: readonly Behaviour[] }
+  | {
+      readonly kind: 'expect';
+      readonly first: number;
+      readonly count: number;
+      readonly arriving: number;
+    }
   | { readonly kind: 'hand over' };
 
 export type FromReceiver =
-  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'listening'; readonly ports: readonly number[] }
   | { readonly kind: 'expecting' }
-  /** Every call of the run has arrived. */
-  | { readonly kind: 'complete' }
+  /** Every call of the run that is to arrive has arrived. */
+  | { readonly kind: 'complete'; readonly first: number }
   | { readonly kind: 'arrivals'; readonly arrivals: Arrivals };
 
 export interface Receiver extends AsyncDisposable {
   readonly pid: number;
-  readonly url: string;
-  /** Begins a run of `count` calls, numbered from `first`. */
-  expect(run: { readonly first: number; readonly count: number }): Promise<void>;
-  /** Resolves when all calls of the run have arrived, or after `timeoutMs` if some have not. */
+  /** Opens an endpoint for each behaviour, on a port of its own, and gives their URLs. */
+  listen<const Wanted extends readonly Behaviour[]>(
+    behaviours: Wanted,
+  ): Promise<{ [Place in keyof Wanted]: string }>;
+  /** Begins a run of `count` calls, numbered from `first`, of which `arriving` (by default all) are to arrive. */
+  expect(run: { readonly first: number; readonly count: number; readonly arriving?: number }): Promise<void>;
+  /** Resolves when all calls that are to arrive have, or after `timeoutMs` if some have not. */
   complete(timeoutMs: number): Promise<void>;
   /** What has arrived of the run until now. */
   handOver(): Promise<Arrivals>;
@@ -44,19 +70,29 @@ export interface Receiver extends AsyncDisposable {
 
 const answersWithinMs = 10_000;
 
-export async function startReceiver(): Promise<Receiver> {
+export function startReceiver(): Receiver {
   const child = startChild<ToReceiver, FromReceiver>('receiver-process.ts');
-  const { port } = await child.receive('listening', answersWithinMs);
+  let current = NaN;
   return {
     pid: child.pid,
-    url: `http://127.0.0.1:${port}/hook`,
-    async expect(run) {
-      child.send({ kind: 'expect', ...run });
+    async listen<const Wanted extends readonly Behaviour[]>(behaviours: Wanted) {
+      child.send({ kind: 'listen', behaviours });
+      const { ports } = await child.receive('listening', answersWithinMs);
+      return ports.map((port) => `http://127.0.0.1:${port}/hook`) as { [Place in keyof Wanted]: string };
+    },
+    async expect({ first, count, arriving = count }) {
+      current = first;
+      child.send({ kind: 'expect', first, count, arriving });
       await child.receive('expecting', answersWithinMs);
     },
     async complete(timeoutMs) {
-      // What is missing then is found, and counted, among the arrivals.
-      await child.receive('complete', timeoutMs).catch(() => undefined);
+      const deadline = performance.now() + timeoutMs;
+      try {
+        // An earlier run may have become complete when nobody waited for it any more.
+        while ((await child.receive('complete', deadline - performance.now())).first !== current);
+      } catch {
+        // What is missing is found, and counted, among the arrivals.
+      }
     },
     async handOver() {
       child.send({ kind: 'hand over' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PartCosts } from './bare-parts.ts';
-import { compareWithParts, isSound, table } from './report.ts';
+import { compareWithParts, isSound } from './report.ts';
 import type { RunResult } from './run.ts';
 
 const clean = { sent: 10, lost: 0, repeated: 0, unexpected: 0, checked: 2, faults: [] };
@@ -48,20 +48,4 @@ test('a run is sound where nothing is lost, altered or invented; repeats are all
   assert.ok(!isSound({ ...clean, lost: 1 }));
   assert.ok(!isSound({ ...clean, unexpected: 1 }));
   assert.ok(!isSound({ ...clean, faults: ['call 7 is signed wrongly'] }));
-});
-
-test('a table aligns text to the left and figures to the right', () => {
-  const lines = table(
-    ['what', 'median'],
-    [
-      ['delivered a second', '1,234'],
-      ['p99', '7.5'],
-    ],
-  ).split('\n');
-  assert.deepEqual(lines, [
-    'what                median',
-    '--------------------------',
-    'delivered a second   1,234',
-    'p99                    7.5',
-  ]);
 });

@@ -1,11 +1,12 @@
 /** The report: every figure of a run as a table for people. */
 import { partTitles, partsOfServices, type PartCosts, type PartName } from './bare-parts.ts';
 import { mapValues, type ByProcess } from './measure.ts';
-import type { Machine } from './machine.ts';
+import { renderMachine, type Machine } from './machine.ts';
 import type { Options } from './options.ts';
 import { total, type Account, type Latencies, type RunResult } from './run.ts';
 import { serviceNames } from './services.ts';
 import { isFlat, median, spread, type Trend } from './statistics.ts';
+import { table, tenths, whole, type Format, type Row } from './table.ts';
 
 export interface Results {
   readonly machine: Machine;
@@ -79,11 +80,8 @@ export function renderReport(results: Results): string {
 }
 
 function head({ machine, options }: Results): string {
-  const { date, commit, node, kafka, cpu, cores, memoryGiB, kernel, loadBefore } = machine;
   return [
-    `Tailrace pipeline bench, ${date}, commit ${commit}`,
-    `Node ${node}, Apache Kafka ${kafka}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, kernel ${kernel}`,
-    `Load average before the start: ${loadBefore.toFixed(2)}`,
+    `Tailrace pipeline bench, ${renderMachine(machine)}`,
     `Track calls of 1,024 bytes, one destination with one URL and a shared secret, ` +
       `${options.partitions} partitions; ${whole(options.warmUp)} calls of warm-up`,
     ...(options.profileFolder === undefined ? [] : ['With profiling: CPU times are higher than without.']),
@@ -174,27 +172,4 @@ function verdict(account: Account): string {
       `${unexpected} unexpected; ${checked} bodies and signatures checked, ${faults.length} wrong`,
     ...faults.slice(0, 5).map((fault) => `  ${fault}`),
   ].join('\n');
-}
-
-type Row = readonly string[];
-type Format = (value: number) => string;
-
-const thousands = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-const whole: Format = (value) => (Number.isNaN(value) ? '-' : thousands.format(value));
-const tenths: Format = (value) => (Number.isNaN(value) ? '-' : value.toFixed(1));
-
-/** Columns as wide as their widest cell; the first is text, the others are figures. */
-export function table(header: Row, rows: readonly Row[]): string {
-  const all = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const lines = all.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
-  const rule = '-'.repeat(Math.max(...lines.map((line) => line.length)));
-  return [lines[0], rule, ...lines.slice(1)].join('\n');
 }

@@ -1,0 +1,105 @@
+/**
+ * What every bench stands on: a broker of its own, a folder for logs, and an end. Whatever a bench starts ends with
+ * it, also when it is interrupted. Figures go to standard output, progress to standard error.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTailraceError } from '@tailrace/errors';
+import { startOwnBroker } from '@tailrace/local';
+import { describeKafka, describeMachine, type Machine } from './machine.ts';
+import { findBroker } from './measure.ts';
+
+export interface Bench {
+  /** What it is measured on. */
+  readonly machine: Machine;
+  readonly brokers: readonly string[];
+  /** Process id of the broker; undefined where it cannot be told. */
+  readonly brokerPid: number | undefined;
+  /** Temporary. */
+  readonly folder: string;
+  /** Ended, the last first, when the bench ends. */
+  readonly resources: AsyncDisposableStack;
+  /** Rejects when the broker ends without having been told to; never resolves. */
+  readonly brokerDied: Promise<never>;
+}
+
+/** What was being started when the interrupt came cleans up after itself. */
+const unwindsWithinMs = 5_000;
+
+export function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/**
+ * Runs `measure`, ends everything it started, then runs `report`. The exit code is 1 where that says that something
+ * was lost or altered, or where anything failed; never for being slow, which is for people to judge.
+ */
+export async function runBench<Results>(
+  measure: (bench: Bench) => Promise<Results>,
+  report: (results: Results) => Promise<{ readonly sound: boolean }>,
+): Promise<void> {
+  const resources = new AsyncDisposableStack();
+  const interrupted = new AbortController();
+  let ended: Promise<void> | undefined;
+  const endAll = (): Promise<void> => (ended ??= resources.disposeAsync());
+
+  const run = async (): Promise<void> => {
+    try {
+      const results = await measure(await prepare(resources, interrupted.signal));
+      await endAll();
+      if (!(await report(results)).sound) process.exitCode = 1;
+    } catch (error) {
+      // What fails because everything is being ended has nothing to say.
+      if (interrupted.signal.aborted) return;
+      process.exitCode = 1;
+      say(isTailraceError(error) ? error.message : ((error as Error).stack ?? String(error)));
+      await endAll();
+    }
+  };
+  const running = Promise.withResolvers<unknown>();
+  for (const [signal, exitCode] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    process.on(signal, () => {
+      if (interrupted.signal.aborted) return;
+      interrupted.abort(new Error(signal));
+      say(`${signal}: stopping`);
+      void endAll()
+        .then(() => Promise.race([running.promise, sleep(unwindsWithinMs)]))
+        .finally(() => process.exit(exitCode));
+    });
+  }
+  await run().finally(() => {
+    running.resolve(undefined);
+  });
+}
+
+async function prepare(resources: AsyncDisposableStack, signal: AbortSignal): Promise<Bench> {
+  const machine = describeMachine();
+  const died = Promise.withResolvers<never>();
+  died.promise.catch(() => undefined);
+  say('starting the broker');
+  const broker = resources.use(
+    await startOwnBroker({
+      env: process.env,
+      signal,
+      onDeath: (how) => {
+        died.reject(new Error(`the broker ended with ${how}`));
+      },
+    }),
+  );
+  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-bench-'));
+  resources.defer(() => rm(folder, { recursive: true }));
+  return {
+    machine: { ...machine, kafka: describeKafka(broker.kind) },
+    brokers: broker.brokers,
+    brokerPid: findBroker(),
+    folder,
+    resources,
+    brokerDied: died.promise,
+  };
+}

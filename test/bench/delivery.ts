@@ -1,0 +1,90 @@
+/**
+ * `npm run bench:delivery`: the delivery service alone, fed through Kafka, beside the barest thing that does the
+ * same. Each scenario prints its figures when it has ended. It exits with 1 where a delivery was lost, altered or
+ * wrongly signed, and never for a goal that was missed: figures are for people to judge.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { runBench, say, type Bench } from './bench.ts';
+import { measureBacklog } from './delivery/backlog.ts';
+import { measureCost } from './delivery/cost.ts';
+import { measureFleet } from './delivery/fleet.ts';
+import { measureIsolation } from './delivery/isolation.ts';
+import { readCommandLine, type Options, type Scenario } from './delivery/options.ts';
+import { measureOverload } from './delivery/overload.ts';
+import { measurePunctuality } from './delivery/punctual.ts';
+import { isReportSound, renderReport, type Report } from './delivery/report.ts';
+import type { Context } from './delivery/stage.ts';
+import { warmUp } from './delivery/warm-up.ts';
+import { renderHotSpots } from './hot-spots.ts';
+import { renderMachine } from './machine.ts';
+import { startReceiver } from './receiver.ts';
+
+const measures: Readonly<Record<Scenario, (context: Context) => Promise<Report>>> = {
+  cost: measureCost,
+  isolation: measureIsolation,
+  fleet: measureFleet,
+  overload: measureOverload,
+  punctual: measurePunctuality,
+  backlog: measureBacklog,
+};
+
+const commandLine = readCommandLine(process.argv.slice(2));
+switch (commandLine.kind) {
+  case 'help':
+    process.stdout.write(commandLine.usage);
+    break;
+  case 'mistake':
+    say(commandLine.message);
+    process.exitCode = 2;
+    break;
+  case 'run': {
+    const { options } = commandLine;
+    await runBench(
+      (bench) => measure(bench, options),
+      (results) => report(results, options),
+    );
+    break;
+  }
+}
+
+type Results = Pick<Bench, 'machine'> & {
+  readonly options: Options;
+  readonly reports: Readonly<Partial<Record<Scenario, Report>>>;
+};
+
+async function measure(bench: Bench, given: Options): Promise<Results> {
+  const { machine, resources } = bench;
+  const options = { ...given, profileFolder: given.profileFolder && path.resolve(given.profileFolder) };
+  if (options.profileFolder !== undefined) await mkdir(options.profileFolder, { recursive: true });
+  process.stdout.write(`Tailrace delivery bench, ${renderMachine(machine)}\n`);
+  const context: Context = {
+    bench,
+    options,
+    receiver: resources.use(startReceiver()),
+    sharedSecret: randomBytes(16).toString('hex'),
+    numbers: { next: 0 },
+  };
+  await warmUp(context);
+  const reports: Partial<Record<Scenario, Report>> = {};
+  for (const scenario of options.scenarios) {
+    const report = (reports[scenario] = await measures[scenario](context));
+    process.stdout.write(`\n${renderReport(report)}\n`);
+  }
+  return { machine, options, reports };
+}
+
+async function report(
+  results: Results,
+  { jsonFile, profileFolder }: Options,
+): Promise<{ readonly sound: boolean }> {
+  if (jsonFile !== undefined) await writeFile(jsonFile, `${JSON.stringify(results, null, 2)}\n`);
+  if (profileFolder !== undefined) {
+    for (const file of await readdir(profileFolder)) {
+      process.stdout.write(`\n${path.basename(file, '.cpuprofile')}: `);
+      process.stdout.write(await renderHotSpots(path.join(profileFolder, file)));
+    }
+  }
+  return { sound: Object.values(results.reports).every(isReportSound) };
+}

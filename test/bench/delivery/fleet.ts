@@ -1,0 +1,140 @@
+/**
+ * A hundred destinations, twenty of which fail in four ways, and ten thousand deliveries: how late is the latest of
+ * a healthy one? At once that is first of all a question of what the machine can do, so the same is done with all
+ * healthy, and by the bare loop; and then at a pace, where lateness is what the failing ones cause.
+ */
+import { say } from '../bench.ts';
+import type { Behaviour } from '../receiver.ts';
+import type { Distribution } from '../statistics.ts';
+import { table, tenths, whole, type Row } from '../table.ts';
+import type { Account } from './account.ts';
+import { startBareLoop } from './bare-loop.ts';
+import { refusingUrl } from './isolation.ts';
+import { scrape } from './metrics.ts';
+import { describeGoal, type Report } from './report.ts';
+import { openStage, type Context } from './stage.ts';
+import { inTurn, latencies, select, throughput } from './wave.ts';
+
+interface Run {
+  readonly title: string;
+  readonly latencyMs: Distribution;
+  readonly perSecond: number;
+  readonly parked: number;
+  readonly putOff: number;
+  readonly account?: Account;
+}
+
+const destinations = 100;
+/** Every fifth fails. */
+const isHealthy = (destination: number): boolean => destination % 5 !== 4;
+const everyone = Array.from({ length: destinations }, (_, place) => place);
+const arrivesWithinMs = 60_000;
+
+export async function measureFleet(context: Context): Promise<Report> {
+  const { fleetEvents, fleetRate } = context.options;
+  const atOnce = 'at once';
+  const paced = `${fleetRate}/s`;
+  const runs = [
+    await bareRun(context, `bare loop, all healthy, ${atOnce}`),
+    await run(context, { name: 'fleet-healthy', title: `all healthy, ${atOnce}`, failing: false }),
+    await run(context, { name: 'fleet-failing', title: `20 of 100 fail, ${atOnce}`, failing: true }),
+    await run(context, {
+      name: 'fleet-healthy-paced',
+      title: `all healthy, ${paced}`,
+      failing: false,
+      fleetRate,
+    }),
+    await run(context, {
+      name: 'fleet-failing-paced',
+      title: `20 of 100 fail, ${paced}`,
+      failing: true,
+      fleetRate,
+    }),
+  ];
+  const latest = (place: number): number => (runs[place]?.latencyMs.max ?? NaN) / 1_000;
+  return {
+    title: `Fleet: 100 destinations, ${fleetEvents} deliveries; of the 80 that are healthy in each run`,
+    tables: [
+      table(
+        ['', 'p50 ms', 'p99 ms', 'latest ms', '/s', 'parked', 'put off'],
+        runs.map(({ title, latencyMs, perSecond, parked, putOff }): Row => {
+          const { p50, p99, max } = latencyMs;
+          return [title, ...[p50, p99, max, perSecond, parked, putOff].map(whole)];
+        }),
+      ),
+    ],
+    goals: [
+      describeGoal(`latest healthy delivery, s, 20 of 100 fail, ${atOnce}`, latest(2), '≤', 2, tenths),
+      describeGoal(`latest healthy delivery, s, 20 of 100 fail, ${paced}`, latest(4), '≤', 2, tenths),
+    ],
+    accounts: runs.flatMap(({ account }) => (account ? [account] : [])),
+    figures: runs,
+  };
+}
+
+async function run(
+  context: Context,
+  { name, title, failing, fleetRate }: { name: string; title: string; failing: boolean; fleetRate?: number },
+): Promise<Run> {
+  say(`fleet: ${title}`);
+  const { options, receiver } = context;
+  await using stage = await openStage(context, { name, urls: await listen(receiver, failing) });
+  const service = await stage.startService();
+  const { warmUp, fleetEvents } = options;
+  // The breakers are closed, and nothing is known of those that fail, when the ten thousand come.
+  const wave = await stage.wave([
+    ...inTurn(warmUp, everyone.filter(isHealthy)),
+    ...inTurn(fleetEvents, everyone),
+  ]);
+  await stage.feedAtOnce(wave, { to: warmUp });
+  await stage.arrived(select(wave, { to: warmUp }), arrivesWithinMs);
+  if (fleetRate === undefined) await stage.feedAtOnce(wave, { from: warmUp });
+  else await stage.feedAtRate(wave, fleetRate, { from: warmUp });
+  await stage.arrived(select(wave, { of: isHealthy }), arrivesWithinMs);
+  const metrics = await scrape(service.metricsPort);
+  const { arrivals, account } = await stage.conclude(wave);
+  const healthy = { from: warmUp, of: isHealthy };
+  return {
+    ...{ title, account },
+    latencyMs: latencies(wave, arrivals.receivedAt, healthy),
+    perSecond: throughput(wave, arrivals.receivedAt, healthy),
+    parked: metrics.sum('tailrace_deliveries_parked_total'),
+    putOff: metrics.sum('tailrace_deliveries_put_off_total'),
+  };
+}
+
+async function bareRun(context: Context, title: string): Promise<Run> {
+  say(`fleet: ${title}`);
+  const { options, receiver } = context;
+  const urls = await listen(receiver, false);
+  await using stage = await openStage(context, { name: 'fleet-bare', urls });
+  await using disposables = new AsyncDisposableStack();
+  disposables.use(await startBareLoop(context, stage, { topic: stage.topics.deliveries, urls }));
+  const { warmUp, fleetEvents } = options;
+  const wave = await stage.wave(inTurn(warmUp + fleetEvents, everyone));
+  await stage.feedAtOnce(wave, { to: warmUp });
+  await stage.arrived(select(wave, { to: warmUp }), arrivesWithinMs);
+  await stage.feedAtOnce(wave, { from: warmUp });
+  await stage.arrived(select(wave, {}), arrivesWithinMs);
+  const { receivedAt } = await receiver.handOver();
+  const healthy = { from: warmUp, of: isHealthy };
+  return {
+    title,
+    latencyMs: latencies(wave, receivedAt, healthy),
+    perSecond: throughput(wave, receivedAt, healthy),
+    ...{ parked: NaN, putOff: NaN },
+  };
+}
+
+/** One endpoint for each destination; of those that fail, every fourth in the same way. */
+async function listen(receiver: Context['receiver'], failing: boolean): Promise<string[]> {
+  const behaviours = everyone.map((place): Behaviour => {
+    if (!failing || isHealthy(place)) return { kind: 'answers' };
+    const kinds = ['fails', 'is silent', 'resets', 'answers'] as const;
+    return { kind: kinds[Math.floor(place / 5) % 4] ?? 'fails' };
+  });
+  const urls = await receiver.listen(behaviours);
+  return urls.map((url, place) =>
+    failing && !isHealthy(place) && behaviours[place]?.kind === 'answers' ? refusingUrl(place) : url,
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * What healthy destinations notice of two of ten that fail, one of which accepts connections and never answers,
+ * while the other refuses them: the same eight, at the same rate, with those two and with two more healthy ones in
+ * their place, turn about. Each run has a stage of its own, so that what is being retried burdens no other run.
+ */
+import { say } from '../bench.ts';
+import { startCpuMeter } from '../measure.ts';
+import type { Behaviour } from '../receiver.ts';
+import { median, type Distribution } from '../statistics.ts';
+import { hundredths, percent, table, tenths, whole } from '../table.ts';
+import type { Account } from './account.ts';
+import { scrape } from './metrics.ts';
+import { describeGoal, type Report } from './report.ts';
+import { openStage, type Context } from './stage.ts';
+import { inTurn, lagBySecond, lagGrows, latencies, select, throughput } from './wave.ts';
+
+interface Run {
+  readonly failing: boolean;
+  readonly latencyMs: Distribution;
+  readonly perSecond: number;
+  /** Sent to healthy destinations and not arrived, at the end of each second. */
+  readonly lag: readonly number[];
+  /** Of one core. */
+  readonly cpuShare: number;
+  readonly parked: number;
+  readonly putOff: number;
+  readonly account: Account;
+}
+
+const healthy = [0, 1, 2, 3, 4, 5, 6, 7];
+const all = [...healthy, 8, 9];
+const isHealthy = (destination: number): boolean => destination < healthy.length;
+/** Until V8 has compiled what is hot; with healthy destinations alone. */
+const warmUpSeconds = 8;
+const settlesWithinMs = 15_000;
+
+export async function measureIsolation(context: Context): Promise<Report> {
+  const { options } = context;
+  const runs: Run[] = [];
+  for (let round = 1; round <= options.runs; round += 1) {
+    for (const failing of [false, true]) {
+      say(`isolation: round ${round} of ${options.runs}, ${failing ? 'two of ten fail' : 'all healthy'}`);
+      runs.push(await run(context, `isolation-${round}-${failing ? 'failing' : 'healthy'}`, failing));
+    }
+  }
+  const [without, beside] = [runs.filter(({ failing }) => !failing), runs.filter(({ failing }) => failing)];
+  const of = (some: readonly Run[], figure: (run: Run) => number): number => median(some.map(figure));
+  const p99 = (run: Run): number => run.latencyMs.p99;
+  const rows = runs.map((run) => [
+    run.failing ? 'two of ten fail' : 'all healthy',
+    ...[run.latencyMs.p50, run.latencyMs.p99, run.latencyMs.max].map(tenths),
+    whole(run.perSecond),
+    whole(median(run.lag)),
+    whole(run.lag.at(-1) ?? NaN),
+    percent(run.cpuShare),
+    ...[run.parked, run.putOff].map(whole),
+  ]);
+  const ratio = of(beside, p99) / of(without, p99);
+  const throughputRatio = of(beside, (run) => run.perSecond) / of(without, (run) => run.perSecond);
+  const growing = beside.filter(({ lag }) => lagGrows(lag)).length;
+  return {
+    title: `Isolation: ten destinations, ${options.rate} deliveries a second for ${options.seconds} s; of the eight`,
+    tables: [
+      table(['', 'p50 ms', 'p99 ms', 'max ms', '/s', 'lag', 'lag at end', 'CPU', 'parked', 'put off'], rows),
+    ],
+    goals: [
+      describeGoal('p99 beside two that fail, to p99 without', ratio, '≤', 1.2, hundredths),
+      describeGoal(
+        'throughput beside two that fail, to that without',
+        throughputRatio,
+        '≥',
+        0.95,
+        hundredths,
+      ),
+      describeGoal('runs in which the lag of the eight grows', growing, '≤', 0, whole),
+    ],
+    accounts: runs.map(({ account }) => account),
+    figures: runs,
+  };
+}
+
+async function run(context: Context, name: string, failing: boolean): Promise<Run> {
+  const { options, receiver } = context;
+  const answers: Behaviour = { kind: 'answers' };
+  const urls = failing
+    ? [
+        ...(await receiver.listen([...healthy.map(() => answers), { kind: 'is silent' } as const])),
+        refusingUrl(0),
+      ]
+    : await receiver.listen(all.map(() => answers));
+  await using stage = await openStage(context, { name, urls });
+  const service = await stage.startService();
+  const warmUp = options.rate * warmUpSeconds;
+  const measured = options.rate * options.seconds;
+  const wave = await stage.wave([...inTurn(warmUp, healthy), ...inTurn(measured, all)]);
+  await stage.feedAtRate(wave, options.rate, { to: warmUp });
+  const meter = startCpuMeter({ delivery: service.pid });
+  await stage.feedAtRate(wave, options.rate, { from: warmUp });
+  const cpuShare = (meter.read()['delivery'] ?? NaN) / options.seconds;
+  const of = { from: warmUp, of: isHealthy };
+  await stage.arrived(select(wave, { of: isHealthy }), settlesWithinMs);
+  const metrics = await scrape(service.metricsPort);
+  const { arrivals, account } = await stage.conclude(wave);
+  const { receivedAt } = arrivals;
+  return {
+    ...{ failing, cpuShare, account },
+    latencyMs: latencies(wave, receivedAt, of),
+    perSecond: throughput(wave, receivedAt, of),
+    lag: lagBySecond(wave, receivedAt, of),
+    parked: metrics.sum('tailrace_deliveries_parked_total'),
+    putOff: metrics.sum('tailrace_deliveries_put_off_total'),
+  };
+}
+
+/** Nothing listens there. Each is an address of its own, because a breaker is for an address and port. */
+export function refusingUrl(number: number): string {
+  return `http://127.1.0.${number + 1}:1/hook`;
+}

@@ -1,0 +1,131 @@
+/** The command line of the delivery bench. */
+import { parseArgs } from 'node:util';
+import { count, someOf, type CommandLine } from '../command-line.ts';
+
+/** In the order in which they run. */
+export const scenarios = ['cost', 'isolation', 'fleet', 'overload', 'punctual', 'backlog'] as const;
+export type Scenario = (typeof scenarios)[number];
+
+export const overloads = ['serial', 'throttling', 'dead'] as const;
+export type Overload = (typeof overloads)[number];
+
+export interface Options {
+  readonly scenarios: readonly Scenario[];
+  readonly overloads: readonly Overload[];
+  readonly warmUp: number;
+  readonly runs: number;
+  readonly events: number;
+  /** Deliveries a second, to all destinations together. */
+  readonly rate: number;
+  readonly seconds: number;
+  readonly fleetEvents: number;
+  readonly fleetRate: number;
+  readonly overloadSeconds: number;
+  readonly waiting: number;
+  readonly backlog: number;
+  readonly partitions: number;
+  readonly jsonFile?: string | undefined;
+  readonly profileFolder?: string | undefined;
+}
+
+const usage = `Usage: npm run bench:delivery -- [options]
+
+Measures the delivery service alone, on a broker of its own: what a delivery costs, and what is left of it for
+healthy receivers while others fail.
+
+  --only LIST           some of ${scenarios.join(',')}
+  --overload LIST       some of ${overloads.join(',')}
+  --events N            cost: deliveries in each run                 (20000; quick: 1000)
+  --runs N              cost, isolation: runs of either kind         (3; quick: 1)
+  --rate N              isolation: deliveries a second, together     (500; quick: 200)
+  --seconds N           isolation: length of a run                   (20; quick: 4)
+  --fleet-events N      fleet: deliveries                            (10000; quick: 1000)
+  --fleet-rate N        fleet: deliveries a second in the paced run  (1000; quick: 500)
+  --overload-seconds N  overload: length of the inflow               (60; quick: 10; long: 600)
+  --waiting N           punctual: records that wait in tiers         (100000; quick: 4000)
+  --backlog N           backlog: records                             (200000; quick: 5000; long: 1000000)
+  --warm-up N           deliveries before anything is counted        (20000; quick: 500)
+  --partitions N        of every topic                               (6)
+  --quick               small sizes, to see that it works; its figures mean nothing
+  --long                the sizes of the goals: about an hour and a half more
+  --profile FOLDER      each process of the service leaves a CPU profile there; hottest functions are listed
+  --json FILE           also writes every figure there
+  --help                this text
+`;
+
+const usual = {
+  warmUp: 20_000,
+  runs: 3,
+  events: 20_000,
+  rate: 500,
+  seconds: 20,
+  fleetEvents: 10_000,
+  fleetRate: 1_000,
+  overloadSeconds: 60,
+  waiting: 100_000,
+  backlog: 200_000,
+};
+const quick: typeof usual = {
+  warmUp: 500,
+  runs: 1,
+  events: 1_000,
+  rate: 200,
+  seconds: 4,
+  fleetEvents: 1_000,
+  fleetRate: 500,
+  overloadSeconds: 10,
+  waiting: 4_000,
+  backlog: 5_000,
+};
+const long: typeof usual = { ...usual, overloadSeconds: 600, backlog: 1_000_000 };
+
+export function readCommandLine(args: readonly string[]): CommandLine<Options> {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        only: { type: 'string' },
+        overload: { type: 'string' },
+        events: { type: 'string' },
+        runs: { type: 'string' },
+        rate: { type: 'string' },
+        seconds: { type: 'string' },
+        'fleet-events': { type: 'string' },
+        'fleet-rate': { type: 'string' },
+        'overload-seconds': { type: 'string' },
+        waiting: { type: 'string' },
+        backlog: { type: 'string' },
+        'warm-up': { type: 'string' },
+        partitions: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        long: { type: 'boolean', default: false },
+        profile: { type: 'string' },
+        json: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) return { kind: 'help', usage };
+    if (values.quick && values.long) throw new Error('--quick and --long exclude each other');
+    const sizes = values.quick ? quick : values.long ? long : usual;
+    const options: Options = {
+      scenarios: someOf(scenarios, 'only', values.only),
+      overloads: someOf(overloads, 'overload', values.overload),
+      warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
+      runs: count('runs', values.runs, sizes.runs),
+      events: count('events', values.events, sizes.events),
+      rate: count('rate', values.rate, sizes.rate),
+      seconds: count('seconds', values.seconds, sizes.seconds),
+      fleetEvents: count('fleet-events', values['fleet-events'], sizes.fleetEvents),
+      fleetRate: count('fleet-rate', values['fleet-rate'], sizes.fleetRate),
+      overloadSeconds: count('overload-seconds', values['overload-seconds'], sizes.overloadSeconds),
+      waiting: count('waiting', values.waiting, sizes.waiting),
+      backlog: count('backlog', values.backlog, sizes.backlog),
+      partitions: count('partitions', values.partitions, 6),
+      jsonFile: values.json,
+      profileFolder: values.profile,
+    };
+    return { kind: 'run', options };
+  } catch (error) {
+    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * A stage: topics under a prefix of their own, destinations, and in front of them one process of the delivery
+ * service, with the settings of an operator who sets nothing but the schedule. Each scenario, and each run that
+ * must not feel what an earlier one left behind, has a stage of its own.
+ */
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applyConfiguration } from '@tailrace/config';
+import type { Kafka } from '@tailrace/kafka';
+import {
+  encodeDelivery,
+  parseDuration,
+  topicNames,
+  topicSpecs,
+  type Delivery,
+  type TopicNames,
+} from '@tailrace/topics';
+import { connectAdmin } from '../../support/kafka-admin.ts';
+import { atRate } from '../at-rate.ts';
+import type { Bench } from '../bench.ts';
+import { sharedNowMs } from '../clock.ts';
+import { openKafka, untilTaken } from '../kafka.ts';
+import type { Arrivals, Receiver } from '../receiver.ts';
+import { spawnService, type ServiceProcess } from '../service-process.ts';
+import { profileOf } from '../services.ts';
+import { accountFor, readCopies, type Account, type Copies } from './account.ts';
+import { deliveryOf } from './bodies.ts';
+import { scrape } from './metrics.ts';
+import type { Options } from './options.ts';
+import { createWave, type Wave } from './wave.ts';
+
+/** What all scenarios share. */
+export interface Context {
+  readonly bench: Bench;
+  readonly options: Options;
+  readonly receiver: Receiver;
+  readonly sharedSecret: string;
+  /** The number of the next delivery: none is used twice. */
+  readonly numbers: { next: number };
+}
+
+export interface StageOptions {
+  /** Of letters and dashes; names the stage's topics, its log and its profile. */
+  readonly name: string;
+  /** One destination for each. */
+  readonly urls: readonly string[];
+  /** As TAILRACE_RETRY_SCHEDULE. */
+  readonly schedule?: string;
+}
+
+export interface Stage extends AsyncDisposable {
+  readonly topics: TopicNames;
+  readonly destinationIds: readonly string[];
+  /** A wave for these destinations, by their places; the receiver expects it and nothing else from now on. */
+  wave(destinations: readonly number[]): Promise<Wave>;
+  /** Writes the wave's deliveries, from one index to before another, when each is due. */
+  feedAtRate(wave: Wave, ratePerSecond: number, range?: Range): Promise<void>;
+  /** Writes them as fast as Kafka takes them. */
+  feedAtOnce(wave: Wave, options?: Range & { readonly topic?: string }): Promise<void>;
+  /** A topic beside those of the service, with as many partitions. */
+  createTopic(name: string): Promise<void>;
+  /** Writes one delivery to a topic, as it is. */
+  write(topic: string, delivery: Delivery): Promise<void>;
+  /** Starts the service; resolves when it is ready, or at once when it runs. */
+  startService(options?: { readonly untilReady?: boolean }): Promise<ServiceProcess>;
+  /** Of the service's process; for a scrape it must run. */
+  readonly service: ServiceProcess;
+  /** Resolves once these of the latest wave, by index, have arrived, or after `timeoutMs`. */
+  arrived(indexes: readonly number[], timeoutMs: number): Promise<void>;
+  /** Resolves with true once all of the wave has arrived or died, or with false after `timeoutMs`. */
+  settled(wave: Wave, timeoutMs: number): Promise<boolean>;
+  /** Stops the service, and accounts for the wave. */
+  conclude(wave: Wave): Promise<Conclusion>;
+}
+
+export interface Range {
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export interface Conclusion {
+  readonly arrivals: Arrivals;
+  readonly copies: Copies;
+  readonly account: Account;
+}
+
+export const usualSchedule = '10s,1m,5m,20m,1h,1h,1h,20m';
+/** Records on their way to Kafka at a time: memory is the bench's own, but time is everybody's. */
+const maxUnacknowledged = 4_000;
+const settlePollMs = 1_000;
+/** Commits and the records of attempts come a moment after the last delivery. */
+export const settleMs = 1_000;
+
+export async function openStage(
+  { bench, options, receiver, sharedSecret, numbers }: Context,
+  { name, urls, schedule = usualSchedule }: StageOptions,
+): Promise<Stage> {
+  const { brokers, folder } = bench;
+  const prefix = `${name}.`;
+  const topics = topicNames(prefix);
+  const scheduleMs = schedule.split(',').map((delay) => parseDuration(delay) ?? NaN);
+  const destinationIds = urls.map((_, place) => `d${place}`);
+
+  await using opening = new AsyncDisposableStack();
+  const kafka = openKafka(brokers);
+  opening.defer(() => kafka.close());
+  await prepare(kafka, topics, { scheduleMs, partitions: options.partitions, urls, sharedSecret });
+  const publisher = kafka.publisher();
+  const write = (topic: string, delivery: Delivery): Promise<void> =>
+    publisher.publish(encodeDelivery(topic, delivery));
+  let service: ServiceProcess | undefined;
+  opening.defer(() => service?.stop());
+  const running = opening.move();
+
+  const serviceThatRuns = (): ServiceProcess => {
+    if (!service) throw new Error('the service has not been started');
+    return service;
+  };
+  const unlessDead = <T>(work: Promise<T>): Promise<T> =>
+    Promise.race([work, bench.brokerDied, ...(service ? [service.died] : [])]);
+  /** Whether `holds` does in time. */
+  const becomes = async (timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
+    const deadline = performance.now() + timeoutMs;
+    while (performance.now() < deadline) {
+      if (await unlessDead(holds())) return true;
+      await sleep(settlePollMs);
+    }
+    return false;
+  };
+  const send = (wave: Wave, index: number, topic: string): Promise<void> => {
+    const id = destinationIds[wave.destinations[index] ?? NaN] ?? 'nobody';
+    wave.sentAt[index] = sharedNowMs();
+    return write(topic, deliveryOf(wave.first + index, id));
+  };
+
+  return {
+    topics,
+    destinationIds,
+    get service() {
+      return serviceThatRuns();
+    },
+    write,
+
+    async createTopic(name) {
+      await kafka.ensureTopics([{ name, partitions: options.partitions, config: {} }]);
+    },
+
+    async wave(destinations) {
+      const wave = createWave(numbers.next, destinations);
+      numbers.next += wave.count;
+      await receiver.expect(wave);
+      return wave;
+    },
+
+    feedAtRate: (wave, ratePerSecond, { from = 0, to = wave.count } = {}) =>
+      unlessDead(atRate(to - from, ratePerSecond, (place) => send(wave, from + place, topics.deliveries))),
+
+    feedAtOnce: (wave, { from = 0, to = wave.count, topic = topics.deliveries } = {}) =>
+      unlessDead(
+        (async () => {
+          for (let index = from; index < to;) {
+            const request: Promise<void>[] = [];
+            while (index < to && request.length < maxUnacknowledged) request.push(send(wave, index++, topic));
+            await Promise.all(request);
+          }
+        })(),
+      ),
+
+    async startService({ untilReady = true } = {}) {
+      service ??= await spawnService({
+        name: 'delivery',
+        logFile: path.join(folder, `${name}.log`),
+        profileFile: options.profileFolder && profileOf(options.profileFolder, name),
+        env: {
+          KAFKA_BROKERS: brokers.join(','),
+          TAILRACE_TOPIC_PREFIX: prefix,
+          TAILRACE_PARTITIONS: String(options.partitions),
+          TAILRACE_RETRY_SCHEDULE: schedule,
+          TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+        },
+      });
+      if (untilReady) await service.ready;
+      return service;
+    },
+
+    async arrived(indexes, timeoutMs) {
+      await becomes(timeoutMs, async () => {
+        const { receivedAt } = await receiver.handOver();
+        return indexes.every((index) => !Number.isNaN(receivedAt[index] ?? NaN));
+      });
+    },
+
+    settled: (wave, timeoutMs) =>
+      becomes(timeoutMs, async () => {
+        const { receivedAt } = await receiver.handOver();
+        const arrived = receivedAt.filter((at) => !Number.isNaN(at)).length;
+        const metrics = await scrape(serviceThatRuns().metricsPort);
+        return arrived + metrics.sum('tailrace_dead_letters_total') >= wave.count;
+      }),
+
+    async conclude(wave) {
+      await unlessDead(sleep(settleMs));
+      await service?.stop();
+      const arrivals = await receiver.handOver();
+      await using admin = await connectAdmin(brokers);
+      const groupId = `${prefix}delivery`;
+      const copies = await readCopies({ kafka, admin, topics, groupId, scheduleMs }, wave, arrivals);
+      return { arrivals, copies, account: accountFor(wave, arrivals, copies, sharedSecret) };
+    },
+
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function prepare(
+  kafka: Kafka,
+  topics: TopicNames,
+  stage: {
+    readonly scheduleMs: readonly number[];
+    readonly partitions: number;
+    readonly urls: readonly string[];
+    readonly sharedSecret: string;
+  },
+): Promise<void> {
+  const { scheduleMs: retryScheduleMs, partitions, urls, sharedSecret } = stage;
+  const source = { id: 'bench', writeKeys: ['wk_bench'], enabled: true };
+  const destinations = urls.map((url, place) => ({
+    id: `d${place}`,
+    type: 'Webhooks' as const,
+    enabled: true,
+    sources: [source.id],
+    settings: { sharedSecret, webhooks: [{ url }] },
+  }));
+  await kafka.ensureTopics(topicSpecs(topics, { partitions, retryScheduleMs }));
+  await untilTaken(() => applyConfiguration(kafka, topics.config, { sources: [source], destinations }));
+}
