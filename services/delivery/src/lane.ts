@@ -34,6 +34,8 @@ const rateWeight = 0.3;
 const leastRate = 0.1;
 /** How much of a second's allowance may be used at once. */
 const burstSeconds = 0.1;
+/** An allowance that is short of a request by less than this is a whole one. */
+const roundingError = 1e-6;
 
 export class Lane {
   readonly #mostConcurrency: number;
@@ -96,7 +98,7 @@ export class Lane {
     if (this.#rateLimit === Infinity) return 0;
     this.#refill(now);
     const missing = Math.min(next.requests, this.#burst) - this.#allowance;
-    return missing <= 0 ? 0 : (missing / this.#rateLimit) * 1_000;
+    return missing <= roundingError ? 0 : (missing / this.#rateLimit) * 1_000;
   }
 
   push(task: Task, now: number): void {
