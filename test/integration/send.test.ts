@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Answer } from '../../services/delivery/src/outcome.ts';
 import * as answers from '../support/answers.ts';
 import { closedPort, startReceiver } from '../support/receiver.ts';
-import { briefMs, openSender, post, startRawServer } from '../support/sender.ts';
+import { openSender, post, startRawServer } from '../support/sender.ts';
 
 describe('a request', () => {
   test('arrives with the bytes, path and headers that were given, and no others', async (t) => {
@@ -81,10 +81,10 @@ describe('no answer', () => {
         });
       },
     });
-    assert.deepEqual(await post(openSender(t, { timeoutMs: briefMs }), receiver.url), {
+    assert.deepEqual(await post(openSender(t, { timeoutMs: 1_500 }), receiver.url), {
       kind: 'retryable',
       reason: 'timeout',
-      detail: `no answer within ${briefMs} ms`,
+      detail: 'no answer within 1500 ms',
     });
     await closed.promise;
   });

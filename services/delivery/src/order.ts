@@ -253,8 +253,9 @@ export class Order<J extends Ordered> {
   }
 }
 
+/** Does not keep a process alive that has nothing else to do. */
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 /** 53 bits, so that no two of a million users share a chain. */
