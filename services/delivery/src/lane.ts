@@ -30,6 +30,10 @@ const firstConcurrency = 8;
 /** A measuring period of the rate, and the weight of the latest one. */
 const ratePeriodMs = 500;
 const rateWeight = 0.3;
+/** A receiver that takes so long, or says nothing for so long, is slow; and the weight of the latest attempt. */
+const lateMs = 1_000;
+const silentMs = 2_000;
+const tookWeight = 0.1;
 /** Tasks a second: a lane that finishes nothing is not taken to be slower than this. */
 const leastRate = 0.1;
 /** How much of a second's allowance may be used at once. */
@@ -46,6 +50,10 @@ export class Lane {
   #running = 0;
   #concurrency: number;
   #shrunkAt = -Infinity;
+
+  /** How long attempts take, and when the last one ended, or began after a pause. */
+  #tookMs = 0;
+  #heardAt = 0;
 
   #rate: number | undefined;
   #periodStartedAt: number | undefined;
@@ -81,6 +89,20 @@ export class Lane {
     return Math.floor(this.#concurrency);
   }
 
+  /**
+   * Whether its receiver holds it back, and not this process: it timed out or asked for less, answers late, does not
+   * answer at all, or has a rate limit. A process that is busy or stood still for a moment looks slow to every lane.
+   */
+  slow(now: number): boolean {
+    const silent = this.#running > 0 && now - this.#heardAt > silentMs;
+    return (
+      this.#rateLimit !== Infinity ||
+      this.#concurrency < Math.min(firstConcurrency, this.#mostConcurrency) ||
+      this.#tookMs > lateMs ||
+      silent
+    );
+  }
+
   /** There is nothing in it, and nothing to remember of it. */
   idle(now: number): boolean {
     return this.waiting === 0 && this.#running === 0 && this.#promisedUntil <= now;
@@ -113,6 +135,7 @@ export class Lane {
     const task = this.#tasks[this.#head];
     if (!task) return undefined;
     this.#head += 1;
+    if (this.#running === 0) this.#heardAt = performance.now();
     this.#running += 1;
     this.#waitingBytes -= task.bytes;
     if (this.#rateLimit !== Infinity) this.#allowance -= task.requests;
@@ -133,6 +156,8 @@ export class Lane {
   }
 
   finished(signal: Signal, tookMs: number, now: number): void {
+    this.#heardAt = now;
+    this.#tookMs += (tookMs - this.#tookMs) * tookWeight;
     this.#running -= 1;
     this.#finishedInPeriod += 1;
     if (this.waiting > 0) this.#measure(now);

@@ -184,7 +184,7 @@ describe('a full buffer', () => {
     const pass = holdTime(t);
     const { lanes, putOff, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
     for (let count = 0; count < 40; count += 1) submit('hanging');
-    pass(600);
+    pass(2_600);
     for (let count = 0; count < 1_000; count += 1) submit('hanging');
     assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
     assert.equal(putOff.length + lanes.waiting + lanes.running, 1_040);
@@ -196,7 +196,7 @@ describe('a full buffer', () => {
     const { lanes, started, putOff, submit } = openLanes({ perLane: 1, total: 100, waiting: 1_000 });
     const names = Array.from({ length: 20 }, (_, number) => `hanging ${number}`);
     for (const name of names) for (let count = 0; count < 10; count += 1) submit(name);
-    pass(600);
+    pass(2_600);
     for (const name of names) for (let count = 0; count < 500; count += 1) submit(name);
     assert.ok(lanes.waiting < 1_000, `${lanes.waiting}`);
     submit('healthy');
@@ -209,7 +209,7 @@ describe('a full buffer', () => {
     const { lanes, putOff, pressure, submit } = openLanes({ perLane: 1, total: 10, waiting: 100 });
     for (let count = 0; count < 300; count += 1) submit('hanging', String(count));
     assert.deepEqual(pressure, [true]);
-    pass(700);
+    pass(2_700);
     assert.deepEqual(pressure, [true, false]);
     assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
     assert.ok(putOff.includes('299'));
@@ -234,7 +234,7 @@ describe('what comes after some that were put off', () => {
     const pass = holdTime(t);
     const { lanes, putOff, submit } = openLanes({ perLane: 1, total: 10, waiting: 40 });
     for (let count = 0; count < 12; count += 1) submit('slow');
-    pass(600);
+    pass(2_600);
     for (let count = 0; count < 20; count += 1) submit('slow', 'early');
     assert.ok(putOff.includes('early'));
     const waiting = lanes.waiting;

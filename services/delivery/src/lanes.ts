@@ -108,7 +108,7 @@ export class Lanes {
   }
 
   #hasRoom(lane: Lane, returned: boolean, now: number): boolean {
-    if (lane.waiting < alwaysWaiting) return true;
+    if (lane.waiting < alwaysWaiting || !lane.slow(now)) return true;
     if (!returned && lane.owes(now)) return false;
     return this.#withinShare(lane) || lane.waitMs(now) <= patienceMs;
   }
@@ -143,7 +143,7 @@ export class Lanes {
   #relieve(): void {
     const now = performance.now();
     for (const lane of this.#lanes.values()) {
-      if (lane.waitMs(now) <= patienceMs) continue;
+      if (!lane.slow(now) || lane.waitMs(now) <= patienceMs) continue;
       while (lane.waiting > alwaysWaiting && !this.#withinShare(lane)) {
         const task = lane.dropLast();
         if (!task) break;
