@@ -113,14 +113,14 @@ export class Lane {
     this.#rateLimit = requestsPerSecond;
   }
 
-  /** In how many milliseconds a task may start: 0 for now, Infinity where none waits or the lane is at its concurrency. */
+  /** In how many whole milliseconds a task may start: 0 for now, Infinity where none waits or the lane is at its concurrency. */
   startsIn(now: number): number {
     const next = this.#tasks[this.#head];
     if (!next || this.#running >= this.concurrency) return Infinity;
     if (this.#rateLimit === Infinity) return 0;
     this.#refill(now);
     const missing = Math.min(next.requests, this.#burst) - this.#allowance;
-    return missing <= roundingError ? 0 : (missing / this.#rateLimit) * 1_000;
+    return missing <= roundingError ? 0 : Math.ceil(((missing - roundingError) / this.#rateLimit) * 1_000);
   }
 
   push(task: Task, now: number): void {

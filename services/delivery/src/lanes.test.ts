@@ -156,8 +156,7 @@ describe('lanes', () => {
 });
 
 /** Time as `performance.now()` and the timers tell it, under the test's control. */
-function holdTime(t: TestContext): (ms: number) => void {
-  let now = performance.now();
+function holdTime(t: TestContext, now = performance.now()): (ms: number) => void {
   t.mock.method(performance, 'now', () => now);
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   return (ms) => {
@@ -256,6 +255,21 @@ describe('a rate limit', () => {
       assert.equal(started.length, expected - 1);
       pass(20);
       assert.equal(started.length, expected);
+    }
+  });
+
+  test('does so whatever fraction of a millisecond the clock began with', async (t) => {
+    for (let start = 0; start < 300; start += 0.7310585) {
+      const pass = holdTime(t, start);
+      const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
+      for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 3 });
+      pass(150);
+      await endOne();
+      pass(183);
+      assert.equal(started.length, 1, `${start}`);
+      pass(1);
+      assert.equal(started.length, 2, `${start}`);
+      t.mock.reset();
     }
   });
 

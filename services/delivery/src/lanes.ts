@@ -162,7 +162,7 @@ export class Lanes {
         this.#limited.delete(lane);
         this.#schedule(lane, performance.now());
         this.#startSome();
-      }, Math.ceil(delayMs));
+      }, delayMs);
       this.#limited.set(lane, timer);
     }
   }
