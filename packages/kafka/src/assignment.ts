@@ -12,6 +12,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
+import { topicOffsets } from './offsets.ts';
 import { Partition } from './partition.ts';
 import { decodeProgress, type OffsetRange } from './progress.ts';
 import type { Session, TopicPartition } from './session.ts';
@@ -111,7 +112,7 @@ export function createAssignment(options: AssignmentOptions): Assignment {
 
   const relocate = async (partition: Partition): Promise<void> => {
     const fields = { topic: partition.topic, partition: partition.partition };
-    const ends = (await admin.fetchTopicOffsets(partition.topic)).find(
+    const ends = (await topicOffsets(admin, partition.topic)).find(
       (entry) => entry.partition === partition.partition,
     );
     if (partition.lost) return;
@@ -173,7 +174,7 @@ async function startOffsets(
   const committed = await admin.fetchOffsets({ groupId, topics });
   for (const { topic, partitions } of committed) {
     const uncommitted = partitions.some(({ offset }) => Number(offset) < 0);
-    const beginnings = uncommitted ? await admin.fetchTopicOffsets(topic) : [];
+    const beginnings = uncommitted ? await topicOffsets(admin, topic) : [];
     for (const { partition, offset, metadata } of partitions) {
       const beginning = beginnings.find((entry) => entry.partition === partition)?.low;
       const start =

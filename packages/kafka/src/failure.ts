@@ -4,7 +4,7 @@
  */
 import { TailraceError } from '@tailrace/errors';
 
-interface LibraryError extends Error {
+export interface LibraryError extends Error {
   readonly type?: string;
   readonly broker?: string;
   readonly cause?: unknown;
@@ -16,7 +16,7 @@ interface LibraryError extends Error {
 /** The error as Tailrace names it. What does not come from Kafka or the network is returned as it is: a defect. */
 export function kafkaFailure(error: unknown, brokers: readonly string[]): unknown {
   if (error instanceof TailraceError || !(error instanceof Error)) return error;
-  const chain = causes(error);
+  const chain = errorChain(error);
   const types = chain.map((cause) => cause.type);
   const options = { cause: error };
 
@@ -49,9 +49,9 @@ export function kafkaFailure(error: unknown, brokers: readonly string[]): unknow
 }
 
 /** The error, then what caused it, outermost first. */
-function causes(error: Error): LibraryError[] {
+export function errorChain(error: unknown): LibraryError[] {
   const chain: LibraryError[] = [];
-  let next: unknown = error;
+  let next = error;
   while (next instanceof Error && chain.length < 10) {
     const current = next as LibraryError;
     chain.push(current);

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
+import { topicOffsets, type TopicOffsets } from './offsets.ts';
 import type { ConsumedRecord } from './record.ts';
 import { startSession } from './session.ts';
 
@@ -123,9 +124,9 @@ export async function startFollower(
   });
 
   const refresh = async (): Promise<void> => {
-    let offsets: Awaited<ReturnType<Admin['fetchTopicOffsets']>>;
+    let offsets: TopicOffsets[];
     try {
-      offsets = await admin.fetchTopicOffsets(topic);
+      offsets = await topicOffsets(admin, topic);
     } catch (error) {
       throw classify(error);
     }

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { TailraceError } from '@tailrace/errors';
 import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
+import { topicOffsets, topicOffsetsSince } from './offsets.ts';
 import type { ConsumedRecord } from './record.ts';
 import { startSession } from './session.ts';
 
@@ -163,7 +164,7 @@ export async function startScan(
       );
     }
     if (idleMs < lookAgainAfterMs) return;
-    for (const { partition, low } of await admin.fetchTopicOffsets(topic).catch(() => [])) {
+    for (const { partition, low } of await topicOffsets(admin, topic).catch(() => [])) {
       const span = spans.get(partition);
       if (span) advance(span, Number(low));
     }
@@ -202,12 +203,12 @@ async function spansOf(
 ): Promise<Map<number, Span>> {
   const starts = new Map(from);
   if (since !== undefined) {
-    for (const { partition, offset } of await admin.fetchTopicOffsetsByTimestamp(topic, since)) {
+    for (const { partition, offset } of await topicOffsetsSince(admin, topic, since)) {
       starts.set(partition, Number(offset));
     }
   }
   const spans = new Map<number, Span>();
-  for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+  for (const { partition, low, high } of await topicOffsets(admin, topic)) {
     if (from && !from.has(partition)) continue;
     const end = Math.min(Number(high), ends?.get(partition) ?? (ends ? 0 : Infinity));
     const start = Math.min(Math.max(Number(low), starts.get(partition) ?? 0), end);

@@ -1,6 +1,7 @@
 /** Creates topics that are missing, and says how those that exist differ from what is wanted; it never changes one. */
 import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
+import { errorChain } from './failure.ts';
 
 export interface TopicSpec {
   readonly name: string;
@@ -68,8 +69,7 @@ async function untilLed(admin: Admin, topics: string[]): Promise<void> {
 }
 
 function isUnknownTopic(error: unknown): boolean {
-  const { type, cause } = error as { type?: unknown; cause?: unknown };
-  return type === 'UNKNOWN_TOPIC_OR_PARTITION' || (cause instanceof Error && isUnknownTopic(cause));
+  return errorChain(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION');
 }
 
 async function compare(admin: Admin, specs: readonly TopicSpec[]): Promise<Map<string, string[]>> {
