@@ -49,10 +49,15 @@ export class Breaker {
     return this.#state === 'closed' && this.#run === 0;
   }
 
+  /** Whether `ask` would say so; nothing comes of this question. */
+  parks(now: number): boolean {
+    return this.#state !== 'closed' && now < this.#until;
+  }
+
   /** @param now milliseconds of a clock that only goes forward */
   ask(now: number): Permission {
     if (this.#state === 'closed') return 'send';
-    if (now < this.#until) return 'park';
+    if (this.parks(now)) return 'park';
     this.#until = now + probeExpiresMs;
     this.#become('half-open');
     return 'probe';

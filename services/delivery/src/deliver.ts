@@ -81,6 +81,8 @@ export class Deliverer {
   readonly #dueTimes = new DueTimes();
   readonly #waitingRoom: WaitingRoom<Job>;
   readonly #order: Order<Job>;
+  /** What is under way outside the lanes: it waits for Kafka, and for no receiver. */
+  readonly #besideLanes = new Set<Promise<unknown>>();
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
@@ -97,7 +99,9 @@ export class Deliverer {
       send: (job) => {
         this.#submit(job, this.#destinationOf(job));
       },
-      putBehind: (job, until) => void this.#putBehind(job, until),
+      putBehind: (job, until) => {
+        this.#besideTheLanes(this.#putBehind(job, until));
+      },
       ...dependencies,
       now: this.#now,
     });
@@ -112,7 +116,7 @@ export class Deliverer {
   take(record: TrackedRecord): void {
     const delivery = decodeDelivery(record);
     if (typeof delivery === 'string') {
-      void this.#buryMalformed(record, delivery);
+      this.#besideTheLanes(this.#buryMalformed(record, delivery));
       return;
     }
     // A copy, because the body is a slice of all that was fetched with it, and would keep that in memory.
@@ -131,6 +135,12 @@ export class Deliverer {
     this.#waitingRoom.clear();
     this.#order.stop();
     await this.#deps.lanes.drain();
+    await Promise.all(this.#besideLanes);
+  }
+
+  #besideTheLanes(work: Promise<unknown>): void {
+    this.#besideLanes.add(work);
+    void work.then(() => this.#besideLanes.delete(work));
   }
 
   #enqueue(job: Job): void {
@@ -151,19 +161,31 @@ export class Deliverer {
   }
 
   #submit(job: Job, destination: Destination | undefined): void {
-    const { destinationId, body, putOff, reason } = job.delivery;
+    if (destination && this.#willBeParked(job, destination)) {
+      // It asks nothing of its receiver, and the lane of one that is in trouble has little room.
+      this.#besideTheLanes(this.#deliver(job));
+      return;
+    }
+    const { destinationId, body, dueAt } = job.delivery;
     const task: Task = {
       bytes: body.length,
       requests: destination?.settings.webhooks.length ?? 1,
       run: () => this.#deliver(job),
-      putOff: (waitMs) => void this.#putOff(job, waitMs),
+      putOff: (waitMs) => {
+        this.#besideTheLanes(this.#putOff(job, waitMs));
+      },
     };
     this.#deps.lanes.submit(destinationId, task, {
-      returned: putOff > 0 || reason === 'behind',
+      returned: dueAt !== undefined,
       ...(destination?.rateLimit !== undefined && {
         rateLimit: destination.rateLimit * this.#deps.rateShare(),
       }),
     });
+  }
+
+  #willBeParked(job: Job, destination: Destination): boolean {
+    const now = performance.now();
+    return openTargets(job, destination).every(({ origin }) => this.#deps.breakers.of(origin).parks(now));
   }
 
   async #deliver(job: Job): Promise<Signal> {
@@ -178,9 +200,7 @@ export class Deliverer {
       this.#enqueue(job);
       return 'none';
     }
-    const open = targetsOf(destination).filter(
-      ({ fingerprint }) => !delivery.closedUrls.includes(fingerprint),
-    );
+    const open = openTargets(job, destination);
     if (open.length === 0) return this.#bury(job, 'no-open-url');
 
     const startedAt = this.#now();
@@ -389,6 +409,12 @@ export class Deliverer {
       this.#deps.log.debug({ err: error, deliveryId }, 'the record of an attempt was not kept');
     });
   }
+}
+
+function openTargets({ delivery }: Job, destination: Destination): readonly Target[] {
+  const targets = targetsOf(destination);
+  if (delivery.closedUrls.length === 0) return targets;
+  return targets.filter(({ fingerprint }) => !delivery.closedUrls.includes(fingerprint));
 }
 
 function isOrdered({ delivery }: Job): boolean {

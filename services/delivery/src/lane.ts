@@ -1,9 +1,14 @@
 /**
  * One destination's lane: the deliveries that wait for their turn, how many may be in flight at once, how fast
- * they have been going, and when those that were put off to a tier have been promised a place.
+ * they may follow each other, and how long what waits will take.
+ *
+ * There is one model of the receiver, and everything follows from it. A task takes so long, and so many may be in
+ * flight: that makes a rate (Little's law), which a rate limit, or a pace that the receiver has asked for with
+ * 429, may lower. The rate turns what waits into a time.
  *
  * Times are milliseconds of a clock that only goes forward.
  */
+import { Pace } from './pace.ts';
 
 /** What an attempt says about how much its receiver can take. */
 export type Signal =
@@ -11,8 +16,10 @@ export type Signal =
   | 'quick'
   /** It answered, slowly or with an error: as many as now. */
   | 'steady'
-  /** It timed out, or asked for less: fewer. */
+  /** It timed out: fewer at once. */
   | 'overloaded'
+  /** It asked for less: fewer at once, and no faster than what it took. */
+  | 'throttled'
   /** Nothing was sent. */
   | 'none';
 
@@ -27,19 +34,14 @@ export interface Task {
 }
 
 const firstConcurrency = 8;
-/** A measuring period of the rate, and the weight of the latest one. */
-const ratePeriodMs = 500;
-const rateWeight = 0.3;
-/** A receiver that takes so long, or says nothing for so long, is slow; and the weight of the latest attempt. */
-const lateMs = 1_000;
-const silentMs = 2_000;
+/** The weight of the latest task in how long tasks take. */
 const tookWeight = 0.1;
-/** Tasks a second: a lane that finishes nothing is not taken to be slower than this. */
-const leastRate = 0.1;
 /** How much of a second's allowance may be used at once. */
 const burstSeconds = 0.1;
 /** An allowance that is short of a request by less than this is a whole one. */
 const roundingError = 1e-6;
+/** A promise reaches no further ahead than this many times the time for which the lane has been putting off. */
+const promiseReach = 10;
 
 export class Lane {
   readonly #mostConcurrency: number;
@@ -51,21 +53,22 @@ export class Lane {
   #concurrency: number;
   #shrunkAt = -Infinity;
 
-  /** How long attempts take, and when the last one ended, or began after a pause. */
+  /** How long tasks take, and when the last one ended, or began after a pause. */
   #tookMs = 0;
   #heardAt = 0;
 
-  #rate: number | undefined;
-  #periodStartedAt: number | undefined;
-  #finishedInPeriod = 0;
-
-  /** When the last of those that were put off has its place. */
-  #promisedUntil = 0;
-
+  readonly #pace = new Pace();
+  /** Requests a second that the destination's configuration allows. */
   #rateLimit = Infinity;
   /** Full at first. */
   #allowance = Infinity;
   #allowedAt = 0;
+
+  /** Places promised to tasks that were put off; they are used up at the lane's rate. */
+  #owed = 0;
+  #owedAt = 0;
+  /** Since when some have been owed without a break. */
+  #owesSince = 0;
 
   constructor(mostConcurrency: number) {
     this.#mostConcurrency = mostConcurrency;
@@ -89,23 +92,14 @@ export class Lane {
     return Math.floor(this.#concurrency);
   }
 
-  /**
-   * Whether its receiver holds it back, and not this process: it timed out or asked for less, answers late, does not
-   * answer at all, or has a rate limit. A process that is busy or stood still for a moment looks slow to every lane.
-   */
-  slow(now: number): boolean {
-    const silent = this.#running > 0 && now - this.#heardAt > silentMs;
-    return (
-      this.#rateLimit !== Infinity ||
-      this.#concurrency < Math.min(firstConcurrency, this.#mostConcurrency) ||
-      this.#tookMs > lateMs ||
-      silent
-    );
+  /** Requests a second that it may send now; Infinity for no limit. */
+  get rate(): number {
+    return Math.min(this.#rateLimit, this.#pace.rate);
   }
 
-  /** There is nothing in it, and nothing to remember of it. */
+  /** There is nothing in it, and no promise to keep. */
   idle(now: number): boolean {
-    return this.waiting === 0 && this.#running === 0 && this.#promisedUntil <= now;
+    return this.waiting === 0 && this.#running === 0 && !this.owes(now);
   }
 
   /** Requests a second; Infinity for no limit. */
@@ -117,28 +111,29 @@ export class Lane {
   startsIn(now: number): number {
     const next = this.#tasks[this.#head];
     if (!next || this.#running >= this.concurrency) return Infinity;
-    if (this.#rateLimit === Infinity) return 0;
-    this.#refill(now);
-    const missing = Math.min(next.requests, this.#burst) - this.#allowance;
-    return missing <= roundingError ? 0 : Math.ceil(((missing - roundingError) / this.#rateLimit) * 1_000);
+    const rate = this.rate;
+    if (rate === Infinity) return 0;
+    const burst = Math.max(1, rate * burstSeconds);
+    this.#allowance = Math.min(burst, this.#allowance + ((now - this.#allowedAt) / 1_000) * rate);
+    this.#allowedAt = now;
+    const missing = Math.min(next.requests, burst) - this.#allowance;
+    return missing <= roundingError ? 0 : Math.ceil(((missing - roundingError) / rate) * 1_000);
   }
 
-  push(task: Task, now: number): void {
-    // A lane is measured only while it is busy: an idle one tells nothing about its receiver.
-    if (this.waiting === 0) this.#startPeriod(now);
+  push(task: Task): void {
     this.#tasks.push(task);
     this.#waitingBytes += task.bytes;
   }
 
   /** The first task, which counts as running from now on. */
-  start(): Task | undefined {
+  start(now: number): Task | undefined {
     const task = this.#tasks[this.#head];
     if (!task) return undefined;
     this.#head += 1;
-    if (this.#running === 0) this.#heardAt = performance.now();
+    if (this.#running === 0) this.#heardAt = now;
     this.#running += 1;
     this.#waitingBytes -= task.bytes;
-    if (this.#rateLimit !== Infinity) this.#allowance -= task.requests;
+    if (this.rate !== Infinity) this.#allowance -= task.requests;
     // Taking from the front of an array is slow; the front is cut off now and then.
     if (this.#head >= 256 && this.#head * 2 >= this.#tasks.length) {
       this.#tasks.splice(0, this.#head);
@@ -157,46 +152,44 @@ export class Lane {
 
   finished(signal: Signal, tookMs: number, now: number): void {
     this.#heardAt = now;
-    this.#tookMs += (tookMs - this.#tookMs) * tookWeight;
     this.#running -= 1;
-    this.#finishedInPeriod += 1;
-    if (this.waiting > 0) this.#measure(now);
-    else this.#periodStartedAt = undefined;
-    if (signal === 'overloaded') this.#shrink(tookMs, now);
+    if (signal === 'none') return;
+    this.#tookMs += (tookMs - this.#tookMs) * tookWeight;
+    this.#pace.heard(signal === 'throttled', now);
+    if (signal === 'overloaded' || signal === 'throttled') this.#shrink(tookMs, now);
     else if (signal === 'quick') this.#grow();
   }
 
-  /** How long what waits will take at the rate measured; 0 where nothing was measured yet. */
+  /** How long what waits will take; 0 where nothing is known yet. */
   waitMs(now: number): number {
-    if (this.waiting === 0) return 0;
-    this.#measure(now);
-    return this.#rate === undefined ? 0 : (this.waiting / this.#rate) * 1_000;
+    return this.waiting * this.#msPerTask(now);
   }
 
   /** Whether some that came earlier are put off still, so that a new one belongs behind them. */
   owes(now: number): boolean {
-    return this.#promisedUntil > now + this.waitMs(now);
+    this.#settle(now);
+    return this.#owed > 0;
   }
 
   /** Promises the place behind all those put off, and says in how many milliseconds it is. */
   promise(now: number): number {
-    const begin = Math.max(this.#promisedUntil, now + this.waitMs(now));
-    this.#promisedUntil = begin + 1_000 / (this.#rate ?? leastRate);
-    return this.#promisedUntil - now;
+    if (!this.owes(now)) this.#owesSince = now;
+    this.#owed += 1;
+    const waitMs = (this.waiting + this.#owed) * this.#msPerTask(now);
+    // A rate is not known well enough to look further ahead than one has looked back, or not by much.
+    return Math.min(waitMs, promiseReach * (now - this.#owesSince));
   }
 
-  #startPeriod(now: number): void {
-    this.#periodStartedAt = now;
-    this.#finishedInPeriod = 0;
+  #msPerTask(now: number): number {
+    const silentMs = this.#running > 0 ? now - this.#heardAt : 0;
+    const inFlightMs = Math.max(this.#tookMs, silentMs) / this.concurrency;
+    const requests = this.#tasks[this.#head]?.requests ?? 1;
+    return Math.max(inFlightMs, (requests * 1_000) / this.rate);
   }
 
-  #measure(now: number): void {
-    if (this.#periodStartedAt === undefined) return;
-    const elapsedMs = now - this.#periodStartedAt;
-    if (elapsedMs < ratePeriodMs) return;
-    const rate = Math.max(leastRate, (this.#finishedInPeriod * 1_000) / elapsedMs);
-    this.#rate = this.#rate === undefined ? rate : this.#rate + (rate - this.#rate) * rateWeight;
-    this.#startPeriod(now);
+  #settle(now: number): void {
+    if (this.#owed > 0) this.#owed = Math.max(0, this.#owed - (now - this.#owedAt) / this.#msPerTask(now));
+    this.#owedAt = now;
   }
 
   /** By one for each quick answer while the limit is what holds the lane back: it doubles with each round. */
@@ -210,15 +203,5 @@ export class Lane {
     if (now - this.#shrunkAt < tookMs) return;
     this.#shrunkAt = now;
     this.#concurrency = Math.max(1, this.#concurrency / 2);
-  }
-
-  get #burst(): number {
-    return Math.max(1, this.#rateLimit * burstSeconds);
-  }
-
-  #refill(now: number): void {
-    const earned = ((now - this.#allowedAt) / 1_000) * this.#rateLimit;
-    this.#allowance = Math.min(this.#burst, this.#allowance + earned);
-    this.#allowedAt = now;
   }
 }

@@ -11,11 +11,18 @@ const roomy = { waiting: 100_000, waitingBytes: 2 ** 30 };
 function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: number }) {
   const pressure: boolean[] = [];
   const putOff: string[] = [];
-  const lanes = new Lanes({ ...roomy, ...limits }, (high) => pressure.push(high));
+  const load = { isBusy: false };
+  const lanes = new Lanes(
+    { ...roomy, ...limits },
+    (high) => pressure.push(high),
+    () => load.isBusy,
+  );
   const started: string[] = [];
   const running: { readonly name: string; readonly end: (signal?: Signal) => void }[] = [];
   return {
     lanes,
+    /** Of this process. */
+    load,
     /** The lanes of the tasks that were started, in the order of their starts. */
     started,
     running,
@@ -213,6 +220,20 @@ describe('a full buffer', () => {
     assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
     assert.ok(putOff.includes('299'));
     assert.ok(!putOff.includes('1'));
+  });
+
+  test('puts nothing off while it is this process that is busy, and pauses reading', (t) => {
+    const pass = holdTime(t);
+    const { load, putOff, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
+    load.isBusy = true;
+    for (let count = 0; count < 60; count += 1) submit('one');
+    pass(2_600);
+    for (let count = 0; count < 60; count += 1) submit('one');
+    assert.deepEqual([putOff, pressure], [[], [true]]);
+    load.isBusy = false;
+    pass(100);
+    assert.ok(putOff.length > 0);
+    assert.deepEqual(pressure, [true, false]);
   });
 
   test('does not put off a lane that is busy and will be through in a moment', async (t) => {

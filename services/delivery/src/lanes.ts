@@ -6,10 +6,12 @@
  * What waits is bounded for all lanes together. A lane may hold a share of what is free, so that lanes that do
  * not get on, however many there are, never fill the buffer: the fuller it is, the less each may keep (the dynamic
  * thresholds of shared-memory switches, Choudhury and Hahne, 1998). What a slow lane has no room for is put off,
- * for as long as it will take to get to it. A lane that is merely busy, which will be through what it holds in a
- * moment, is not put off: then the buffer fills, and reading pauses.
+ * for as long as it will take to get to it. A lane that will be through what it holds in a moment is not put off,
+ * and none is while it is this process that is too busy, which makes every lane look slow: then the buffer fills,
+ * and reading pauses.
  */
 import { Lane, type Signal, type Task } from './lane.ts';
+import { watchLoop } from './loop.ts';
 
 export interface LaneLimits {
   /** Tasks in flight for one destination, at most. */
@@ -22,7 +24,7 @@ export interface LaneLimits {
 }
 
 export interface SubmitOptions {
-  /** It comes back from having been put off, and goes before those that come now. */
+  /** It comes back from a tier, and goes before those that come now. */
   readonly returned?: boolean;
   /** The destination's limit, in requests a second. */
   readonly rateLimit?: number;
@@ -36,10 +38,13 @@ const alwaysWaiting = 8;
 const patienceMs = 1_000;
 /** While reading is paused, how often to look which lanes have turned out to be slow. */
 const pressureCheckMs = 100;
+/** Beyond 1,000 lanes, those with nothing in them are forgotten now and then. */
+const lanesBeforeForgetting = 1_000;
 
 export class Lanes {
   readonly #limits: LaneLimits;
   readonly #onPressure: (high: boolean) => void;
+  readonly #isBusy: () => boolean;
   readonly #lanes = new Map<string, Lane>();
   /** Lanes that may start a task now, in the order of their turns. */
   readonly #ready = new Set<Lane>();
@@ -52,10 +57,18 @@ export class Lanes {
   #stopped = false;
   #onIdle: (() => void) | undefined;
 
-  /** @param onPressure told when reading should pause, and when it may go on */
-  constructor(limits: LaneLimits, onPressure: (high: boolean) => void = () => undefined) {
+  /**
+   * @param onPressure told when reading should pause, and when it may go on
+   * @param isBusy whether this process has no time to spare
+   */
+  constructor(
+    limits: LaneLimits,
+    onPressure: (high: boolean) => void = () => undefined,
+    isBusy: () => boolean = watchLoop(),
+  ) {
     this.#limits = limits;
     this.#onPressure = onPressure;
+    this.#isBusy = isBusy;
   }
 
   get running(): number {
@@ -76,7 +89,7 @@ export class Lanes {
       task.putOff(lane.promise(now));
       return;
     }
-    lane.push(task, now);
+    lane.push(task);
     this.#count(1, task.bytes);
     this.#schedule(lane, now);
     this.#startSome();
@@ -97,7 +110,7 @@ export class Lanes {
   #laneOf(name: string, now: number): Lane {
     let lane = this.#lanes.get(name);
     if (!lane) {
-      if (this.#lanes.size >= 1_000) this.#forgetIdle(now);
+      if (this.#lanes.size >= lanesBeforeForgetting) this.#forgetIdle(now);
       this.#lanes.set(name, (lane = new Lane(this.#limits.perLane)));
     }
     return lane;
@@ -108,9 +121,12 @@ export class Lanes {
   }
 
   #hasRoom(lane: Lane, returned: boolean, now: number): boolean {
-    if (lane.waiting < alwaysWaiting || !lane.slow(now)) return true;
-    if (!returned && lane.owes(now)) return false;
-    return this.#withinShare(lane) || lane.waitMs(now) <= patienceMs;
+    if (lane.waiting < alwaysWaiting || !this.#isSlow(lane, now)) return true;
+    return this.#withinShare(lane) && (returned || !lane.owes(now));
+  }
+
+  #isSlow(lane: Lane, now: number): boolean {
+    return lane.waitMs(now) > patienceMs && !this.#isBusy();
   }
 
   #withinShare(lane: Lane): boolean {
@@ -143,8 +159,7 @@ export class Lanes {
   #relieve(): void {
     const now = performance.now();
     for (const lane of this.#lanes.values()) {
-      if (!lane.slow(now) || lane.waitMs(now) <= patienceMs) continue;
-      while (lane.waiting > alwaysWaiting && !this.#withinShare(lane)) {
+      while (lane.waiting > alwaysWaiting && !this.#withinShare(lane) && this.#isSlow(lane, now)) {
         const task = lane.dropLast();
         if (!task) break;
         this.#count(-1, -task.bytes);
@@ -178,7 +193,7 @@ export class Lanes {
         this.#schedule(lane, now);
         continue;
       }
-      const task = lane.start();
+      const task = lane.start(now);
       if (!task) continue;
       this.#count(-1, -task.bytes);
       this.#running += 1;

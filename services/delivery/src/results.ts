@@ -26,7 +26,8 @@ export function showsTrouble(answer: Answer): boolean {
 /** What the answers say about how much the destination can take. */
 export function signalOf(results: readonly UrlResult[]): Signal {
   const reasons = results.map(({ answer }) => (answer.kind === 'retryable' ? answer.reason : undefined));
-  if (reasons.some((reason) => reason === 'timeout' || reason === 'too-many-requests')) return 'overloaded';
+  if (reasons.includes('too-many-requests')) return 'throttled';
+  if (reasons.includes('timeout')) return 'overloaded';
   const quick = results.every(({ latencyMs }) => latencyMs <= quickMs);
   return quick && reasons.every((reason) => reason === undefined) ? 'quick' : 'steady';
 }
