@@ -11,7 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigView, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import type { ConsumedRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
+import type { ConsumedRecord, OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import {
   decodeDelivery,
@@ -27,7 +27,7 @@ import type { Signal, Task } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 import { Order } from './order.ts';
 import type { Answer, DeadReason, Outcome } from './outcome.ts';
-import { earliestShare, tierBehind, tierForWait } from './put-off.ts';
+import { putOffUntil, tierUntil } from './put-off.ts';
 import { attemptRecord, closedNow, showsTrouble, signalOf, urlAttempt, type UrlResult } from './results.ts';
 import type { Sender } from './send.ts';
 import { requestHeaders, targetsOf, type Target } from './target.ts';
@@ -81,8 +81,8 @@ export class Deliverer {
   readonly #dueTimes = new DueTimes();
   readonly #waitingRoom: WaitingRoom<Job>;
   readonly #order: Order<Job>;
-  /** What is under way outside the lanes: it waits for Kafka, and for no receiver. */
-  readonly #besideLanes = new Set<Promise<unknown>>();
+  /** Successors on their way to Kafka. No lane waits for them: a lane is about its receiver. */
+  readonly #writing = new Set<Promise<void>>();
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
@@ -100,7 +100,7 @@ export class Deliverer {
         this.#submit(job, this.#destinationOf(job));
       },
       putBehind: (job, until) => {
-        this.#besideTheLanes(this.#putBehind(job, until));
+        this.#putBehind(job, until);
       },
       ...dependencies,
       now: this.#now,
@@ -116,7 +116,7 @@ export class Deliverer {
   take(record: TrackedRecord): void {
     const delivery = decodeDelivery(record);
     if (typeof delivery === 'string') {
-      this.#besideTheLanes(this.#buryMalformed(record, delivery));
+      this.#buryMalformed(record, delivery);
       return;
     }
     // A copy, because the body is a slice of all that was fetched with it, and would keep that in memory.
@@ -135,12 +135,7 @@ export class Deliverer {
     this.#waitingRoom.clear();
     this.#order.stop();
     await this.#deps.lanes.drain();
-    await Promise.all(this.#besideLanes);
-  }
-
-  #besideTheLanes(work: Promise<unknown>): void {
-    this.#besideLanes.add(work);
-    void work.then(() => this.#besideLanes.delete(work));
+    await Promise.all(this.#writing);
   }
 
   #enqueue(job: Job): void {
@@ -163,7 +158,7 @@ export class Deliverer {
   #submit(job: Job, destination: Destination | undefined): void {
     if (destination && this.#willBeParked(job, destination)) {
       // It asks nothing of its receiver, and the lane of one that is in trouble has little room.
-      this.#besideTheLanes(this.#deliver(job));
+      void this.#deliver(job);
       return;
     }
     const { destinationId, body, dueAt } = job.delivery;
@@ -172,7 +167,7 @@ export class Deliverer {
       requests: destination?.settings.webhooks.length ?? 1,
       run: () => this.#deliver(job),
       putOff: (waitMs) => {
-        this.#besideTheLanes(this.#putOff(job, waitMs));
+        this.#putOff(job, waitMs);
       },
     };
     this.#deps.lanes.submit(destinationId, task, {
@@ -227,7 +222,7 @@ export class Deliverer {
       firstAttemptAt,
       closedUrls: [...delivery.closedUrls, ...closedNow(results)],
     };
-    await this.#conclude({ work, delivery: attempted }, outcome, { startedAt, results });
+    this.#conclude({ work, delivery: attempted }, outcome, { startedAt, results });
     return signalOf(results);
   }
 
@@ -270,11 +265,11 @@ export class Deliverer {
     return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
   }
 
-  async #conclude(
+  #conclude(
     job: Job,
     outcome: Outcome,
     { startedAt, results }: { startedAt: number; results: readonly UrlResult[] },
-  ): Promise<void> {
+  ): void {
     switch (outcome.kind) {
       case 'delivered':
         job.work.done();
@@ -284,20 +279,20 @@ export class Deliverer {
       case 'retry': {
         const successor = this.#next(job, outcome);
         this.#report(job.delivery, outcome, startedAt, results, successor.dueAt);
-        await this.#moveToTier(job, outcome.tierMs, successor);
+        this.#moveToTier(job, this.#deps.names.retryTier(outcome.tierMs), successor);
         return;
       }
       case 'dead': {
         this.#report(job.delivery, outcome, startedAt, results);
         const lastAnswer = JSON.stringify(results.map(urlAttempt));
-        await this.#bury({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason);
+        this.#bury({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason);
         return;
       }
     }
   }
 
   /** Takes the next step of the schedule without an attempt. */
-  async #park({ work, delivery }: Job, firstAttemptAt: number): Promise<Signal> {
+  #park({ work, delivery }: Job, firstAttemptAt: number): Signal {
     const step = delivery.step + 1;
     const answers: Answer[] = [{ kind: 'retryable', reason: 'circuit-open' }];
     const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
@@ -305,22 +300,22 @@ export class Deliverer {
     if (outcome.kind === 'dead') return this.#bury(parked, outcome.reason);
     if (outcome.kind === 'retry') {
       this.#deps.observer.parked(delivery.destinationId);
-      await this.#moveToTier(parked, outcome.tierMs, this.#next(parked, outcome));
+      const successor = this.#next(parked, outcome);
+      this.#moveToTier(parked, this.#deps.names.retryTier(outcome.tierMs), successor);
     }
     return 'none';
   }
 
   /** Lets it wait in a tier, as it is, for a place in its lane. */
-  async #putOff(job: Job, waitMs: number): Promise<void> {
+  #putOff(job: Job, waitMs: number): void {
     const { work, delivery } = job;
     const now = this.#now();
     const promisedAt = delivery.placeAt ?? 0;
     const placeAt = promisedAt > now ? promisedAt : now + waitMs;
-    const tierMs = tierForWait(placeAt - now, delivery.putOff, this.#tiersMs);
-    const topic = this.#deps.names.retryTier(tierMs);
-    const dueAt = this.#dueTimes.assign(topic, work.partition, now + tierMs * earliestShare, now + tierMs);
+    const until = putOffUntil(placeAt, delivery.putOff, now, this.#tiersMs);
+    const { topic, dueAt } = this.#waitUntil(until, now, work.partition);
     this.#deps.observer.putOff(delivery.destinationId);
-    await this.#moveToTier(job, tierMs, {
+    this.#moveToTier(job, topic, {
       ...delivery,
       putOff: delivery.putOff + 1,
       placeAt,
@@ -330,13 +325,19 @@ export class Deliverer {
   }
 
   /** Lets it wait in a tier, as it is, behind an earlier one of its user. */
-  async #putBehind({ work, delivery }: Job, until: number): Promise<void> {
-    const now = this.#now();
-    const { tierMs, earliestDueAt } = tierBehind(until, now, this.#tiersMs);
-    const topic = this.#deps.names.retryTier(tierMs);
-    const dueAt = this.#dueTimes.next(topic, work.partition, earliestDueAt, now + tierMs);
+  #putBehind({ work, delivery }: Job, until: number): void {
+    const { topic, dueAt } = this.#waitUntil(until + 1, this.#now(), work.partition);
     this.#deps.observer.putBehind(delivery.destinationId);
-    await this.#replace(work, topic, { ...delivery, dueAt, reason: 'behind' });
+    this.#replace(work, topic, { ...delivery, dueAt, reason: 'behind' });
+  }
+
+  /** A tier, and a due time in it, for a wait that is no step of the schedule. */
+  #waitUntil(until: number, now: number, partition: number): { topic: string; dueAt: number } {
+    const topicOf = (tierMs: number): string => this.#deps.names.retryTier(tierMs);
+    const lastDueAt = (tierMs: number): number => this.#dueTimes.last(topicOf(tierMs), partition);
+    const { tierMs, earliestDueAt } = tierUntil(until, now, this.#tiersMs, lastDueAt);
+    const topic = topicOf(tierMs);
+    return { topic, dueAt: this.#dueTimes.next(topic, partition, earliestDueAt, now + tierMs) };
   }
 
   /** The delivery as it waits for its next attempt; whatever put it off is over. */
@@ -348,44 +349,54 @@ export class Deliverer {
   }
 
   /** Whatever follows it in order is written behind it. */
-  async #moveToTier(job: Job, tierMs: number, successor: Delivery): Promise<void> {
-    const replaced = this.#replace(job.work, this.#deps.names.retryTier(tierMs), successor);
+  #moveToTier(job: Job, topic: string, successor: Delivery): void {
+    this.#replace(job.work, topic, successor);
     this.#order.left(job, successor.placeAt ?? successor.dueAt ?? 0);
-    await replaced;
   }
 
-  /** Publishes what takes the record's place, then calls it finished. */
-  async #replace(work: Work, topic: string, successor: Delivery): Promise<void> {
-    if (work.lost) return;
-    await this.#deps.publisher.publish(encodeDelivery(topic, successor, work.partition));
-    work.done();
-  }
-
-  async #bury(job: Job, reason: DeadReason): Promise<Signal> {
+  #bury(job: Job, reason: DeadReason): Signal {
     const { work, delivery } = job;
     const { deliveryId, destinationId, eventId, attempt } = delivery;
     this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
     this.#deps.observer.died(destinationId, reason);
     const waited = { dueAt: undefined, putOff: 0, placeAt: undefined, sequence: undefined };
-    await this.#replace(work, this.#deps.names.deliveriesDead, { ...delivery, ...waited, reason });
-    this.#order.ended(job);
+    this.#replace(work, this.#deps.names.deliveriesDead, { ...delivery, ...waited, reason }, () => {
+      this.#order.ended(job);
+    });
     return 'none';
   }
 
   /** What somebody else wrote to the topic is kept as it is, with the reason beside it. */
-  async #buryMalformed(record: TrackedRecord, problem: string): Promise<void> {
-    const { topic, partition, offset } = record;
+  #buryMalformed(record: TrackedRecord, problem: string): void {
+    const { topic, partition, offset, key, value, headers } = record;
     const reason: DeadReason = 'malformed-record';
     this.#deps.log.error({ topic, partition, offset, problem, reason }, 'dead letter');
     this.#deps.observer.died('unknown', reason);
-    await this.#deps.publisher.publish({
-      topic: this.#deps.names.deliveriesDead,
-      partition,
-      key: record.key,
-      value: record.value,
-      headers: { ...record.headers, reason, 'last-answer': problem },
+    this.#write(record.work, {
+      ...{ topic: this.#deps.names.deliveriesDead, partition, key, value },
+      headers: { ...headers, reason, 'last-answer': problem },
     });
-    record.done();
+  }
+
+  /** Publishes what takes the record's place. */
+  #replace(work: Work, topic: string, successor: Delivery, onWritten?: () => void): void {
+    if (!work.lost) this.#write(work, encodeDelivery(topic, successor, work.partition), onWritten);
+  }
+
+  /** Publishes, then calls the work finished. */
+  #write(work: Work, record: OutgoingRecord, onWritten?: () => void): void {
+    const written = this.#deps.publisher.publish(record).then(
+      () => {
+        work.done();
+        onWritten?.();
+      },
+      (failure: unknown) => {
+        // What could not be written before the end is unfinished, and whoever reads the partition next repeats it.
+        if (!isTailraceError(failure, 'shutting-down')) throw failure;
+      },
+    );
+    this.#writing.add(written);
+    void written.then(() => this.#writing.delete(written));
   }
 
   #report(

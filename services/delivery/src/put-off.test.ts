@@ -1,65 +1,78 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { tierBehind, tierForWait } from './put-off.ts';
+import { putOffUntil, tierUntil } from './put-off.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 const tiersMs = [10 * second, minute, 5 * minute, 20 * minute, 60 * minute];
+const now = 1_800_000_000_000;
+const nothing = (): number => 0;
 
-test('a wait is spent in the longest tier that is not longer', () => {
-  assert.equal(tierForWait(30 * minute, 0, tiersMs), 20 * minute);
-  assert.equal(tierForWait(19 * minute, 1, tiersMs), 5 * minute);
-  assert.equal(tierForWait(59 * second, 0, tiersMs), 10 * second);
+test('a wait is spent whole in the shortest tier that is long enough, until the very time', () => {
+  for (const [waitMs, tierMs] of [
+    [3 * second, 10 * second],
+    [11 * second, minute],
+    [minute, minute],
+    [31 * minute, 60 * minute],
+  ] as const) {
+    const wait = { tierMs, earliestDueAt: now + waitMs };
+    assert.deepEqual(tierUntil(now + waitMs, now, tiersMs, nothing), wait);
+  }
 });
 
-test('a wait shorter than the shortest tier is spent there', () => {
-  assert.equal(tierForWait(0, 0, tiersMs), 10 * second);
+test('where that tier would hold it up for much longer, a part is spent in a shorter one', () => {
+  const lastDueAt = (tierMs: number): number => now + tierMs;
+  assert.deepEqual(tierUntil(now + 6 * minute, now, tiersMs, lastDueAt), {
+    tierMs: 5 * minute,
+    earliestDueAt: now + 5 * minute,
+  });
+  assert.deepEqual(tierUntil(now + 17 * minute, now, tiersMs, lastDueAt), {
+    tierMs: 20 * minute,
+    earliestDueAt: now + 17 * minute,
+  });
 });
 
-test('a promise that is not kept makes the tier longer each time', () => {
-  const tiers = [2, 3, 4, 5, 6].map((times) => tierForWait(0, times, tiersMs));
-  assert.deepEqual(
-    tiers,
-    [1, 5, 20, 60, 60].map((minutes) => minutes * minute),
-  );
+test('a wait beyond the longest tier is spent in it as far as it goes', () => {
+  assert.deepEqual(tierUntil(now + 90 * minute, now, tiersMs, nothing), {
+    tierMs: 60 * minute,
+    earliestDueAt: now + 60 * minute,
+  });
 });
 
-test('a wait of up to an hour is over after five tiers, where the promise is kept', () => {
+test('what should be possible already is not looked for again at once', () => {
+  assert.deepEqual(tierUntil(now, now, tiersMs, nothing), { tierMs: 10_000, earliestDueAt: now + 8_000 });
+});
+
+test('every wait ends at its time or up to a quarter later, by way of a few tiers, whatever is in them', () => {
+  const busy = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
   fc.assert(
-    fc.property(
-      fc.integer({ min: 0, max: 60 * minute }),
-      fc.double({ min: 0.8, max: 1, noNaN: true }),
-      (waitMs, share) => {
-        let left = waitMs;
-        let times = 0;
-        while (left > 0) {
-          left -= tierForWait(left, times, tiersMs) * share;
-          times += 1;
-        }
-        assert.ok(times <= 6, `${times}`);
-      },
-    ),
-  );
-});
-
-test('a delivery is back right after the one it waits behind, by way of some tiers, and never before', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 60 * minute }), (untilMs) => {
-      let now = 0;
+    fc.property(fc.integer({ min: 10 * second, max: 60 * minute }), busy, (waitMs, busy) => {
+      let at = now;
       let times = 0;
-      while (now <= untilMs) {
-        const { tierMs, earliestDueAt } = tierBehind(untilMs, now, tiersMs);
-        assert.ok(earliestDueAt > now && earliestDueAt <= now + tierMs);
-        now = earliestDueAt;
+      while (at < now + waitMs) {
+        const lastDueAt = (tierMs: number): number => at + tierMs * (busy[tiersMs.indexOf(tierMs)] ?? 0);
+        const { tierMs, earliestDueAt } = tierUntil(now + waitMs, at, tiersMs, lastDueAt);
+        const latest = at + tierMs;
+        assert.ok(earliestDueAt > at && earliestDueAt <= latest);
+        at = Math.min(Math.max(earliestDueAt, lastDueAt(tierMs)), latest);
         times += 1;
       }
-      assert.ok(now <= untilMs + 1, `${now - untilMs} ms after it`);
-      assert.ok(times <= 16, `${times} tiers`);
+      assert.ok(at <= now + waitMs * 1.25 + 10 * second, `${at - now} ms instead of ${waitMs}`);
+      assert.ok(times <= 15, `${times} tiers`);
     }),
   );
 });
 
-test('a delivery that waits behind a late one waits for a shortest tier at a time', () => {
-  assert.deepEqual(tierBehind(5_000, 5_000, tiersMs), { tierMs: 10_000, earliestDueAt: 13_000 });
+test('whoever is put off waits for the place that was promised, or most of the shortest tier', () => {
+  assert.equal(putOffUntil(now + minute, 0, now, tiersMs), now + minute);
+  assert.equal(putOffUntil(now, 1, now, tiersMs), now + 8 * second);
+});
+
+test('a promise that is not kept makes the wait longer each time', () => {
+  const waits = [2, 3, 4, 5, 6].map((times) => putOffUntil(now, times, now, tiersMs) - now);
+  assert.deepEqual(
+    waits,
+    [1, 5, 20, 60, 60].map((minutes) => minutes * minute * 0.8),
+  );
 });

@@ -1,42 +1,61 @@
 /**
- * Where a delivery waits that its lane has no room for. Tiers are queues with fixed delays, so a wait is made of
- * the longest tier that is not longer, again and again: half an hour is twenty minutes, then five, and so on.
+ * Where a delivery waits for something else than the next step of its schedule: for a place in its lane, or for an
+ * earlier one of its user.
  *
- * A place that was promised and is not free when its time comes shows that the lane is slower than it was
- * measured to be; each time the tier is longer, so that a record is rewritten a handful of times whatever
- * happens.
+ * Tiers are queues, read in order, with due times that only grow. The shortest tier whose delay is long enough takes
+ * a wait whole, with the very time that is wanted, so that it costs one rewrite. Only where others in that tier are
+ * due much later, and would be in front of it, is a part of the way waited in a shorter one instead.
  */
 
-/** The part of a tier's delay that is always waited; the rest keeps what was put off together apart. */
-export const earliestShare = 0.8;
+/** How much longer a wait may become, as a part of it, rather than to be made of two. */
+const slack = 0.25;
+/** The least wait, as a part of a tier's delay. */
+const leastShare = 0.8;
 
-/**
- * @param waitMs until the place that was promised
- * @param timesBefore how often it was put off already
- * @param tiersMs the tiers' delays, shortest first; not empty
- */
-export function tierForWait(waitMs: number, timesBefore: number, tiersMs: readonly number[]): number {
-  const shortest = tiersMs[0] ?? 0;
-  const byWait = tiersMs.findLast((tierMs) => tierMs <= waitMs) ?? shortest;
-  const byTimes = tiersMs[Math.min(timesBefore - 1, tiersMs.length - 1)] ?? shortest;
-  // The first times it is only the promise that counts.
-  return timesBefore < 2 ? byWait : Math.max(byWait, byTimes);
+export interface Wait {
+  readonly tierMs: number;
+  /** Milliseconds since the epoch. */
+  readonly earliestDueAt: number;
 }
 
 /**
- * Where a delivery waits that goes behind another one, which should be back at `until`: a tier whose delays come
- * close to that, and the earliest due time there. Where it is further away than any tier, this is a part of the way.
+ * The tier to wait in until `until`, or for a part of the way.
  *
  * @param until milliseconds since the epoch, like `now`
+ * @param tiersMs the tiers' delays, shortest first; not empty
+ * @param lastDueAt when the last that was put into a tier is due there
  */
-export function tierBehind(
+export function tierUntil(
   until: number,
   now: number,
   tiersMs: readonly number[],
-): { readonly tierMs: number; readonly earliestDueAt: number } {
+  lastDueAt: (tierMs: number) => number,
+): Wait {
   const [shortestMs = 0] = tiersMs;
-  // What should be back already is late, and is not looked for again at once.
-  const waitMs = until > now ? until + 1 - now : shortestMs * earliestShare;
-  const tierMs = tierForWait(waitMs / earliestShare, 0, tiersMs);
-  return { tierMs, earliestDueAt: now + (waitMs > tierMs ? tierMs * earliestShare : waitMs) };
+  // What should be possible already is late, and is not looked for again at once.
+  const waitMs = until > now ? until - now : shortestMs * leastShare;
+  const whole = tiersMs.find((tierMs) => tierMs >= waitMs);
+  const part = tiersMs.findLast((tierMs) => tierMs <= waitMs);
+  const isPrompt = whole !== undefined && lastDueAt(whole) <= now + waitMs * (1 + slack);
+  const tierMs = (isPrompt ? whole : part) ?? shortestMs;
+  return { tierMs, earliestDueAt: Math.ceil(now + Math.min(waitMs, tierMs)) };
+}
+
+/**
+ * Until when a delivery is put off for which its lane has no room. A place that was promised and is not free when
+ * its time comes shows that the lane is slower than it seemed; from the second time on, each wait is at least that
+ * of the next longer tier, so that a record is rewritten a handful of times whatever happens.
+ *
+ * @param placeAt when a place was promised, in milliseconds since the epoch
+ * @param timesBefore how often it was put off already
+ */
+export function putOffUntil(
+  placeAt: number,
+  timesBefore: number,
+  now: number,
+  tiersMs: readonly number[],
+): number {
+  const [shortestMs = 0] = tiersMs;
+  const leastMs = tiersMs[Math.min(Math.max(0, timesBefore - 1), tiersMs.length - 1)] ?? shortestMs;
+  return Math.max(placeAt, now + leastMs * leastShare);
 }

@@ -39,7 +39,7 @@ export async function topicsToConsume(
  */
 export function partitionLimits(names: TopicNames): (topic: string) => PartitionLimits {
   // The lanes pause reading long before; this bounds what waits for Kafka to take it.
-  const live: PartitionLimits = { records: 10_000, bytes: 16 * 2 ** 20 };
+  const live: PartitionLimits = { records: 4_000, bytes: 4 * 2 ** 20 };
   const tier: PartitionLimits = { records: 500, bytes: 2 ** 20 };
   return (topic) => (names.retryTierDelayMs(topic) === undefined ? live : tier);
 }

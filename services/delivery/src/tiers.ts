@@ -29,6 +29,11 @@ export class DueTimes {
     return dueAt;
   }
 
+  /** The latest that was given for this topic and partition, in milliseconds since the epoch. */
+  last(topic: string, partition: number): number {
+    return this.#last.get(keyOf(topic, partition)) ?? 0;
+  }
+
   /** The first time in [earliest, latest] that is not before the one given last, where that fits. */
   next(topic: string, partition: number, earliest: number, latest: number): number {
     const key = keyOf(topic, partition);
