@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '@tailrace/local';
+import { freePort, nodeFlags } from '@tailrace/local';
 
 export interface ServiceOptions {
   /** Which of `services/`. */
@@ -52,7 +52,7 @@ export async function spawnService({
   // A service that has an IPC channel stops when the process at its other end is gone.
   const child = spawn(
     process.execPath,
-    ['--disable-warning=TimeoutNegativeWarning', ...profiling, `services/${name}/src/main.ts`],
+    [...nodeFlags, ...profiling, `services/${name}/src/main.ts`],
     {
       cwd: root,
       env: { PATH: process.env['PATH'], ...env, TAILRACE_METRICS_PORT: String(metricsPort) },

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
+import { nodeFlags } from '@tailrace/local';
 import { collect, type Collected } from './collected.ts';
 
 /** A JSON line of the service's log, or `{ msg: line }` for what is not JSON (a stack trace, a warning). */
@@ -52,7 +53,7 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
   const start = async (): Promise<void> => {
     const began = spawn(
       process.execPath,
-      ['--disable-warning=TimeoutNegativeWarning', '--import', preload, main],
+      [...nodeFlags, '--import', preload, main],
       {
         env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

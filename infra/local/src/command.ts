@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
+import { nodeFlags } from './node-flags.ts';
 import { checkout } from './plan.ts';
 
 const script = join(checkout, 'services', 'control', 'src', 'cli', 'main.ts');
@@ -13,7 +14,7 @@ export async function tailrace(
   options: { readonly env: Readonly<Record<string, string | undefined>>; readonly signal: AbortSignal },
 ): Promise<string> {
   // Out of the terminal's process group, so that Ctrl-C reaches only this process, which passes it on.
-  const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', script, ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, script, ...args], {
     env: { ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

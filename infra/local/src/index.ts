@@ -6,4 +6,5 @@ export {
   type BrokerOptions,
   type OwnBroker,
 } from './broker.ts';
+export { nodeFlags } from './node-flags.ts';
 export { freePort, isFree } from './ports.ts';

@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline';
 import { TailraceError } from '@tailrace/errors';
 import { lastLines } from './failure.ts';
 import type { LogFile } from './log-file.ts';
+import { nodeFlags } from './node-flags.ts';
 import { isWorthShowing, parseLogLine, shortForm, type Terminal } from './terminal.ts';
 
 export interface ServiceDefinition {
@@ -62,7 +63,7 @@ export function supervise(
   const start = (): void => {
     const recent: string[] = [];
     let readySince: number | undefined;
-    const started = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', script], {
+    const started = spawn(process.execPath, [...nodeFlags, script], {
       env: { ...env },
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
