@@ -71,6 +71,8 @@ const retry = { initialRetryTime: 50, maxRetryTime: 1_000, retries: 5 };
 const consumerRetry = { ...retry, restartOnFailure: () => Promise.resolve(false) };
 /** How long the partitions of a member that was killed wait for a new owner. */
 const sessionTimeoutMs = 10_000;
+/** A member hears by it that the group shares out its partitions anew, and all others wait for that. */
+const heartbeatIntervalMs = 500;
 const adminCloseTimeoutMs = 1_000;
 const fetchBytes = { perPartition: 256 * 1024, total: 8 * 1024 * 1024 };
 /** Of a transaction whose process is gone; until then the partition's readers wait at it. */
@@ -156,7 +158,7 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       const consumer = client.consumer({
         groupId: options.groupId,
         sessionTimeout: sessionTimeoutMs,
-        heartbeatInterval: sessionTimeoutMs / 4,
+        heartbeatInterval: heartbeatIntervalMs,
         maxWaitTimeInMs: maxWaitMs,
         maxBytesPerPartition: fetchBytes.perPartition,
         maxBytes: fetchBytes.total,

@@ -32,6 +32,11 @@ export interface ConsumeOptions {
   readonly commitIntervalMs?: number;
   /** Whether the same member must own partition i of every topic (they must have equally many). */
   readonly coPartitioned?: boolean;
+  /**
+   * Told when the group begins to share out its partitions anew, and when this member has its part. Nothing can be
+   * committed meanwhile, so what is finished then is repeated where its partition goes to another member.
+   */
+  readonly onRebalance?: (rebalancing: boolean) => void;
 }
 
 export interface PartitionLimits {
@@ -112,6 +117,7 @@ export async function startConsumption(
   options: ConsumeOptions,
 ): Promise<Consumption> {
   const { groupId, topics, onRecord, limits = () => defaultLimits, commitIntervalMs = 400 } = options;
+  const { onRebalance = () => undefined } = options;
   let taking = true;
   let held = false;
   let wakeDrain: (() => void) | undefined;
@@ -185,6 +191,7 @@ export async function startConsumption(
       assignment.onJoin(memberId, assigned);
       owned.clear();
       for (const { partition } of partitions) owned.add(partition);
+      onRebalance(false);
       wakeDrain?.();
     },
   });
@@ -196,7 +203,9 @@ export async function startConsumption(
     if (Number(first) <= partition.next) partition.skipTo(Number(payload.lastOffset) + 1);
   });
   consumer.on(consumer.events.REBALANCING, () => {
+    // The last that goes out before the request to join, behind which any other waits until it is too late for it.
     void committer.commit();
+    onRebalance(true);
   });
   await session.joined;
   const commitTimer = setInterval(() => void committer.commit(), commitIntervalMs);

@@ -156,7 +156,7 @@ export class Deliverer {
   }
 
   #submit(job: Job, destination: Destination | undefined): void {
-    if (destination && this.#willBeParked(job, destination)) {
+    if (destination && !this.#deps.lanes.held && this.#willBeParked(job, destination)) {
       // It asks nothing of its receiver, and the lane of one that is in trouble has little room.
       void this.#deliver(job);
       return;

@@ -304,6 +304,22 @@ describe('a rate limit', () => {
   });
 });
 
+describe('lanes that are held', () => {
+  test('start nothing and put nothing off, and go on where they were', async (t) => {
+    const pass = holdTime(t);
+    const { lanes, started, putOff, submit, endOne } = openLanes({ perLane: 1, total: 2, waiting: 40 });
+    submit('a');
+    lanes.hold();
+    for (let count = 0; count < 60; count += 1) submit('a');
+    submit('b');
+    pass(3_000);
+    await endOne();
+    assert.deepEqual([started, putOff], [['a'], []]);
+    lanes.release();
+    assert.deepEqual(started.toSorted(), ['a', 'a', 'b']);
+  });
+});
+
 describe('draining', () => {
   test('waits for what runs, and starts nothing more', async () => {
     const { lanes, started, submit, endOne } = openLanes({ perLane: 2, total: 3 });

@@ -54,6 +54,7 @@ export class Lanes {
   #waiting = 0;
   #waitingBytes = 0;
   #pressure: NodeJS.Timeout | undefined;
+  #held = false;
   #stopped = false;
   #onIdle: (() => void) | undefined;
 
@@ -95,6 +96,20 @@ export class Lanes {
     this.#startSome();
   }
 
+  /** Whether everything waits where it is: nothing starts, and nothing is put off. */
+  get held(): boolean {
+    return this.#held;
+  }
+
+  hold(): void {
+    this.#held = true;
+  }
+
+  release(): void {
+    this.#held = false;
+    this.#startSome();
+  }
+
   /** Forgets the tasks that have not started, and resolves when the others have finished. */
   async drain(): Promise<void> {
     this.#stopped = true;
@@ -121,7 +136,7 @@ export class Lanes {
   }
 
   #hasRoom(lane: Lane, returned: boolean, now: number): boolean {
-    if (lane.waiting < alwaysWaiting || !this.#isSlow(lane, now)) return true;
+    if (this.#held || lane.waiting < alwaysWaiting || !this.#isSlow(lane, now)) return true;
     return this.#withinShare(lane) && (returned || !lane.owes(now));
   }
 
@@ -157,6 +172,7 @@ export class Lanes {
 
   /** Puts off what lanes hold beyond their share that have turned out to be slow since they took it in. */
   #relieve(): void {
+    if (this.#held) return;
     const now = performance.now();
     for (const lane of this.#lanes.values()) {
       while (lane.waiting > alwaysWaiting && !this.#withinShare(lane) && this.#isSlow(lane, now)) {
@@ -183,7 +199,7 @@ export class Lanes {
   }
 
   #startSome(): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#held) return;
     for (const lane of this.#ready) {
       if (this.#running >= this.#limits.total) return;
       // To the back of the turns; a lane with nothing to start leaves them.

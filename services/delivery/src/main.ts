@@ -56,6 +56,10 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     topics,
     coPartitioned: true,
     limits: partitionLimits(names),
+    onRebalance: (rebalancing) => {
+      if (rebalancing) lanes.hold();
+      else lanes.release();
+    },
     onRecord: (record) => {
       deliverer.take(record);
     },
