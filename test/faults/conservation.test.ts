@@ -4,21 +4,18 @@
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { ConsumedRecord } from '@tailrace/kafka';
 import type { AttemptRecord } from '@tailrace/topics';
 import * as answers from '../support/answers.ts';
-import { collect } from '../support/collected.ts';
-import { isConserved, judge, report, type Arrival, type Obligation } from '../support/oracle.ts';
+import { drainWithinMs, eventIdIn, openLedger, owedTo, type Ledger } from '../support/ledger.ts';
+import { isConserved, report, type Arrival } from '../support/oracle.ts';
 import { startPipeline, type Connection, type Pipeline } from '../support/pipeline.ts';
-import { startReceiver, type ReceiverOptions } from '../support/receiver.ts';
-import { headerOf, readAll } from '../support/topics.ts';
+import { readAll } from '../support/topics.ts';
 
 const eventCount = 10_000;
 const batchSize = 20;
 const senderCount = 8;
 /** Senders wait while more obligations than this are open, so that a kill meets every stage at work. */
 const mostOpen = 4_000;
-const drainWithinMs = 90_000;
 
 /** Each event goes to the two destinations of its source. */
 const sourceCount = 5;
@@ -49,7 +46,7 @@ async function conserve(
   pipeline: Pipeline,
   faults: readonly (() => Promise<void>)[],
 ): Promise<void> {
-  await using ledger = await openLedger(pipeline);
+  await using sender = await openSender(pipeline);
   let sent = 0;
   let accepted = 0;
   const faulted: Promise<void>[] = [];
@@ -58,7 +55,7 @@ async function conserve(
     while (sent < eventCount) {
       const numbers = Array.from({ length: batchSize }, (_, offset) => sent + offset);
       sent += batchSize;
-      await ledger.send(numbers);
+      await sender.send(numbers);
       accepted += batchSize;
       const fault = faults[faulted.length];
       if (fault && accepted >= (eventCount * (faulted.length + 1)) / (faults.length + 1))
@@ -69,8 +66,10 @@ async function conserve(
   await Promise.all(faulted);
   assert.equal(faulted.length, faults.length);
 
-  const { obligations, arrivals } = await ledger.close();
-  const verdict = judge(obligations, arrivals);
+  await sender.ledger.drained();
+  // With the services ends whatever was still in flight, duplicates too.
+  for (const service of [pipeline.ingest, pipeline.router, pipeline.delivery]) await service.stop();
+  const verdict = await sender.ledger.close();
   t.diagnostic(report(verdict));
   const causes = await causesOf(pipeline, verdict.duplicates);
   t.diagnostic(`the duplicates came from: ${JSON.stringify(causes)}`);
@@ -81,85 +80,57 @@ async function conserve(
   }
 }
 
-interface Ledger extends AsyncDisposable {
+interface Sender extends AsyncDisposable {
+  readonly ledger: Ledger;
   /** Sends the events with these numbers as one batch, again and again until it is accepted. */
   send(numbers: readonly number[]): Promise<void>;
-  /** Waits until nothing is owed, or has been for too long, and stops the pipeline. */
-  close(): Promise<{ obligations: readonly Obligation[]; arrivals: readonly Arrival[] }>;
 }
 
-/** Sources, destinations and receivers, and the account of what is owed to them and what arrived. */
-async function openLedger(pipeline: Pipeline): Promise<Ledger> {
+/** Sources, destinations and receivers. */
+async function openSender(pipeline: Pipeline): Promise<Sender> {
   await using opened = new AsyncDisposableStack();
-  const obligations: Obligation[] = [];
-  const open = new Set<string>();
-  const arrivals = collect<Arrival>('the account', ({ how, eventId }) => `${how} ${eventId}`);
-  const arrived = (how: Arrival['how'], destinationId: string, body: Buffer): void => {
-    const eventId = eventIdIn(body);
-    open.delete(owedTo(eventId, destinationId));
-    arrivals.add({ how, eventId, destinationId, body });
-  };
-
+  const ledger = opened.use(await openLedger(pipeline.kafka, pipeline.names.deliveriesDead));
   const connections: Connection[] = [];
   for (let source = 0; source < sourceCount; source++) {
     const ids: string[] = [];
     const settings = [];
     for (let index = 0; index < destinationsPerSource; index++) {
       const isFailing = index === 0 && source < 2;
-      const answer = answerOf(isFailing, (body) => {
-        arrived('delivered', ids[index] ?? '', body);
-      });
-      const receiver = opened.use(await startReceiver({ answer }));
+      const receiver = await ledger.receive(
+        () => ids[index] ?? '',
+        isFailing ? { answer: failNowAndThen } : {},
+      );
       settings.push({ webhooks: [{ url: receiver.url }] });
     }
     const connection = await pipeline.connect(settings);
     ids.push(...connection.destinationIds);
     connections.push(connection);
   }
-  const onDead = (record: ConsumedRecord): void => {
-    arrived('dead', headerOf(record, 'destination-id') ?? '', record.value ?? Buffer.alloc(0));
-  };
-  const deadLetters = await pipeline.kafka.follow({ topic: pipeline.names.deliveriesDead, onRecord: onDead });
-  opened.defer(() => deadLetters.close());
-
   const all = opened.move();
   return {
+    ledger,
     async send(numbers) {
       const connection = connections[((numbers[0] ?? 0) / batchSize) % sourceCount];
       assert.ok(connection);
       const calls = numbers.map(callOf);
       for (const call of calls) {
         for (const destinationId of connection.destinationIds) {
-          obligations.push({ eventId: call.messageId, destinationId, body: bodyOf(call) });
-          open.add(owedTo(call.messageId, destinationId));
+          ledger.owe({ eventId: call.messageId, destinationId, body: bodyOf(call) });
         }
       }
       await sendUntilAccepted(connection, calls);
-      await arrivals.waitFor(() => open.size <= mostOpen, drainWithinMs);
-    },
-    async close() {
-      // Where it takes too long, the verdict says what is missing.
-      await arrivals.waitFor(() => open.size === 0, drainWithinMs).catch(() => undefined);
-      // With the services ends whatever was still in flight, duplicates too.
-      for (const service of [pipeline.ingest, pipeline.router, pipeline.delivery]) await service.stop();
-      await deadLetters.refresh();
-      return { obligations, arrivals: arrivals.items };
+      await ledger.until(() => ledger.open <= mostOpen);
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 
-/** 200, or for a failing receiver now and then something else; `delivered` is told the bodies answered with 200. */
-function answerOf(isFailing: boolean, delivered: (body: Buffer) => void): ReceiverOptions['answer'] & object {
+function failNowAndThen(): answers.Answer {
+  const dice = Math.random() * 1_000;
   const { serverError, reset, never } = failureRates;
-  return ({ body }) => {
-    const dice = isFailing ? Math.random() * 1_000 : Infinity;
-    if (dice < serverError) return answers.status(503);
-    if (dice < serverError + reset) return answers.reset;
-    if (dice < serverError + reset + never) return answers.never;
-    delivered(body);
-    return answers.status(200);
-  };
+  if (dice < serverError) return answers.status(503);
+  if (dice < serverError + reset) return answers.reset;
+  return dice < serverError + reset + never ? answers.never : answers.status(200);
 }
 
 type NumberedCall = ReturnType<typeof callOf>;
@@ -212,19 +183,15 @@ async function causesOf(pipeline: Pipeline, duplicates: readonly Arrival[]): Pro
   const { kafka, names } = pipeline;
   const taken = tally(await readAll(kafka, names.events), ({ value }) => eventIdIn(value));
   const routed = tally(await readAll(kafka, names.deliveries), ({ headers }) =>
-    owedTo(String(headers['event-id']), String(headers['destination-id'])),
+    owedTo({ eventId: String(headers['event-id']), destinationId: String(headers['destination-id']) }),
   );
   const attempts = (await readAll(kafka, names.attempts)).map(
     ({ value }) => JSON.parse(String(value)) as AttemptRecord,
   );
-  const late = new Set(
-    attempts
-      .filter(({ reason }) => reason === 'timeout')
-      .map(({ eventId, destinationId }) => owedTo(eventId, destinationId)),
-  );
+  const late = new Set(attempts.filter(({ reason }) => reason === 'timeout').map(owedTo));
   const causes: Causes = { lateAnswer: 0, ingestKilled: 0, routerKilled: 0, deliveryKilled: 0 };
   for (const { eventId, destinationId } of duplicates) {
-    const delivery = owedTo(eventId, destinationId);
+    const delivery = owedTo({ eventId, destinationId });
     const isRoutedAgain = (routed.get(delivery) ?? 0) > 1;
     if (isRoutedAgain && (taken.get(eventId) ?? 0) > 1) causes.ingestKilled++;
     else if (isRoutedAgain) causes.routerKilled++;
@@ -238,12 +205,4 @@ function tally<T>(items: readonly T[], nameOf: (item: T) => string): Map<string,
   const counts = new Map<string, number>();
   for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
   return counts;
-}
-
-function owedTo(eventId: string, destinationId: string): string {
-  return `${eventId} at ${destinationId}`;
-}
-
-function eventIdIn(body: Buffer | null): string {
-  return /"(event-\d+)"/.exec(String(body))?.[1] ?? 'unknown';
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import type { LookupAddress } from 'node:dns';
 import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { describe, test, type TestContext } from 'node:test';
 import { createAddressPolicy } from '../../services/delivery/src/address.ts';
 import { createNameLookup, type NameLookup } from '../../services/delivery/src/lookup.ts';
@@ -42,13 +43,19 @@ function countDialled(t: TestContext): () => number {
 }
 
 describe('an address that is not allowed', () => {
+  const forms = [
+    ...['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '0x7f000001', '0177.0.0.1', '017700000001'],
+    ...['127.1', '0', '0.0.0.0', '１２７.０.０.１'],
+    ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]', '[::ffff:0.0.0.0]'],
+  ];
+  // Where the machine has no IPv6, there is nobody to reach by these.
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const formsOfIpv6 = interfaces.some(({ address }) => address === '::1') ? ['[::1]', '[::]', '[0::0]'] : [];
+
   // Every one of these reaches the receiver where the policy lets it.
-  for (const host of [
-    ...['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '0177.0.0.1', '127.1', '0', '0.0.0.0'],
-    ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]'],
-  ]) {
+  for (const host of [...forms, ...formsOfIpv6]) {
     test(`is not dialled as ${host}`, async (t) => {
-      await using receiver = await startReceiver();
+      await using receiver = await startReceiver(formsOfIpv6.includes(host) ? { address: '::1' } : {});
       for (const scheme of ['http', 'https']) {
         const { origin } = new URL(`${scheme}://${host}:${receiver.port}`);
         const answer = await post(openSender(t, { policy: onlyPublic }), origin);

@@ -23,6 +23,8 @@ export interface Certificates {
   readonly misnamed: Certificate;
   /** Signed by an authority that nobody was told about. */
   readonly unknownAuthority: Certificate;
+  /** PEM of that authority, for who is to be told. */
+  readonly stranger: string;
   /** Signed by the authority, for a sender to show: its subject is `tailrace`. */
   readonly client: Certificate;
 }
@@ -65,6 +67,7 @@ function make(): Certificates {
       names: [{ type: 2, value: 'elsewhere.example' }],
     }),
     unknownAuthority: leaf(strangerKeys, 'Unknown authority'),
+    stranger: issueAuthority('Unknown authority', strangerKeys),
     client: leaf(authorityKeys, 'Tailrace test authority', { subject: 'tailrace', purpose: 'clientAuth' }),
   };
 }

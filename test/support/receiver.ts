@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { freePort } from '@tailrace/local';
@@ -41,8 +41,8 @@ export interface Receiver extends AsyncDisposable {
 }
 
 export interface ReceiverOptions {
-  /** PEM; makes it an HTTPS server. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  /** PEM; makes it an HTTPS server. With `clientAuthority` it demands a client certificate signed by that. */
+  readonly tls?: { readonly key: string; readonly cert: string; readonly clientAuthority?: string };
   /** How each request is answered; `nth` counts from 1. 200 without a body where absent. */
   readonly answer?: (request: ReceivedRequest, nth: number) => Answer;
   /** 0, or absent, for any free port. */
@@ -70,7 +70,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     // A sender that gives up in the middle of its request leaves nothing to record.
     handle(incoming, response).catch(() => response.destroy());
   };
-  const server: Server = tls ? createSecureServer(tls, onRequest) : createServer(onRequest);
+  const server: Server = tls ? createSecureServer(serverTls(tls), onRequest) : createServer(onRequest);
   server.on('connection', () => {
     connections.add({ at: Date.now() });
   });
@@ -99,6 +99,12 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
 /** A port of loopback that refuses connections, until a receiver is started on it. */
 export function closedPort(): Promise<number> {
   return freePort();
+}
+
+function serverTls({ key, cert, clientAuthority }: ReceiverOptions['tls'] & object): ServerOptions {
+  return clientAuthority === undefined
+    ? { key, cert }
+    : { key, cert, ca: clientAuthority, requestCert: true };
 }
 
 function record(incoming: IncomingMessage, body: Buffer, nth: number, receivedAt: number): ReceivedRequest {

@@ -1,0 +1,100 @@
+/** What a destination may ask for beyond the specification, through the whole pipeline: its own TLS, and other signatures. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, describe, test } from 'node:test';
+import { verifySignature } from '@tailrace/signing';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import * as answers from '../support/answers.ts';
+import { certificates } from '../support/certificates.ts';
+import { startPipeline, type Connection, type DestinationSettings } from '../support/pipeline.ts';
+import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+
+const pipeline = await startPipeline({
+  retrySchedule: '1s,1s,1s',
+  retryWindow: '20s',
+  deliveryTimeout: '5s',
+});
+after(() => pipeline[Symbol.asyncDispose]());
+
+const { authority, client, stranger, trusted, unknownAuthority } = certificates();
+
+/** Sends one track call to a destination with this receiver. */
+async function sendTo(
+  receiver: Receiver,
+  settings: Omit<DestinationSettings, 'webhooks'>,
+): Promise<Connection> {
+  const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }], ...settings });
+  await connection.send('track', { userId: 'ada', event: 'Signed Up' });
+  return connection;
+}
+
+describe("a destination's own TLS", { concurrency: true }, () => {
+  test('a receiver with a certificate of an authority of its own gets the events of the destination that names it', async () => {
+    await using receiver = await startReceiver({ tls: unknownAuthority });
+    await sendTo(receiver, { tls: { ca: stranger } });
+    const [request] = await receiver.waitFor(1);
+    assert.equal((request?.json() as { event: string }).event, 'Signed Up');
+
+    const { destinationId } = await sendTo(receiver, {});
+    assert.equal((await pipeline.deadLetter(destinationId)).reason, 'untrusted-certificate');
+    assert.equal(receiver.requests.length, 1);
+  });
+
+  test('a receiver that asks for a client certificate gets the events of the destination that has one, and of no other', async () => {
+    await using receiver = await startReceiver({ tls: { ...trusted, clientAuthority: authority } });
+    const without = await sendTo(receiver, {});
+    await pipeline.attempt(without.destinationId, 'retry');
+    const tls = { clientCertificate: client.cert, clientKey: client.key };
+    const { destinationId } = await sendTo(receiver, { tls });
+    await pipeline.attempt(destinationId, 'delivered');
+    // Also after a connection with the certificate was there to be used.
+    const letter = await pipeline.deadLetter(without.destinationId);
+    assert.equal(letter.reason, 'attempts-exhausted');
+    assert.equal(receiver.requests.length, 1);
+  });
+});
+
+describe("a destination's signatures", { concurrency: true }, () => {
+  const newer = `whsec_${randomBytes(32).toString('base64')}`;
+  const older = `whsec_${randomBytes(32).toString('base64')}`;
+
+  const verify = (secret: string, { headers, body }: ReceivedRequest): unknown => {
+    const given = Object.entries(headers).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
+    return new Webhook(secret).verify(body, Object.fromEntries(given));
+  };
+
+  test('Standard Webhooks headers are verified by the public library, with one id for all attempts at a delivery', async () => {
+    await using receiver = await startReceiver({
+      answer: answers.sequence(answers.status(503), answers.status(200)),
+    });
+    const { destinationId } = await sendTo(receiver, { sharedSecret: newer, standardWebhooks: true });
+    const requests = await receiver.waitFor(2);
+    const { deliveryId } = await pipeline.attempt(destinationId, 'delivered');
+    for (const request of requests) {
+      assert.deepEqual(verify(newer, request), request.json());
+      assert.equal(request.headers['webhook-id'], deliveryId);
+      assert.throws(() => verify(older, request), WebhookVerificationError);
+    }
+  });
+
+  test('during a rotation the newer secret signs X-Signature, and both sign the Standard Webhooks header', async () => {
+    await using receiver = await startReceiver();
+    await sendTo(receiver, { sharedSecret: newer, previousSharedSecret: older, standardWebhooks: true });
+    const [request] = await receiver.waitFor(1);
+    assert.ok(request);
+    assert.ok(verifySignature(newer, request.body, request.headers['x-signature']));
+    for (const secret of [newer, older]) assert.deepEqual(verify(secret, request), request.json());
+  });
+
+  test('without the option there is X-Signature only, also during a rotation', async () => {
+    await using receiver = await startReceiver();
+    await sendTo(receiver, { sharedSecret: newer, previousSharedSecret: older });
+    const [request] = await receiver.waitFor(1);
+    assert.ok(request);
+    assert.ok(verifySignature(newer, request.body, request.headers['x-signature']));
+    const others = Object.keys(request.headers).filter((name) => name.startsWith('webhook-'));
+    assert.deepEqual(others, []);
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * What the topics, the receivers and the logs of its replicas tell of a delivery service: the trail of each delivery,
+ * and when partitions were taken from their owners.
+ */
+import type { ConsumedRecord } from '@tailrace/kafka';
+import type { AttemptRecord } from '@tailrace/topics';
+import { owedTo, type Entry } from '../support/ledger.ts';
+import type { LogLine } from '../support/process.ts';
+import type { Disruption, LoggedAttempt, Trail } from '../support/repeats.ts';
+import { headerOf } from '../support/topics.ts';
+
+export interface Evidence {
+  /** Of the receivers and the dead letters. */
+  readonly entries: readonly Entry[];
+  /** Everything in `deliveries`. */
+  readonly written: readonly ConsumedRecord[];
+  /** Everything in the tiers. */
+  readonly copies: readonly ConsumedRecord[];
+  /** The log of each replica. */
+  readonly logs: readonly (readonly LogLine[])[];
+}
+
+/** The trail of each delivery that is in `deliveries`. */
+export function trailsOf({ entries, written, copies, logs }: Evidence): Trail[] {
+  const seen = Map.groupBy(entries, owedTo);
+  const copied = Map.groupBy(copies, deliveryOf);
+  const attempted = Map.groupBy(logs.flat().filter(isAttempt), owedTo);
+  return [...Map.groupBy(written, deliveryOf)].map(([delivery, records]) => {
+    const its = seen.get(delivery) ?? [];
+    const askedAt = (kind: Entry['what']): number[] =>
+      its.filter(({ what }) => what === kind).map((entry) => entry.askedAt);
+    return {
+      delivery,
+      partition: records[0]?.partition ?? NaN,
+      written: records.length,
+      delivered: askedAt('delivered'),
+      died: askedAt('dead'),
+      traces: [...its.map(({ at }) => at), ...(copied.get(delivery) ?? []).map(({ timestamp }) => timestamp)],
+      attempts: (attempted.get(delivery) ?? []).map(spanOf),
+    };
+  });
+}
+
+/**
+ * When the replica lost partitions of `topic` that it had: to another one, or all because it had to join anew. From
+ * the moment it joins again it can commit nothing, and starts nothing until it has joined: what counts is when it began.
+ */
+export function movesIn(log: readonly LogLine[], topic: string): Disruption[] {
+  const moves: Disruption[] = [];
+  let owned: readonly number[] = [];
+  let rejoinsFrom: number | undefined;
+  for (const line of log) {
+    if (line.msg === 'The group is rebalancing, re-joining') rejoinsFrom ??= timeOf(line);
+    if (!isJoin(line)) continue;
+    const began = rejoinsFrom ?? timeOf(line);
+    const assigned = line.assignment[topic] ?? [];
+    const isNewMember = line.fresh === Object.values(line.assignment).flat().length;
+    const lost = new Set(isNewMember ? owned : owned.filter((partition) => !assigned.includes(partition)));
+    if (lost.size > 0) moves.push({ kind: 'moved', partitions: lost, from: began, until: began });
+    owned = assigned;
+    rejoinsFrom = undefined;
+  }
+  return moves;
+}
+
+/** The partitions of `topic` that the replica has had. */
+export function partitionsIn(log: readonly LogLine[], topic: string): Set<number> {
+  return new Set(log.filter(isJoin).flatMap(({ assignment }) => assignment[topic] ?? []));
+}
+
+/** When the replica first joined its group after `since`. */
+export function joinedAfter(log: readonly LogLine[], since: number): number | undefined {
+  return log
+    .filter(isJoin)
+    .map(timeOf)
+    .find((at) => at > since);
+}
+
+type JoinLine = LogLine & {
+  readonly assignment: Readonly<Record<string, readonly number[]>>;
+  /** Partitions, of all topics, that it did not have before as this member. */
+  readonly fresh: number;
+};
+
+function isJoin(line: LogLine): line is JoinLine {
+  return line.msg === 'joined the consumer group';
+}
+
+function timeOf(line: LogLine): number {
+  return Date.parse(String(line['time']));
+}
+
+function isAttempt(line: LogLine): line is LogLine & AttemptRecord {
+  return line.msg === 'attempt';
+}
+
+function spanOf({ startedAt, latencyMs, outcome }: AttemptRecord): LoggedAttempt {
+  const from = Date.parse(startedAt);
+  return { from, until: from + latencyMs, succeeded: outcome === 'delivered' };
+}
+
+function deliveryOf(record: ConsumedRecord): string {
+  const [eventId, destinationId] = ['event-id', 'destination-id'].map((name) => headerOf(record, name) ?? '');
+  return owedTo({ eventId: eventId ?? '', destinationId: destinationId ?? '' });
+}

@@ -1,0 +1,230 @@
+/**
+ * A fleet: one or more replicas of the delivery service, ten destinations whose receivers keep a ledger, and a feed
+ * that writes to `deliveries` all the time. Only the delivery service is under test, so that every repeat is its own.
+ */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { applyConfiguration, type Destination } from '@tailrace/config';
+import type { ConsumedRecord, Publisher } from '@tailrace/kafka';
+import { freePort } from '@tailrace/local';
+import { deliveryKey, encodeDelivery, parseDuration, tierDelaysMs, type Delivery } from '@tailrace/topics';
+import { collect, type Collected } from '../support/collected.ts';
+import { openKafka } from '../support/kafka-client.ts';
+import { openLedger, type Ledger } from '../support/ledger.ts';
+import { isConserved, report } from '../support/oracle.ts';
+import { startService, type ServiceProcess } from '../support/process.ts';
+import type { Receiver, ReceiverOptions } from '../support/receiver.ts';
+import { explainRepeats, type Disruption, type Explanation } from '../support/repeats.ts';
+import { createTopics, headerOf, readAll, uniquePrefix } from '../support/topics.ts';
+import { movesIn, partitionsIn, trailsOf } from './evidence.ts';
+
+export interface FleetOptions {
+  readonly brokers: readonly string[];
+  /** As TAILRACE_RETRY_SCHEDULE. */
+  readonly schedule: string;
+  /** How the receiver of each destination answers. */
+  readonly receivers: readonly ReceiverOptions[];
+}
+
+export interface Fleet extends AsyncDisposable {
+  readonly ledger: Ledger;
+  /** In the order of the options. */
+  readonly destinations: readonly { readonly id: string; readonly receiver: Receiver }[];
+  /** What it has written to the tiers. */
+  readonly copies: Collected<ConsumedRecord>;
+  /** Starts one more; resolves when it has joined the group. */
+  join(): Promise<ServiceProcess>;
+  /** Starts the receiver of a destination again, on its port. */
+  reopen(place: number): Promise<void>;
+  /** SIGKILL. */
+  kill(replica: ServiceProcess): Promise<void>;
+  /** Resolves once what the feed wrote while nobody took it is worked off, and some more. */
+  caughtUp(): Promise<void>;
+  /** Resolves once some that failed since this call wait in tiers, and requests are in flight. */
+  busy(): Promise<void>;
+  /** Says that nothing could be committed in this time. */
+  cutOff(from: number, until: number): void;
+  /** Ends the feed, waits for the drain, and asserts that nothing is lost or altered, and every repeat explained. */
+  conclude(t: TestContext): Promise<Explanation['causes']>;
+}
+
+const partitions = 6;
+const feedEveryMs = 20;
+const feedPerTurn = 3;
+/** The feed pauses while more than this is owed: a service that is down needs not find more than that. */
+const mostOpen = 1_500;
+/** With the feed at its pace, no more than this wait for an answer or a retry. */
+const fewOpen = 150;
+const someMore = 300;
+const busyRetries = 10;
+/** Finished work may be repeated for half a second; on a busy machine, commits take their time. */
+const repeatableMs = 500 + 2_000;
+
+export async function openFleet(options: FleetOptions): Promise<Fleet> {
+  const { brokers, schedule, receivers } = options;
+  await using opened = new AsyncDisposableStack();
+  const kafka = opened.use(openKafka(brokers));
+  const prefix = uniquePrefix();
+  const scheduleMs = schedule.split(',').map((delay) => parseDuration(delay) ?? NaN);
+  const names = await createTopics(kafka, prefix, { partitions, retryScheduleMs: scheduleMs });
+  const ledger = opened.use(await openLedger(kafka, names.deliveriesDead));
+
+  const destinations: { id: string; receiver: Receiver }[] = [];
+  for (const [place, receiver] of receivers.entries()) {
+    const id = `destination-${place}`;
+    destinations.push({ id, receiver: await ledger.receive(() => id, receiver) });
+  }
+  await applyConfiguration(kafka, names.config, {
+    sources: [],
+    destinations: destinations.map(({ id, receiver }): Destination => {
+      return {
+        id,
+        type: 'Webhooks',
+        enabled: true,
+        sources: [],
+        settings: { webhooks: [{ url: receiver.url }] },
+      };
+    }),
+  });
+
+  const copies = collect<ConsumedRecord>('the tiers', (record) => headerOf(record, 'delivery-id') ?? '');
+  for (const delayMs of tierDelaysMs(scheduleMs)) {
+    const follower = await kafka.follow({ topic: names.retryTier(delayMs), onRecord: copies.add });
+    opened.defer(() => follower.close());
+  }
+
+  const replicas: ServiceProcess[] = [];
+  opened.defer(async () => {
+    for (const replica of replicas) await replica.stop();
+  });
+  const disruptions: Disruption[] = [];
+  const ids = destinations.map(({ id }) => id);
+  const feed = opened.use(startFeed(kafka.publisher(), names.deliveries, ids, ledger));
+
+  const all = opened.move();
+  return {
+    ledger,
+    destinations,
+    copies,
+    async join() {
+      const replica = await startService('delivery', {
+        KAFKA_BROKERS: brokers.join(','),
+        TAILRACE_TOPIC_PREFIX: prefix,
+        TAILRACE_METRICS_PORT: String(await freePort()),
+        TAILRACE_RETRY_SCHEDULE: schedule,
+        TAILRACE_RETRY_WINDOW: '5m',
+        // No answer takes so long: that one came too late is then no reason for a repeat.
+        TAILRACE_DELIVERY_TIMEOUT: '30s',
+        TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+        // It then tells which partitions it has.
+        LOG_LEVEL: 'debug',
+      });
+      replicas.push(replica);
+      return replica;
+    },
+    async reopen(place) {
+      const destination = destinations[place];
+      assert.ok(destination);
+      const { id, receiver } = destination;
+      destination.receiver = await ledger.receive(() => id, { ...receivers[place], port: receiver.port });
+    },
+    async kill(replica) {
+      const from = Date.now();
+      await replica.kill();
+      const owned = partitionsIn(replica.log.items, names.deliveries);
+      disruptions.push({ kind: 'killed', partitions: owned, from, until: Date.now() });
+    },
+    async caughtUp() {
+      const enough = ledger.delivered + someMore;
+      await ledger.until(() => ledger.delivered >= enough && ledger.open <= fewOpen);
+    },
+    async busy() {
+      const since = Date.now();
+      await ledger.until(() => ledger.retrying(since) >= busyRetries && ledger.inFlight > 0);
+    },
+    cutOff(from, until) {
+      const all = new Set(Array.from({ length: partitions }, (_, partition) => partition));
+      disruptions.push({ kind: 'cut off', partitions: all, from, until });
+    },
+    async conclude(t) {
+      await feed.end();
+      await ledger.drained();
+      // With the service ends whatever was still in flight, repeats too.
+      for (const replica of replicas) await replica.stop();
+      const verdict = await ledger.close();
+      t.diagnostic(report(verdict));
+
+      const logs = replicas.map(({ log }) => log.items);
+      const written = await readAll(kafka, names.deliveries);
+      const trails = trailsOf({ entries: ledger.entries, written, copies: copies.items, logs });
+      const moves = logs.flatMap((log) => movesIn(log, names.deliveries));
+      const { causes, unexplained, oldestMs } = explainRepeats(
+        trails,
+        [...disruptions, ...moves],
+        repeatableMs,
+      );
+      const counts = Object.entries(causes).map(([cause, count]) => `${cause} ${count}`);
+      t.diagnostic(`repeats by cause: ${counts.join(', ')}; last seen ${oldestMs} ms before it at most`);
+      assert.ok(isConserved(verdict), report(verdict));
+      assert.deepEqual(unexplained, []);
+      return causes;
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+interface Feed extends Disposable {
+  /** Resolves when Kafka has everything. */
+  end(): Promise<void>;
+}
+
+/** Writes deliveries, to one destination after the other, and owes them. */
+function startFeed(
+  publisher: Publisher,
+  topic: string,
+  destinationIds: readonly string[],
+  ledger: Ledger,
+): Feed {
+  const published: Promise<void>[] = [];
+  const write = (): void => {
+    const number = published.length;
+    const delivery = deliveryOf(number, destinationIds[number % destinationIds.length] ?? '');
+    ledger.owe(delivery);
+    published.push(publisher.publish(encodeDelivery(topic, delivery)));
+  };
+  const feeding = setInterval(() => {
+    if (ledger.open > mostOpen) return;
+    for (let count = 0; count < feedPerTurn; count += 1) write();
+  }, feedEveryMs);
+  const stop = (): void => {
+    clearInterval(feeding);
+  };
+  return {
+    async end() {
+      stop();
+      await Promise.all(published);
+    },
+    [Symbol.dispose]: stop,
+  };
+}
+
+function deliveryOf(number: number, destinationId: string): Delivery {
+  const eventId = `event-${number}`;
+  const userId = `user-${number % 997}`;
+  const properties = { id: eventId, size: number / 8, filler: 'x'.repeat(number % 500) };
+  return {
+    deliveryId: `${eventId}.${destinationId}`,
+    eventId,
+    sourceId: 'web',
+    destinationId,
+    type: 'track',
+    attempt: 0,
+    step: 0,
+    putOff: 0,
+    closedUrls: [],
+    key: deliveryKey(destinationId, userId),
+    body: Buffer.from(
+      JSON.stringify({ version: 1, type: 'track', userId, event: 'Größe gewählt', properties }),
+    ),
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * The account of a fault test: what is owed to each destination, what its receiver was asked, and what arrived.
+ * Everything that happens is one entry, with its time, so that a test can wait for any state of the whole, and can
+ * say afterwards what became of each event. Bodies name their event as `"event-<number>"`.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Kafka } from '@tailrace/kafka';
+import { collect } from './collected.ts';
+import { judge, type Arrival, type Obligation, type Verdict } from './oracle.ts';
+import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.ts';
+import { headerOf } from './topics.ts';
+
+/** A request came to a receiver; its answer was a 2xx, fully written, or was not; or there is a dead letter. */
+export interface Entry {
+  readonly what: 'asked' | 'delivered' | 'failed' | 'dead';
+  readonly eventId: string;
+  readonly destinationId: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** When the request came that was answered; for a dead letter, when it was written. */
+  readonly askedAt: number;
+  readonly body: Buffer;
+}
+
+export interface Ledger extends AsyncDisposable {
+  readonly entries: readonly Entry[];
+  /** Requests that were answered with a 2xx. */
+  readonly delivered: number;
+  /** Obligations for which nothing has arrived yet. */
+  readonly open: number;
+  /** Requests without an answer. */
+  readonly inFlight: number;
+  /** Obligations that failed since then, milliseconds since the epoch, and have not arrived. */
+  retrying(since: number): number;
+  owe(obligation: Obligation): void;
+  /** Starts a receiver for a destination; its id is asked for with each request. */
+  receive(destinationId: () => string, options?: ReceiverOptions): Promise<Receiver>;
+  /** Resolves as soon as `holds`, which is asked again with every entry. */
+  until(holds: () => boolean, timeoutMs?: number): Promise<void>;
+  /** Waits until nothing is owed; where that takes too long, the verdict says what is missing. */
+  drained(): Promise<void>;
+  /** Looks for the last dead letters, and judges. */
+  close(): Promise<Verdict>;
+}
+
+export const drainWithinMs = 90_000;
+
+/** Opens the account of all destinations whose dead letters go to this topic. */
+export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise<Ledger> {
+  await using opened = new AsyncDisposableStack();
+  const obligations: Obligation[] = [];
+  const open = new Set<string>();
+  const failedAt = new Map<string, number>();
+  let inFlight = 0;
+  let deliveredCount = 0;
+  const entries = collect<Entry>('the ledger', ({ what, eventId }) => `${what} ${eventId}`);
+
+  const enter = (
+    what: Entry['what'],
+    destinationId: string,
+    body: Buffer,
+    at: number,
+    askedAt = at,
+  ): void => {
+    const entry = { what, eventId: eventIdIn(body), destinationId, at, askedAt, body };
+    const key = owedTo(entry);
+    if (what === 'asked') inFlight += 1;
+    if (what === 'delivered' || what === 'failed') inFlight -= 1;
+    if (what === 'delivered') deliveredCount += 1;
+    if (what === 'failed') failedAt.set(key, at);
+    if (what === 'delivered' || what === 'dead') {
+      open.delete(key);
+      failedAt.delete(key);
+    }
+    entries.add(entry);
+  };
+  const deadLetters = await kafka.follow({
+    topic: deadLetterTopic,
+    onRecord(record) {
+      const destinationId = headerOf(record, 'destination-id') ?? '';
+      enter('dead', destinationId, record.value ?? Buffer.alloc(0), record.timestamp);
+    },
+  });
+  opened.defer(() => deadLetters.close());
+
+  const all = opened.move();
+  return {
+    entries: entries.items,
+    get delivered() {
+      return deliveredCount;
+    },
+    get open() {
+      return open.size;
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    retrying(since) {
+      let count = 0;
+      for (const at of failedAt.values()) if (at >= since) count += 1;
+      return count;
+    },
+    owe(obligation) {
+      obligations.push(obligation);
+      open.add(owedTo(obligation));
+    },
+    async receive(destinationId, { answer, ...options } = {}) {
+      const receiver = await startReceiver({
+        ...options,
+        answer(request, nth) {
+          const { body, receivedAt } = request;
+          enter('asked', destinationId(), body, receivedAt);
+          return (response) => {
+            response.once('close', () => {
+              const what = succeeded(response) ? 'delivered' : 'failed';
+              enter(what, destinationId(), body, Date.now(), receivedAt);
+            });
+            if (answer) answer(request, nth)(response);
+            else response.end();
+          };
+        },
+      });
+      return all.use(receiver);
+    },
+    async until(holds, timeoutMs = drainWithinMs) {
+      await entries.waitFor(holds, timeoutMs);
+    },
+    async drained() {
+      await entries.waitFor(() => open.size === 0, drainWithinMs).catch(() => undefined);
+    },
+    async close() {
+      await deadLetters.refresh();
+      return judge(obligations, entries.items.flatMap(arrivalOf));
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** Names an obligation. */
+export function owedTo({ eventId, destinationId }: Pick<Obligation, 'eventId' | 'destinationId'>): string {
+  return `${eventId} at ${destinationId}`;
+}
+
+export function eventIdIn(body: Buffer | null): string {
+  return /"(event-\d+)"/.exec(String(body))?.[1] ?? 'unknown';
+}
+
+function succeeded({ writableFinished, statusCode }: ServerResponse): boolean {
+  return writableFinished && statusCode >= 200 && statusCode < 300;
+}
+
+function arrivalOf({ what, ...entry }: Entry): Arrival[] {
+  return what === 'delivered' || what === 'dead' ? [{ how: what, ...entry }] : [];
+}

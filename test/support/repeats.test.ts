@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { explainRepeats, type Cause, type Disruption, type Trail } from './repeats.ts';
+
+const withinMs = 500;
+
+function trail(more: Partial<Trail>): Trail {
+  const { delivered = [] } = more;
+  const none = { died: [], attempts: [] };
+  return {
+    delivery: 'event-1 at crm',
+    partition: 0,
+    written: 1,
+    delivered,
+    traces: delivered,
+    ...none,
+    ...more,
+  };
+}
+
+function disruption(kind: Disruption['kind'], from: number, until = from, partition = 0): Disruption {
+  return { kind, partitions: new Set([partition]), from, until };
+}
+
+/** The causes of the repeats, those that have none as 'unexplained'. */
+function causesOf(trails: readonly Trail[], ...disruptions: readonly Disruption[]): Record<string, number> {
+  const { causes, unexplained } = explainRepeats(trails, disruptions, withinMs);
+  const found = Object.entries(causes).filter(([, count]) => count > 0);
+  return { ...Object.fromEntries(found), ...(unexplained.length > 0 && { unexplained: unexplained.length }) };
+}
+
+test('what arrived once needs no explanation', () => {
+  assert.deepEqual(causesOf([trail({ delivered: [1_000] }), trail({})], disruption('killed', 1_000)), {});
+});
+
+test('what arrived shortly before its owner was killed is repeated because of that', () => {
+  assert.deepEqual(causesOf([trail({ delivered: [700, 9_000] })], disruption('killed', 1_000)), {
+    killed: 1,
+  });
+  const { oldestMs } = explainRepeats(
+    [trail({ delivered: [700, 9_000] })],
+    [disruption('killed', 1_000)],
+    withinMs,
+  );
+  assert.equal(oldestMs, 300);
+});
+
+test('what arrived long before is not, nor in a partition of somebody else, nor again before anything happened', () => {
+  const unexplained = { unexplained: 1 };
+  assert.deepEqual(causesOf([trail({ delivered: [400, 9_000] })], disruption('killed', 1_000)), unexplained);
+  assert.deepEqual(
+    causesOf([trail({ delivered: [900, 9_000] })], disruption('killed', 1_000, 1_000, 1)),
+    unexplained,
+  );
+  assert.deepEqual(causesOf([trail({ delivered: [900, 950] })], disruption('killed', 1_000)), unexplained);
+  assert.deepEqual(causesOf([trail({ delivered: [900, 950] })]), unexplained);
+});
+
+test('one that only failed before the kill, and went to a tier, may have left two copies', () => {
+  const forked = trail({ delivered: [9_000, 9_500], traces: [950, 960, 9_000, 9_500] });
+  assert.deepEqual(causesOf([forked], disruption('killed', 1_000)), { killed: 1 });
+});
+
+test('while nothing can be committed, everything may be repeated', () => {
+  const [early, late] = [trail({ delivered: [2_000, 20_000] }), trail({ delivered: [12_000, 20_000] })];
+  assert.deepEqual(causesOf([early, late], disruption('cut off', 1_000, 10_000)), {
+    'cut off': 1,
+    unexplained: 1,
+  });
+});
+
+test('one disruption leaves two copies and no more', () => {
+  const often = trail({ delivered: [900, 5_000, 5_100, 15_000] });
+  assert.deepEqual(causesOf([often], disruption('killed', 1_000)), { killed: 2, unexplained: 1 });
+  const both = [disruption('killed', 1_000), disruption('moved', 14_000)];
+  assert.deepEqual(causesOf([often], ...both), { killed: 2, unexplained: 1 });
+  const close = [disruption('killed', 1_000), disruption('moved', 5_200)];
+  assert.deepEqual(causesOf([often], ...close), { killed: 2, moved: 1 });
+});
+
+const lost: Readonly<Record<string, Partial<Trail>>> = {
+  'that the service did not get': {
+    delivered: [1_000, 2_000],
+    attempts: [
+      { from: 990, until: 1_010, succeeded: false },
+      { from: 1_990, until: 2_010, succeeded: true },
+    ],
+  },
+  'for which it asked again within the attempt': {
+    delivered: [1_000, 1_005],
+    attempts: [{ from: 990, until: 1_010, succeeded: true }],
+  },
+};
+for (const [what, more] of Object.entries(lost)) {
+  test(`an answer ${what} is a cause`, () => {
+    assert.deepEqual(causesOf([trail(more)]), { 'lost answer': 1 } satisfies Partial<Record<Cause, number>>);
+  });
+}
+
+test('attempts of two owners at once are no lost answer', () => {
+  const attempts = [
+    { from: 990, until: 1_400, succeeded: true },
+    { from: 1_100, until: 1_110, succeeded: true },
+  ];
+  const overlapping = trail({ delivered: [1_000, 1_105], attempts });
+  assert.deepEqual(causesOf([overlapping], disruption('moved', 1_050)), { moved: 1 });
+});
+
+test('what its publisher wrote twice arrives twice', () => {
+  assert.deepEqual(causesOf([trail({ delivered: [1_000, 2_000], written: 2 })]), { 'written twice': 1 });
+});
+
+test('a dead letter is an arrival, and no answer', () => {
+  const attempts = [{ from: 990, until: 1_010, succeeded: false }];
+  const died = trail({ delivered: [5_000], died: [1_012], traces: [995, 1_012], attempts });
+  assert.deepEqual(causesOf([died], disruption('killed', 1_100)), { killed: 1 });
+  assert.deepEqual(causesOf([died]), { unexplained: 1 });
+});

@@ -1,0 +1,151 @@
+/**
+ * Why a delivery arrived more than once. At-least-once delivery repeats what was unfinished, or had not been committed
+ * as finished, when a partition was taken from its owner; and what arrived, but whose answer was lost. A repeat that
+ * is neither shows a defect. All times are milliseconds since the epoch.
+ */
+
+/** A receiver on a busy machine may see a request after its sender has given it up. Shorter than any retry delay. */
+const busyReceiverMs = 250;
+
+/** A record that is taken again, and the successor that it had been given already. */
+const copiesPerDisruption = 2;
+
+/** What is known of one delivery. */
+export interface Trail {
+  /** Its name, for messages. */
+  readonly delivery: string;
+  readonly partition: number;
+  /** Records of it in `deliveries`: more than one where its publisher repeated a request. */
+  readonly written: number;
+  /** When the requests came that its receiver answered with 2xx. */
+  readonly delivered: readonly number[];
+  /** When it was written to the dead letters. */
+  readonly died: readonly number[];
+  /** When anything was seen of it: it was asked, answered, written to a tier. */
+  readonly traces: readonly number[];
+  /** As the service logged them. What it logged in its last tenth of a second before a kill is not there. */
+  readonly attempts: readonly LoggedAttempt[];
+}
+
+export interface LoggedAttempt {
+  readonly from: number;
+  readonly until: number;
+  readonly succeeded: boolean;
+}
+
+/** From `from` on the owner of the partitions could not commit; at `until` it had given them up. */
+export interface Disruption {
+  readonly kind: 'killed' | 'moved' | 'cut off';
+  readonly partitions: ReadonlySet<number>;
+  readonly from: number;
+  readonly until: number;
+}
+
+export type Cause = Disruption['kind'] | 'lost answer' | 'written twice';
+
+export interface Explanation {
+  /** Repeats by their cause. */
+  readonly causes: Readonly<Record<Cause, number>>;
+  /** A sentence for each repeat that has none. */
+  readonly unexplained: readonly string[];
+  /** How long before its disruption the oldest of those repeated was last seen. */
+  readonly oldestMs: number;
+}
+
+/** @param withinMs how long before a disruption a delivery may have been seen last, to be repeated because of it */
+export function explainRepeats(
+  trails: Iterable<Trail>,
+  disruptions: readonly Disruption[],
+  withinMs: number,
+): Explanation {
+  const causes: Record<Cause, number> = {
+    killed: 0,
+    moved: 0,
+    'cut off': 0,
+    'lost answer': 0,
+    'written twice': 0,
+  };
+  const unexplained: string[] = [];
+  let oldestMs = 0;
+  for (const trail of trails) {
+    let writtenAgain = trail.written - 1;
+    let lostAnswers = lostAnswersOf(trail);
+    const explained = new Map<Disruption, number>();
+    for (const arrival of arrivalsOf(trail).slice(1)) {
+      if (writtenAgain > 0) {
+        writtenAgain -= 1;
+        causes['written twice'] += 1;
+        continue;
+      }
+      const unused = disruptions.filter((one) => (explained.get(one) ?? 0) < copiesPerDisruption);
+      const found = closest(trail, arrival, unused, withinMs);
+      if (found && found.beforeMs <= withinMs) {
+        const { disruption } = found;
+        explained.set(disruption, (explained.get(disruption) ?? 0) + 1);
+        causes[disruption.kind] += 1;
+        oldestMs = Math.max(oldestMs, found.beforeMs);
+      } else if (lostAnswers > 0) {
+        lostAnswers -= 1;
+        causes['lost answer'] += 1;
+      } else {
+        unexplained.push(describe(trail, found));
+      }
+    }
+  }
+  return { causes, unexplained, oldestMs };
+}
+
+function arrivalsOf({ delivered, died }: Trail): number[] {
+  return [...delivered, ...died].sort((a, b) => a - b);
+}
+
+/** Successes that the service took for failures, or made in one attempt with another. */
+function lostAnswersOf({ delivered, attempts }: Trail): number {
+  // Two owners of a partition, one after the other, may have attempts under way at the same time.
+  const attemptOf = (askedAt: number): LoggedAttempt | undefined =>
+    attempts
+      .toSorted((a, b) => a.from - b.from)
+      .findLast(({ from, until }) => from <= askedAt && askedAt <= until + busyReceiverMs);
+  let lost = 0;
+  for (const [attempt, during] of Map.groupBy(delivered, attemptOf)) {
+    if (attempt) lost += attempt.succeeded ? during.length - 1 : during.length;
+  }
+  return lost;
+}
+
+interface Found {
+  readonly disruption: Disruption;
+  /** 0 where it was seen while the disruption lasted. */
+  readonly beforeMs: number;
+}
+
+/** The disruption, before the repeat, that the delivery was seen closest to. */
+function closest(
+  { partition, traces }: Trail,
+  repeatedAt: number,
+  disruptions: readonly Disruption[],
+  withinMs: number,
+): Found | undefined {
+  let best: Found | undefined;
+  for (const disruption of disruptions) {
+    if (!disruption.partitions.has(partition) || disruption.from > repeatedAt) continue;
+    // A receiver sees a request a moment after it was sent.
+    const seen = traces.filter((at) => at < repeatedAt && at <= disruption.until + withinMs);
+    if (seen.length === 0) continue;
+    const beforeMs = Math.max(0, disruption.from - Math.max(...seen));
+    if (!best || beforeMs < best.beforeMs) best = { disruption, beforeMs };
+  }
+  return best;
+}
+
+function describe(trail: Trail, found?: Found): string {
+  const { delivery, partition, traces } = trail;
+  const why = found
+    ? `last seen ${found.beforeMs} ms before its partition ${partition} was ${found.disruption.kind}`
+    : `nothing had happened to its partition ${partition}`;
+  return `${delivery} arrived at ${times(arrivalsOf(trail))} and was seen at ${times(traces)}: ${why}`;
+}
+
+function times(list: readonly number[]): string {
+  return list.map((at) => new Date(at).toISOString().slice(11, 23)).join(' ');
+}
