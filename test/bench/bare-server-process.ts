@@ -17,29 +17,36 @@ const producer = kafka.producer({
 });
 await producer.connect();
 
-let waiting: { readonly call: { readonly userId: string }; readonly acknowledge: () => void }[] = [];
+interface Call {
+  readonly userId: string;
+}
+let waiting: { readonly calls: readonly Call[]; readonly acknowledge: () => void }[] = [];
 let sending = false;
 async function send(): Promise<void> {
   if (sending) return;
   sending = true;
   while (waiting.length > 0) {
-    const request = waiting;
+    const requests = waiting;
     waiting = [];
-    const messages = request.map(({ call }) => ({ key: call.userId, value: JSON.stringify(call) }));
+    const messages = requests.flatMap(({ calls }) =>
+      calls.map((call) => ({ key: call.userId, value: JSON.stringify(call) })),
+    );
     await producer.send({ topic, acks: -1, messages });
-    for (const { acknowledge } of request) acknowledge();
+    for (const { acknowledge } of requests) acknowledge();
   }
   sending = false;
 }
-
-const server = fastify();
-server.post<{ Body: { userId: string } }>('/v1/track', async ({ body: call }) => {
+async function take(calls: readonly Call[]): Promise<object> {
   await new Promise<void>((acknowledge) => {
-    waiting.push({ call, acknowledge });
+    waiting.push({ calls, acknowledge });
     setImmediate(() => void send());
   });
   return { success: true };
-});
+}
+
+const server = fastify();
+server.post<{ Body: Call }>('/v1/track', ({ body }) => take([body]));
+server.post<{ Body: { batch: Call[] } }>('/v1/batch', ({ body }) => take(body.batch));
 const address = await server.listen({ port: 0, host: '127.0.0.1' });
 
 const tell: (message: FromBareServer) => void = connectToParent();

@@ -11,6 +11,8 @@ export interface Target {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The body of request `number`, ASCII, always of the same length; a single call where absent. */
+  readonly body?: (number: number) => string;
 }
 
 /** Times of calls on the shared clock, in milliseconds; index 0 is the first call of the run. */
@@ -40,8 +42,7 @@ export interface Load {
 /** Beyond so many unanswered calls the target does not keep up with the rate, and the run has no meaning. */
 const maxOpenCalls = 1_000;
 
-export function createLoad({ port, path, headers }: Target): Load {
-  const call = createCalls();
+export function createLoad({ port, path, headers, body: call = createCalls() }: Target): Load {
   const head = postHead(path, headers, call(0).length);
   let next = 0;
 

@@ -1,0 +1,67 @@
+/**
+ * The two servers that are compared, each a process of its own: ingest, with an operator's default settings, and the
+ * bare server.
+ */
+import path from 'node:path';
+import { applyConfiguration } from '@tailrace/config';
+import { freePort } from '@tailrace/local';
+import { topicNames, topicSpecs } from '@tailrace/topics';
+import type { FromBareServer, PartSettings, ToBareServer } from '../bare-parts.ts';
+import type { Bench } from '../bench.ts';
+import { startChild } from '../children.ts';
+import { untilTaken, withKafka } from '../kafka.ts';
+import type { Target } from '../load.ts';
+import { spawnService } from '../service-process.ts';
+
+export interface Contender extends AsyncDisposable {
+  readonly pid: number;
+  readonly port: number;
+  readonly headers: Target['headers'];
+}
+
+const writeKey = 'wk_bench';
+const names = topicNames('tailrace.');
+const bareTopic = 'bare-parts';
+const startsWithinMs = 30_000;
+
+/** Makes the topics that both write to, alike, and the source that ingest knows. */
+export async function prepareTopics({ brokers }: Pick<Bench, 'brokers'>, partitions: number): Promise<void> {
+  const source = { id: 'bench', writeKeys: [writeKey], enabled: true };
+  const specs = topicSpecs(names, { partitions, retryScheduleMs: [10_000] });
+  const bare = specs
+    .filter(({ name }) => name === names.events)
+    .map((events) => ({ ...events, name: bareTopic }));
+  await withKafka(brokers, async (kafka) => {
+    await kafka.ensureTopics([...specs, ...bare]);
+    await untilTaken(() => applyConfiguration(kafka, names.config, { sources: [source], destinations: [] }));
+  });
+}
+
+export async function startIngest(
+  { brokers, folder }: Pick<Bench, 'brokers' | 'folder'>,
+  profileFile: string | undefined,
+): Promise<Contender> {
+  const port = await freePort();
+  const service = await spawnService({
+    name: 'ingest',
+    logFile: path.join(folder, 'ingest.log'),
+    profileFile,
+    env: { KAFKA_BROKERS: brokers.join(','), TAILRACE_INGEST_PORT: String(port) },
+  });
+  await service.ready;
+  const headers = {
+    authorization: `Basic ${btoa(`${writeKey}:`)}`,
+    'content-type': 'application/json',
+  };
+  return { pid: service.pid, port, headers, [Symbol.asyncDispose]: () => service.stop() };
+}
+
+export async function startBareServer({ brokers }: Pick<Bench, 'brokers'>): Promise<Contender> {
+  const settings: Pick<PartSettings, 'brokers' | 'topic'> = { brokers, topic: bareTopic };
+  const child = startChild<ToBareServer, FromBareServer>('bare-server-process.ts', [
+    JSON.stringify(settings),
+  ]);
+  const { port } = await child.receive('listening', startsWithinMs);
+  const headers = { 'content-type': 'application/json' };
+  return { pid: child.pid, port, headers, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
+}
