@@ -1,3 +1,4 @@
+export { batchSchema, callSchemas, callTypes, type CallType } from './call-schema.ts';
 export { callBytes, maxBatchBytes, maxBatchCalls, maxCallBytes, maxEventBytes } from './limits.ts';
 export { formatInstant, isInstant, parseInstant } from './instant.ts';
 export { deliveryId, recordMessageId } from './name-based-id.ts';
@@ -10,6 +11,7 @@ export {
   type ReadOptions,
   type ReadResult,
 } from './read-call.ts';
+export { isUnkeptNumber, parseJson } from './read-json.ts';
 export {
   eventSchemas,
   eventTypes,

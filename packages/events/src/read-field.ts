@@ -3,6 +3,7 @@
  * for an empty map), and what is refused, with a sentence that says how to mend it.
  */
 import { parseInstant, isInstant } from './instant.ts';
+import { isUnkeptNumber } from './read-json.ts';
 import type { JsonObject } from './schema.ts';
 
 /**
@@ -25,7 +26,7 @@ export function readText(call: JsonObject, field: string, problems: string[]): s
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value.toString();
   problems.push(
-    typeof value === 'number'
+    typeof value === 'number' || isUnkeptNumber(value)
       ? `${field} must be a string; only whole numbers up to 2^53 are read as one.`
       : `${field} must be a string, not ${kindOf(value)}.`,
   );
@@ -40,11 +41,10 @@ export function readObject(call: JsonObject, field: string, problems: string[]):
     problems.push(`${field} must be an object, not ${kindOf(value)}.`);
     return undefined;
   }
-  if (isDeeperThan(maxDepth, value)) {
-    problems.push(`${field} is nested more than ${maxDepth} levels deep; flatten it.`);
-    return undefined;
-  }
-  return value;
+  const problem = problemWithin(value, maxDepth);
+  if (problem === undefined) return value;
+  problems.push(`${field} ${problem}.`);
+  return undefined;
 }
 
 /** Milliseconds since the epoch of an ISO 8601 text, or of a number of milliseconds. */
@@ -67,15 +67,32 @@ export function toInstant(value: unknown): number | undefined {
   return Math.floor(value);
 }
 
-function isDeeperThan(levels: number, value: object): boolean {
-  if (levels === 0) return true;
-  for (const inner of Object.values(value) as unknown[]) {
-    if (typeof inner === 'object' && inner !== null && isDeeperThan(levels - 1, inner)) return true;
+/** By for-in, which costs half of what a list of the values does: objects out of JSON inherit nothing. */
+function problemWithin(value: object, levels: number): string | undefined {
+  if (levels === 0) return `is nested more than ${maxDepth} levels deep; flatten it`;
+  if (isUnkeptNumber(value))
+    return 'holds a number beyond 2^53, which JSON readers round; send it as a string';
+  if (Array.isArray(value)) {
+    for (const inner of value as unknown[]) {
+      const problem = isContainer(inner) ? problemWithin(inner, levels - 1) : undefined;
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
   }
-  return false;
+  for (const key in value) {
+    const inner = (value as JsonObject)[key];
+    const problem = isContainer(inner) ? problemWithin(inner, levels - 1) : undefined;
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
+  if (isUnkeptNumber(value)) return 'a number';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

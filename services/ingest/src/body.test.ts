@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { isTailraceError } from '@tailrace/errors';
 import fc from 'fast-check';
-import { callLimit, decompress, parseJson } from './body.ts';
+import { callLimit, decompress, readJson } from './body.ts';
 
 const compressors = { gzip: gzipSync, deflate: deflateSync, 'deflate without its header': deflateRawSync };
 
@@ -50,14 +50,14 @@ test('whatever JSON says is read as it stands', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const json = JSON.stringify(value);
-      assert.deepEqual(parseJson(Buffer.from(json)), JSON.parse(json));
+      assert.deepEqual(readJson(Buffer.from(json)), JSON.parse(json));
     }),
   );
 });
 
 test('what is wrong with a body is said without quoting it', () => {
   assert.throws(
-    () => parseJson(Buffer.from('{"password": hunter2}')),
+    () => readJson(Buffer.from('{"password": hunter2}')),
     (error) => isTailraceError(error, 'malformed-json') && !error.message.includes('hunter2'),
   );
 });

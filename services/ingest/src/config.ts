@@ -3,6 +3,7 @@ import {
   bytes,
   duration,
   httpUrl,
+  integer,
   kafkaSettings,
   port,
   serviceSettings,
@@ -16,5 +17,7 @@ export const settings = {
   port: port('TAILRACE_INGEST_PORT', 8080),
   publicUrl: httpUrl('TAILRACE_INGEST_PUBLIC_URL'),
   acknowledgeWithinMs: duration('TAILRACE_INGEST_ACK_TIMEOUT', 10_000),
+  requestTimeoutMs: duration('TAILRACE_INGEST_REQUEST_TIMEOUT', 60_000, { minMs: 100 }),
+  maxConnections: integer('TAILRACE_INGEST_MAX_CONNECTIONS', { min: 1, max: 1_000_000 }, 10_000),
   maxBufferedBytes: bytes('TAILRACE_INGEST_BUFFER', 64 * 2 ** 20),
 };

@@ -4,9 +4,11 @@ import { connectKafka } from '@tailrace/kafka';
 import { listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { createAcceptor } from './accept.ts';
+import { createIntake } from './body.ts';
 import { settings } from './config.ts';
 import { ingestObserver } from './observe.ts';
 import { createRateLimits } from './rate-limit.ts';
+import { ingestRoutes } from './routes.ts';
 import { createServer } from './server.ts';
 import { createSourceFinder } from './write-key.ts';
 
@@ -25,12 +27,18 @@ await runService({ name: 'ingest', env: process.env, settings }, async (service)
     maxBufferedBytes: settings.maxBufferedBytes,
   });
   const observer = ingestObserver(metrics, publisher);
-  const server = await createServer({
-    findSource: createSourceFinder(config),
-    acceptor: createAcceptor({ publisher, names, rateLimits: createRateLimits(), observer }),
+  const server = createServer({
+    routes: ingestRoutes({
+      findSource: createSourceFinder(config),
+      acceptor: createAcceptor({ publisher, names, rateLimits: createRateLimits(), observer }),
+      intake: createIntake(settings.maxBufferedBytes),
+      observer,
+      publicUrl: settings.publicUrl,
+    }),
     observer,
     log,
-    publicUrl: settings.publicUrl,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    maxConnections: settings.maxConnections,
   });
   service.onClose('HTTP server', () => server.close());
   return { port: await listen(server.http, settings.port, 'TAILRACE_INGEST_PORT') };

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorTable, TailraceError, type ErrorCode } from '@tailrace/errors';
-import { errorAnswer } from './error-answer.ts';
+import { errorAnswer, type Answer } from './answer.ts';
+
+function headerOf({ headers }: Answer, name: string): string | undefined {
+  const at = headers.indexOf(name);
+  return at < 0 ? undefined : headers[at + 1];
+}
 
 test('every error is answered with its status, and code and message at the top of a JSON object', () => {
   for (const [code, { status }] of Object.entries(errorTable)) {
     const answer = errorAnswer(new TailraceError(code as ErrorCode));
     assert.equal(answer.status, status);
-    assert.equal(answer.headers['content-type'], 'application/json');
+    assert.equal(headerOf(answer, 'content-type'), 'application/json');
+    assert.equal(headerOf(answer, 'access-control-allow-origin'), '*');
     const { code: shown, message } = JSON.parse(answer.body.toString()) as Record<string, string>;
     assert.equal(shown, code);
     assert.ok(message);
@@ -15,7 +21,7 @@ test('every error is answered with its status, and code and message at the top o
 });
 
 test('where it may go better later, the answer says when', () => {
-  const after = (error: TailraceError): string | undefined => errorAnswer(error).headers['retry-after'];
+  const after = (error: TailraceError): string | undefined => headerOf(errorAnswer(error), 'retry-after');
   assert.equal(after(new TailraceError('kafka-unavailable')), '5');
   assert.equal(after(new TailraceError('overloaded')), '1');
   assert.equal(after(new TailraceError('rate-limited', undefined, { retryAfterS: 12 })), '12');

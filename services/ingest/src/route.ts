@@ -1,0 +1,76 @@
+/** From a method and a URL to what serves it, as tolerant of slashes as the SDKs make necessary. */
+import type { IncomingMessage } from 'node:http';
+import type { Answer } from './answer.ts';
+import type { Operation } from './openapi.ts';
+
+export interface Route {
+  /** What it is called in metrics; the forms of one path share it. */
+  readonly name: string;
+  readonly method: 'GET' | 'POST';
+  /** All forms; `{name}` stands for a segment of any text. The first is the one that is documented. */
+  readonly paths: readonly [string, ...string[]];
+  readonly operation: Operation;
+  readonly handle: (request: IncomingMessage, target: Target) => Answer | Promise<Answer>;
+}
+
+export interface Target {
+  readonly query: URLSearchParams;
+  /** What stands for each `{name}` of the path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export interface Match {
+  readonly route: Route;
+  readonly target: Target;
+}
+
+export type Router = (method: string, url: string) => Match | undefined;
+
+const nothing: Target = { query: new URLSearchParams(), parameters: {} };
+
+/**
+ * A slash at the end of a path, or a second one anywhere, changes nothing: Go and Rust SDKs join host and path
+ * without a look. A URL in absolute form (RFC 9112, section 3.2.2) is taken by its path.
+ */
+export function createRouter(routes: readonly Route[]): Router {
+  const exact = new Map<string, Match>();
+  const patterns: { readonly route: Route; readonly pattern: RegExp }[] = [];
+  for (const route of routes) {
+    for (const path of route.paths) {
+      if (path.includes('{')) patterns.push({ route, pattern: patternOf(route.method, path) });
+      else exact.set(`${route.method} ${path}`, { route, target: nothing });
+    }
+  }
+
+  return (method, url) => {
+    const asIs = exact.get(`${method} ${url}`);
+    if (asIs) return asIs;
+    const [, rawPath = '', rawQuery = ''] = /^(?:https?:\/\/[^/?]*)?([^?]*)\??(.*)$/s.exec(url) ?? [];
+    const path = rawPath.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+    const request = `${method} ${path}`;
+    const query = new URLSearchParams(rawQuery);
+    const found = exact.get(request);
+    if (found) return { route: found.route, target: { query, parameters: {} } };
+    for (const { route, pattern } of patterns) {
+      const groups = pattern.exec(request)?.groups;
+      const parameters = groups && decoded(groups);
+      if (parameters) return { route, target: { query, parameters } };
+    }
+    return undefined;
+  };
+}
+
+function patternOf(method: string, path: string): RegExp {
+  return new RegExp(`^${method} ${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+}
+
+/** undefined where something is not encoded as a URL encodes it. */
+function decoded(groups: Readonly<Record<string, string>>): Record<string, string> | undefined {
+  try {
+    return Object.fromEntries(
+      Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+  } catch {
+    return undefined;
+  }
+}
