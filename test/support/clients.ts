@@ -1,0 +1,115 @@
+/**
+ * What the public SDKs run on beside Node: Go, Python and Chromium. Packages come from their registries, by name and
+ * pinned, into caches outside the checkout. What is missing on the machine is said in one sentence; nothing is skipped.
+ */
+import { spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const clients = path.join(import.meta.dirname, '../e2e/clients');
+const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'tailrace');
+
+/** Builds the Go client's program into `folder` and runs it. */
+export async function runGoClient(folder: string, args: readonly string[]): Promise<void> {
+  need('go', 'The Go client needs Go 1.21 or later: install it from your distribution or go.dev.');
+  const program = path.join(folder, 'client');
+  // Without the first, a newer toolchain than the machine's might be fetched; the second keeps go.sum binding.
+  const env = { GOTOOLCHAIN: 'local', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off' };
+  await run('go', ['build', '-o', program, '.'], { cwd: path.join(clients, 'go'), env });
+  await run(program, args);
+}
+
+/** Runs the Python client's program with the packages of its requirements.txt, and no others. */
+export async function runPythonClient(args: readonly string[]): Promise<void> {
+  need('python3', 'The Python client needs Python 3 with pip: install python3 and python3-pip.');
+  const folder = path.join(clients, 'python');
+  const packages = await installPythonPackages(path.join(folder, 'requirements.txt'));
+  const env = { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1' };
+  await run('python3', [path.join(folder, 'send.py'), ...args], { env });
+}
+
+/** A folder in the cache, that appears only complete. */
+async function installPythonPackages(requirements: string): Promise<string> {
+  const { stdout: version } = await run('python3', [
+    '-c',
+    'import sys; print(*sys.version_info[:2], sep=".")',
+  ]);
+  const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const folder = path.join(cache, `python${version.trim()}-${digest}`);
+  if (existsSync(folder)) return folder;
+  const partial = `${folder}.partial-${randomUUID()}`;
+  try {
+    await mkdir(path.dirname(folder), { recursive: true });
+    const options = ['--quiet', '--no-deps', '--disable-pip-version-check', '--root-user-action=ignore'];
+    await run('python3', ['-m', 'pip', 'install', ...options, '--target', partial, '-r', requirements]);
+    // Another run may have been quicker, with the same packages.
+    await rename(partial, folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error;
+    });
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+const browsers = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+
+/**
+ * The path of Chromium. Where there is none, and this is root on a machine with apt, as in a container that runs the
+ * tests, Debian's package is installed; a person's machine is left as it is.
+ */
+export async function findChromium(): Promise<string> {
+  const found = browsers.map(find).find((file) => file !== undefined);
+  if (found !== undefined) return found;
+  if (process.getuid?.() === 0 && find('apt-get') !== undefined) {
+    const env = { DEBIAN_FRONTEND: 'noninteractive' };
+    await run('apt-get', ['update', '--quiet'], { env });
+    await run('apt-get', ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'], { env });
+  }
+  return need('chromium', 'The browser SDK needs Chromium: install the package chromium, or Google Chrome.');
+}
+
+/** The path of `command`; throws `sentence` where there is none. */
+function need(command: string, sentence: string): string {
+  const found = find(command);
+  if (found === undefined) throw new Error(sentence);
+  return found;
+}
+
+function find(command: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return folders.map((folder) => path.join(folder, command)).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Rejects with what it wrote to standard error where it ends with another code than 0. */
+async function run(
+  command: string,
+  args: readonly string[],
+  { cwd, env }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<{ readonly stdout: string }> {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  if (code !== 0) {
+    throw new Error(`${command} ${args.join(' ')} ended with ${String(code)}:\n${stdout}${stderr}`);
+  }
+  return { stdout };
+}
