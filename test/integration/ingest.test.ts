@@ -1,47 +1,25 @@
 /** Ingest as a process of its own, on a real broker: what goes in over HTTP, and what then lies in the topics. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { applyConfiguration } from '@tailrace/config';
 import { connectKafka, type ConsumedRecord, type Kafka, type KafkaLog } from '@tailrace/kafka';
 import { ownBroker, sharedBroker } from '../support/broker.ts';
-import { startService, type Environment, type ServiceProcess } from '../support/process.ts';
+import {
+  assertAccepted,
+  assertRefused,
+  call,
+  sendTo,
+  startIngest,
+  type Answer,
+  type Sent,
+} from '../support/ingest.ts';
 import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/topics.ts';
 
 const silent = (): void => undefined;
 const quiet: KafkaLog = { debug: silent, info: silent, warn: silent, error: silent };
-
-interface Ingest extends AsyncDisposable {
-  readonly url: string;
-  readonly probesUrl: string;
-  readonly process: ServiceProcess;
-}
-
-async function startIngest(
-  brokers: readonly string[],
-  prefix: string,
-  env: Environment = {},
-): Promise<Ingest> {
-  const process = await startService('ingest', {
-    KAFKA_BROKERS: brokers.join(','),
-    TAILRACE_TOPIC_PREFIX: prefix,
-    TAILRACE_INGEST_PORT: '0',
-    TAILRACE_METRICS_PORT: '0',
-    ...env,
-  });
-  const line = async (msg: string): Promise<Record<string, unknown>> =>
-    process.log.find((line) => line.msg === msg);
-  return {
-    url: `http://127.0.0.1:${String((await line('ready'))['port'])}`,
-    probesUrl: `http://127.0.0.1:${String((await line('starting'))['metricsPort'])}`,
-    process,
-    [Symbol.asyncDispose]: () => process[Symbol.asyncDispose](),
-  };
-}
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
@@ -60,63 +38,9 @@ const ingest = opened.use(await startIngest(brokers, prefix));
 const events = opened.use(await watchTopic(kafka, names.events));
 const rejected = opened.use(await watchTopic(kafka, names.eventsRejected));
 
-interface Sent {
-  readonly path: string;
-  readonly body?: unknown;
-  /** Sent in place of `body`, as it is. */
-  readonly bytes?: string | Buffer;
-  readonly key?: string | null;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly method?: string;
-  readonly url?: string;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-  readonly json: Readonly<Record<string, unknown>>;
-}
-
-/** By node:http and not fetch, which would mend odd paths and add headers. */
-async function send({
-  path,
-  body,
-  bytes,
-  key = 'wk_web',
-  headers,
-  method = 'POST',
-  url = ingest.url,
-}: Sent): Promise<Answer> {
-  const authorization = key === null ? {} : { authorization: `Basic ${btoa(`${key}:`)}` };
-  const request = httpRequest(url, { path, method, headers: { ...authorization, ...headers } });
-  request.end(bytes ?? (body === undefined ? undefined : JSON.stringify(body)));
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString('latin1');
-  const isJson = response.headers['content-type'] === 'application/json';
-  const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
-  return { status: response.statusCode ?? 0, headers: response.headers, text, json };
-}
-
-function assertAccepted(answer: Answer): void {
-  assert.deepEqual(
-    [answer.status, answer.headers['content-type'], answer.text],
-    [200, 'application/json', '{"success":true}'],
-  );
-}
-
-function assertRefused(answer: Answer, status: number, code: string): void {
-  assert.deepEqual([answer.status, answer.json['code']], [status, code], answer.text);
-  assert.equal(answer.headers['content-type'], 'application/json');
-  assert.match(String(answer.json['message']), /\.$/);
-  assert.equal(answer.headers['access-control-allow-origin'], '*');
-}
-
-function call(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> & { messageId: string } {
-  return { type: 'track', event: 'Tested', userId: 'ada', messageId: randomUUID(), ...more };
-}
+/** To the service that most tests here share. */
+const send = (sent: Partial<Sent> & Pick<Sent, 'path'>): Promise<Answer> =>
+  sendTo({ url: ingest.url, ...sent });
 
 function parse(record: ConsumedRecord): Record<string, unknown> {
   return JSON.parse(record.value?.toString() ?? '') as Record<string, unknown>;

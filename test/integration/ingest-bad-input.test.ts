@@ -1,0 +1,272 @@
+/** What cannot be used: each kind has a clear answer, harms nobody else, and is kept where the answer is 200. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { applyConfiguration } from '@tailrace/config';
+import fc from 'fast-check';
+import { sharedBroker } from '../support/broker.ts';
+import {
+  assertAccepted,
+  assertRefused,
+  call,
+  sendTo,
+  startIngest,
+  type Answer,
+  type Sent,
+} from '../support/ingest.ts';
+import { openKafka } from '../support/kafka-client.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/topics.ts';
+
+const opened = new AsyncDisposableStack();
+after(() => opened.disposeAsync());
+const prefix = uniquePrefix();
+const { brokers } = await sharedBroker();
+const kafka = opened.use(openKafka(brokers));
+const names = await createTopics(kafka, prefix, { partitions: 2, retryScheduleMs: [1_000] });
+await applyConfiguration(kafka, names.config, {
+  sources: [
+    { id: 'web', writeKeys: ['wk_web'], enabled: true },
+    { id: 'other', writeKeys: ['wk_other'], enabled: true },
+    { id: 'off', writeKeys: ['wk_off'], enabled: false },
+  ],
+  destinations: [],
+});
+const ingest = opened.use(await startIngest(brokers, prefix));
+const events = opened.use(await watchTopic(kafka, names.events));
+const rejected = opened.use(await watchTopic(kafka, names.eventsRejected));
+
+const send = (sent: Partial<Sent>): Promise<Answer> =>
+  sendTo({ url: ingest.url, path: '/v1/track', ...sent });
+
+/** The JSON of a good track call with `more`, JSON too, behind its fields; and its messageId. */
+function callJson(more: string): { readonly json: string; readonly messageId: string } {
+  const messageId = randomUUID();
+  return {
+    json: `{"type":"track","userId":"ada","event":"e","messageId":"${messageId}",${more}}`,
+    messageId,
+  };
+}
+
+/** The value of the event with this messageId. */
+async function storedAs(messageId: string): Promise<string> {
+  const record = await events.find(({ value }) => value?.includes(messageId) ?? false);
+  return record.value?.toString() ?? '';
+}
+
+const malformed = {
+  'cut off': '{"userId":"ada"',
+  'a comma too many': '{"userId":"ada",}',
+  'single quotes': "{'userId':'ada'}",
+  NaN: '{"userId":"ada","n":NaN}',
+  'a leading zero': '{"userId":"ada","n":007}',
+  'a line break in a text': '{"userId":"a\nda"}',
+  'a comment': '{"userId":"ada"} // ada',
+  'two values': '{"userId":"ada"}{"userId":"ben"}',
+  'a form': 'userId=ada&event=e',
+};
+
+test('malformed JSON of every kind is refused as such', async () => {
+  for (const bytes of Object.values(malformed)) {
+    assertRefused(await send({ bytes }), 400, 'malformed-json');
+    assertRefused(await send({ path: '/v1/batch', bytes: `{"batch":[${bytes}]}` }), 400, 'malformed-json');
+  }
+});
+
+test('bytes that are not UTF-8 are refused, also inside gzip: lone, overlong, a surrogate, cut off', async () => {
+  for (const hex of ['ff', 'c0af', 'eda080', 'e282']) {
+    const bytes = Buffer.concat([
+      Buffer.from('{"userId":"'),
+      Buffer.from(hex, 'hex'),
+      Buffer.from('","event":"e"}'),
+    ]);
+    assertRefused(await send({ bytes }), 400, 'malformed-json');
+    const headers = { 'content-encoding': 'gzip' };
+    assertRefused(await send({ bytes: gzipSync(bytes), headers }), 400, 'malformed-json');
+  }
+});
+
+test('a field of a wrong type is named, with what it should be', async () => {
+  const wrong: Readonly<Record<string, unknown>> = {
+    userId: { id: 1 },
+    messageId: true,
+    event: ['e'],
+    properties: 'text',
+    traits: [1],
+    context: 7,
+    integrations: 'All',
+    timestamp: 'yesterday',
+    originalTimestamp: {},
+  };
+  for (const [field, value] of Object.entries(wrong)) {
+    const answer = await send({ body: call({ [field]: value }) });
+    assertRefused(answer, 400, 'invalid-call');
+    assert.match(String(answer.json['message']), new RegExp(`^${field} must be`));
+  }
+});
+
+test('keys that touch prototypes elsewhere are keys like any other, wherever they stand', async () => {
+  for (const more of [
+    '"__proto__":{"event":"polluted","polluted":1}',
+    '"properties":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
+    '"context":{"__proto__":{"traits":{"polluted":1}}}',
+  ]) {
+    const { json, messageId } = callJson(more);
+    const batch = `{"batch":[${json}],"__proto__":{"context":{"polluted":1}},"context":{"__proto__":{"polluted":1}}}`;
+    assertAccepted(await send({ path: '/v1/batch', bytes: batch }));
+    const stored = JSON.parse(await storedAs(messageId)) as Record<string, unknown>;
+    assert.equal(stored['event'], 'e');
+    assert.ok(Object.hasOwn(stored['context'] as object, '__proto__'));
+    const clean = call({ context: { ip: '203.0.113.7' } });
+    assertAccepted(await send({ body: clean }));
+    assert.doesNotMatch(await storedAs(clean.messageId), /polluted/);
+  }
+});
+
+test('of a key that is there twice the last counts, and is written once', async () => {
+  const { json, messageId } = callJson('"event":"last","properties":{"n":1,"n":2}');
+  assertAccepted(await send({ bytes: json }));
+  const stored = await storedAs(messageId);
+  assert.equal(stored.split('"event"').length, 2);
+  assert.match(stored, /"event":"last","properties":\{"n":2\}/);
+});
+
+test('a number that cannot be kept is refused, and set aside with all its digits in a batch', async () => {
+  const large = callJson('"properties":{"accountId":9007199254740993}');
+  const answer = await send({ bytes: large.json });
+  assertRefused(answer, 400, 'invalid-call');
+  assert.match(
+    String(answer.json['message']),
+    /^properties holds a number beyond 2\^53.* send it as a string\.$/,
+  );
+
+  const kept = callJson('"properties":{"a":9007199254740991,"b":1e21,"c":-0.30000000000000004}');
+  const { status, json } = await send({ path: '/v1/batch', bytes: `{"batch":[${large.json},${kept.json}]}` });
+  assert.deepEqual([status, (json['rejected'] as unknown[]).length], [200, 1]);
+  assert.match(await storedAs(kept.messageId), /"a":9007199254740991,"b":1e\+21,"c":-0.30000000000000004/);
+  const record = await rejected.find(({ value }) => value?.includes(large.messageId) ?? false);
+  assert.equal(record.value?.toString(), large.json);
+  assert.equal(headerOf(record, 'error-code'), 'invalid-call');
+});
+
+test('nesting beyond what can be written is refused, with or without a number that is too large in it', async () => {
+  for (const inner of ['0', '1e400']) {
+    const deep = callJson(`"properties":{"deep":${'['.repeat(15_000)}${inner}${']'.repeat(15_000)}}`);
+    const { status, json } = await send({ bytes: deep.json });
+    assert.equal(status, 400);
+    assert.ok(['invalid-call', 'malformed-json'].includes(String(json['code'])));
+  }
+});
+
+test('an object with thousands of properties is accepted as it is, and one with ten thousand is too large', async () => {
+  const object = (count: number): string =>
+    `{${Array.from({ length: count }, (_, index) => `"p${index}":${index}`).join(',')}}`;
+  const many = callJson(`"properties":${object(2_500)}`);
+  assertAccepted(await send({ bytes: many.json }));
+  assert.ok((await storedAs(many.messageId)).includes(object(2_500)));
+
+  const tooMany = callJson(`"properties":${object(10_000)}`);
+  assertRefused(await send({ bytes: tooMany.json }), 413, 'call-too-large');
+  const batch = `{"batch":[${tooMany.json},${callJson('"a":1').json}]}`;
+  const { status, json } = await send({ path: '/v1/batch', bytes: batch });
+  assert.deepEqual([status, (json['rejected'] as { code: string }[])[0]?.code], [200, 'call-too-large']);
+  await rejected.find(({ value }) => value?.toString() === tooMany.json);
+});
+
+test('bombs are cut off where the limit is, so that a hundred at a time cost no memory', async () => {
+  const bomb = gzipSync(Buffer.alloc(200 * 2 ** 20));
+  const headers = { 'content-encoding': 'gzip' };
+  const residentBytes = async (): Promise<number> => {
+    const metrics = await (await fetch(`${ingest.probesUrl}/metrics`)).text();
+    return Number(/^process_resident_memory_bytes (\d+)/m.exec(metrics)?.[1]);
+  };
+  const before = await residentBytes();
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => send({ path: '/v1/batch', bytes: bomb, headers })),
+  );
+  for (const answer of answers) assertRefused(answer, 413, 'batch-too-large');
+  // One bomb that were inflated would take twice as much.
+  assert.ok((await residentBytes()) - before < 100 * 2 ** 20);
+  assertRefused(await send({ bytes: gzipSync(gzipSync('{}')), headers }), 400, 'malformed-json');
+});
+
+test('the source is that of the first write key that an enabled source has, whatever calls say', async () => {
+  const sourceOf = async (messageId: string): Promise<string | undefined> => {
+    const record = await events.find(({ value }) => value?.includes(messageId) ?? false);
+    return headerOf(record, 'source-id');
+  };
+  const both = call({ writeKey: 'wk_other' });
+  assertAccepted(await send({ body: both, key: 'wk_web' }));
+  assert.equal(await sourceOf(both.messageId), 'web');
+
+  const disabledFirst = call({ writeKey: 'wk_other' });
+  assertAccepted(await send({ body: disabledFirst, key: 'wk_off' }));
+  assert.equal(await sourceOf(disabledFirst.messageId), 'other');
+
+  const inside = call({ writeKey: 'wk_other', sourceId: 'other', projectId: 'other' });
+  assertAccepted(await send({ path: '/v1/batch', body: { batch: [inside] }, key: 'wk_web' }));
+  assert.equal(await sourceOf(inside.messageId), 'web');
+  assert.doesNotMatch(await storedAs(inside.messageId), /wk_other/);
+});
+
+/** A call that is good, or wrong in one of many ways. */
+const anyCall = fc.record(
+  {
+    type: fc.constantFrom<unknown>('track', 'track', 'identify', 'page', 'alias', 'delete', 'Track', 7),
+    userId: fc.constantFrom<unknown>('ada', 'ada', 'ben', '', null, 42, {}, 1e300),
+    anonymousId: fc.constantFrom<unknown>('a-1', null, []),
+    event: fc.constantFrom<unknown>('e', 'e', 'e', '', null, 7.5),
+    properties: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), fc.constant('text')),
+    timestamp: fc.constantFrom<unknown>('2026-11-21T07:29:33Z', 'soon', null, 12),
+  },
+  { requiredKeys: ['type', 'userId', 'event'] },
+);
+
+test('whatever calls come, each is accepted and stored, or named and set aside, or refused; the totals add up', async () => {
+  const totals = { accepted: 0, setAside: 0, refused: 0 };
+  const ids = { accepted: new Set<string>(), setAside: new Set<string>(), refused: new Set<string>() };
+  const sendBatch = async (calls: readonly object[]): Promise<void> => {
+    const batch = calls.map((fields) => ({ ...fields, messageId: randomUUID() }));
+    const answer = await send({ path: '/v1/batch', body: { batch } });
+    const bad = new Set(
+      ((answer.json['rejected'] ?? []) as { index: number; message: string }[]).map(({ index, message }) => {
+        assert.match(message, /\.$/);
+        return index;
+      }),
+    );
+    assert.equal(answer.status, bad.size === batch.length ? 400 : 200, answer.text);
+    for (const [index, { messageId }] of batch.entries()) {
+      const outcome = !bad.has(index) ? 'accepted' : answer.status === 200 ? 'setAside' : 'refused';
+      totals[outcome] += 1;
+      ids[outcome].add(messageId);
+    }
+  };
+  const sendSingle = async (fields: object): Promise<void> => {
+    const body = { ...fields, messageId: randomUUID() };
+    const answer = await send({ body });
+    const outcome = answer.status === 200 ? 'accepted' : 'refused';
+    if (outcome === 'refused') assertRefused(answer, 400, 'invalid-call');
+    totals[outcome] += 1;
+    ids[outcome].add(body.messageId);
+  };
+  for (const topic of [events, rejected]) await topic.refresh();
+  const eventsBefore = events.items.length;
+  const rejectedBefore = rejected.items.length;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyCall, { minLength: 1, maxLength: 12 }), anyCall, async (batch, single) => {
+      await sendBatch(batch);
+      await sendSingle(single);
+    }),
+    { numRuns: 150 },
+  );
+  for (const [outcome, total] of Object.entries(totals)) assert.ok(total > 20, `${outcome}: ${total}`);
+
+  await events.refresh();
+  await rejected.refresh();
+  const idsOf = (records: typeof events.items): string[] =>
+    records.map(({ value }) => (JSON.parse(String(value)) as { messageId: string }).messageId);
+  const stored = idsOf(events.items.slice(eventsBefore));
+  const aside = idsOf(rejected.items.slice(rejectedBefore));
+  assert.deepEqual([stored.length, new Set(stored)], [totals.accepted, ids.accepted]);
+  assert.deepEqual([aside.length, new Set(aside)], [totals.setAside, ids.setAside]);
+});
