@@ -64,6 +64,8 @@ export interface Connection {
 }
 
 export interface PipelineOptions {
+  /** Of a broker of the test's own, which it may break; the one that all tests share where absent. */
+  readonly brokers?: readonly string[];
   readonly partitions?: number;
   readonly retrySchedule?: string;
   readonly retryWindow?: string;
@@ -83,7 +85,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
     partitions = 2,
   } = options;
   await using started = new AsyncDisposableStack();
-  const { brokers } = await sharedBroker();
+  const brokers = options.brokers ?? (await sharedBroker()).brokers;
   const kafka = connectKafka({ brokers, clientId: 'tailrace-test' }, quiet);
   started.defer(() => kafka.close());
   const prefix = uniquePrefix();
