@@ -11,7 +11,7 @@ export {
   type ReadOptions,
   type ReadResult,
 } from './read-call.ts';
-export { isUnkeptNumber, parseJson } from './read-json.ts';
+export { exactNumber, isUnkeptNumber, parseJson } from './read-json.ts';
 export {
   eventSchemas,
   eventTypes,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { readCall } from './read-call.ts';
-import { isUnkeptNumber, parseJson } from './read-json.ts';
+import { exactNumber, isUnkeptNumber, parseJson } from './read-json.ts';
 
 /** What becomes of `number` as a property. */
 function propertyOf(number: string): unknown {
@@ -55,6 +55,13 @@ describe('a number', () => {
       }),
     );
   });
+});
+
+test('a whole number of 64 bits is a number where JavaScript can hold it, else its digits', () => {
+  assert.equal(exactNumber(2n ** 53n - 1n), Number.MAX_SAFE_INTEGER);
+  const large = exactNumber(-(2n ** 63n));
+  assert.ok(isUnkeptNumber(large));
+  assert.equal(JSON.stringify(large), '-9223372036854775808');
 });
 
 test('what looks like a large number inside a text is left alone', () => {

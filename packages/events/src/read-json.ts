@@ -35,7 +35,13 @@ export function parseJson(text: string): unknown {
   }) as unknown;
 }
 
-/** Whether `value` stands for a number that cannot be kept; {@link parseJson} makes these. */
+/** A whole number of another format, such as one of 64 bits, as {@link parseJson} would have read it. */
+export function exactNumber(value: bigint): number | object {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : JSON.rawJSON(value.toString());
+}
+
+/** Whether `value` stands for a number that cannot be kept; {@link parseJson} and {@link exactNumber} make these. */
 export function isUnkeptNumber(value: unknown): boolean {
   return JSON.isRawJSON(value);
 }
