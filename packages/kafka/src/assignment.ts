@@ -10,12 +10,30 @@
  * stands, or before, is taken.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { TailraceError } from '@tailrace/errors';
 import type { Admin } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
 import { topicOffsets } from './offsets.ts';
 import { Partition } from './partition.ts';
 import { decodeProgress, type OffsetRange } from './progress.ts';
 import type { Session, TopicPartition } from './session.ts';
+
+/** A partition that is this member's from now on. */
+export interface NewPartition {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset from which on records will be handed out. */
+  readonly next: number;
+  /** What an earlier owner finished above `next`; it is not handed out. */
+  readonly finished: readonly OffsetRange[];
+}
+
+/**
+ * Learns what must be known before the first record of these partitions; they are not fetched until it resolves.
+ * Where it throws a TailraceError it is called again. `signal` is aborted where the partitions are to be
+ * prepared anew, or by somebody else.
+ */
+export type PreparePartitions = (partitions: readonly NewPartition[], signal: AbortSignal) => Promise<void>;
 
 export interface AssignmentOptions {
   readonly groupId: string;
@@ -26,6 +44,7 @@ export interface AssignmentOptions {
   readonly limits: (topic: string) => { readonly records: number; readonly bytes: number };
   /** Whether records may be handed out; where not, partitions stay paused. */
   readonly taking: () => boolean;
+  readonly prepare: PreparePartitions | undefined;
 }
 
 export interface Assignment {
@@ -46,10 +65,13 @@ export interface Assignment {
 const retryPauseMs = 250;
 
 export function createAssignment(options: AssignmentOptions): Assignment {
-  const { groupId, admin, classify, log, session, limits, taking } = options;
+  const { groupId, admin, classify, log, session, limits, taking, prepare } = options;
   const partitions = new Map<string, Partition>();
   const relocating = new Set<Partition>();
   let memberId: string | undefined;
+  /** Aborted at the next join, which locates whatever is not located by then. */
+  let locating = new AbortController();
+  let over = false;
 
   const add = ({ topic, partition }: TopicPartition): Partition => {
     const added = new Partition(topic, partition, limits(topic));
@@ -81,24 +103,28 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     const fresh = owned.filter(({ located }) => !located);
     session().pause(fresh);
     log.debug({ groupId, assignment, fresh: fresh.length }, 'joined the consumer group');
-    void locate(fresh);
+    locating.abort();
+    locating = new AbortController();
+    if (!over) void locate(fresh, locating.signal);
   };
 
-  /** Finds where new partitions start, then lets them be fetched. Tried until it works or they are lost. */
-  const locate = async (fresh: readonly Partition[]): Promise<void> => {
-    for (;;) {
-      // A rebalance meanwhile may have taken them away, or have located them first.
-      const waiting = fresh.filter(({ lost, located }) => !lost && !located);
-      if (waiting.length === 0) return;
+  /** Finds where new partitions start, prepares them, and lets them be fetched. Tried until it works or is called anew. */
+  const locate = async (fresh: readonly Partition[], signal: AbortSignal): Promise<void> => {
+    const isOver = (): boolean => fresh.length === 0 || signal.aborted;
+    while (!isOver()) {
       try {
-        const starts = await startOffsets(admin, groupId, waiting);
-        for (const partition of waiting) {
-          if (partition.lost || partition.located) continue;
-          const { offset, finished } = starts.get(keyOf(partition)) ?? { offset: 0 };
-          begin(partition, offset, finished);
-        }
+        const starts = await startOffsets(admin, groupId, fresh);
+        const located = fresh.map((partition) => {
+          const { offset, finished } = starts.get(keyOf(partition)) ?? { offset: 0, finished: [] };
+          return { partition, offset, finished };
+        });
+        if (prepare && !isOver()) await prepare(located.map(newPartition), signal).catch(stopOnDefect);
+        if (isOver()) return;
+        for (const { partition, offset, finished } of located) begin(partition, offset, finished);
+        return;
       } catch (error) {
-        log.warn({ err: classify(error), groupId }, 'could not read committed offsets; trying again');
+        if (isOver()) return;
+        log.warn({ err: classify(error), groupId }, 'could not begin with new partitions; trying again');
         await wait(retryPauseMs);
       }
     }
@@ -148,9 +174,24 @@ export function createAssignment(options: AssignmentOptions): Assignment {
         .finally(() => relocating.delete(partition));
     },
     lose() {
+      over = true;
+      locating.abort();
       for (const partition of partitions.values()) partition.lose();
     },
   };
+}
+
+function newPartition({ partition: { topic, partition }, offset, finished }: Located): NewPartition {
+  return { topic, partition, next: offset, finished };
+}
+
+/** Rethrows what time may mend. */
+function stopOnDefect(error: unknown): Promise<never> {
+  if (error instanceof TailraceError) throw error;
+  queueMicrotask(() => {
+    throw error;
+  });
+  return new Promise(() => undefined);
 }
 
 function keyOf({ topic, partition }: TopicPartition): string {
@@ -161,6 +202,10 @@ interface Start {
   readonly offset: number;
   /** What was finished above it. */
   readonly finished: readonly OffsetRange[];
+}
+
+interface Located extends Start {
+  readonly partition: Partition;
 }
 
 /** Where the group continues: its committed offset, or the beginning of the partition where there is none. */

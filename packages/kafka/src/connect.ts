@@ -57,6 +57,8 @@ export interface Kafka {
   scan(options: ScanOptions): Promise<Scan>;
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
   listTopics(): Promise<string[]>;
+  /** For each partition the first offset whose record is of this time (milliseconds since the epoch) or later, else its end. */
+  offsetsAt(topic: string, time: number): Promise<ReadonlyMap<number, number>>;
   /** Resolves where a broker answers within `timeoutMs` (default 5 s). */
   ping(options?: { timeoutMs?: number }): Promise<void>;
   close(): Promise<void>;
@@ -188,6 +190,10 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
 
     ensureTopics: (specs) => administer((admin) => ensureTopics(admin, specs)),
     listTopics: () => administer((admin) => admin.listTopics()),
+    async offsetsAt(topic, time) {
+      const found = await administer((admin) => admin.fetchTopicOffsetsByTimestamp(topic, time));
+      return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
+    },
 
     async ping({ timeoutMs = 5_000 } = {}) {
       let timer: NodeJS.Timeout | undefined;

@@ -8,7 +8,7 @@
  */
 import { TailraceError } from '@tailrace/errors';
 import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import { createAssignment } from './assignment.ts';
+import { createAssignment, type PreparePartitions } from './assignment.ts';
 import { createCommitter } from './commits.ts';
 import type { KafkaLog } from './log.ts';
 import type { Partition } from './partition.ts';
@@ -30,6 +30,8 @@ export interface ConsumeOptions {
   readonly limits?: (topic: string) => PartitionLimits;
   /** Finished work is committed this often; what finished since is repeated after a crash. Default 400 ms. */
   readonly commitIntervalMs?: number;
+  /** Called for partitions that became this member's, before anything of them is fetched. */
+  readonly prepare?: PreparePartitions;
   /** Whether the same member must own partition i of every topic (they must have equally many). */
   readonly coPartitioned?: boolean;
   /**
@@ -116,8 +118,15 @@ export async function startConsumption(
   { consumer, admin, classify, log, owned, openScan }: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
-  const { groupId, topics, onRecord, limits = () => defaultLimits, commitIntervalMs = 400 } = options;
-  const { onRebalance = () => undefined } = options;
+  const {
+    groupId,
+    topics,
+    onRecord,
+    limits = () => defaultLimits,
+    commitIntervalMs = 400,
+    prepare,
+    onRebalance = () => undefined,
+  } = options;
   let taking = true;
   let held = false;
   let wakeDrain: (() => void) | undefined;
@@ -130,6 +139,7 @@ export async function startConsumption(
     session: () => session,
     limits,
     taking: () => taking && !held,
+    prepare,
   });
   const { partitions } = assignment;
   const committer = createCommitter(() => partitions, log, { groupId });

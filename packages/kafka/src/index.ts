@@ -1,4 +1,5 @@
 export { connectKafka, type Kafka, type KafkaSettings } from './connect.ts';
+export type { NewPartition, PreparePartitions } from './assignment.ts';
 export type {
   Consumption,
   ConsumeOptions,
