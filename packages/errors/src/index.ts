@@ -92,6 +92,26 @@ export const errorTable = {
     meaning: 'a topic does not exist',
     mend: 'Create the topics with `npx tailrace topics apply`.',
   },
+  'unknown-schema': {
+    status: 400,
+    meaning: 'the schema registry has no schema with the id that a record names',
+    mend: 'Write with a schema of the registry that SCHEMA_REGISTRY_URL names.',
+  },
+  'schema-mismatch': {
+    status: 400,
+    meaning: 'a record is not what its schema says',
+    mend: 'Write it with the serializer of its schema; the message says where they differ.',
+  },
+  'registry-unavailable': {
+    status: 503,
+    meaning: 'the schema registry does not answer',
+    mend: 'Check SCHEMA_REGISTRY_URL and that the registry runs.',
+  },
+  'incompatible-schema': {
+    status: 409,
+    meaning: 'the schema registry does not take a schema as the next version of its subject',
+    mend: 'Look at the versions and the compatibility of the subject in the registry.',
+  },
   'record-too-large': {
     status: 413,
     meaning: 'Kafka refuses a record of this size',

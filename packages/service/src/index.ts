@@ -34,6 +34,7 @@ export {
 export {
   kafkaSettings,
   retrySchedule,
+  schemaRegistryUrl,
   serviceSettings,
   topicPrefix,
   topicSettings,

@@ -2,7 +2,19 @@
 import { readFileSync } from 'node:fs';
 import type { KafkaSettings } from '@tailrace/kafka';
 import { parseDuration } from '@tailrace/topics';
-import { brokers, choice, duration, durations, flag, integer, pattern, port, secret, text } from './kinds.ts';
+import {
+  brokers,
+  choice,
+  duration,
+  durations,
+  flag,
+  httpUrl,
+  integer,
+  pattern,
+  port,
+  secret,
+  text,
+} from './kinds.ts';
 import { derived, group, required, type Reading, type Setting } from './settings.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -82,6 +94,11 @@ function readAuthority(pemOrPath: string | undefined): Reading<string | undefine
     const why = error instanceof Error ? error.message : String(error);
     return { problems: [`KAFKA_SSL_CA: neither a certificate in PEM form nor a file: ${why}`] };
   }
+}
+
+/** A registry with Confluent's interface; user name and password may be in the URL. */
+export function schemaRegistryUrl(): Setting<string | undefined> {
+  return httpUrl('SCHEMA_REGISTRY_URL');
 }
 
 /** The prefix of every topic's name, as `topicNames` of @tailrace/topics takes it. */

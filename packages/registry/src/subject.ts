@@ -1,0 +1,45 @@
+/** Registers a JSON Schema as a subject, so that producers find it where they look. */
+import { COMPATIBILITY, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { TailraceError } from '@tailrace/errors';
+import { connectRegistry } from './registry.ts';
+
+export interface SubjectReport {
+  readonly subject: string;
+  readonly outcome: 'registered' | 'exists';
+  readonly schemaId: number;
+}
+
+/**
+ * Registers `schema` as the latest version of `subject` unless it is that already, with compatibility BACKWARD where
+ * the subject is new: who reads by the new schema can read what was written by the one before.
+ *
+ * @throws TailraceError `registry-unavailable`, `incompatible-schema`
+ */
+export async function registerSubject(url: string, subject: string, schema: object): Promise<SubjectReport> {
+  const { client, address } = connectRegistry(url);
+  const definition = { type: SchemaType.JSON, schema: JSON.stringify(schema) } as const;
+  const before = await client.getLatestSchemaId(subject).catch((error: unknown) => {
+    if ((error as { status?: unknown }).status === 404) return undefined;
+    throw unavailable(address, error);
+  });
+  try {
+    const { id } = await client.register(definition, { subject, compatibility: COMPATIBILITY.BACKWARD });
+    return { subject, outcome: id === before ? 'exists' : 'registered', schemaId: id };
+  } catch (error) {
+    const { status, name, message } = error as Error & { status?: unknown };
+    if (status !== 409 && name !== 'ConfluentSchemaRegistryCompatibilityError')
+      throw unavailable(address, error);
+    throw new TailraceError(
+      'incompatible-schema',
+      `The registry at ${address} does not take the schema as the next version of ${subject}: ${message}`,
+    );
+  }
+}
+
+function unavailable(address: string, error: unknown): TailraceError {
+  const reason = (error as Error).message;
+  return new TailraceError(
+    'registry-unavailable',
+    `The schema registry at ${address} cannot be used: ${reason}. Check SCHEMA_REGISTRY_URL and that it runs.`,
+  );
+}
