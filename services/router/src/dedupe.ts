@@ -10,22 +10,30 @@
  * taken for another's repeat is an event lost, which 53 bits, the most that a faster hash gives, would make happen
  * every few months at 3,000 events a second. Tables are never cleaned: ids go into the newest of a few, and the
  * oldest is let go as a whole once the others cover the window.
+ *
+ * All of this is memory; what a restart or a rebalance takes from it, rebuild.ts reads from the topic.
  */
 import { hash } from 'node:crypto';
 
 export interface Dedupe {
   /** Whether an earlier record of the partition brought this id; if not, it is remembered. */
   isRepeat(partition: number, offset: number, sourceId: string, messageId: string): boolean;
+  /** Remembers nothing of the partition any more. */
+  forget(partition: number): void;
   /** Ids that are remembered now. */
   readonly size: number;
 }
 
-export interface DedupeOptions {
-  readonly windowMs?: number;
-  /** Remembered for each partition, however long ago. */
-  readonly leastIds?: number;
-  /** Beyond this many in a partition the window gets shorter, so that memory is bounded: 25 MB each. */
-  readonly mostIds?: number;
+/** How much is remembered of each partition. */
+export interface DedupeWindow {
+  readonly windowMs: number;
+  /** Remembered however long ago. */
+  readonly leastIds: number;
+  /** Beyond this many the window gets shorter, so that memory is bounded: 25 MB for 500,000. */
+  readonly mostIds: number;
+}
+
+export interface DedupeOptions extends Partial<DedupeWindow> {
   /** A clock that never goes back, in milliseconds. */
   readonly now?: () => number;
 }
@@ -77,6 +85,9 @@ export function createDedupe({
       }
       newestOf(tables).set(print, offset);
       return false;
+    },
+    forget(partition) {
+      partitions.delete(partition);
     },
     get size() {
       return sizeOf([...partitions.values()].flat());

@@ -1,12 +1,14 @@
 /** The router: reads `events`, finds each event's destinations, and writes their `deliveries`. */
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
+import { noRegistry, openRegistry } from '@tailrace/registry';
 import { runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
-import { settings } from './config.ts';
+import { partitionLimits, settings } from './config.ts';
 import { createDedupe } from './dedupe.ts';
 import { routerObserver, watchRouter } from './observe.ts';
 import { createRouter } from './process-record.ts';
+import { rebuild } from './rebuild.ts';
 
 await runService({ name: 'router', env: process.env, settings }, async (service) => {
   const { settings, log, metrics } = service;
@@ -18,13 +20,26 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
 
   const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
 
-  const dedupe = createDedupe();
+  const registry = settings.registryUrl === undefined ? undefined : openRegistry(settings.registryUrl, log);
+  if (registry) {
+    service.onClose('schema registry', () => {
+      registry.close();
+    });
+    service.health.add('schema registry', () => registry.check(), { cacheMs: 0 });
+  }
+  const frames = registry ?? noRegistry;
+
+  const dedupe = createDedupe(settings.window);
   const consumption = await kafka.consume({
     groupId: `${settings.topicPrefix}router`,
     topics: [names.events],
+    limits: () => partitionLimits,
+    prepare: (partitions, signal) =>
+      rebuild({ kafka, names, config, frames, dedupe, log, window: settings.window }, partitions, signal),
     onRecord: createRouter({
       names,
       config,
+      frames,
       publisher: kafka.publisher(),
       dedupe,
       observer: routerObserver(metrics),

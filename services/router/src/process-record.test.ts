@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { OutgoingRecord } from '@tailrace/kafka';
+import { noRegistry } from '@tailrace/registry';
 import { createDedupe } from './dedupe.ts';
 import type { RouterObserver } from './observe.ts';
 import { createRouter } from './process-record.ts';
@@ -58,6 +59,7 @@ function startRouter() {
       publish: (record) =>
         new Promise((resolve, reject) => published.push({ record, acknowledge: resolve, refuse: reject })),
     },
+    frames: noRegistry,
     dedupe: createDedupe(),
     observer,
     log: { debug: () => undefined, warn: () => undefined },

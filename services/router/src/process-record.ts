@@ -3,8 +3,8 @@
  * deliveries; and only when Kafka has acknowledged all of them is the record done.
  *
  * Everything up to publishing happens in one turn of the event loop, so deliveries are published in the order of
- * their records. Where the source is unknown, the record waits for news of the configuration; the later records of
- * its key wait with it, and nobody else.
+ * their records. Where the source is unknown, the record waits for news of the configuration, and where its schema
+ * is, for the registry; the later records of its key wait with it, and nobody else.
  */
 import type { ConfigView, Source } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
@@ -18,6 +18,7 @@ import {
   type TailraceEvent,
 } from '@tailrace/events';
 import type { OutgoingRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
+import type { FrameReader } from '@tailrace/registry';
 import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
 import type { Log } from '@tailrace/service';
 import type { Dedupe } from './dedupe.ts';
@@ -31,6 +32,7 @@ import { createTurns } from './turns.ts';
 export interface RouterDependencies {
   readonly names: Pick<TopicNames, 'deliveries' | 'eventsRejected'>;
   readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey' | 'destinationsOf' | 'refresh'>;
+  readonly frames: FrameReader;
   /** Tries for ever: an event is never given up because Kafka is away. */
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly dedupe: Dedupe;
@@ -40,15 +42,19 @@ export interface RouterDependencies {
 
 /** The function to hand each record of `events` to, in the order of its partition. */
 export function createRouter(deps: RouterDependencies): (record: TrackedRecord) => void {
-  const { names, config, publisher, dedupe, observer, log } = deps;
+  const { names, config, frames, publisher, dedupe, observer, log } = deps;
   const freshAsOf = limitRefreshes(() => config.refresh(), log);
   const takeTurn = createTurns();
 
   /** Returns a promise only where it has to wait before it can publish. */
   const processRecord = (record: TrackedRecord): Promise<void> | undefined => {
     if (record.lost) return undefined;
-    const reading = readRecord(record);
-    if (!reading.ok) {
+    const reading = readRecord(record, frames);
+    if (reading.outcome === 'needs-schema') {
+      const waiting = detach(record);
+      return frames.learn(reading.schemaId).then(() => processRecord(waiting));
+    }
+    if (reading.outcome === 'rejected') {
       reject(record, reading);
       return undefined;
     }
@@ -178,6 +184,23 @@ function unknownSource({ by, value }: SourceReference): Rejection {
   return by === 'write-key'
     ? { code: 'unknown-write-key', message: 'No enabled source has the write key that the record names.' }
     : { code: 'unknown-source', message: `There is no enabled source with the id ${value.slice(0, 64)}.` };
+}
+
+/** The record with bytes of its own: those it came with are a slice of all that was fetched with it. */
+function detach({ work, key, value, headers }: TrackedRecord): TrackedRecord {
+  const { topic, partition, offset, timestamp } = work;
+  return {
+    ...{ work, topic, partition, offset, timestamp },
+    key: key && Buffer.from(key),
+    value: value && Buffer.from(value),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, Buffer.from(header)])),
+    get lost() {
+      return work.lost;
+    },
+    done() {
+      work.done();
+    },
+  };
 }
 
 /** Works of different keys need no order; nor do records without a key, which have none in Kafka either. */

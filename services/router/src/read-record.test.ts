@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { maxEventBytes } from '@tailrace/events';
+import { noRegistry } from '@tailrace/registry';
 import fc from 'fast-check';
 import { readRecord } from './read-record.ts';
 
@@ -12,8 +13,8 @@ function headers(texts: Record<string, string>): Record<string, Buffer> {
 }
 
 function rejectionOf(value: Buffer | null): string {
-  const reading = readRecord({ value, headers: headers({ 'source-id': 'web' }) });
-  assert.ok(!reading.ok);
+  const reading = readRecord({ value, headers: headers({ 'source-id': 'web' }) }, noRegistry);
+  assert.ok(reading.outcome === 'rejected');
   return `${reading.code}: ${reading.message}`;
 }
 
@@ -40,15 +41,15 @@ describe('the source of a record', () => {
   ];
   for (const [title, texts, bytes, by, expected] of sources) {
     test(title, () => {
-      const reading = readRecord({ value: bytes, headers: headers(texts) });
-      assert.deepEqual(reading.ok && reading.source, { by, value: expected });
+      const reading = readRecord({ value: bytes, headers: headers(texts) }, noRegistry);
+      assert.deepEqual(reading.outcome === 'read' && reading.source, { by, value: expected });
     });
   }
 
   test('is asked for where the record names none', () => {
     for (const bytes of [value, Buffer.from('{"writeKey":""}'), Buffer.from('null'), Buffer.from('[]')]) {
-      const reading = readRecord({ value: bytes, headers: {} });
-      assert.ok(!reading.ok);
+      const reading = readRecord({ value: bytes, headers: {} }, noRegistry);
+      assert.ok(reading.outcome === 'rejected');
       assert.equal(reading.code, 'unknown-source');
     }
   });
@@ -76,7 +77,8 @@ describe('a value that is no call', () => {
   test('never throws, whatever its bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
-        assert.equal(typeof readRecord({ value: Buffer.from(bytes), headers: {} }).ok, 'boolean');
+        const reading = readRecord({ value: Buffer.from(bytes), headers: {} }, noRegistry);
+        assert.match(reading.outcome, /^(read|rejected)$/);
       }),
     );
   });

@@ -1,7 +1,8 @@
 /** From a record of `events` to a call and the source it names. Nothing here needs the configuration. */
 import { isUtf8 } from 'node:buffer';
-import { maxEventBytes } from '@tailrace/events';
+import { callBytes, maxEventBytes, parseExactJson } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
+import { magicByte, type FrameReader } from '@tailrace/registry';
 import type { Rejection } from './rejected.ts';
 
 /** How a record says which source it is from. */
@@ -11,29 +12,37 @@ export interface SourceReference {
 }
 
 export type RecordReading =
-  | { readonly ok: true; readonly source: SourceReference; readonly call: unknown }
-  | ({ readonly ok: false } & Rejection);
+  | { readonly outcome: 'read'; readonly source: SourceReference; readonly call: unknown }
+  | ({ readonly outcome: 'rejected' } & Rejection)
+  /** To be read again once the frame reader has learned the schema. */
+  | { readonly outcome: 'needs-schema'; readonly schemaId: number };
 
-/** The first byte of Confluent's wire format; no JSON text begins with it. */
-const magicByte = 0;
-
-export function readRecord({ value, headers }: Pick<ConsumedRecord, 'value' | 'headers'>): RecordReading {
+export function readRecord(
+  { value, headers }: Pick<ConsumedRecord, 'value' | 'headers'>,
+  frames: Pick<FrameReader, 'read'>,
+): RecordReading {
   if (value === null) {
     return rejection('malformed-json', 'The record has no value. Write one tracking call as JSON.');
   }
   if (value.length > maxEventBytes) {
-    return rejection('call-too-large', `The call has ${value.length} bytes; ${maxEventBytes} are allowed.`);
+    return tooLarge(value.length);
   }
   if (value[0] === magicByte) {
-    return rejection(
-      'unsupported-encoding',
-      'The value is in Confluent wire format, which is not read yet. Write the call as plain JSON.',
-    );
+    const reading = frames.read(value);
+    if (reading.outcome !== 'read') return reading;
+    const bytes = callBytes(reading.value);
+    // A few bytes of Avro may stand for many of JSON.
+    if (bytes > maxEventBytes) return tooLarge(bytes);
+    return withSource(headers, reading.value);
   }
   const call = parse(value);
   if (call === undefined) {
     return rejection('malformed-json', 'The value is not JSON in UTF-8. Write one tracking call as JSON.');
   }
+  return withSource(headers, call);
+}
+
+function withSource(headers: ConsumedRecord['headers'], call: unknown): RecordReading {
   const source = sourceOf(headers, call);
   if (!source) {
     return rejection(
@@ -41,7 +50,7 @@ export function readRecord({ value, headers }: Pick<ConsumedRecord, 'value' | 'h
       'The record names no source. Set the Kafka header source-id or write-key, or the field writeKey.',
     );
   }
-  return { ok: true, source, call };
+  return { outcome: 'read', source, call };
 }
 
 /** What ingest and careful producers set comes first; the field is for those who can set no headers. */
@@ -55,12 +64,16 @@ function sourceOf(headers: ConsumedRecord['headers'], call: unknown): SourceRefe
 function parse(value: Buffer): unknown {
   if (!isUtf8(value)) return undefined;
   try {
-    return JSON.parse(value.toString());
+    return parseExactJson(value.toString());
   } catch {
     return undefined;
   }
 }
 
+function tooLarge(bytes: number): RecordReading {
+  return rejection('call-too-large', `The call has ${bytes} bytes; ${maxEventBytes} are allowed.`);
+}
+
 function rejection(code: Rejection['code'], message: string): RecordReading {
-  return { ok: false, code, message };
+  return { outcome: 'rejected', code, message };
 }

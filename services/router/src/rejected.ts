@@ -7,6 +7,8 @@ export interface Rejection {
     ErrorCode,
     | 'malformed-json'
     | 'unsupported-encoding'
+    | 'unknown-schema'
+    | 'schema-mismatch'
     | 'call-too-large'
     | 'invalid-call'
     | 'unknown-source'

@@ -1,0 +1,195 @@
+/** What is read back, and from where, on topics that are kept in memory; router-dedupe.test.ts does it on a real broker. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ConsumedRecord, NewPartition, Scan, ScanOptions } from '@tailrace/kafka';
+import { noRegistry } from '@tailrace/registry';
+import fc from 'fast-check';
+import { createDedupe, type DedupeWindow } from './dedupe.ts';
+import { quickMessageId, rebuild } from './rebuild.ts';
+
+const minuteMs = 60_000;
+const window: DedupeWindow = { windowMs: 10 * minuteMs, leastIds: 10, mostIds: 1_000 };
+
+interface Written {
+  readonly messageId: string;
+  /** Before now. */
+  readonly agoMs?: number;
+  readonly rejected?: boolean;
+}
+
+/** One partition that holds what was written, and everything the router has rejected of it. */
+function topicsOf(written: readonly Written[]) {
+  const at = (agoMs = 0): number => Date.now() - agoMs;
+  const record = (
+    fields: Partial<ConsumedRecord> & Pick<ConsumedRecord, 'topic' | 'offset'>,
+  ): ConsumedRecord => ({
+    ...{ partition: 0, timestamp: at(), key: null, value: null, headers: {} },
+    ...fields,
+  });
+  const events = written.map(({ messageId, agoMs }, offset) =>
+    record({
+      ...{ topic: 'events', offset, timestamp: at(agoMs) },
+      headers: { 'source-id': Buffer.from('web') },
+      value: Buffer.from(JSON.stringify({ type: 'page', messageId, userId: 'u' })),
+    }),
+  );
+  const rejected = written.flatMap(({ rejected, agoMs }, offset) => {
+    const headers = { 'origin-topic': 'events', 'origin-partition': '0', 'origin-offset': String(offset) };
+    const buffers = Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)] as const);
+    const timestamp = at(agoMs) + 5;
+    return rejected
+      ? [record({ topic: 'rejected', offset, timestamp, headers: Object.fromEntries(buffers) })]
+      : [];
+  });
+  const scanned: ScanOptions[] = [];
+  const firstSince = (records: readonly ConsumedRecord[], time: number): number =>
+    records.find(({ timestamp }) => timestamp >= time)?.offset ?? records.length;
+  return {
+    events,
+    scanned,
+    offsetsAt: (_topic: string, time: number) => Promise.resolve(new Map([[0, firstSince(events, time)]])),
+    scan(options: ScanOptions): Promise<Scan> {
+      scanned.push(options);
+      const { topic, since = 0, starts, ends } = options;
+      const all = topic === 'events' ? events : rejected;
+      const found = all.filter(
+        ({ offset, timestamp }) =>
+          timestamp >= since && offset >= (starts?.get(0) ?? 0) && offset < (ends?.get(0) ?? Infinity),
+      );
+      return Promise.resolve({
+        ends: new Map(),
+        progress: { read: 0, total: found.length },
+        close: () => Promise.resolve(),
+        [Symbol.asyncIterator]: () =>
+          [found][Symbol.iterator]() as unknown as AsyncIterator<ConsumedRecord[]>,
+      });
+    },
+  };
+}
+
+async function rebuilt(
+  written: readonly Written[],
+  place: Partial<NewPartition> = {},
+  least: DedupeWindow = window,
+) {
+  const topics = topicsOf(written);
+  const dedupe = createDedupe(least);
+  const web = { id: 'web', writeKeys: ['wk'], enabled: true };
+  await rebuild(
+    {
+      kafka: topics,
+      names: { events: 'events', eventsRejected: 'rejected' },
+      config: { source: () => web, sourceByWriteKey: () => web },
+      ...{ frames: noRegistry, dedupe, window: least },
+      log: { info: () => undefined, warn: () => undefined },
+    },
+    [{ topic: 'events', partition: 0, next: written.length, finished: [], ...place }],
+    new AbortController().signal,
+  );
+  const knows = (messageId: string, offset = 1e9): boolean => dedupe.isRepeat(0, offset, 'web', messageId);
+  return { dedupe, knows, scanned: topics.scanned };
+}
+
+const numbered = (count: number, agoMs: (index: number) => number): Written[] =>
+  Array.from({ length: count }, (_, index) => ({ messageId: `m-${index}`, agoMs: agoMs(index) }));
+
+describe('what is read back', () => {
+  test('is the window before the last finished record, where that is more than the least number', async () => {
+    // One a second, the last one now.
+    const { knows } = await rebuilt(numbered(900, (index) => (900 - index) * 1_000));
+    assert.equal(knows('m-899'), true);
+    assert.equal(knows('m-301'), true);
+  });
+
+  test('is that window too where the last finished record is hours old', async () => {
+    const { knows } = await rebuilt(numbered(900, (index) => 5 * 3_600_000 + (900 - index) * 1_000));
+    assert.equal(knows('m-301'), true);
+  });
+
+  test('is the least number of records, however old they are', async () => {
+    const { dedupe, knows } = await rebuilt(numbered(100, (index) => (100 - index) * 60 * minuteMs));
+    assert.equal(knows('m-90'), true);
+    assert.equal(dedupe.size, 10);
+  });
+
+  test('is never more than the most', async () => {
+    const most = { ...window, mostIds: 50 };
+    const { scanned } = await rebuilt(
+      numbered(900, () => 0),
+      {},
+      most,
+    );
+    assert.equal(scanned.find(({ topic }) => topic === 'events')?.starts?.get(0), 850);
+  });
+
+  test('is nothing of what has yet to be handed out, but what an earlier owner finished of it', async () => {
+    const { knows } = await rebuilt(
+      numbered(9, () => 0),
+      { next: 4, finished: [{ from: 6, to: 8 }] },
+    );
+    assert.deepEqual(
+      ['m-3', 'm-4', 'm-5', 'm-6', 'm-7', 'm-8'].map((messageId) => knows(messageId)),
+      [true, false, false, true, true, false],
+    );
+  });
+
+  test('is no record that was rejected: it may come again, mended', async () => {
+    const { knows } = await rebuilt([
+      { messageId: 'm-0', agoMs: 7 * 3_600_000, rejected: true },
+      { messageId: 'm-1', agoMs: 7 * 3_600_000 },
+    ]);
+    assert.deepEqual([knows('m-0'), knows('m-1')], [false, true]);
+  });
+
+  test('is looked for nowhere where there is nothing before the first record', async () => {
+    const { scanned } = await rebuilt(
+      numbered(5, () => 0),
+      { next: 0 },
+    );
+    assert.deepEqual(scanned, []);
+  });
+});
+
+test('a partition is told apart as if it had been read from its beginning without a break', async () => {
+  const ids = fc.record({ messageId: fc.nat({ max: 8 }).map(String), rejected: fc.boolean() });
+  const records = fc.array(ids, { minLength: 1, maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(records, fc.nat({ max: 20 }), async (written, crash) => {
+      const next = Math.min(crash, written.length);
+      const { knows } = await rebuilt(written, { next }, { ...window, leastIds: 100 });
+      const seen = new Set(
+        written
+          .slice(0, next)
+          .filter(({ rejected }) => !rejected)
+          .map(({ messageId }) => messageId),
+      );
+      for (const [offset, { messageId }] of written.entries()) {
+        if (offset < next) continue;
+        assert.equal(knows(messageId, offset), seen.has(messageId));
+        seen.add(messageId);
+      }
+    }),
+  );
+});
+
+describe('the id without parsing', () => {
+  const event = { type: 'track', messageId: 'm-ö', timestamp: '2026-11-21T07:29:33.479Z', event: 'e' };
+
+  test('is that of an event as ingest writes it', () => {
+    assert.equal(quickMessageId(Buffer.from(JSON.stringify(event))), 'm-ö');
+  });
+
+  test('is left to a parser where anything might make it another', () => {
+    for (const value of [
+      null,
+      '{"messageId":"m","type":"track"}',
+      '{"type":"track","messageId":"m","messageId":"n"}',
+      '{"type":"track","messageId":"m","message\\u0049d":"n"}',
+      '{"type":"track","messageId":"m\\"n"}',
+      '{"type":"track","messageId":7}',
+      JSON.stringify({ ...event, properties: { messageId: 'other' } }),
+    ]) {
+      assert.equal(quickMessageId(value === null ? null : Buffer.from(value)), undefined, value ?? 'null');
+    }
+  });
+});
