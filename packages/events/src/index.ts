@@ -2,6 +2,7 @@ export { batchSchema, callSchemas, callTypes, type CallType } from './call-schem
 export { callBytes, maxBatchBytes, maxBatchCalls, maxCallBytes, maxEventBytes } from './limits.ts';
 export { formatInstant, isInstant, parseInstant } from './instant.ts';
 export { deliveryId, recordMessageId } from './name-based-id.ts';
+export { producerSchema } from './producer-schema.ts';
 export {
   isEventType,
   readBatch,

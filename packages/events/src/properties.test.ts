@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
+import { producerSchema } from './producer-schema.ts';
 import { readCall, type ReadOptions } from './read-call.ts';
 import { eventSchemas, eventTypes, type EventType, type TailraceEvent } from './schema.ts';
 import { webhookBody } from './webhook-body.ts';
@@ -156,3 +157,32 @@ const specifiedKeys: Readonly<Record<EventType, readonly string[]>> = {
   group: ['version', 'type', 'timestamp', 'groupId', 'traits'],
   delete: ['type', 'timestamp'],
 };
+
+describe('the schema that is registered for producers', () => {
+  const fits = new Ajv({ strict: false }).compile(producerSchema());
+
+  test('takes every event as it stands in the topic', () => {
+    forEveryEvent((event) => {
+      assert.ok(fits(event), JSON.stringify([event, fits.errors]));
+    });
+  });
+
+  test('asks for no field that is filled in, and lets nothing through that is refused', () => {
+    let fitting = 0;
+    const timeless = anyCall.map((call) =>
+      Object.fromEntries(Object.entries(call).filter(([field]) => !/(timestamp|At)$/i.test(field))),
+    );
+    fc.assert(
+      fc.property(timeless, (call) => {
+        if (!fits(call)) return;
+        fitting++;
+        const result = readCall(call, options);
+        assert.ok(result.ok, JSON.stringify([call, result]));
+      }),
+      { numRuns: 2_000 },
+    );
+    assert.ok(fitting > 0);
+    assert.ok(fits({ type: 'track', event: 'e', userId: 'u' }));
+    assert.ok(!fits({ type: 'track', userId: 'u' }));
+  });
+});
