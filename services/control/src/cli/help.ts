@@ -6,7 +6,7 @@ const widthOfLeftColumn = 22;
 
 const settings = [
   'KAFKA_BROKERS, which must be set, KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD,',
-  'KAFKA_SSL, KAFKA_SSL_CA, TAILRACE_TOPIC_PREFIX, TAILRACE_PARTITIONS, TAILRACE_RETRY_SCHEDULE',
+  'KAFKA_SSL, KAFKA_SSL_CA, SCHEMA_REGISTRY_URL, TAILRACE_TOPIC_PREFIX, TAILRACE_PARTITIONS, TAILRACE_RETRY_SCHEDULE',
 ];
 
 /** The help for what begins with `topic`: a command's name, a group's, or nothing for all. */

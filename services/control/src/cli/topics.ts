@@ -1,11 +1,14 @@
 /** `tailrace topics`: the topics that Tailrace needs. */
 import { styleText } from 'node:util';
+import { producerSchema } from '@tailrace/events';
 import type { TopicReport } from '@tailrace/kafka';
+import { registerSubject, type SubjectReport } from '@tailrace/registry';
+import { readSettings, schemaRegistryUrl } from '@tailrace/service';
 import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topics';
 import { defineCommand, exitCodes } from './command.ts';
 import { withKafka, type TopicSettings } from './kafka.ts';
 
-const colours = { created: 'green', exists: 'dim', differs: 'yellow' } as const;
+const colours = { created: 'green', registered: 'green', exists: 'dim', differs: 'yellow' } as const;
 
 export const topicsApply = defineCommand({
   name: 'topics apply',
@@ -14,17 +17,27 @@ export const topicsApply = defineCommand({
     'Creates what is missing, and says of a topic that differs how, and how to mend it. It never changes a\n' +
       'topic that exists, so it may run at every deployment. That a topic differs is no failure, since\n' +
       'somebody may have meant it; with --strict it is.',
+    'Where SCHEMA_REGISTRY_URL is set, it also registers the JSON Schema of what may be written to the topic\n' +
+      'events, as the subject <prefix>events-value.',
   ],
   options: {
     strict: { type: 'boolean', help: 'end with exit code 1 where a topic differs' },
   },
   async run({ strict }, context) {
-    const reports = await withKafka(context, (kafka, settings) => kafka.ensureTopics(specsOf(settings)));
+    const { registryUrl } = readSettings(context.env, { registryUrl: schemaRegistryUrl() });
+    const { reports, names } = await withKafka(context, async (kafka, settings) => ({
+      reports: await kafka.ensureTopics(specsOf(settings)),
+      names: topicNames(settings.prefix),
+    }));
+    const schema =
+      registryUrl === undefined
+        ? undefined
+        : await registerSubject(registryUrl, `${names.events}-value`, producerSchema());
     const differs = reports.some(({ outcome }) => outcome === 'differs');
     return {
       exitCode: strict && differs ? exitCodes.failed : exitCodes.done,
-      text: reports.flatMap(linesOf),
-      json: { topics: reports },
+      text: [...reports.flatMap(linesOf), ...(schema ? [schemaLine(schema)] : [])],
+      json: { topics: reports, ...(schema && { schema }) },
     };
   },
 });
@@ -65,4 +78,8 @@ function specsOf({ prefix, partitions, retryScheduleMs }: TopicSettings) {
 function linesOf({ name, outcome, differences }: TopicReport): string[] {
   const line = `${styleText(colours[outcome], outcome.padEnd(7))}  ${name}`;
   return [line, ...differences.map((difference) => `         ${difference}`)];
+}
+
+function schemaLine({ subject, outcome, schemaId }: SubjectReport): string {
+  return `${styleText(colours[outcome], outcome.padEnd(7))}  ${subject}, schema ${schemaId}`;
 }
