@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { TailraceError } from '@tailrace/errors';
 
-/** `local-start-failed` with `what` happened and the end of the broker's log, which says why. */
-export async function startFailure(what: string, logFile: string, cause?: unknown): Promise<TailraceError> {
+/** `local-start-failed` with `what` happened and the end of the log, which says why. */
+export async function startFailure(
+  what: string,
+  logFile: string,
+  cause?: unknown,
+  who = 'Apache Kafka',
+): Promise<TailraceError> {
   const log = await readFile(logFile, 'utf8').catch(() => '');
   return new TailraceError(
     'local-start-failed',
-    `Apache Kafka did not start: ${what}. The end of ${logFile}:\n${lastLines(log)}`,
+    `${who} did not start: ${what}. The end of ${logFile}:\n${lastLines(log)}`,
     { cause },
   );
 }

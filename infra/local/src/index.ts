@@ -8,3 +8,4 @@ export {
 } from './broker.ts';
 export { nodeFlags } from './node-flags.ts';
 export { freePort, isFree } from './ports.ts';
+export { startRegistry, type LocalRegistry, type RegistryOptions } from './registry.ts';

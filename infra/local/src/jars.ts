@@ -6,15 +6,13 @@
  * complete and checked, by a rename, so that an interrupted download or two starts at once leave nothing half
  * done; its name holds a digest of SHA256SUMS, so that checkouts with other pins do not quarrel over it.
  */
-import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { TailraceError } from '@tailrace/errors';
 import type { Environment, Progress } from './broker.ts';
+import { cacheDir, runMaven, type MavenRun } from './maven.ts';
 
 export const kafkaVersion = '4.3.1';
 
@@ -75,12 +73,6 @@ export async function findFaults(dir: string, pinned: ReadonlyMap<string, string
   return [...extra, ...checked.filter((fault) => fault !== undefined)];
 }
 
-interface MavenRun {
-  readonly env: Environment;
-  readonly progress: Progress;
-  readonly signal: AbortSignal;
-}
-
 async function fill(cache: string, pinned: ReadonlyMap<string, string>, run: MavenRun): Promise<void> {
   const partial = `${cache}.partial-${randomUUID()}`;
   await mkdir(partial, { recursive: true });
@@ -106,49 +98,21 @@ async function fill(cache: string, pinned: ReadonlyMap<string, string>, run: Mav
 async function copyDependencies(
   into: string,
   pinned: ReadonlyMap<string, string>,
-  { env, progress, signal }: MavenRun,
+  run: MavenRun,
 ): Promise<void> {
-  progress(`resolving Apache Kafka ${kafkaVersion} with Maven`);
-  const args = [
-    '-B',
-    '-f',
-    join(kafkaDir, 'pom.xml'),
-    'dependency:copy-dependencies',
-    `-DoutputDirectory=${into}`,
-  ];
-  const maven = spawn('mvn', args, { env: { ...env }, stdio: ['ignore', 'pipe', 'inherit'], signal });
-  const problems: string[] = [];
+  run.progress(`resolving Apache Kafka ${kafkaVersion} with Maven`);
+  const args = ['-f', join(kafkaDir, 'pom.xml'), 'dependency:copy-dependencies', `-DoutputDirectory=${into}`];
   let downloaded = 0;
-  createInterface({ input: maven.stdout }).on('line', (line) => {
+  const failure = await runMaven(args, run, (line) => {
     const jar = /Downloaded from .*\/([^/]+\.jar) /.exec(line)?.[1];
-    if (jar !== undefined && pinned.has(jar)) {
-      downloaded += 1;
-      progress('downloading jars', { done: downloaded, total: pinned.size });
-    }
-    if (line.includes('ERROR')) problems.push(line.replace(/^.*?ERROR\S*\s*/, ''));
+    if (jar === undefined || !pinned.has(jar)) return;
+    downloaded += 1;
+    run.progress('downloading jars', { done: downloaded, total: pinned.size });
   });
-  const failure = await new Promise<string | undefined>((resolve) => {
-    maven.on('error', (error) => {
-      resolve(error.message);
-    });
-    maven.on('close', (code, signal) => {
-      resolve(
-        code === 0
-          ? undefined
-          : (problems.find((problem) => problem !== '') ?? `it ended with ${signal ?? code}`),
-      );
-    });
-  });
-  signal.throwIfAborted();
   if (failure !== undefined) {
     throw new TailraceError(
       'local-start-failed',
       `Maven could not resolve Apache Kafka ${kafkaVersion}: ${failure}`,
     );
   }
-}
-
-function cacheDir(env: Environment): string {
-  const base = env['XDG_CACHE_HOME'];
-  return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'tailrace');
 }

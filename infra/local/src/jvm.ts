@@ -29,7 +29,7 @@ const stopTimeoutMs = 20_000;
 const orphanTimeoutMs = 10_000;
 
 /** What lives for a second, or does little, costs less without what pays off later. */
-const withoutOptimiser = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+export const withoutOptimiser = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 const run = promisify(execFile);
 
@@ -190,7 +190,7 @@ async function format(dataDir: string, classPath: string, env: Environment): Pro
   }
 }
 
-function javaCommand(env: Environment): string {
+export function javaCommand(env: Environment): string {
   const home = env['JAVA_HOME'];
   return home === undefined || home === '' ? 'java' : join(home, 'bin', 'java');
 }

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
 import {
+  flag,
   integer,
   readSettings,
   serviceSettings,
@@ -31,11 +32,14 @@ export interface Plan {
   readonly dataDir: string;
   /** Where the broker listens if that port is free. */
   readonly kafkaPort: number;
+  /** Where a schema registry of its own listens if that port is free; undefined for none. */
+  readonly registryPort: number | undefined;
   readonly ingestPort: number;
   readonly metricsPort: number;
   /** The sources and destinations to apply; undefined for the demo's. */
   readonly configFile: string | undefined;
   readonly demoPort: number;
+  readonly topicPrefix: string;
   /** In the order in which they are stopped: first whoever takes work in. */
   readonly services: readonly PlannedService[];
 }
@@ -52,6 +56,8 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
       ingestPort: port('TAILRACE_INGEST_PORT', 8080),
       controlPort: port('TAILRACE_CONTROL_PORT', 8081),
       demoPort: port('TAILRACE_DEMO_PORT', demoPort),
+      ownRegistry: flag('TAILRACE_REGISTRY', false),
+      registryPort: port('TAILRACE_REGISTRY_PORT', 8083),
       // The first of four in a row, one for each service.
       metricsPort: port('TAILRACE_METRICS_PORT', 9464, 65_532),
       // Checked here so that a slip shows before the broker is started.
@@ -85,6 +91,8 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
   ].filter(({ script }) => existsSync(script));
   return {
     ...settings,
+    registryPort: settings.ownRegistry ? settings.registryPort : undefined,
+    topicPrefix: settings.topics.prefix,
     dataDir: resolve(settings.dataDir),
     services: settings.configFile === undefined ? [...services, demo] : services,
   };

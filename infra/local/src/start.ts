@@ -17,6 +17,7 @@ import { acquireLock } from './lock.ts';
 import { openLogFile } from './log-file.ts';
 import { checkPorts, makePlan, type Plan } from './plan.ts';
 import { supervise, type Supervised } from './supervise.ts';
+import { startRegistry, type LocalRegistry } from './registry.ts';
 import { createTerminal } from './terminal.ts';
 
 /** npm passes on the signal that the terminal has sent to this process as well: that is still one key press. */
@@ -26,6 +27,7 @@ const terminal = createTerminal(process.stdout);
 const stopping = new AbortController();
 const services: Supervised[] = [];
 let broker: Broker | OwnBroker | undefined;
+let registry: LocalRegistry | undefined;
 let releaseLock: (() => Promise<void>) | undefined;
 let brokerRestarts = Promise.resolve();
 let stopRequestedAt = 0;
@@ -79,9 +81,24 @@ async function bringUp(): Promise<void> {
   ];
   terminal.say('kafka', `ready at ${broker.brokers.join(',')}, ${origin}`, 'good');
 
+  if (plan.registryPort !== undefined) {
+    registry = await startRegistry({
+      env: process.env,
+      brokers: broker.brokers,
+      topicPrefix: plan.topicPrefix,
+      port: plan.registryPort,
+      signal: stopping.signal,
+      onProgress: (phrase) => {
+        terminal.progress('registry', phrase);
+      },
+    });
+    terminal.say('registry', `ready at ${registry.url}`, 'good');
+  }
+
   const env = {
     ...process.env,
     KAFKA_BROKERS: broker.brokers.join(','),
+    SCHEMA_REGISTRY_URL: registry?.url ?? process.env['SCHEMA_REGISTRY_URL'],
     TAILRACE_SECRET_KEY:
       process.env['TAILRACE_SECRET_KEY'] ?? (await keptKey(join(plan.dataDir, 'secret-key'))),
     ...(plan.configFile === undefined && {
@@ -217,6 +234,7 @@ async function takeDown(): Promise<void> {
     await service.stop();
     terminal.say(service.name, 'stopped');
   }
+  await registry?.stop();
   await brokerRestarts;
   if (broker !== undefined) {
     await broker.stop();

@@ -1,0 +1,74 @@
+/**
+ * The schema registry's distribution, Apicurio Registry with all that it needs, unpacked in a cache outside the
+ * checkout. It appears there only complete, by a rename, made of a file that has the pinned checksum.
+ */
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { TailraceError } from '@tailrace/errors';
+import { parseSums } from './jars.ts';
+import { cacheDir, runMaven, type MavenRun } from './maven.ts';
+
+const registryVersion = '3.0.9';
+const artifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`;
+/** Later versions of the plugin want the POM of the artifact's parents too, which nothing here needs. */
+const copyGoal = 'org.apache.maven.plugins:maven-dependency-plugin:2.10:copy';
+const sumsFile = join(import.meta.dirname, '..', 'registry', 'SHA256SUMS');
+
+/** The jar to run, inside the directory it needs. Fails with `local-start-failed` and what to do about it. */
+export async function resolveRegistry(run: MavenRun): Promise<string> {
+  const [pinned] = [...parseSums(await readFile(sumsFile, 'utf8'))];
+  if (!pinned) throw new Error(`${sumsFile} names no file`);
+  const [file, digest] = pinned;
+  const home = join(cacheDir(run.env), `registry-${registryVersion}-${digest.slice(0, 12)}`);
+  if (!existsSync(home)) await unpack(home, file, digest, run);
+  return join(home, `apicurio-registry-app-${registryVersion}-runner.jar`);
+}
+
+async function unpack(home: string, file: string, digest: string, run: MavenRun): Promise<void> {
+  const partial = `${home}.partial-${randomUUID()}`;
+  const download = join(partial, 'download');
+  await mkdir(download, { recursive: true });
+  try {
+    run.progress(`resolving Apicurio Registry ${registryVersion} with Maven: 109 MB`);
+    const failure = await runMaven(
+      [copyGoal, `-Dartifact=${artifact}`, `-DoutputDirectory=${download}`],
+      run,
+    );
+    const archive = join(download, file);
+    const found = failure ?? (existsSync(archive) ? undefined : `there is no ${file}`);
+    if (found !== undefined) throw failed(`Maven could not resolve it: ${found}`);
+    if ((await sha256(archive)) !== digest) {
+      throw failed(
+        `${file} does not have the checksum of ${sumsFile}. Delete it from the local Maven repository ` +
+          '(~/.m2/repository/io/apicurio) and start again.',
+      );
+    }
+    run.progress('unpacking Apicurio Registry');
+    await promisify(execFile)('tar', ['-xzf', archive, '-C', partial]);
+    await rm(download, { recursive: true });
+    await rename(partial, home).catch((error: unknown) => {
+      // Another start was quicker, with the same file.
+      if (!existsSync(home)) throw error;
+    });
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+async function sha256(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+function failed(why: string): TailraceError {
+  return new TailraceError(
+    'local-start-failed',
+    `Apicurio Registry ${registryVersion} cannot be had. ${why}`,
+  );
+}

@@ -1,0 +1,47 @@
+/** Maven as a way to get artifacts by name, from wherever the machine's own Maven settings say. */
+import { spawn } from 'node:child_process';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Environment, Progress } from './broker.ts';
+
+export interface MavenRun {
+  readonly env: Environment;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** Runs it and shows `onLine` what it says. Why it failed, as a phrase; undefined where it did not. */
+export async function runMaven(
+  args: readonly string[],
+  { env, signal }: MavenRun,
+  onLine: (line: string) => void = () => undefined,
+): Promise<string | undefined> {
+  const maven = spawn('mvn', ['-B', ...args], {
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal,
+  });
+  const problems: string[] = [];
+  createInterface({ input: maven.stdout }).on('line', (line) => {
+    onLine(line);
+    if (line.includes('ERROR')) problems.push(line.replace(/^.*?ERROR\S*\s*/, ''));
+  });
+  const failure = await new Promise<string | undefined>((resolve) => {
+    maven.on('error', (error) => {
+      resolve(error.message);
+    });
+    maven.on('close', (code, signal) => {
+      const said = problems.find((problem) => problem !== '');
+      resolve(code === 0 ? undefined : (said ?? `it ended with ${signal ?? code}`));
+    });
+  });
+  signal.throwIfAborted();
+  return failure;
+}
+
+/** Where what was downloaded is kept, outside the checkout. */
+export function cacheDir(env: Environment): string {
+  const base = env['XDG_CACHE_HOME'];
+  return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'tailrace');
+}

@@ -1,0 +1,124 @@
+/**
+ * A schema registry of one's own, with Confluent's interface: Apicurio Registry on the local JVM, on loopback, which
+ * keeps its schemas in the Kafka that it is given and nothing anywhere else.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Environment, Progress } from './broker.ts';
+import { resolveRegistry } from './distribution.ts';
+import { startFailure } from './failure.ts';
+import { javaCommand, withoutOptimiser } from './jvm.ts';
+import { freePort, loopback } from './ports.ts';
+
+export interface RegistryOptions {
+  readonly env: Environment;
+  /** Bootstrap servers of a Kafka that asks for no password. */
+  readonly brokers: readonly string[];
+  /** Of the topics that it keeps its schemas in; it creates them. */
+  readonly topicPrefix: string;
+  /** The port to listen on where it is free; any other free one where it is not. */
+  readonly port?: number;
+  readonly quickStart?: boolean;
+  readonly onProgress?: Progress;
+  /** Gives up a start that is under way. */
+  readonly signal?: AbortSignal;
+}
+
+/** A registry that answers. */
+export interface LocalRegistry extends AsyncDisposable {
+  /** For SCHEMA_REGISTRY_URL. */
+  readonly url: string;
+  /** Ends it. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+const keeper = join(import.meta.dirname, '..', 'kafka', 'keeper.sh');
+const startTimeoutMs = 90_000;
+const pollMs = 100;
+
+/** Fails with `local-start-failed`, whose message says what to do. */
+export async function startRegistry(options: RegistryOptions): Promise<LocalRegistry> {
+  const { env, brokers, topicPrefix, quickStart = false } = options;
+  const { onProgress: progress = () => undefined, signal = new AbortController().signal } = options;
+  const jar = await resolveRegistry({ env, progress, signal });
+  const port = await freePort(options.port);
+  const url = `http://${loopback}:${port}/apis/ccompat/v7`;
+  const directory = await mkdtemp(join(tmpdir(), 'tailrace-registry-'));
+  const logFile = join(directory, 'registry.log');
+  const log = await open(logFile, 'a');
+
+  progress('starting the schema registry');
+  const child = spawn(
+    'sh',
+    [
+      ...[keeper, directory, javaCommand(env)],
+      ...(quickStart ? withoutOptimiser : []),
+      ...['-Xmx512m', '-Djava.awt.headless=true', '-jar', jar],
+    ],
+    {
+      cwd: directory,
+      env: {
+        ...env,
+        APICURIO_STORAGE_KIND: 'kafkasql',
+        APICURIO_KAFKASQL_BOOTSTRAP_SERVERS: brokers.join(','),
+        APICURIO_KAFKASQL_TOPIC: `${topicPrefix}registry`,
+        APICURIO_KAFKASQL_SNAPSHOTS_TOPIC: `${topicPrefix}registry.snapshots`,
+        APICURIO_EVENTS_KAFKA_TOPIC: `${topicPrefix}registry.events`,
+        // It waits this long for its journal to be empty before it answers; 5 s by default.
+        APICURIO_KAFKASQL_CONSUMER_POLL_TIMEOUT: '100',
+        QUARKUS_HTTP_HOST: loopback,
+        QUARKUS_HTTP_PORT: String(port),
+      },
+      detached: true,
+      stdio: ['pipe', log.fd, log.fd],
+    },
+  );
+  child.stdin?.on('error', () => undefined);
+  await log.close();
+  // Somebody who forgets to stop it can still end, and the keeper then ends it.
+  child.unref();
+  (child.stdin as Socket | null)?.unref();
+
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const end = async (): Promise<void> => {
+    if (!hasEnded()) {
+      child.ref();
+      const ended = once(child, 'exit');
+      // It keeps nothing that would have to be flushed.
+      child.stdin?.write('KILL\n');
+      await ended;
+    }
+    await rm(directory, { recursive: true, force: true });
+  };
+
+  const deadline = Date.now() + startTimeoutMs;
+  while (!(await answers(url))) {
+    if (!hasEnded() && Date.now() < deadline && !signal.aborted) {
+      await sleep(pollMs);
+      continue;
+    }
+    const what = hasEnded() ? 'it ended' : 'it does not answer';
+    const failure = await startFailure(what, logFile, undefined, 'Apicurio Registry');
+    await end();
+    signal.throwIfAborted();
+    throw failure;
+  }
+  let ending: Promise<void> | undefined;
+  const stop = (): Promise<void> => (ending ??= end());
+  return { url, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/subjects`, { signal: AbortSignal.timeout(2_000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
