@@ -1,0 +1,301 @@
+/** Direct producers in Confluent wire format, on a real registry that keeps its schemas in the same Kafka. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { applyConfiguration } from '@tailrace/config';
+import { connectKafka, type ConsumedRecord, type Kafka } from '@tailrace/kafka';
+import { freePort } from '@tailrace/local';
+import { topicNames, type TopicNames } from '@tailrace/topics';
+import kafkajs from 'kafkajs';
+import { sharedBroker } from '../support/broker.ts';
+import { tailrace } from '../support/cli.ts';
+import { eventually } from '../support/kafka-client.ts';
+import { startService } from '../support/process.ts';
+import { startTestRegistry, type TestRegistry } from '../support/registry.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../support/topics.ts';
+
+const ignore = (): void => undefined;
+const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+const avroSchema = {
+  ...{ type: 'record', name: 'Call', namespace: 'shop' },
+  fields: [
+    { name: 'type', type: { type: 'enum', name: 'Kind', symbols: ['track', 'page'] } },
+    { name: 'userId', type: ['null', 'string'], default: null },
+    { name: 'messageId', type: 'string' },
+    { name: 'event', type: ['null', 'string'], default: null },
+    { name: 'timestamp', type: { type: 'long', logicalType: 'timestamp-micros' } },
+    {
+      name: 'properties',
+      type: {
+        ...{ type: 'record', name: 'Properties' },
+        fields: [
+          { name: 'total', type: 'long' },
+          { name: 'image', type: 'bytes' },
+          { name: 'tags', type: { type: 'array', items: 'string' } },
+          { name: 'either', type: ['int', 'double'] },
+        ],
+      },
+    },
+  ],
+};
+
+const protobufSchema = `
+  syntax = "proto3";
+  package shop;
+  import "google/protobuf/struct.proto";
+  message Order { int64 number = 1; }
+  message Call {
+    string type = 1;
+    string user_id = 2;
+    string message_id = 3;
+    string event = 4;
+    google.protobuf.Struct properties = 5;
+  }
+`;
+
+const jsonSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  ...{ type: 'object', required: ['type', 'userId'] },
+  properties: { type: { const: 'track' }, userId: { type: 'string' }, properties: { type: 'object' } },
+};
+
+let brokers: readonly string[];
+let kafka: Kafka;
+let names: TopicNames;
+let producer: kafkajs.Producer;
+let registry: TestRegistry;
+let client: SchemaRegistry;
+let metricsPort: number;
+let deliveries: WatchedTopic;
+let rejected: WatchedTopic;
+const opened = new AsyncDisposableStack();
+
+before(async () => {
+  ({ brokers } = await sharedBroker());
+  registry = opened.use(await startTestRegistry(brokers));
+  client = new SchemaRegistry({ host: registry.url });
+  kafka = connectKafka({ brokers, clientId: 'registry-test' }, quiet);
+  opened.defer(() => kafka.close());
+  const prefix = uniquePrefix();
+  names = await createTopics(kafka, prefix, { partitions: 1, retryScheduleMs: [1_000] });
+  await applyConfiguration(kafka, names.config, {
+    sources: [{ id: 'shop', writeKeys: ['wk_shop'], enabled: true }],
+    destinations: [
+      {
+        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['shop'] },
+        settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
+      },
+    ],
+  });
+  producer = new kafkajs.Kafka({ brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING }).producer();
+  await producer.connect();
+  opened.defer(() => producer.disconnect());
+  metricsPort = await freePort();
+  opened.use(
+    await startService('router', {
+      KAFKA_BROKERS: brokers.join(','),
+      TAILRACE_TOPIC_PREFIX: prefix,
+      TAILRACE_METRICS_PORT: String(metricsPort),
+      SCHEMA_REGISTRY_URL: registry.gateUrl,
+    }),
+  );
+  deliveries = opened.use(await watchTopic(kafka, names.deliveries));
+  rejected = opened.use(await watchTopic(kafka, names.eventsRejected));
+});
+after(() => opened.disposeAsync());
+
+async function write(key: string, value: Buffer | string | null): Promise<void> {
+  await producer.send({
+    topic: names.events,
+    messages: [{ key, value, headers: { 'write-key': 'wk_shop' } }],
+  });
+}
+
+const plainCall = (userId: string): string => JSON.stringify({ type: 'track', event: 'plain', userId });
+
+/** The body of the webhook for the user's call, once it is there. */
+async function bodyOf(userId: string): Promise<string> {
+  const delivery = await deliveries.find(({ key }) => key?.toString() === `crm/${userId}`);
+  return delivery.value?.toString() ?? '';
+}
+
+const rejectionOf = (key: string): Promise<ConsumedRecord> =>
+  rejected.find((record) => record.key?.toString() === key);
+
+/** A frame around any bytes. */
+function frame(schemaId: number, payload: Buffer): Buffer {
+  const header = Buffer.alloc(5);
+  header.writeInt32BE(schemaId, 1);
+  return Buffer.concat([header, payload]);
+}
+
+async function registerAvro(subject: string): Promise<number> {
+  const schema = { type: SchemaType.AVRO as const, schema: JSON.stringify(avroSchema) };
+  return (await client.register(schema, { subject })).id;
+}
+
+const avroCall = (userId: string) => ({
+  ...{ type: 'track', userId, messageId: `avro-${userId}`, event: 'Order Completed' },
+  timestamp: Date.UTC(2026, 10, 21, 7, 29, 33, 479) * 1_000,
+  properties: { total: 12, image: Buffer.from([1, 2, 3]), tags: ['a', 'b'], either: { double: 0.5 } },
+});
+
+describe('a call in wire format', () => {
+  test('of JSON Schema arrives, numbers beyond 2^53 included', async () => {
+    const { id } = await client.register(
+      { type: SchemaType.JSON, schema: JSON.stringify(jsonSchema) },
+      { subject: 'json-call' },
+    );
+    const text =
+      '{"type":"track","event":"e","userId":"json-1","properties":{"number":12345678901234567890}}';
+    await write('json-1', frame(id, Buffer.from(text)));
+    assert.match(await bodyOf('json-1'), /"event":"e","properties":\{"number":12345678901234567890\}\}$/);
+  });
+
+  test('of Avro arrives, with times, bytes and unions as JSON has them', async () => {
+    const id = await registerAvro('avro-call');
+    await write('avro-1', await client.encode(id, avroCall('avro-1')));
+    assert.deepEqual(JSON.parse(await bodyOf('avro-1')), {
+      ...{ version: 1, type: 'track', userId: 'avro-1', timestamp: '2026-11-21T07:29:33.479Z' },
+      event: 'Order Completed',
+      properties: { total: 12, image: 'AQID', tags: ['a', 'b'], either: 0.5 },
+    });
+  });
+
+  test('of Protobuf arrives, whichever message of its schema it is', async () => {
+    const { id } = await client.register(
+      { type: SchemaType.PROTOBUF, schema: protobufSchema },
+      { subject: 'protobuf-call' },
+    );
+    // Field by field, as another language would write it: Call is the second message, index 1.
+    const text = (field: number, value: string): Buffer =>
+      Buffer.concat([Buffer.from([(field << 3) | 2, value.length]), Buffer.from(value)]);
+    const value = Buffer.from('11000000000000e03f', 'hex');
+    const entry = Buffer.concat([text(1, 'share'), Buffer.from([0x12, value.length]), value]);
+    const struct = Buffer.concat([Buffer.from([0x0a, entry.length]), entry]);
+    const payload = Buffer.concat([
+      Buffer.from([2, 2]),
+      text(1, 'track'),
+      text(2, 'proto-1'),
+      text(3, 'm-proto-1'),
+      text(4, 'Order Completed'),
+      Buffer.from([0x2a, struct.length]),
+      struct,
+    ]);
+    await write('proto-1', frame(id, payload));
+    const body = JSON.parse(await bodyOf('proto-1')) as Record<string, unknown>;
+    assert.equal(body['event'], 'Order Completed');
+    assert.deepEqual(body['properties'], { share: 0.5 });
+  });
+});
+
+describe('a frame that cannot be read', () => {
+  test('is set aside as it is, and those behind it go on', async () => {
+    const id = await registerAvro('avro-call');
+    const good = await client.encode(id, avroCall('behind'));
+    const { id: stringId } = await client.register(
+      {
+        type: SchemaType.AVRO,
+        schema: JSON.stringify({
+          type: 'record',
+          name: 'Other',
+          namespace: 'shop',
+          fields: [{ name: 'a', type: 'long' }],
+        }),
+      },
+      { subject: 'other' },
+    );
+    const frames: [key: string, value: Buffer, code: string, message: RegExp][] = [
+      ['unknown-id', frame(123_456, Buffer.from('x')), 'unknown-schema', /no schema with the id 123456/],
+      ['no-id', Buffer.from([0, 0, 1]), 'schema-mismatch', /ends before its schema id/],
+      ['truncated', good.subarray(0, -3), 'schema-mismatch', /ends too early/],
+      ['trailing', Buffer.concat([good, Buffer.from([0])]), 'schema-mismatch', /1 bytes are left over/],
+      ['other-schema', frame(stringId, Buffer.from([2])), 'invalid-call', /type must be one of/],
+      // An array that says to have 2^40 items.
+      [
+        'bomb',
+        Buffer.concat([good.subarray(0, -13), Buffer.from([0x80, 0x80, 0x80, 0x80, 0x80, 0x40])]),
+        'schema-mismatch',
+        /./,
+      ],
+    ];
+    await producer.send({
+      topic: names.events,
+      messages: [...frames, ['behind', good] as const].map(([key, value]) => ({
+        ...{ key, value },
+        headers: { 'write-key': 'wk_shop' },
+      })),
+    });
+    await bodyOf('behind');
+    for (const [key, value, code, message] of frames) {
+      const record = await rejectionOf(key);
+      assert.deepEqual(record.value, value);
+      assert.equal(headerOf(record, 'error-code'), code, key);
+      assert.match(headerOf(record, 'error-message') ?? '', message);
+      assert.equal(headerOf(record, 'origin-topic'), names.events);
+    }
+  });
+});
+
+test('a registry that is away holds up only what needs it, is told of by readiness, and loses nothing', async () => {
+  const known = await registerAvro('avro-call');
+  await write('before', await client.encode(known, avroCall('before')));
+  await bodyOf('before');
+  const { id: fresh } = await client.register(
+    { type: SchemaType.JSON, schema: JSON.stringify({ ...jsonSchema, title: 'fresh' }) },
+    { subject: 'fresh' },
+  );
+  const readiness = async (): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status;
+  assert.equal(await readiness(), 200);
+
+  await registry.shut();
+  const call = { type: 'track', event: 'first', userId: 'waiting' };
+  for (let number = 0; number < 300; number++) {
+    const value = Buffer.from(JSON.stringify({ ...call, userId: `waiting-${number}` }));
+    await write(`waiting-${number}`, frame(fresh, value));
+  }
+  await write('waiting-0', plainCall('waiting-0'));
+  await write('plain', plainCall('plain'));
+  await write('cached', await client.encode(known, avroCall('cached')));
+  await bodyOf('plain');
+  await bodyOf('cached');
+  await eventually(readiness, (status) => status === 503);
+  assert.ok(!deliveries.items.some(({ key }) => key?.toString().startsWith('crm/waiting-')));
+
+  await registry.open();
+  await bodyOf('waiting-299');
+  await eventually(readiness, (status) => status === 200);
+  await deliveries.waitFor(
+    (records) => records.filter(({ key }) => key?.toString().startsWith('crm/waiting-')).length === 301,
+  );
+  const events = deliveries.items
+    .filter(({ key }) => key?.toString() === 'crm/waiting-0')
+    .map(({ value }) => (JSON.parse(value?.toString() ?? '') as { event: string }).event);
+  assert.deepEqual(events, ['first', 'plain'], "a user's calls stay in their order");
+});
+
+test('topics apply registers the schema of events once, and calls written by it arrive', async () => {
+  const env = {
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: names.events.replace(/events$/, ''),
+    TAILRACE_PARTITIONS: '1',
+    TAILRACE_RETRY_SCHEDULE: '1s',
+    SCHEMA_REGISTRY_URL: registry.url,
+  };
+  const subject = `${topicNames(env.TAILRACE_TOPIC_PREFIX).events}-value`;
+  for (const outcome of ['registered', 'exists']) {
+    const run = await tailrace(['topics', 'apply', '--output', 'json'], env);
+    assert.equal(run.exitCode, 0, run.stderr);
+    const { schema } = JSON.parse(run.stdout) as { schema: { outcome: string; subject: string } };
+    assert.deepEqual([schema.outcome, schema.subject], [outcome, subject]);
+  }
+  const config = await fetch(`${registry.url}/config/${subject}`);
+  assert.equal(((await config.json()) as { compatibilityLevel: string }).compatibilityLevel, 'BACKWARD');
+
+  const id = await client.getLatestSchemaId(subject);
+  await write('by-subject', await client.encode(id, { type: 'track', event: 'e', userId: 'by-subject' }));
+  await bodyOf('by-subject');
+  await assert.rejects(client.encode(id, { type: 'track', userId: 'by-subject' }), /invalid payload/);
+});
