@@ -1,0 +1,220 @@
+/**
+ * Generated calls, valid and broken, through both ways in: HTTP, alone and in batches, and straight into Kafka. Each
+ * is delivered once, or refused with a reason that its sender is told or that `events.rejected` holds.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ConsumedRecord } from '@tailrace/kafka';
+import fc from 'fast-check';
+import { startPipeline, type Connection, type Pipeline } from '../support/pipeline.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { headerOf, watchTopic, type WatchedTopic } from '../support/topics.ts';
+
+let pipeline: Pipeline;
+let rejected: WatchedTopic;
+const opened = new AsyncDisposableStack();
+before(async () => {
+  pipeline = opened.use(await startPipeline());
+  rejected = opened.use(await watchTopic(pipeline.kafka, pipeline.names.eventsRejected));
+});
+after(() => opened.disposeAsync());
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What makes a call of any type one that cannot be used. */
+const faults: Readonly<Record<string, (call: Fields) => Fields | string>> = {
+  'no user': (call) => ({ ...call, userId: null, anonymousId: '' }),
+  'no such type': (call) => ({ ...call, type: 'teleport' }),
+  'a long messageId': (call) => ({ ...call, messageId: 'x'.repeat(101) }),
+  'an unreadable time': (call) => ({ ...call, timestamp: 'yesterday' }),
+  'properties that are text': (call) => ({ ...call, properties: 'text', traits: 'text', context: 'text' }),
+  'an id that is an object': (call) => ({ ...call, userId: { id: 1 } }),
+  'no object': () => '["call"]',
+  'deep nesting': (call) => ({
+    ...call,
+    context: JSON.parse(`${'{"a":'.repeat(200)}1${'}'.repeat(200)}`) as object,
+  }),
+  'too much': (call) => ({ ...call, properties: { filler: 'x'.repeat(70_000) } }),
+};
+
+const required: Readonly<Record<string, Fields>> = {
+  track: { event: 'Order Completed' },
+  identify: {},
+  page: {},
+  screen: {},
+  group: { groupId: 'g' },
+  alias: { previousId: 'p' },
+};
+
+/** What a call may have beside what it must have. */
+const extras = fc.record(
+  {
+    properties: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 }),
+    traits: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 }),
+    context: fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 }),
+    timestamp: fc.constantFrom('2026-11-21T07:29:33+0100', '2026-11-21', 1_795_246_173_479, null),
+    name: fc.string(),
+    channel: fc.jsonValue({ maxDepth: 1 }),
+    unknown: fc.jsonValue({ maxDepth: 2 }),
+  },
+  { requiredKeys: [] },
+);
+
+const generatedCall = fc.record({
+  type: fc.constantFrom(...Object.keys(required)),
+  extras,
+  byAnonymousId: fc.boolean(),
+  fault: fc.option(fc.constantFrom(...Object.keys(faults)), { freq: 2 }),
+  way: fc.constantFrom('single', 'batch', 'direct'),
+});
+
+interface Sent {
+  /** Names the user of a call that can be used, and so its webhook. */
+  readonly id: string;
+  readonly type: string;
+  readonly fault: string | null;
+  /** As it stands in a body or in a record. */
+  readonly json: string;
+}
+
+function sentOf({ type, extras, byAnonymousId, fault, way }: Generated, id: string): Sent {
+  const user = byAnonymousId ? { anonymousId: id } : { userId: id };
+  const call = { ...extras, type, messageId: `m-${id}`, ...required[type], ...user };
+  const broken = fault === null ? call : (faults[fault]?.(call) ?? call);
+  // Its route says what type a single call is of, whatever it says itself.
+  const isMended = fault === 'no such type' && way === 'single';
+  const json = typeof broken === 'string' ? broken : JSON.stringify(broken);
+  return { id, type, fault: isMended ? null : fault, json };
+}
+
+type Generated = typeof generatedCall extends fc.Arbitrary<infer T> ? T : never;
+
+interface Account {
+  readonly accepted: Sent[];
+  /** Refused with a reason in the answer. */
+  readonly refused: Sent[];
+  /** To be found in `events.rejected`. */
+  readonly setAside: Sent[];
+}
+
+async function sendSingle(connection: Connection, call: Sent, account: Account): Promise<void> {
+  const response = await postRaw(connection, call.type, call.json);
+  const answer = (await response.json()) as { success?: boolean; code?: string; message?: string };
+  if (response.status === 200) {
+    account.accepted.push(call);
+    return;
+  }
+  assert.ok([400, 413].includes(response.status), `${response.status}`);
+  assert.ok(answer.code && answer.message);
+  account.refused.push(call);
+}
+
+async function sendBatch(connection: Connection, calls: readonly Sent[], account: Account): Promise<void> {
+  const response = await postRaw(
+    connection,
+    'batch',
+    `{"batch":[${calls.map(({ json }) => json).join(',')}]}`,
+  );
+  const answer = (await response.json()) as {
+    readonly message?: string;
+    readonly rejected?: readonly { index: number; code: string; message: string }[];
+  };
+  const named = new Map((answer.rejected ?? []).map(({ index, message }) => [index, message]));
+  if (response.status !== 200) assert.equal(named.size, calls.length, answer.message);
+  for (const [index, call] of calls.entries()) {
+    if (!named.has(index)) account.accepted.push(call);
+    else if (response.status === 200) account.setAside.push(call);
+    else account.refused.push(call);
+  }
+}
+
+function postRaw({ writeKey }: Connection, route: string, body: string): Promise<Response> {
+  return fetch(`${pipeline.ingestUrl}/v1/${route}`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${writeKey}:`)}` },
+    body,
+  });
+}
+
+/** Whom a webhook is about: the user, under whichever key. */
+function userOf(body: Buffer): string {
+  const { userId, anonymousId, 'User ID': aliased } = JSON.parse(body.toString()) as Record<string, string>;
+  return userId ?? anonymousId ?? aliased ?? '';
+}
+
+test(
+  'every call is delivered once, or refused with a reason, and the totals add up',
+  { timeout: 120_000 },
+  async () => {
+    const publisher = pipeline.kafka.publisher();
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(generatedCall, { minLength: 40, maxLength: 80 }), async (generated) => {
+        run += 1;
+        await using receiver = await startReceiver();
+        const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+        const account: Account = { accepted: [], refused: [], setAside: [] };
+        const sentBy = (way: string): Sent[] =>
+          generated.flatMap((call, index) => (call.way === way ? [sentOf(call, `${run}-${index}`)] : []));
+        const publish = ({ id, json }: Sent): Promise<void> =>
+          publisher.publish({
+            ...{ topic: pipeline.names.events, key: id, value: json },
+            headers: { 'write-key': connection.writeKey },
+          });
+        const known = rejected.items.length;
+
+        const direct = sentBy('direct');
+        const batch = sentBy('batch');
+        await Promise.all([
+          ...direct.map(publish),
+          ...sentBy('single').map((call) => sendSingle(connection, call, account)),
+          ...[batch.slice(0, 5), batch.slice(5)]
+            .filter((calls) => calls.length > 0)
+            .map((calls) => sendBatch(connection, calls, account)),
+        ]);
+        // Behind all of it in every partition: once they are there, nothing else is on its way.
+        const last = Array.from({ length: 16 }, (_, index) =>
+          sentOf(
+            { type: 'page', extras: {}, byAnonymousId: false, fault: null, way: 'direct' },
+            `${run}-last-${index}`,
+          ),
+        );
+        await Promise.all(last.map(publish));
+        const arrivedUsers = (): string[] => receiver.requests.map(({ body }) => userOf(body));
+        await receiver.waitFor(() => {
+          const users = new Set(arrivedUsers());
+          return last.every(({ id }) => users.has(id));
+        }, 30_000);
+
+        await rejected.refresh();
+        const setAside = rejected.items.slice(known);
+        const asideDirect = new Set(
+          setAside
+            .filter((record) => headerOf(record, 'origin-topic') !== undefined)
+            .map(({ key }) => key?.toString()),
+        );
+        for (const call of direct)
+          (asideDirect.has(call.id) ? account.setAside : account.accepted).push(call);
+        assert.equal(
+          account.accepted.length + account.refused.length + account.setAside.length,
+          generated.length,
+        );
+        assert.equal(setAside.length, account.setAside.length);
+        for (const record of setAside) assertReason(record);
+        for (const { fault, json } of account.accepted) assert.equal(fault, null, json.slice(0, 300));
+        for (const { fault, json } of [...account.refused, ...account.setAside]) {
+          assert.notEqual(fault, null, json.slice(0, 300));
+        }
+        const wanted = [...account.accepted, ...last].map(({ id }) => id);
+        await receiver.waitFor(wanted.length, 20_000);
+        assert.deepEqual(arrivedUsers().sort(), wanted.sort());
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
+  },
+);
+
+function assertReason(record: ConsumedRecord): void {
+  assert.ok(headerOf(record, 'error-code'));
+  assert.match(headerOf(record, 'error-message') ?? '', /^[A-Za-z].*\.$/);
+}
