@@ -29,11 +29,22 @@ export interface BrokerOptions {
    * tests, which start many and send little.
    */
   readonly quickStart?: boolean;
+  /** One more way in, for tests of those who use it; the broker then runs on the JVM. */
+  readonly secure?: SecureListener;
   readonly onProgress?: Progress;
   /** Called when a broker that was started here ends without having been told to, with how. */
   readonly onDeath?: (how: string) => void;
   /** Gives up a start that is under way. */
   readonly signal?: AbortSignal;
+}
+
+/** A listener that demands TLS and a password, and allows nothing that no ACL allows. */
+export interface SecureListener {
+  readonly port: number;
+  /** A file with the key (PKCS 8) and the certificate, in PEM. */
+  readonly keyStore: string;
+  /** Passwords by name, for PLAIN and SCRAM. */
+  readonly users: Readonly<Record<string, string>>;
 }
 
 /** A Kafka that answers. */
@@ -63,6 +74,7 @@ export interface NodeOptions {
   readonly keepData: boolean;
   readonly port: number | undefined;
   readonly quickStart: boolean;
+  readonly secure: SecureListener | undefined;
   readonly progress: Progress;
   readonly onDeath: (how: string) => void;
   readonly signal: AbortSignal;
@@ -114,6 +126,7 @@ export async function startOwnBroker(options: BrokerOptions): Promise<OwnBroker>
       keepData,
       port: options.port,
       quickStart: options.quickStart ?? false,
+      secure: options.secure,
       progress: options.onProgress ?? (() => undefined),
       onDeath: options.onDeath ?? (() => undefined),
       signal: options.signal ?? new AbortController().signal,
@@ -144,7 +157,7 @@ export async function discardData(dataDir: string, env: Environment): Promise<vo
 }
 
 async function startNode(options: NodeOptions): Promise<BrokerNode> {
-  if (await dockerAnswers(options.env)) {
+  if (!options.secure && (await dockerAnswers(options.env))) {
     const { startContainer } = await import('./container.ts');
     const container = await startContainer(options);
     if (container !== undefined) return container;

@@ -5,6 +5,7 @@ export {
   type Broker,
   type BrokerOptions,
   type OwnBroker,
+  type SecureListener,
 } from './broker.ts';
 export { nodeFlags } from './node-flags.ts';
 export { freePort, isFree } from './ports.ts';

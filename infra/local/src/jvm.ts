@@ -14,13 +14,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
-import type { BrokerNode, Environment, NodeOptions } from './broker.ts';
+import type { BrokerNode, Environment, NodeOptions, SecureListener } from './broker.ts';
 import { startFailure } from './failure.ts';
 import { areJarsCached, resolveJars } from './jars.ts';
 import { identify, isAlive, readIdentity } from './lock.ts';
 import { freePort, loopback } from './ports.ts';
 import { untilReady } from './probe.ts';
-import { formatProperties, jvmProperties } from './properties.ts';
+import { formatProperties, jvmProperties, secureProperties } from './properties.ts';
 
 const kafkaDir = join(import.meta.dirname, '..', 'kafka');
 const minimumJava = 17;
@@ -61,7 +61,7 @@ export function parseJavaMajor(text: string): number | undefined {
 }
 
 export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
-  const { env, dataDir, progress, onDeath, signal } = options;
+  const { env, dataDir, secure, progress, onDeath, signal } = options;
   await outliveOrphan(dataDir);
   const classPath = await resolveJars(env, progress, signal);
   const port = await freePort(options.port);
@@ -74,10 +74,11 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
       port,
       controllerPort: await freePort(),
     });
-    await writeFile(join(dataDir, 'server.properties'), formatProperties(properties));
+    const all = secure ? { ...properties, ...secureProperties(properties, secure) } : properties;
+    await writeFile(join(dataDir, 'server.properties'), formatProperties(all));
     if (!existsSync(join(dataDir, 'log', 'meta.properties'))) {
       progress('formatting its storage');
-      await format(dataDir, classPath, env);
+      await format(dataDir, classPath, env, secure?.users);
     }
     signal.throwIfAborted();
     progress('starting the broker');
@@ -173,11 +174,19 @@ async function spawnBroker(options: NodeOptions, classPath: string): Promise<Chi
   }
 }
 
-async function format(dataDir: string, classPath: string, env: Environment): Promise<void> {
+async function format(
+  dataDir: string,
+  classPath: string,
+  env: Environment,
+  users: SecureListener['users'] = {},
+): Promise<void> {
   const clusterId = randomBytes(16).toString('base64url');
   // Joined by `=`, because an id may begin with a dash.
   const tool = ['kafka.tools.StorageTool', 'format', '--ignore-formatted', `--cluster-id=${clusterId}`];
-  const args = ['-c', join(dataDir, 'server.properties')];
+  const credentials = Object.entries(users).flatMap(([name, password]) =>
+    [256, 512].flatMap((bits) => ['--add-scram', `SCRAM-SHA-${bits}=[name=${name},password=${password}]`]),
+  );
+  const args = ['-c', join(dataDir, 'server.properties'), ...credentials];
   const flags = [...withoutOptimiser, '-Dlog4j2.level=ERROR'];
   try {
     await run(javaCommand(env), [...flags, '-cp', classPath, ...tool, ...args], { env: { ...env } });

@@ -1,5 +1,7 @@
 /** The broker's configuration, for either way of running it. Names and meanings: Kafka's own documentation. */
 
+import type { SecureListener } from './broker.ts';
+
 export type Properties = Readonly<Record<string, string | number | boolean>>;
 
 /**
@@ -41,6 +43,26 @@ export function jvmProperties(options: {
     'inter.broker.listener.name': 'BROKER',
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': logDir,
+  };
+}
+
+/** What a secure listener changes in `base`. Whoever comes in by the other one may do everything. */
+export function secureProperties(base: Properties, { port, keyStore, users }: SecureListener): Properties {
+  const plainUsers = Object.entries(users).map(([name, password]) => `user_${name}="${password}"`);
+  const module = (name: string): string => `org.apache.kafka.common.security.${name}LoginModule required`;
+  const add = (name: string, more: string): Properties => ({ [name]: `${String(base[name])},${more}` });
+  return {
+    ...add('listeners', `SECURE://127.0.0.1:${port}`),
+    ...add('advertised.listeners', `SECURE://127.0.0.1:${port}`),
+    ...add('listener.security.protocol.map', 'SECURE:SASL_SSL'),
+    'listener.name.secure.sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+    'listener.name.secure.plain.sasl.jaas.config': `${module('plain.Plain')} ${plainUsers.join(' ')};`,
+    'listener.name.secure.scram-sha-256.sasl.jaas.config': `${module('scram.Scram')};`,
+    'listener.name.secure.scram-sha-512.sasl.jaas.config': `${module('scram.Scram')};`,
+    'listener.name.secure.ssl.keystore.type': 'PEM',
+    'listener.name.secure.ssl.keystore.location': keyStore,
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': 'User:ANONYMOUS',
   };
 }
 
