@@ -235,7 +235,8 @@ function clientConfig({ brokers, clientId, sasl, ssl }: KafkaSettings, log: Kafk
     authenticationTimeout: 5_000,
     requestTimeout: 10_000,
     retry,
-    ...(sasl && { sasl: sasl as KafkaConfig['sasl'] & object }),
+    // The library keeps things of its own in it.
+    ...(sasl && { sasl: { ...sasl } as KafkaConfig['sasl'] & object }),
     ...(ssl && { ssl: ssl.ca === undefined ? true : { ca: ssl.ca } }),
   };
 }
