@@ -114,7 +114,7 @@ export async function connectRaw(url: string): Promise<RawConnection> {
   socket.on('data', (chunk) => chunks.push(chunk));
   // Who is cut off while it writes gets a reset, after the answer.
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
   return {
     write: (bytes) => void socket.write(bytes),
     get closed() {
