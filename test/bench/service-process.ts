@@ -50,15 +50,11 @@ export async function spawnService({
           `--cpu-prof-name=${path.basename(profileFile)}`,
         ];
   // A service that has an IPC channel stops when the process at its other end is gone.
-  const child = spawn(
-    process.execPath,
-    [...nodeFlags, ...profiling, `services/${name}/src/main.ts`],
-    {
-      cwd: root,
-      env: { PATH: process.env['PATH'], ...env, TAILRACE_METRICS_PORT: String(metricsPort) },
-      stdio: ['ignore', log, log, 'ipc'],
-    },
-  );
+  const child = spawn(process.execPath, [...nodeFlags, ...profiling, `services/${name}/src/main.ts`], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env, TAILRACE_METRICS_PORT: String(metricsPort) },
+    stdio: ['ignore', log, log, 'ipc'],
+  });
   closeSync(log);
   let stopping = false;
   const died = once(child, 'exit').then(() => {

@@ -66,6 +66,12 @@ const poison: [title: string, value: Buffer | string | null, code: string][] = [
   ['no user', '{"type":"page"}', 'invalid-call'],
   ['a user in the prototype', '{"type":"page","__proto__":{"userId":"u"}}', 'invalid-call'],
   ['a user id that was rounded', '{"type":"page","userId":9007199254740993}', 'invalid-call'],
+  [
+    'a number that would be rounded',
+    track('"userId":"u","properties":{"id":9007199254740993}'),
+    'invalid-call',
+  ],
+  ['a number that would be lost', track('"userId":"u","properties":{"far":-1e400}'), 'invalid-call'],
   ['properties that are a large number', track('"userId":"u","properties":1e400'), 'invalid-call'],
   ['deep nesting', track(`"userId":"u","properties":${nested(5_000)}`), 'invalid-call'],
   [
@@ -79,9 +85,9 @@ const poison: [title: string, value: Buffer | string | null, code: string][] = [
 /** What is kept as it was sent: the call's properties, and how they arrive. */
 const kept: [title: string, call: (userId: string) => string, properties: string][] = [
   [
-    'numbers beyond 2^53',
-    (userId) => track(`"userId":"${userId}","properties":{"id":9007199254740993,"far":-1e400}`),
-    '{"id":9007199254740993,"far":-1e400}',
+    'large numbers that JavaScript can hold',
+    (userId) => track(`"userId":"${userId}","properties":{"id":9007199254740991,"far":-1e300}`),
+    '{"id":9007199254740991,"far":-1e+300}',
   ],
   [
     'keys that name the prototype',

@@ -142,15 +142,17 @@ const avroCall = (userId: string) => ({
 });
 
 describe('a call in wire format', () => {
-  test('of JSON Schema arrives, numbers beyond 2^53 included', async () => {
+  test('of JSON Schema arrives, and is refused where a number would be rounded', async () => {
     const { id } = await client.register(
       { type: SchemaType.JSON, schema: JSON.stringify(jsonSchema) },
       { subject: 'json-call' },
     );
-    const text =
-      '{"type":"track","event":"e","userId":"json-1","properties":{"number":12345678901234567890}}';
-    await write('json-1', frame(id, Buffer.from(text)));
-    assert.match(await bodyOf('json-1'), /"event":"e","properties":\{"number":12345678901234567890\}\}$/);
+    const text = (userId: string, number: string): Buffer =>
+      Buffer.from(`{"type":"track","event":"e","userId":"${userId}","properties":{"number":${number}}}`);
+    await write('json-2', frame(id, text('json-2', '12345678901234567890')));
+    await write('json-1', frame(id, text('json-1', '9007199254740991')));
+    assert.match(await bodyOf('json-1'), /"event":"e","properties":\{"number":9007199254740991\}\}$/);
+    assert.match(headerOf(await rejectionOf('json-2'), 'error-message') ?? '', /beyond 2\^53/);
   });
 
   test('of Avro arrives, with times, bytes and unions as JSON has them', async () => {

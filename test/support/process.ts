@@ -51,15 +51,11 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
   let child: ChildProcess | undefined;
 
   const start = async (): Promise<void> => {
-    const began = spawn(
-      process.execPath,
-      [...nodeFlags, '--import', preload, main],
-      {
-        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
-        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-        cwd: root,
-      },
-    );
+    const began = spawn(process.execPath, [...nodeFlags, '--import', preload, main], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      cwd: root,
+    });
     child = began;
     const earlier = log.items.length;
     for (const stream of [began.stdout, began.stderr]) {

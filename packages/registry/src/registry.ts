@@ -9,7 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { TailraceError } from '@tailrace/errors';
-import { parseExactJson } from '@tailrace/events';
+import { parseJson } from '@tailrace/events';
 import type { Type } from 'avsc';
 import type { Type as ProtobufType } from 'protobufjs';
 import { avroOptions, readAvro } from './avro.ts';
@@ -223,7 +223,7 @@ function schemaReader(schema: Awaited<ReturnType<SchemaRegistry['getSchema']>>):
         const paths: string[] = [];
         const errorHook = ([path = '']: string[]): unknown => paths.push(path === '' ? 'the whole' : path);
         // Numbers that are kept as text are no numbers to the validator.
-        if (schema.isValid(JSON.parse(text) as object, { errorHook })) return parseExactJson(text);
+        if (schema.isValid(JSON.parse(text) as object, { errorHook })) return parseJson(text);
         throw new RangeError(`it breaks a rule at ${paths.slice(0, 3).join(', ')}`);
       },
     };

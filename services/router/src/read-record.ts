@@ -1,6 +1,6 @@
 /** From a record of `events` to a call and the source it names. Nothing here needs the configuration. */
 import { isUtf8 } from 'node:buffer';
-import { callBytes, maxEventBytes, parseExactJson } from '@tailrace/events';
+import { callBytes, maxEventBytes, parseJson } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { magicByte, type FrameReader } from '@tailrace/registry';
 import type { Rejection } from './rejected.ts';
@@ -64,7 +64,7 @@ function sourceOf(headers: ConsumedRecord['headers'], call: unknown): SourceRefe
 function parse(value: Buffer): unknown {
   if (!isUtf8(value)) return undefined;
   try {
-    return parseExactJson(value.toString());
+    return parseJson(value.toString());
   } catch {
     return undefined;
   }
