@@ -51,8 +51,11 @@ interface Waiting {
 /** One request stays well under the broker's default limit of 1 MB, whatever compression brings. */
 const maxRequestBytes = 512 * 1024;
 const maxRequestRecords = 2_000;
-/** Smaller requests go as they are: compressing them saves no packet and costs time on both sides. */
-const compressFromBytes = 16 * 1024;
+/**
+ * Smaller requests go as they are. Each partition's part is compressed by itself, which costs 50 µs however small
+ * it is, on both sides.
+ */
+const compressFromBytes = 64 * 1024;
 const recordOverheadBytes = 64;
 const retryPauseMs = { first: 100, most: 2_000 };
 

@@ -73,3 +73,26 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };
 }
+
+/** The lag of a service that consumes, by the same name in all of them. */
+export function watchLag(
+  metrics: Metrics,
+  consumption: {
+    readonly partitions: readonly {
+      readonly topic: string;
+      readonly partition: number;
+      readonly lag: number;
+    }[];
+  },
+): void {
+  const help =
+    'Records between what is finished and the end of the partition; in a retry tier, those waiting to be due.';
+  metrics.gauge('tailrace_consumer_lag_records', help, {
+    labels: ['topic', 'partition'],
+    read: () =>
+      consumption.partitions.map(({ topic, partition, lag }) => ({
+        labels: { topic, partition: String(partition) },
+        value: lag,
+      })),
+  });
+}

@@ -1,6 +1,6 @@
 /** The delivery service's metrics: what an SRE asks first, by destination and never by user or URL. */
 import type { Consumption } from '@tailrace/kafka';
-import { buckets, type Metrics } from '@tailrace/service';
+import { buckets, watchLag, type Metrics } from '@tailrace/service';
 import type { Breakers } from './breaker.ts';
 import type { Deliverer, DeliveryObserver } from './deliver.ts';
 import type { Lanes } from './lanes.ts';
@@ -93,16 +93,5 @@ export function watchDelivery(
   metrics.gauge('tailrace_deliveries_waiting', 'Deliveries read ahead from the tiers, waiting to be due.', {
     read: () => deliverer.waiting,
   });
-  metrics.gauge(
-    'tailrace_consumer_lag_records',
-    'Records between what is finished and the end of the partition; in a tier, those waiting to be due.',
-    {
-      labels: ['topic', 'partition'],
-      read: () =>
-        consumption.partitions.map(({ topic, partition, lag }) => ({
-          labels: { topic, partition: String(partition) },
-          value: lag,
-        })),
-    },
-  );
+  watchLag(metrics, consumption);
 }

@@ -1,7 +1,7 @@
 /** The router's metrics: what came in, what became of it, and how far behind it is. */
 import type { EventType } from '@tailrace/events';
 import type { Consumption } from '@tailrace/kafka';
-import type { Metrics } from '@tailrace/service';
+import { watchLag, type Metrics } from '@tailrace/service';
 import type { Dedupe } from './dedupe.ts';
 import type { Rejection } from './rejected.ts';
 import type { FilterReason } from './route.ts';
@@ -69,16 +69,5 @@ export function watchRouter(metrics: Metrics, dedupe: Dedupe, consumption: Consu
   metrics.gauge('tailrace_remembered_message_ids', 'Ids that a repeated event would be known by.', {
     read: () => dedupe.size,
   });
-  metrics.gauge(
-    'tailrace_consumer_lag_records',
-    'Records between what is finished and the end of the partition.',
-    {
-      labels: ['topic', 'partition'],
-      read: () =>
-        consumption.partitions.map(({ topic, partition, lag }) => ({
-          labels: { topic, partition: String(partition) },
-          value: lag,
-        })),
-    },
-  );
+  watchLag(metrics, consumption);
 }
