@@ -274,15 +274,17 @@ test('its metrics count what came in and what became of it', async () => {
   const last = { ...newCall(), userId: call.userId };
   await publish(call);
   await publish(call);
+  await publish({ ...newCall({ type: 'track', event: 'Debug Event' }), userId: call.userId });
   await publisher.publish({ topic: names.events, key: call.userId, value: 'poison' });
   await publish(last);
   await deliveriesOf(call.userId, 2);
   const after = await scrape();
   const increase = (name: string): number => (after.get(name) ?? 0) - (before.get(name) ?? 0);
   assert.equal(increase('tailrace_events_routed_total{type="page"}'), 2);
-  assert.equal(increase('tailrace_source_events_total{source_id="web"}'), 2);
+  assert.equal(increase('tailrace_source_events_total{source_id="web"}'), 3, 'filtered ones count too');
   assert.equal(increase('tailrace_events_duplicate_total'), 1);
   assert.equal(increase('tailrace_events_rejected_total{code="malformed-json"}'), 1);
   assert.equal(increase('tailrace_deliveries_filtered_total{reason="integrations"}'), 2);
+  assert.equal(increase('tailrace_deliveries_filtered_total{reason="schema"}'), 2);
   assert.equal(increase('tailrace_deliveries_created_total{destination_id="crm"}'), 1);
 });
