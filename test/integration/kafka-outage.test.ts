@@ -17,7 +17,7 @@ test('a broker is killed and comes back', async (t) => {
 
   const patient = kafka.publisher();
   const impatient = kafka.publisher({ giveUpAfterMs: 500 });
-  await impatient.publish({ topic: followedTopic, key: 'k', value: 'before' });
+  await patient.publish({ topic: followedTopic, key: 'k', value: 'before' });
 
   await using followed = await watchTopic(kafka, followedTopic);
   await using member = await joinGroup(kafka, {

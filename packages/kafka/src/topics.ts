@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 import { errorChain } from './failure.ts';
+import { topicOffsets } from './offsets.ts';
 
 export interface TopicSpec {
   readonly name: string;
@@ -52,7 +53,7 @@ export async function ensureTopics(admin: Admin, specs: readonly TopicSpec[]): P
   });
 }
 
-/** Waits until every partition has a leader, which takes a moment after it was created. */
+/** Waits until every partition has a leader that knows of it, which takes a moment after it was created. */
 async function untilLed(admin: Admin, topics: string[]): Promise<void> {
   const deadline = performance.now() + creationTimeoutMs;
   for (;;) {
@@ -60,7 +61,11 @@ async function untilLed(admin: Admin, topics: string[]): Promise<void> {
       const metadata = await admin.fetchTopicMetadata({ topics });
       const partitions = metadata.topics.flatMap((topic) => topic.partitions);
       // They are there, if without a leader: whoever uses them waits for one as in any outage.
-      if (partitions.every(({ leader }) => leader >= 0) || performance.now() > deadline) return;
+      if (partitions.every(({ leader }) => leader >= 0)) {
+        await Promise.all(topics.map((topic) => topicOffsets(admin, topic)));
+        return;
+      }
+      if (performance.now() > deadline) return;
     } catch (error) {
       if (performance.now() > deadline || !isUnknownTopic(error)) throw error;
     }
