@@ -65,9 +65,15 @@ function messageToJson(message: unknown, type: protobuf.Type, depth: number): un
   const special = wellKnown[type.fullName];
   if (special) return special(fields, type, depth);
   const entries = type.fieldsArray
-    .filter(({ name }) => Object.hasOwn(fields, name))
+    .filter((field) => wasWritten(fields, field))
     .map((field) => [field.name, fieldToJson(fields[field.name], field, depth)]);
   return Object.fromEntries(entries);
+}
+
+/** protobufjs makes a list or a map of nothing where there was none. */
+function wasWritten(fields: Fields, { name, repeated, map }: protobuf.Field): boolean {
+  if (!Object.hasOwn(fields, name)) return false;
+  return !(repeated || map) || Object.keys(fields[name] as object).length > 0;
 }
 
 function fieldToJson(value: unknown, field: protobuf.Field, depth: number): unknown {
