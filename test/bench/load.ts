@@ -88,7 +88,8 @@ export function createLoad({ port, path, headers, body: call = createCalls() }: 
       const all = new Set(idle);
       const sendOnIdle = async (index: number): Promise<void> => {
         if (all.size > maxOpenCalls) throw new Error(`${maxOpenCalls} calls are not answered`);
-        const connection = idle.pop() ?? (await connect(port));
+        // In turn, because a connection that is never used is soon closed by the server.
+        const connection = idle.shift() ?? (await connect(port));
         all.add(connection);
         await sendOne(connection, sent, index);
         idle.push(connection);
