@@ -13,6 +13,7 @@ import { createCommitter } from './commits.ts';
 import type { KafkaLog } from './log.ts';
 import type { Partition } from './partition.ts';
 import { lastOfEach, type ConsumedRecord } from './record.ts';
+import { startRest } from './rest.ts';
 import type { Scan, ScanOptions } from './scan.ts';
 import { startSession, type Session } from './session.ts';
 import { createUnfinished } from './unfinished.ts';
@@ -34,6 +35,8 @@ export interface ConsumeOptions {
   readonly prepare?: PreparePartitions;
   /** Whether the same member must own partition i of every topic (they must have equally many). */
   readonly coPartitioned?: boolean;
+  /** Topics that are looked into only so often while nothing new is in them, for the sake of the others. */
+  readonly resting?: { readonly topics: readonly string[]; readonly everyMs: number };
   /**
    * Told when the group begins to share out its partitions anew, and when this member has its part. Nothing can be
    * committed meanwhile, so what is finished then is repeated where its partition goes to another member.
@@ -125,6 +128,7 @@ export async function startConsumption(
     limits = () => defaultLimits,
     commitIntervalMs = 400,
     prepare,
+    resting,
     onRebalance = () => undefined,
   } = options;
   let taking = true;
@@ -205,6 +209,8 @@ export async function startConsumption(
       wakeDrain?.();
     },
   });
+  const mayFetch = (): boolean => taking && !held;
+  const endRest = resting && startRest({ ...{ consumer, session, partitions, mayFetch }, ...resting });
   // A batch of nothing but transaction markers or aborted records is never handed over; step over it as the library does.
   consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
     const partition = assignment.get(payload.topic, payload.partition);
@@ -275,6 +281,7 @@ export async function startConsumption(
     stopTaking,
     async close({ drainTimeoutMs = 0 } = {}) {
       stopTaking();
+      endRest?.();
       await unfinished.close();
       await drained(drainTimeoutMs);
       clearInterval(commitTimer);

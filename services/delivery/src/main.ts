@@ -10,7 +10,7 @@ import { Deliverer } from './deliver.ts';
 import { Lanes } from './lanes.ts';
 import { deliveryObserver, watchDelivery } from './observe.ts';
 import { createSender } from './send.ts';
-import { ownedShare, partitionLimits, positionOf, topicsToConsume } from './sources.ts';
+import { ownedShare, partitionLimits, positionOf, restingTopics, topicsToConsume } from './sources.ts';
 
 /** Nobody waits for the record of an attempt, so it travels in company. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
@@ -56,6 +56,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     topics,
     coPartitioned: true,
     limits: partitionLimits(names),
+    resting: restingTopics(names, topics, policy),
     onRebalance: (rebalancing) => {
       if (rebalancing) lanes.hold();
       else lanes.release();

@@ -44,6 +44,21 @@ export function partitionLimits(names: TopicNames): (topic: string) => Partition
   return (topic) => (names.retryTierDelayMs(topic) === undefined ? live : tier);
 }
 
+/**
+ * All but `deliveries`. Nothing in a tier is due before most of its delay is over, so it is early enough to look into
+ * them a few times a second, and a few times in the shortest delay.
+ */
+export function restingTopics(
+  names: TopicNames,
+  topics: readonly string[],
+  { scheduleMs }: RetryPolicy,
+): { topics: string[]; everyMs: number } {
+  return {
+    topics: topics.filter((topic) => topic !== names.deliveries),
+    everyMs: Math.min(250, ...scheduleMs.map((delayMs) => delayMs / 5)),
+  };
+}
+
 /** The part of a topic's partitions that this replica owns, from 0 to 1. */
 export function ownedShare(
   consumption: Pick<Consumption, 'partitions'>,
