@@ -41,10 +41,21 @@ test('it stays close to what the receiver takes, and few requests are turned awa
 test('it finds a receiver that takes less than before, and one that takes more', () => {
   const pace = new Pace();
   askFor(pace, 100, 0, 60);
-  askFor(pace, 10, 60_000, 10);
-  assert.ok(pace.rate < 20, `${pace.rate}`);
+  askFor(pace, 25, 60_000, 10);
+  assert.ok(pace.rate < 50, `${pace.rate}`);
   askFor(pace, 300, 70_000, 60);
   assert.ok(pace.rate > 200, `${pace.rate}`);
+});
+
+test('a receiver that turns some away however slowly they come is not starved', () => {
+  const pace = new Pace();
+  let taken = 0;
+  for (let now = 0, nth = 1; now < 600_000; nth += 1) {
+    now += 1_000 / Math.min(pace.rate, 200);
+    if (nth % 4 > 0) taken += 1;
+    pace.heard(nth % 4 === 0, now);
+  }
+  assert.ok(taken > 0.2 * 150 * 600, `took ${taken} in ten minutes`);
 });
 
 test('a receiver that turns everything away is asked once a second', () => {

@@ -5,6 +5,9 @@
  * faster the longer no 429 has come (as congestion control does: RFC 9438). A pace that stays at the limit costs one
  * 429 or two in some hundred requests, each of them a step of a delivery's schedule.
  *
+ * Some receivers answer 429 to certain requests, however slowly they come. So where the pace is down to a part of what
+ * was taken in the best second of the last minute, and still they turn some away, it was no help, and begins anew.
+ *
  * Times are milliseconds of a clock that only goes forward.
  */
 
@@ -13,6 +16,9 @@ const periodMs = 1_000;
 const backOff = 0.8;
 /** Requests a second: so that a receiver that turns everything away is still asked. */
 const leastRate = 1;
+/** Of the best second, the part that the pace does not fall below; one is remembered for this time, or twice. */
+const leastShare = 0.125;
+const memoryMs = 30_000;
 /** The growth in a second, for each second since the last 429: 13 % after five of them, sevenfold after twenty. */
 const growth = 0.01;
 /** Requests a second beyond which there is no need of a pace. */
@@ -24,6 +30,8 @@ export class Pace {
   #takenBefore: number | undefined;
   #taken = 0;
   #periodStartedAt = -Infinity;
+  /** The most taken in a second, of late and in the time before. */
+  readonly #best = { lately: 0, before: 0, since: -Infinity };
   #throttledAt = -Infinity;
   #grownAt = 0;
 
@@ -37,6 +45,7 @@ export class Pace {
     const elapsedMs = now - this.#periodStartedAt;
     if (elapsedMs >= periodMs) {
       this.#takenBefore = elapsedMs < 2 * periodMs ? (this.#taken * 1_000) / elapsedMs : undefined;
+      this.#remember(this.#takenBefore ?? 0, now);
       this.#taken = 0;
       this.#periodStartedAt = now;
     }
@@ -47,12 +56,25 @@ export class Pace {
     }
   }
 
+  #remember(taken: number, now: number): void {
+    const best = this.#best;
+    if (now - best.since >= memoryMs) {
+      best.before = now - best.since < 2 * memoryMs ? best.lately : 0;
+      best.lately = 0;
+      best.since = now;
+    }
+    best.lately = Math.max(best.lately, taken);
+  }
+
   #slowDown(now: number): void {
-    if (now - this.#throttledAt < periodMs) return;
+    // In its first second a receiver has not shown yet what it takes in one.
+    if (now - this.#throttledAt < periodMs || this.#takenBefore === undefined) return;
+    const taken = Math.max(this.#taken, this.#takenBefore);
+    const least = Math.max(leastRate, Math.max(this.#best.lately, this.#best.before) * leastShare);
     this.#throttledAt = now;
     this.#grownAt = now;
-    const taken = Math.max(this.#taken, this.#takenBefore ?? 0);
-    this.#rate = Math.max(leastRate, Math.min(this.#rate, taken) * backOff);
+    const isAtLeast = this.#rate * backOff < least && least > leastRate;
+    this.#rate = isAtLeast ? Infinity : Math.max(least, Math.min(this.#rate, taken) * backOff);
   }
 
   #speedUp(now: number): void {
