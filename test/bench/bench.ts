@@ -8,6 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
 import { startOwnBroker } from '@tailrace/local';
+import type { CommandLine } from './command-line.ts';
 import { describeKafka, describeMachine, type Machine } from './machine.ts';
 import { findBroker } from './measure.ts';
 
@@ -30,6 +31,24 @@ const unwindsWithinMs = 5_000;
 
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+/** Runs what the command line asks for, or prints what it calls for instead; a mistake makes the exit code 2. */
+export async function obey<Options>(
+  commandLine: CommandLine<Options>,
+  run: (options: Options) => Promise<void>,
+): Promise<void> {
+  switch (commandLine.kind) {
+    case 'help':
+      process.stdout.write(commandLine.usage);
+      return;
+    case 'mistake':
+      say(commandLine.message);
+      process.exitCode = 2;
+      return;
+    case 'run':
+      await run(commandLine.options);
+  }
 }
 
 /**

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { runBench, say, type Bench } from './bench.ts';
+import { obey, runBench, type Bench } from './bench.ts';
 import { measureBacklog } from './delivery/backlog.ts';
 import { measureCost } from './delivery/cost.ts';
 import { measureFleet } from './delivery/fleet.ts';
@@ -30,24 +30,12 @@ const measures: Readonly<Record<Scenario, (context: Context) => Promise<Report>>
   backlog: measureBacklog,
 };
 
-const commandLine = readCommandLine(process.argv.slice(2));
-switch (commandLine.kind) {
-  case 'help':
-    process.stdout.write(commandLine.usage);
-    break;
-  case 'mistake':
-    say(commandLine.message);
-    process.exitCode = 2;
-    break;
-  case 'run': {
-    const { options } = commandLine;
-    await runBench(
-      (bench) => measure(bench, options),
-      (results) => report(results, options),
-    );
-    break;
-  }
-}
+await obey(readCommandLine(process.argv.slice(2)), (options) =>
+  runBench(
+    (bench) => measure(bench, options),
+    (results) => report(results, options),
+  ),
+);
 
 type Results = Pick<Bench, 'machine'> & {
   readonly options: Options;

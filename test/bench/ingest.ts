@@ -5,7 +5,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { runBench, say, type Bench } from './bench.ts';
+import { obey, runBench, say, type Bench } from './bench.ts';
 import { createCalls } from './calls.ts';
 import { describeGoal, type Goal } from './delivery/report.ts';
 import { renderHotSpots } from './hot-spots.ts';
@@ -38,21 +38,9 @@ interface Results {
   readonly costs: Readonly<Partial<Record<Form, Costs>>>;
 }
 
-const commandLine = readCommandLine(process.argv.slice(2));
-switch (commandLine.kind) {
-  case 'help':
-    process.stdout.write(commandLine.usage);
-    break;
-  case 'mistake':
-    say(commandLine.message);
-    process.exitCode = 2;
-    break;
-  case 'run': {
-    const { options } = commandLine;
-    await runBench((bench) => measure(bench, options), report);
-    break;
-  }
-}
+await obey(readCommandLine(process.argv.slice(2)), (options) =>
+  runBench((bench) => measure(bench, options), report),
+);
 
 async function measure(bench: Bench, options: Options): Promise<Results> {
   const { machine, resources, brokerPid } = bench;

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { measureParts, partTitles, type PartCosts } from './bare-parts.ts';
-import { runBench, say, type Bench } from './bench.ts';
+import { obey, runBench, say, type Bench } from './bench.ts';
 import { renderHotSpots } from './hot-spots.ts';
 import { createLoad } from './load.ts';
 import { mapValues, sampleMemory } from './measure.ts';
@@ -20,21 +20,9 @@ import { trend } from './statistics.ts';
 
 const sharedSecret = randomBytes(16).toString('hex');
 
-const commandLine = readCommandLine(process.argv.slice(2));
-switch (commandLine.kind) {
-  case 'help':
-    process.stdout.write(commandLine.usage);
-    break;
-  case 'mistake':
-    say(commandLine.message);
-    process.exitCode = 2;
-    break;
-  case 'run': {
-    const { options } = commandLine;
-    await runBench((bench) => measure(bench, options), report);
-    break;
-  }
-}
+await obey(readCommandLine(process.argv.slice(2)), (options) =>
+  runBench((bench) => measure(bench, options), report),
+);
 
 async function report(results: Results): Promise<{ readonly sound: boolean }> {
   const { jsonFile, profileFolder } = results.options;

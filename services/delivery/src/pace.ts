@@ -70,7 +70,7 @@ export class Pace {
     // In its first second a receiver has not shown yet what it takes in one.
     if (now - this.#throttledAt < periodMs || this.#takenBefore === undefined) return;
     const taken = Math.max(this.#taken, this.#takenBefore);
-    const least = Math.max(leastRate, Math.max(this.#best.lately, this.#best.before) * leastShare);
+    const least = Math.max(leastRate, this.#best.lately * leastShare, this.#best.before * leastShare);
     this.#throttledAt = now;
     this.#grownAt = now;
     const isAtLeast = this.#rate * backOff < least && least > leastRate;
