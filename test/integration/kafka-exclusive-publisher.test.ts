@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ExclusiveRecord } from '@tailrace/kafka';
 import { sharedBroker } from '../support/broker.ts';
-import { openKafka, type TestKafka } from '../support/kafka-client.ts';
+import { eventually, openKafka, type TestKafka } from '../support/kafka-client.ts';
 import { startKafkaProxy } from '../support/kafka-proxy.ts';
 import { readAll } from '../support/topics.ts';
 
@@ -44,6 +44,28 @@ test('who opens one shuts out whoever had one under the same id, and nobody else
   await second.publish(recordsOf(topic, 'by the second'));
   await other.publish(recordsOf(topic, 'by the other'));
   assert.deepEqual(await valuesIn(topic), ['by the first', 'by the other', 'by the second']);
+});
+
+test('who is shut out in the middle of writing hears that, whatever the moment', async () => {
+  const topic = await kafka.createTopic({ partitions: 2 });
+  for (let round = 0; round < 12; round += 1) {
+    const first = await kafka.exclusivePublisher(topic);
+    let published = 0;
+    const shutOut = (async () => {
+      for (;;) {
+        await first.publish(recordsOf(topic, 'a', 'b'));
+        published += 1;
+      }
+    })();
+    shutOut.catch(() => undefined);
+    await eventually(
+      () => published,
+      (count) => count > round % 3,
+    );
+    const second = await kafka.exclusivePublisher(topic);
+    await assert.rejects(shutOut, { code: 'superseded' });
+    await Promise.all([first.close(), second.close()]);
+  }
 });
 
 test('of records that go together all are written or none', async () => {

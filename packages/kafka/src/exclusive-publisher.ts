@@ -10,6 +10,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import kafkajs, { type Message, type Producer } from 'kafkajs';
+import { errorChain } from './failure.ts';
 import type { OutgoingRecord } from './record.ts';
 
 export interface ExclusivePublisher {
@@ -35,9 +36,7 @@ export async function openExclusivePublisher(
   classify: (error: unknown) => unknown,
 ): Promise<ExclusivePublisher> {
   const classified = (error: unknown): unknown =>
-    isShutOut(error)
-      ? new TailraceError('superseded', undefined, { cause: error as Error })
-      : classify(error);
+    isOfType(error, shutOut) ? superseded(error) : classify(error);
   const close = async (): Promise<void> => {
     const disconnected = producer.disconnect().catch(() => undefined);
     await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { ref: false })]);
@@ -66,7 +65,10 @@ export async function openExclusivePublisher(
             topicMessages: [{ topic: together[0]?.topic ?? '', messages: together.map(messageOf) }],
           });
         }
-        await transaction.commit();
+        await transaction.commit().catch((error: unknown) => {
+          // This one has no other transaction that could be in the way: the broker is busy shutting it out.
+          throw isOfType(error, ['CONCURRENT_TRANSACTIONS']) ? superseded(error) : error;
+        });
         transaction = undefined;
       } catch (error) {
         throw classified(error);
@@ -77,13 +79,14 @@ export async function openExclusivePublisher(
 }
 
 /** The broker also says so after an outage that outlasted the transaction; whoever opens a new one finds out. */
-function isShutOut(error: unknown): boolean {
-  const shutOut = ['INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'PRODUCER_FENCED'];
-  for (let next: unknown = error; next instanceof Error; next = next.cause) {
-    const { type } = next as { type?: unknown };
-    if (typeof type === 'string' && shutOut.includes(type)) return true;
-  }
-  return false;
+const shutOut = ['INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'PRODUCER_FENCED'];
+
+function isOfType(error: unknown, types: readonly string[]): boolean {
+  return errorChain(error).some(({ type }) => type !== undefined && types.includes(type));
+}
+
+function superseded(error: unknown): TailraceError {
+  return new TailraceError('superseded', undefined, { cause: error as Error });
 }
 
 function compressionOf(records: readonly ExclusiveRecord[]): kafkajs.CompressionTypes {
