@@ -4,4 +4,6 @@ export const nodeFlags: readonly string[] = [
   '--disable-warning=TimeoutNegativeWarning',
   // By default V8 gives young objects up to 128 MB on a large machine. Here they die long before 32 MB are full.
   '--max-semi-space-size=16',
+  // The nearer its limit, the sooner V8 collects: with a backlog, delivery takes 230 MiB and not 330, for the same CPU time.
+  '--max-old-space-size=512',
 ];
