@@ -1,0 +1,158 @@
+package analytics
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// MaxMessageBytes is how large a message may be, as JSON in UTF-8.
+const MaxMessageBytes = 32 * 1024
+
+const maxMessageIdLength = 100
+
+// An encoder writes one message at a time. It keeps its first error, so that the methods of the messages read as lists of their
+// fields; what is written after it is thrown away.
+type encoder struct {
+	buf []byte
+	err error
+	// The struct that is written, for errors.
+	message string
+	// Keys of the objects that are being written, of all levels, each level sorted.
+	keys []string
+	// Where what encoding/json writes goes first.
+	spill     bytes.Buffer
+	marshaler *json.Encoder
+	// Random bytes not yet used: one read of many costs little more than one of few.
+	random [32 * 16]byte
+	unused []byte
+}
+
+var encoders = sync.Pool{New: func() any { return newEncoder() }}
+
+func newEncoder() *encoder {
+	e := &encoder{buf: make([]byte, 0, 1024)}
+	e.marshaler = json.NewEncoder(&e.spill)
+	e.marshaler.SetEscapeHTML(false)
+	return e
+}
+
+// free takes the encoder back for another message. One that has grown to hold a giant is left to the garbage collector.
+func (e *encoder) free() {
+	if cap(e.buf) <= 2*MaxMessageBytes && e.spill.Cap() <= 2*MaxMessageBytes {
+		encoders.Put(e)
+	}
+}
+
+func (e *encoder) begin(message, head string) {
+	e.message, e.err = message, nil
+	e.buf = append(e.buf[:0], head...)
+}
+
+// stamp writes the messageId and the timestamp: those given, or new ones.
+func (e *encoder) stamp(messageId, timestamp string, old *Message) {
+	if messageId == "" {
+		messageId = old.MessageId
+	}
+	if timestamp == "" {
+		timestamp = old.Timestamp
+	}
+	e.buf = append(e.buf, `,"messageId":`...)
+	switch {
+	case messageId == "":
+		e.newId()
+	case len(messageId) > maxMessageIdLength && utf8.RuneCountInString(messageId) > maxMessageIdLength:
+		e.fail(&FieldError{Type: e.message, Field: "MessageId", Reason: "is longer than 100 characters"})
+	default:
+		e.buf = appendString(e.buf, messageId)
+	}
+	e.buf = append(e.buf, `,"timestamp":`...)
+	switch {
+	case timestamp == "":
+		e.buf = append(e.buf, '"')
+		e.buf = appendTime(e.buf, time.Now())
+		e.buf = append(e.buf, '"')
+	case !isISO8601(timestamp):
+		reason := "is not a date or time in ISO 8601, such as 2014-02-03T04:05:06Z"
+		e.fail(&FieldError{Type: e.message, Field: "Timestamp", Reason: reason})
+	default:
+		e.buf = appendString(e.buf, timestamp)
+	}
+}
+
+// newId writes a random UUID, version 4 (RFC 9562).
+func (e *encoder) newId() {
+	if len(e.unused) == 0 {
+		if _, err := rand.Read(e.random[:]); err != nil {
+			e.fail(fmt.Errorf("analytics: no random bytes for a MessageId: %w", err))
+			return
+		}
+		e.unused = e.random[:]
+	}
+	var id [16]byte
+	copy(id[:], e.unused)
+	e.unused = e.unused[len(id):]
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	e.buf = append(e.buf, '"')
+	for i, b := range id {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			e.buf = append(e.buf, '-')
+		}
+		e.buf = append(e.buf, hexDigits[b>>4], hexDigits[b&0xf])
+	}
+	e.buf = append(e.buf, '"')
+}
+
+// text writes a field that is left out where it is empty. `key` is the comma, the quoted name and the colon.
+func (e *encoder) text(key, value string) {
+	if value == "" {
+		return
+	}
+	if len(value) > MaxMessageBytes {
+		e.fail(errOverLimit)
+		return
+	}
+	e.buf = append(e.buf, key...)
+	e.buf = appendString(e.buf, value)
+}
+
+// object writes a field that is left out where it is empty. `field` is its name in Go, for errors.
+func (e *encoder) object(key, field string, value map[string]interface{}) {
+	if len(value) == 0 || e.err != nil {
+		return
+	}
+	e.buf = append(e.buf, key...)
+	if err := e.appendMap(value, 1); err != nil {
+		clear(e.keys)
+		e.keys = e.keys[:0]
+		if err != errOverLimit {
+			err = &FieldError{Type: e.message, Field: field, Reason: "cannot be written as JSON: " + err.Error(), Err: err}
+		}
+		e.fail(err)
+	}
+}
+
+// end writes what all messages end with, and says what was wrong.
+func (e *encoder) end(context, integrations map[string]interface{}) error {
+	e.object(`,"context":`, "Context", context)
+	e.object(`,"integrations":`, "Integrations", integrations)
+	e.buf = append(e.buf, '}')
+	if e.err == nil && len(e.buf) > MaxMessageBytes {
+		e.err = errOverLimit
+	}
+	if e.err == errOverLimit {
+		return fmt.Errorf("%w: this %s has more than %d bytes as JSON", ErrTooLarge, e.message, MaxMessageBytes)
+	}
+	return e.err
+}
+
+func (e *encoder) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}

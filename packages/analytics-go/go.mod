@@ -1,0 +1,3 @@
+module github.com/tailrace/tailrace/packages/analytics-go
+
+go 1.21

@@ -1,0 +1,148 @@
+package analytics
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// An answer of the recording server, in the form of the vectors.
+type answer struct {
+	Status           int
+	Headers          map[string]string
+	Body             string
+	RetryAfterDateMs int
+	DelayMs          int
+	Hold             bool
+	Close            bool
+	Hang             bool
+}
+
+// A recorder is the service, as far as a client sees it: it records requests and answers as it is told.
+type recorder struct {
+	answers []answer
+
+	mu       sync.Mutex
+	requests []received
+	changed  chan struct{}
+	released chan struct{}
+	release  sync.Once
+}
+
+type received struct {
+	method, path string
+	header       http.Header
+	body         []byte
+	parsed       map[string]any
+	arrived      time.Time
+	answered     time.Time
+}
+
+func (r received) batch() []any {
+	batch, _ := r.parsed["batch"].([]any)
+	return batch
+}
+
+func newRecorder(answers ...answer) *recorder {
+	return &recorder{answers: answers, changed: make(chan struct{}), released: make(chan struct{})}
+}
+
+func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	got := received{method: request.Method, path: request.URL.Path, header: request.Header, arrived: time.Now()}
+	body, err := readBody(request)
+	if err == nil {
+		got.body = body
+		err = json.Unmarshal(body, &got.parsed)
+	}
+	if err != nil {
+		http.Error(w, fmt.Sprintf("%q: %v", body, err), http.StatusBadRequest)
+		return
+	}
+	n := r.add(got)
+	next := answer{Status: http.StatusOK}
+	if n < len(r.answers) {
+		next = r.answers[n]
+	}
+	// Cancelled when the client gives up; the server's end would wait for it otherwise.
+	gone := request.Context().Done()
+	switch {
+	case next.Hang:
+		<-gone
+		return
+	case next.Hold:
+		<-r.released
+	case next.DelayMs > 0:
+		time.Sleep(time.Duration(next.DelayMs) * time.Millisecond)
+	}
+	r.mu.Lock()
+	r.requests[n].answered = time.Now()
+	r.mu.Unlock()
+	if next.Close {
+		panic(http.ErrAbortHandler)
+	}
+	for name, value := range next.Headers {
+		w.Header().Set(name, value)
+	}
+	if next.RetryAfterDateMs > 0 {
+		date := time.Now().Add(time.Duration(next.RetryAfterDateMs) * time.Millisecond)
+		w.Header().Set("Retry-After", date.UTC().Format(http.TimeFormat))
+	}
+	if next.Body == "" {
+		next.Body = `{"success":true}`
+	}
+	w.WriteHeader(next.Status)
+	// 204 has no body.
+	_, _ = io.WriteString(w, next.Body)
+}
+
+func readBody(request *http.Request) ([]byte, error) {
+	if request.Header.Get("Content-Encoding") != "gzip" {
+		return io.ReadAll(request.Body)
+	}
+	unzipped, err := gzip.NewReader(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(unzipped)
+}
+
+func (r *recorder) add(got received) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests = append(r.requests, got)
+	close(r.changed)
+	r.changed = make(chan struct{})
+	return len(r.requests) - 1
+}
+
+func (r *recorder) all() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]received(nil), r.requests...)
+}
+
+func (r *recorder) releaseAll() { r.release.Do(func() { close(r.released) }) }
+
+// await returns once so many requests were read.
+func (r *recorder) await(t *testing.T, count int) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		r.mu.Lock()
+		got, changed := len(r.requests), r.changed
+		r.mu.Unlock()
+		if got >= count {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			t.Fatalf("%d requests came, not %d", got, count)
+		}
+	}
+}
