@@ -14,14 +14,24 @@ import { text } from 'node:stream/consumers';
 const clients = path.join(import.meta.dirname, '../e2e/clients');
 const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'tailrace');
 
-/** Builds the Go client's program into `folder` and runs it. */
+/** Builds the public Go client's program into `folder` and runs it. */
 export async function runGoClient(folder: string, args: readonly string[]): Promise<void> {
-  need('go', 'The Go client needs Go 1.21 or later: install it from your distribution or go.dev.');
-  const program = path.join(folder, 'client');
-  // Without the first, a newer toolchain than the machine's might be fetched; the second keeps go.sum binding.
-  const env = { GOTOOLCHAIN: 'local', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off' };
-  await run('go', ['build', '-o', program, '.'], { cwd: path.join(clients, 'go'), env });
-  await run(program, args);
+  await run(await buildGoProgram(path.join(clients, 'go'), folder), args);
+}
+
+/** Without the first, a newer toolchain than the machine's might be fetched; the second keeps go.sum binding. */
+export const goEnvironment = {
+  GOTOOLCHAIN: 'local',
+  GOFLAGS: '-mod=readonly -buildvcs=false',
+  GOWORK: 'off',
+};
+
+/** Builds the Go program whose sources are in `sources` into `folder`, and resolves with the path of its file. */
+export async function buildGoProgram(sources: string, folder: string): Promise<string> {
+  need('go', 'The Go clients need Go 1.21 or later: install it from your distribution or go.dev.');
+  const program = path.join(folder, path.basename(sources));
+  await run('go', ['build', '-o', program, '.'], { cwd: sources, env: goEnvironment });
+  return program;
 }
 
 /** Runs the Python client's program with the packages of its requirements.txt, and no others. */
@@ -81,7 +91,8 @@ function need(command: string, sentence: string): string {
   return found;
 }
 
-function find(command: string): string | undefined {
+/** The path of `command`; undefined where there is none. */
+export function find(command: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   return folders.map((folder) => path.join(folder, command)).find(isExecutable);
 }
@@ -96,7 +107,7 @@ function isExecutable(file: string): boolean {
 }
 
 /** Rejects with what it wrote to standard error where it ends with another code than 0. */
-async function run(
+export async function run(
   command: string,
   args: readonly string[],
   { cwd, env }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},

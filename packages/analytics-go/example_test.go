@@ -1,0 +1,143 @@
+package analytics_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	analytics "github.com/tailrace/tailrace/packages/analytics-go"
+)
+
+// newService stands for Tailrace: it takes everything, and tells how many bytes came.
+func newService() *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Printf("%s %s: %d calls\n", r.Method, r.URL.Path, strings.Count(string(body), `"messageId"`))
+	}))
+}
+
+func Example() {
+	service := newService()
+	defer service.Close()
+
+	client := analytics.New("wk_demo")
+	client.Endpoint = service.URL
+
+	user := "ada"
+	_ = client.Identify(&analytics.Identify{
+		UserId: user,
+		Traits: map[string]interface{}{"email": "ada@example.com"},
+	})
+	_ = client.Track(&analytics.Track{
+		UserId:     user,
+		Event:      "Order Completed",
+		Properties: map[string]interface{}{"total": 12.5},
+	})
+	if err := client.Close(); err != nil {
+		fmt.Println(err)
+	}
+	// Output: POST /v1/batch: 2 calls
+}
+
+// What the client refuses it names.
+func ExampleFieldError() {
+	client := analytics.New("wk_demo")
+	defer client.Close()
+
+	err := client.Track(&analytics.Track{UserId: "ada"})
+	var field *analytics.FieldError
+	if errors.As(err, &field) {
+		fmt.Println(field.Type, field.Field)
+	}
+	fmt.Println(err)
+	// Output:
+	// Track Event
+	// analytics: Track.Event is required
+}
+
+// Past events are imported with the time at which they happened.
+func ExampleTrack_historicalImport() {
+	service := newService()
+	defer service.Close()
+	client := analytics.New("wk_demo")
+	client.Endpoint = service.URL
+
+	_ = client.Track(&analytics.Track{
+		UserId:    "ada",
+		Event:     "Order Completed",
+		Timestamp: "2014-02-03T04:05:06Z",
+	})
+	fmt.Println(client.Close())
+	// Output:
+	// POST /v1/batch: 1 calls
+	// <nil>
+}
+
+// A call goes to all destinations, unless it says otherwise.
+func ExampleTrack_integrations() {
+	service := newService()
+	defer service.Close()
+	client := analytics.New("wk_demo")
+	client.Endpoint = service.URL
+
+	_ = client.Track(&analytics.Track{
+		UserId:       "ada",
+		Event:        "Order Completed",
+		Integrations: map[string]interface{}{"All": false, "Webhooks": true},
+	})
+	fmt.Println(client.Close())
+	// Output:
+	// POST /v1/batch: 1 calls
+	// <nil>
+}
+
+// What could not be sent can be kept.
+func ExampleClient_onError() {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer service.Close()
+
+	client := analytics.New("wk_unknown")
+	client.Endpoint = service.URL
+	client.OnError = func(err *analytics.SendError) {
+		fmt.Println(err.Reason, err.Status, len(err.Messages))
+	}
+	_ = client.Track(&analytics.Track{UserId: "ada", Event: "Order Completed"})
+	fmt.Println(client.Close())
+	// Output:
+	// refused 401 1
+	// analytics: messages could not be sent: 1 of them
+}
+
+// Larger and rarer requests, compressed, for a server with many calls.
+func ExampleClient() {
+	client := analytics.New("wk_demo")
+	client.FlushAt = 200
+	client.FlushAfter = 10 * time.Second
+	client.Gzip = true
+	client.Context = map[string]interface{}{"app": map[string]interface{}{"name": "Shop", "version": "1.2"}}
+	fmt.Println(client.Close())
+	// Output: <nil>
+}
+
+// A receiver of webhooks checks the bytes it was sent, before it parses them.
+func ExampleVerifySignature() {
+	receive := func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 256*1024))
+		if err != nil || !analytics.VerifySignature("s3cret", body, r.Header.Get("X-Signature")) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Printf("received %s\n", body)
+	}
+
+	request := httptest.NewRequest(http.MethodPost, "/hook", strings.NewReader(`{}`))
+	request.Header.Set("X-Signature", "e7e0225292f975eab7d48999ea520020ef91b18d")
+	receive(httptest.NewRecorder(), request)
+	// Output: received {}
+}

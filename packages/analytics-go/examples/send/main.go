@@ -1,0 +1,63 @@
+// Sends tracking calls to Tailrace: one of each kind, or those that turn an anonymous visitor into a known user.
+//
+//	go run ./examples/send http://localhost:8080 wk_demo kinds
+//	go run ./examples/send http://localhost:8080 wk_demo alias
+package main
+
+import (
+	"errors"
+	"log"
+	"os"
+
+	analytics "github.com/tailrace/tailrace/packages/analytics-go"
+)
+
+func main() {
+	if len(os.Args) != 4 {
+		log.Fatal("usage: send <endpoint> <write key> kinds|alias")
+	}
+	client := analytics.New(os.Args[2])
+	client.Endpoint = os.Args[1]
+	client.OnError = func(err *analytics.SendError) { log.Print(err) }
+
+	send := sendKinds
+	if os.Args[3] == "alias" {
+		send = sendAlias
+	}
+	// Close sends what is queued. It says so where something could not be sent, as OnError did.
+	if err := errors.Join(send(client), client.Close()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func sendKinds(client *analytics.Client) error {
+	const user = "ada"
+	return errors.Join(
+		client.Identify(&analytics.Identify{UserId: user, Traits: map[string]interface{}{"email": "ada@example.com"}}),
+		client.Track(&analytics.Track{
+			UserId:     user,
+			Event:      "Order Completed",
+			Properties: map[string]interface{}{"total": 12.5},
+		}),
+		client.Page(&analytics.Page{
+			UserId:   user,
+			Category: "Help",
+			Name:     "Docs",
+			Traits:   map[string]interface{}{"path": "/docs"},
+		}),
+		client.Screen(&analytics.Screen{UserId: user, Name: "Start", Properties: map[string]interface{}{"tab": "news"}}),
+		client.Group(&analytics.Group{UserId: user, GroupId: "acme", Traits: map[string]interface{}{"name": "Acme"}}),
+		client.Alias(&analytics.Alias{UserId: user, PreviousId: "anonymous-7"}),
+	)
+}
+
+// sendAlias tracks under the old id, links it to the new one, and goes on under the new one. The calls arrive in this order.
+func sendAlias(client *analytics.Client) error {
+	const anonymous, user = "anonymous-7", "ada"
+	return errors.Join(
+		client.Track(&analytics.Track{AnonymousId: anonymous, Event: "Cart Filled"}),
+		client.Alias(&analytics.Alias{PreviousId: anonymous, UserId: user}),
+		client.Identify(&analytics.Identify{UserId: user, Traits: map[string]interface{}{"plan": "pro"}}),
+		client.Track(&analytics.Track{UserId: user, Event: "Order Completed"}),
+	)
+}
