@@ -349,6 +349,41 @@ func TestOneConnectionServesAllRequests(t *testing.T) {
 	}
 }
 
+// net/http goes on reading a body after it has returned the answer, or an error, while the next attempt writes into the same memory:
+// the race detector watches.
+func TestAnAttemptThatEndsBeforeItsBodyWasReadDoesNoHarm(t *testing.T) {
+	recorder := newRecorder()
+	var requests atomic.Int64
+	client := newTestClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch requests.Add(1) {
+		case 1:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case 2:
+			panic(http.ErrAbortHandler)
+		case 3:
+			// Until the client gives up, which only a server that reads notices.
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		default:
+			recorder.ServeHTTP(w, r)
+		}
+	}))
+	client.Client.Timeout = 2 * time.Second
+	client.FlushAt = 1000
+	text := strings.Repeat("x", 30_000)
+	for n := 0; n < 16; n++ {
+		if err := client.Track(&Track{UserId: "ada", Event: "E", Properties: map[string]interface{}{"text": text}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := recorder.all(); len(got) != 1 || len(got[0].batch()) != 16 {
+		t.Errorf("%d requests were read", len(got))
+	}
+}
+
 func TestDebugLogsWhatTheClientDoes(t *testing.T) {
 	for value, expected := range map[string]bool{"": false, "analytics": true, "http,analytics": true, "http analytics": true, "*": true, "analyticsx": false} {
 		t.Setenv("DEBUG", value)
