@@ -349,9 +349,7 @@ func TestOneConnectionServesAllRequests(t *testing.T) {
 	}
 }
 
-// net/http goes on reading a body after it has returned the answer, or an error, while the next attempt writes into the same memory:
-// the race detector watches.
-func TestAnAttemptThatEndsBeforeItsBodyWasReadDoesNoHarm(t *testing.T) {
+func TestABatchThatWasNotReadWhollyOrNotAnsweredInTimeIsTriedAgain(t *testing.T) {
 	recorder := newRecorder()
 	var requests atomic.Int64
 	client := newTestClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

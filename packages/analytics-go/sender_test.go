@@ -1,6 +1,8 @@
 package analytics
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -42,6 +44,37 @@ func TestTheAnswerDecides(t *testing.T) {
 		if (got.err == nil) != expected.ok || got.final != expected.final || got.status != status {
 			t.Errorf("%d: %+v", status, got)
 		}
+	}
+}
+
+// A lateReader is a transport that goes on reading the body of a request that it has given up, as that of net/http may.
+type lateReader struct {
+	given io.Reader
+	late  []byte
+	err   error
+}
+
+func (l *lateReader) RoundTrip(request *http.Request) (*http.Response, error) {
+	if l.given == nil {
+		l.given = request.Body
+		return nil, errors.New("given up")
+	}
+	l.late, l.err = io.ReadAll(l.given)
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: request}, nil
+}
+
+func TestAnAttemptThatIsOverReadsNothingOfTheNext(t *testing.T) {
+	transport := &lateReader{}
+	client := New("wk_test")
+	client.Client.Transport = transport
+	if err := client.Track(&Track{UserId: "ada", Event: "E"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(transport.late) > 0 || !errors.Is(transport.err, errReleased) {
+		t.Errorf("read %q, and then %v", transport.late, transport.err)
 	}
 }
 
