@@ -43,8 +43,9 @@ export function tierUntil(
 
 /**
  * Until when a delivery is put off for which its lane has no room. A place that was promised and is not free when
- * its time comes shows that the lane is slower than it seemed; from the second time on, each wait is at least that
- * of the next longer tier, so that a record is rewritten a handful of times whatever happens.
+ * its time comes shows that the lane is slower than it seemed. Each wait then is at least most of
+ * a longer tier, and from the fourth on one is left out, so that a record is rewritten a handful of times whatever
+ * happens: with the default schedule it waits 16 minutes the fourth time, and 48 the fifth.
  *
  * @param placeAt when a place was promised, in milliseconds since the epoch
  * @param timesBefore how often it was put off already
@@ -56,6 +57,7 @@ export function putOffUntil(
   tiersMs: readonly number[],
 ): number {
   const [shortestMs = 0] = tiersMs;
-  const leastMs = tiersMs[Math.min(Math.max(0, timesBefore - 1), tiersMs.length - 1)] ?? shortestMs;
+  const longer = timesBefore < 3 ? Math.max(0, timesBefore - 1) : timesBefore;
+  const leastMs = tiersMs[Math.min(longer, tiersMs.length - 1)] ?? shortestMs;
   return Math.max(placeAt, now + leastMs * leastShare);
 }
