@@ -38,7 +38,10 @@ export default defineConfig(
     },
   },
   {
-    files: ['services/*/src/main.ts', 'services/control/src/cli/main.ts', 'infra/**/*.ts', 'test/**/*.ts'],
+    files: [
+      ...['services/*/src/main.ts', 'services/control/src/cli/main.ts', 'infra/**/*.ts', 'test/**/*.ts'],
+      'packages/analytics-node/src/debug.ts',
+    ],
     rules: { 'no-restricted-properties': 'off' },
   },
 );

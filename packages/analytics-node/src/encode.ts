@@ -1,0 +1,135 @@
+/**
+ * From a message to the JSON that is sent, at the time of the call: what the caller does with its objects afterwards
+ * cannot matter, nothing the caller gave is held on to, and a message that cannot be sent is refused to whoever made it.
+ */
+import { randomUUID } from 'node:crypto';
+import { AnalyticsError, reasonOf } from './errors.ts';
+import type { CallType, Messages } from './messages.ts';
+import { isIso8601, isoNow } from './timestamp.ts';
+
+/** Of one call as JSON in UTF-8 (specification, section 8). */
+export const maxCallBytes = 32 * 1024;
+const maxMessageIdLength = 100;
+
+export interface Call {
+  readonly json: string;
+  /** Of `json` in UTF-8. */
+  readonly bytes: number;
+  /** userId, else anonymousId. */
+  readonly userKey: string;
+}
+
+type TextField =
+  'userId' | 'anonymousId' | 'previousId' | 'groupId' | 'event' | 'name' | 'category' | 'messageId';
+type ObjectField = 'properties' | 'traits' | 'context' | 'integrations';
+
+/** A message of any type, before anything is known of it: JavaScript may pass what it likes. */
+type Unchecked = Readonly<Partial<Record<TextField | ObjectField | 'timestamp', unknown>>>;
+
+type Encodable = Readonly<Partial<Record<TextField | 'timestamp', string | undefined>>> &
+  Readonly<Partial<Record<ObjectField, object | undefined>>> & { readonly type: CallType };
+
+/**
+ * @param shared goes into the call's context under what the call has, where no batch's context can hold it
+ * @throws AnalyticsError `invalid-message` with the field, or `message-too-large`
+ */
+export function encodeCall<T extends CallType>(type: T, message: Messages[T], shared?: object): Call {
+  const given: Unchecked = message;
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- as above
+  if (typeof given !== 'object' || given === null) throw invalid(type, undefined, 'it takes an object');
+
+  // What the type requires first, then the user, then the rest.
+  const event = type === 'track' ? required(type, given, 'event') : undefined;
+  const groupId = type === 'group' ? required(type, given, 'groupId') : undefined;
+  const userId = type === 'alias' ? required(type, given, 'userId') : text(type, given, 'userId');
+  const previousId = type === 'alias' ? required(type, given, 'previousId') : undefined;
+  const anonymousId = text(type, given, 'anonymousId');
+  const userKey = userId ?? anonymousId;
+  if (userKey === undefined) throw invalid(type, 'userId', `'userId' or 'anonymousId' is required`);
+  const messageId = text(type, given, 'messageId') ?? randomUUID();
+  if (messageId.length > maxMessageIdLength) {
+    throw invalid(type, 'messageId', `'messageId' has more than ${maxMessageIdLength} characters`);
+  }
+  const context = object(type, given, 'context');
+
+  const json = stringify({
+    type,
+    messageId,
+    timestamp: timestampOf(type, given.timestamp),
+    userId,
+    anonymousId,
+    previousId,
+    groupId,
+    event,
+    name: text(type, given, 'name'),
+    category: text(type, given, 'category'),
+    traits: object(type, given, 'traits'),
+    properties: object(type, given, 'properties'),
+    context: shared === undefined ? context : { ...shared, ...context },
+    integrations: object(type, given, 'integrations'),
+  });
+  const bytes = Buffer.byteLength(json);
+  if (bytes > maxCallBytes) {
+    const sentence = `The ${type} call has ${bytes} bytes as JSON, and ${maxCallBytes} are allowed.`;
+    throw new AnalyticsError('message-too-large', sentence);
+  }
+  return { json, bytes, userKey };
+}
+
+function required(type: CallType, given: Unchecked, field: TextField): string {
+  const value = text(type, given, field);
+  if (value === undefined) throw invalid(type, field, `'${field}' is required`);
+  return value;
+}
+
+/** Undefined where it is absent or empty, which the server takes for the same. */
+function text(type: CallType, given: Unchecked, field: TextField): string | undefined {
+  const value = given[field];
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (value === undefined || value === null) return undefined;
+  throw invalid(type, field, `'${field}' must be text`);
+}
+
+function object(type: CallType, given: Unchecked, field: ObjectField): object | undefined {
+  const value = given[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw invalid(type, field, `'${field}' must be an object`);
+  return isEmpty(value) ? undefined : value;
+}
+
+function isEmpty(value: object): boolean {
+  for (const key in value) if (Object.hasOwn(value, key)) return false;
+  return !('toJSON' in value);
+}
+
+function timestampOf(type: CallType, given: unknown): string {
+  if (given === undefined || given === null || given === '') return isoNow();
+  if (typeof given === 'string' && isIso8601(given)) return given;
+  if (given instanceof Date && !Number.isNaN(given.getTime())) return given.toISOString();
+  throw invalid(type, 'timestamp', `'timestamp' must be a valid Date or ISO 8601`);
+}
+
+function stringify(call: Encodable): string {
+  try {
+    return JSON.stringify(call);
+  } catch (cause) {
+    // A cycle, a BigInt, or a toJSON that throws.
+    const fields = ['properties', 'traits', 'context', 'integrations'] as const;
+    const field = fields.find((name) => !isJson(call[name]));
+    throw invalid(call.type, field, `${field ?? 'it'} cannot be written as JSON: ${reasonOf(cause)}`, cause);
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function invalid(type: CallType, field: string | undefined, why: string, cause?: unknown): AnalyticsError {
+  return new AnalyticsError('invalid-message', `The ${type} call cannot be sent: ${why}.`, { field, cause });
+}

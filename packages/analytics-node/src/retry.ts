@@ -1,0 +1,31 @@
+/** How long to wait before a batch is sent again. */
+
+const firstMs = 100;
+const longestMs = 10_000;
+/** No server should be able to silence a client for good. */
+const longestRetryAfterMs = 5 * 60_000;
+
+/**
+ * Doubles from 100 ms to 10 s, less up to a half at random, so that many clients of a server that comes back do not
+ * come back together. Never less than the server asked for.
+ *
+ * @param failures in a row, from 1
+ * @param retryAfterMs what the server asked for, or 0
+ */
+export function backoffMs(
+  failures: number,
+  retryAfterMs: number,
+  random: () => number = Math.random,
+): number {
+  const delay = Math.min(firstMs * 2 ** Math.min(failures - 1, 30), longestMs);
+  const jittered = delay * (1 - random() / 2);
+  return retryAfterMs > 0 ? retryAfterMs + random() * Math.min(delay, retryAfterMs / 10) : jittered;
+}
+
+/** `Retry-After` (RFC 9110, section 10.2.3) in milliseconds, at most five minutes; 0 where absent or unreadable. */
+export function parseRetryAfter(value: string | undefined, nowMs: number = Date.now()): number {
+  if (value === undefined) return 0;
+  const text = value.trim();
+  const asked = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
+  return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), longestRetryAfterMs);
+}

@@ -1,0 +1,269 @@
+/** The vectors that the Go and the TypeScript library share, against a recording server: packages/analytics-vectors. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { Analytics, AnalyticsError, type CallType } from './index.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Scenario {
+  readonly name: string;
+  readonly options: {
+    readonly writeKey?: string;
+    readonly endpointSuffix?: string;
+    readonly flushAt?: number;
+    readonly size?: number;
+    readonly flushAfterMs?: number;
+    readonly intervalMs?: number;
+    readonly gzip?: boolean;
+    readonly context?: object;
+    readonly queueSize?: number;
+    readonly maxAttempts?: number;
+    readonly drainTimeoutMs?: number;
+  };
+  readonly server: readonly Answer[];
+  readonly steps: readonly Step[];
+  readonly expect: {
+    readonly requests: readonly ExpectedRequest[];
+    readonly failures: readonly { reason: string; status?: number; messageIds: readonly string[] }[];
+    readonly anyGrouping?: boolean;
+  };
+}
+
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly retryAfterDateMs?: number;
+  readonly delayMs?: number;
+  readonly hold?: boolean;
+  readonly close?: boolean;
+  readonly hang?: boolean;
+}
+
+interface Step {
+  readonly call?: CallType;
+  readonly message?: Json;
+  readonly times?: number;
+  readonly error?: { readonly kind: string; readonly field?: string };
+  readonly flush?: boolean;
+  readonly awaitRequests?: number;
+  readonly release?: boolean;
+  readonly close?: boolean;
+  readonly incomplete?: boolean;
+}
+
+interface ExpectedRequest {
+  readonly messages: readonly Json[];
+  readonly repeat?: number;
+  readonly path?: string;
+  readonly authorization?: string;
+  readonly encoding?: string;
+  readonly context?: Json;
+  readonly minWaitMs?: number;
+  readonly sameMessages?: boolean;
+}
+
+interface Recorded {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Json & { readonly batch: readonly Json[]; readonly context: Json; readonly sentAt: string };
+  readonly bytes: number;
+  readonly readAt: number;
+  answeredAt: number;
+}
+
+const vectors = JSON.parse(
+  readFileSync(new URL('../../analytics-vectors/vectors.json', import.meta.url), 'utf8'),
+) as { envelope: Json & { context: Json }; maxBodyBytes: number; scenarios: readonly Scenario[] };
+
+describe('the vectors', { concurrency: true }, () => {
+  for (const scenario of vectors.scenarios) test(scenario.name, () => play(scenario));
+});
+
+async function play({ options, server: answers, steps, expect }: Scenario): Promise<void> {
+  await using server = await startRecordingServer(answers);
+  const failures: AnalyticsError[] = [];
+  const { writeKey = 'wk_test', endpointSuffix = '', gzip, context, maxAttempts } = options;
+  const client = new Analytics({
+    writeKey,
+    endpoint: `${server.origin}${endpointSuffix}`,
+    flushAt: options.size ?? options.flushAt,
+    flushAfterMs: options.intervalMs ?? options.flushAfterMs ?? 60_000,
+    maxQueueSize: options.queueSize,
+    ...{ gzip, context, maxAttempts },
+    onError: (error) => failures.push(error),
+  });
+  const { drainTimeoutMs: deadlineMs = 30_000 } = options;
+
+  for (const step of steps) {
+    if (step.call) makeCalls(client, step.call, step);
+    if (step.flush) await client.flush();
+    if (step.awaitRequests !== undefined) await server.received(step.awaitRequests);
+    if (step.release) server.release();
+    if (step.close) {
+      const { unsent } = await client.close({ deadlineMs });
+      assert.equal(unsent > 0, step.incomplete ?? false, `${unsent} calls are unsent`);
+    }
+  }
+  await client.close({ deadlineMs });
+  assertRequests(server.requests, expect, writeKey);
+  // The call itself has said that the queue was full.
+  const reported = failures.filter(({ code }) => code !== 'queue-full').map(describeFailure);
+  assert.deepEqual(reported, expect.failures);
+}
+
+function makeCalls(client: Analytics, type: CallType, { message, times = 1, error }: Step): void {
+  // What the vectors hold may be wrong on purpose.
+  const call = client[type].bind(client) as (message: unknown) => boolean;
+  const given = expand(message);
+  for (let i = 0; i < times; i++) {
+    if (error === undefined) assert.equal(call(given), true);
+    else if (error.kind === 'queue-full') assert.equal(call(given), false);
+    else {
+      assert.throws(
+        () => call(given),
+        (thrown) => {
+          assert.ok(thrown instanceof AnalyticsError);
+          const code =
+            { invalid: 'invalid-message', 'too-large': 'message-too-large' }[error.kind] ?? error.kind;
+          assert.deepEqual([thrown.code, thrown.field], [code, error.field]);
+          return true;
+        },
+      );
+    }
+  }
+  assert.deepEqual(given, expand(message), 'the message is as it was');
+}
+
+function assertRequests(requests: readonly Recorded[], expect: Scenario['expect'], writeKey: string): void {
+  const sent = requests.map(({ body }) => body.batch);
+  if (expect.anyGrouping) {
+    const messages = [...new Map(sent.flat().map((message) => [message['messageId'], message])).values()];
+    assertMatches(messages, expand(expect.requests.flatMap(({ messages }) => messages)), 'messages');
+  } else {
+    assert.equal(requests.length, expect.requests.length, `${requests.length} requests`);
+  }
+  for (const [index, request] of requests.entries()) {
+    const expected: ExpectedRequest = expect.anyGrouping
+      ? { messages: [] }
+      : (expect.requests[index] ?? assert.fail());
+    const authorization = `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`;
+    const { headers, body } = request;
+    assert.equal(request.method, 'POST');
+    assert.equal(request.path, expected.path ?? '/v1/batch');
+    assert.equal(headers['authorization'], expected.authorization ?? authorization);
+    assert.equal(headers['content-encoding'], expected.encoding);
+    assert.equal(headers['content-type'], 'application/json');
+    assert.ok(request.bytes <= vectors.maxBodyBytes, `${request.bytes} bytes`);
+    const { batch, ...beside } = body;
+    const context = { ...vectors.envelope.context, ...expected.context };
+    assertMatches(beside, { ...vectors.envelope, context }, 'what is beside the batch');
+    if (expect.anyGrouping) continue;
+    const messages = Array.from({ length: expected.repeat ?? 1 }, () => expected.messages).flat();
+    assertMatches(batch, expand(messages), `request ${index + 1}`);
+    const before = requests[index - 1];
+    if (before && expected.sameMessages) assert.deepEqual(batch, before.body.batch);
+    if (before && expected.minWaitMs !== undefined) {
+      // Timers and clocks round, each to a millisecond.
+      const waitedMs = request.readAt - before.answeredAt + 2;
+      assert.ok(waitedMs >= expected.minWaitMs, `waited ${waitedMs} ms`);
+    }
+  }
+}
+
+function describeFailure({ code, status, calls }: AnalyticsError): Json {
+  const messageIds = calls.map((call) => (JSON.parse(call) as { messageId: string }).messageId);
+  return { reason: code, ...(status !== undefined && { status }), messageIds };
+}
+
+/** `$repeat` written out. */
+function expand(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(expand);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$repeat' in value) {
+    const [text, count] = value.$repeat as [string, number];
+    return text.repeat(count);
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, expand(inner)]));
+}
+
+/** Equal as JSON, but for texts that `$match` describes. */
+function assertMatches(actual: unknown, expected: unknown, where: string): void {
+  const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+  if (!isObject(expected)) {
+    assert.equal(actual, expected, where);
+    return;
+  }
+  if (typeof expected['$match'] === 'string') {
+    assert.match(String(actual), new RegExp(expected['$match']), where);
+    return;
+  }
+  assert.ok(isObject(actual) && Array.isArray(actual) === Array.isArray(expected), where);
+  assert.deepEqual(Object.keys(actual).sort(), Object.keys(expected).sort(), where);
+  for (const [key, inner] of Object.entries(expected)) assertMatches(actual[key], inner, `${where}.${key}`);
+}
+
+async function startRecordingServer(answers: readonly Answer[]) {
+  const requests: Recorded[] = [];
+  const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+
+  const server = createServer((incoming, response) => {
+    void buffer(incoming).then(async (bytes) => {
+      const { method, url: path, headers } = incoming;
+      const json = headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
+      const body = JSON.parse(json.toString()) as Recorded['body'];
+      const request = { method, path, headers, body, bytes: json.length, readAt: Date.now(), answeredAt: 0 };
+      const answer = answers[requests.push(request) - 1] ?? {};
+      for (const { count, resolve } of waiting) if (requests.length >= count) resolve();
+      if (answer.hold) await released;
+      if (answer.delayMs !== undefined) await wait(answer.delayMs);
+      request.answeredAt = Date.now();
+      respond(response, answer);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    requests,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    release,
+    received: (count: number): Promise<void> =>
+      requests.length >= count
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            waiting.push({ count, resolve });
+          }),
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function respond(response: ServerResponse, answer: Answer): void {
+  if (answer.hang) return;
+  if (answer.close) {
+    response.destroy();
+    return;
+  }
+  const { status = 200, headers, body = '{"success":true}', retryAfterDateMs } = answer;
+  if (retryAfterDateMs !== undefined) {
+    // Whole seconds, so that the date is not earlier than was meant.
+    const date = new Date(Math.ceil((Date.now() + retryAfterDateMs) / 1_000) * 1_000);
+    response.setHeader('retry-after', date.toUTCString());
+  }
+  response.writeHead(status, { ...headers }).end(status === 204 ? undefined : body);
+}

@@ -1,0 +1,21 @@
+/** The receiving side: whether a webhook is Tailrace's (specification, section 5). */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Whether `header`, the received `X-Signature`, is the lowercase hexadecimal HMAC-SHA1 of `body`. The time it takes says
+ * nothing of how much of a wrong signature is right.
+ *
+ * @param secret the destination's shared secret
+ * @param body the bytes as received: JSON that was parsed and written again usually differs
+ * @param header as node:http gives it: of several headers none counts
+ */
+export function verifySignature(
+  secret: string,
+  body: Uint8Array | string,
+  header: string | readonly string[] | undefined | null,
+): boolean {
+  if (typeof header !== 'string') return false;
+  const expected = Buffer.from(createHmac('sha1', secret).update(body).digest('hex'));
+  const received = Buffer.from(header);
+  return received.length === expected.length && timingSafeEqual(received, expected);
+}
