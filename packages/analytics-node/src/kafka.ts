@@ -1,17 +1,7 @@
 /** Batches straight into Kafka, in place of HTTP: each call a record of the topic `events`. */
 import { reasonOf } from './errors.ts';
+import type { KafkaMessage, KafkaProducer } from './kafka-producer.ts';
 import { maxBatchBytes, maxBatchCalls, type Outcome, type Transport } from './transport.ts';
-
-/** What is used of a producer. That of kafkajs fits as it is; another client's needs a few lines around it. */
-export interface KafkaProducer {
-  send(batch: { topic: string; messages: KafkaMessage[] }): Promise<unknown>;
-}
-
-export interface KafkaMessage {
-  key: string;
-  value: string;
-  headers: Record<string, string>;
-}
 
 export interface KafkaSettings {
   /** Connected; the client neither connects nor disconnects it. */

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readCall } from '@tailrace/events';
+import fc from 'fast-check';
+import { encodeCall, type Call } from './encode.ts';
+import { AnalyticsError } from './errors.ts';
+import type { Track } from './messages.ts';
+import { isIso8601 } from './timestamp.ts';
+
+const parse = ({ json }: Call): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
+
+/** The error of a track call with these fields, as JavaScript may pass them. */
+function errorOf(fields: object): AnalyticsError {
+  try {
+    encodeCall('track', { userId: 'ada', event: 'E', ...fields });
+  } catch (error) {
+    assert.ok(error instanceof AnalyticsError, String(error));
+    return error;
+  }
+  return assert.fail('it was encoded');
+}
+
+test('what has no JSON is refused, and the field that holds it is named', () => {
+  const cycle: Record<string, unknown> = {};
+  cycle['self'] = cycle;
+  const throwing = {
+    toJSON: () => {
+      throw new Error('not today');
+    },
+  };
+  assert.equal(errorOf({ properties: cycle }).field, 'properties');
+  assert.equal(errorOf({ context: { count: 1n } }).field, 'context');
+  const error = errorOf({ traits: { a: 1 }, integrations: { throwing } });
+  assert.deepEqual([error.code, error.field], ['invalid-message', 'integrations']);
+  assert.match(error.message, /not today/);
+});
+
+test('a field of another type than its own is refused, and named', () => {
+  const wrong = {
+    ...{ userId: 7, anonymousId: {}, event: [], messageId: 1, name: true, category: 0 },
+    ...{ properties: 'text', traits: [1], context: 1, integrations: [], timestamp: 1_700_000_000_000 },
+  };
+  for (const [field, value] of Object.entries(wrong)) assert.equal(errorOf({ [field]: value }).field, field);
+  assert.equal(errorOf({ timestamp: new Date(NaN) }).field, 'timestamp');
+  for (const message of [undefined, null, 'text']) {
+    assert.throws(() => encodeCall('track', message as unknown as Track), { code: 'invalid-message' });
+  }
+});
+
+test('a Date is written as ISO 8601 in UTC', () => {
+  const timestamp = new Date('2014-02-03T04:05:06.789+01:00');
+  assert.equal(
+    parse(encodeCall('page', { userId: 'ada', timestamp }))['timestamp'],
+    '2014-02-03T03:05:06.789Z',
+  );
+});
+
+test('a call weighs its bytes, not its characters', () => {
+  const call = encodeCall('identify', { userId: 'Zoë', traits: { emoji: '🎉' } });
+  assert.equal(call.bytes, Buffer.byteLength(call.json));
+  assert.ok(call.bytes > call.json.length);
+});
+
+test('a shared context lies under the own context of a call', () => {
+  const shared = { library: { name: 'x' }, app: { name: 'Shop' } };
+  const call = encodeCall('track', { userId: 'ada', event: 'E', context: { app: 'own', ip: '::1' } }, shared);
+  assert.deepEqual(parse(call)['context'], { library: { name: 'x' }, app: 'own', ip: '::1' });
+});
+
+test('what is encoded is what the service reads, and no object of the caller is changed', () => {
+  const anyObject = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 });
+  const anyTimestamp = fc.oneof(
+    fc.date({ min: new Date(0), max: new Date('9999-01-01'), noInvalidDate: true }),
+    fc.constantFrom('2014-02-03', '2014-02-03T04:05:06+0100', '2014-02-03 04:05', '2016-12-31T23:59:60Z'),
+  );
+  const anyMessage = fc.record(
+    {
+      userId: fc.string({ minLength: 1 }),
+      event: fc.string({ minLength: 1 }),
+      properties: anyObject,
+      context: anyObject,
+      integrations: anyObject as fc.Arbitrary<Record<string, boolean>>,
+      timestamp: anyTimestamp,
+      messageId: fc.string({ maxLength: 100 }),
+    },
+    { requiredKeys: ['userId', 'event'] },
+  );
+  fc.assert(
+    fc.property(anyMessage, (message) => {
+      const before = JSON.stringify(message);
+      const call = encodeCall('track', message);
+      assert.equal(JSON.stringify(message), before);
+      const options = { receivedAt: Date.now(), fallbackMessageId: () => 'none' };
+      const reading = readCall(JSON.parse(call.json) as unknown, options);
+      assert.ok(reading.ok, call.json);
+      const { event } = reading;
+      assert.deepEqual([event.event, event.userId], [message.event, message.userId]);
+      assert.notEqual(event.messageId, 'none');
+    }),
+  );
+});
+
+test('only calendar dates and times of day are ISO 8601 here', () => {
+  const good = [
+    '2024-02-29',
+    '2000-02-29',
+    '0000-02-29',
+    '2026-12-31T24:00',
+    '2026-01-01T00Z',
+    '2026-01-01t00:00z',
+  ];
+  const bad = [
+    '2023-02-29',
+    '1900-02-29',
+    '2026-04-31',
+    '2026-00-01',
+    '2026-01-00',
+    '2026-01-01T24:01',
+    '2026-1-1',
+  ];
+  const offsets = ['2026-01-01T00:00+24:00', '2026-01-01T00:00+01:60', '20260101', '2026-W01-1', ''];
+  for (const text of good) assert.equal(isIso8601(text), true, text);
+  for (const text of [...bad, ...offsets]) assert.equal(isIso8601(text), false, text);
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { verifySignature } from './verify-signature.ts';
+
+interface Vector {
+  readonly name: string;
+  readonly secret: string;
+  readonly body: string;
+  readonly repeat?: number;
+  readonly signature: string;
+}
+
+// Made with openssl, for the side that signs.
+const vectors = JSON.parse(
+  readFileSync(new URL('../../signing/src/vectors.json', import.meta.url), 'utf8'),
+) as readonly Vector[];
+
+describe('verifySignature accepts what openssl signed, and nothing beside it', () => {
+  for (const { name, secret, body, repeat = 1, signature } of vectors) {
+    test(name, () => {
+      const text = body.repeat(repeat);
+      assert.equal(verifySignature(secret, text, signature), true);
+      assert.equal(verifySignature(secret, Buffer.from(text), signature), true);
+      assert.equal(verifySignature(secret, new TextEncoder().encode(text), signature), true);
+      assert.equal(verifySignature(`${secret}2`, text, signature), false);
+      assert.equal(verifySignature(secret, `${text} `, signature), false);
+    });
+  }
+});
+
+test('a header that is no signature is refused', () => {
+  const [vector] = vectors;
+  assert.ok(vector);
+  const { secret, body, repeat = 1, signature } = vector;
+  const widened = String.fromCharCode(...Array.from(signature, (digit) => digit.charCodeAt(0) + 0x100));
+  const headers = [
+    ...[undefined, null, '', 'z'.repeat(40), widened, [signature], [signature, signature]],
+    ...[signature.toUpperCase(), signature.slice(1), `${signature}0`, ` ${signature}`],
+  ];
+  for (const header of headers) {
+    assert.equal(verifySignature(secret, body.repeat(repeat), header), false, String(header));
+  }
+});
