@@ -63,8 +63,20 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
   let flushes: Waiter[] = [];
   let waitingForRoom: (() => void)[] = [];
 
-  const hasRoom = (bytes: number): boolean =>
-    added - settled < maxQueueSize && heldBytes + bytes <= maxQueueBytes;
+  /** Room that was promised in this turn of the event loop, and may not have been used yet. */
+  let promised = 0;
+  let untilNextTurn: NodeJS.Immediate | undefined;
+
+  const hasRoom = (count: number, bytes: number): boolean =>
+    added - settled + count <= maxQueueSize && heldBytes + bytes <= maxQueueBytes;
+
+  const promiseRoom = (): void => {
+    promised++;
+    untilNextTurn ??= setImmediate(() => {
+      promised = 0;
+      untilNextTurn = undefined;
+    });
+  };
 
   const stopTimer = (): void => {
     clearTimeout(timer);
@@ -170,22 +182,27 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
 
   return {
     add(call) {
-      if (!hasRoom(call.bytes)) {
+      if (!hasRoom(1, call.bytes)) {
+        // Nothing is gained by waiting for more.
+        makeDue();
         reportUnsent('queue-full', [call], 'not taken: the queue is full');
         return false;
       }
       queue.push(call);
       heldBytes += call.bytes;
       added++;
+      if (promised > 0) promised--;
       if (queue.length >= flushAt) makeDue();
       else timer ??= setTimeout(makeDue, flushAfterMs);
       return true;
     },
     async ready() {
-      // The largest call there can be must fit, or one that was waited for might be refused.
-      while (!hasRoom(maxCallBytes) && !stopped.signal.aborted) {
+      // Many may wait, each with the largest call there can be; what one is promised is not promised to another.
+      while (!hasRoom(promised + 1, (promised + 1) * maxCallBytes) && !stopped.signal.aborted) {
+        if (taken < added) makeDue();
         await new Promise<void>((resolve) => waitingForRoom.push(resolve));
       }
+      promiseRoom();
     },
     flush,
     async close(deadlineMs) {
