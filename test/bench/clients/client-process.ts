@@ -1,0 +1,88 @@
+/**
+ * One client library in a process of its own: so many track calls of a web server, and what they cost. Arguments: the
+ * library, the endpoint, the number of calls. Prints {@link ClientCost} as JSON.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Analytics as PublicAnalytics } from '@segment/analytics-node';
+import { Analytics } from '../../../packages/analytics-node/src/index.ts';
+
+/** Microseconds of CPU time a call. */
+export interface ClientCost {
+  /** Of the thread, while it is in the call: what a request of the web server pays. */
+  readonly call: number;
+  /** Of the whole process, until everything is sent. */
+  readonly sent: number;
+}
+
+type Message = ReturnType<typeof messageOf>;
+
+interface Client {
+  readonly track: (message: Message) => void;
+  readonly close: () => Promise<unknown>;
+}
+
+/** Calls in a turn of the event loop, as many requests at a time make them. */
+const callsPerTurn = 10;
+const writeKey = 'wk_bench';
+
+const clients: Readonly<Record<string, (endpoint: string) => Client>> = {
+  ours: (endpoint) => {
+    const client = new Analytics({ writeKey, endpoint, maxQueueSize: 1_000_000 });
+    return { track: (message) => client.track(message), close: () => client.close({ deadlineMs: 600_000 }) };
+  },
+  public: (host) => {
+    const client = new PublicAnalytics({ writeKey, host, flushAt: 20 });
+    return {
+      track: (message) => {
+        client.track(message);
+      },
+      close: () => client.closeAndFlush({ timeout: 600_000 }),
+    };
+  },
+};
+
+function messageOf(n: number) {
+  return {
+    userId: `user-${n % 1_000}`,
+    event: 'Order Completed',
+    properties: {
+      orderId: `order-${n}`,
+      ...{ total: 25.5, currency: 'EUR', coupon: 'autumn', path: '/checkout/done', isFirst: n % 2 === 0 },
+      products: [
+        { sku: 'sku-1', name: 'A pair of socks', price: 5.5, quantity: 2 },
+        { sku: 'sku-2', name: 'A hat', price: 14.5, quantity: 1 },
+      ],
+    },
+    context: { ip: '192.0.2.7', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36' },
+  };
+}
+
+async function send(client: Client, calls: number): Promise<number> {
+  let callMicroseconds = 0;
+  for (let n = 0; n < calls; n += callsPerTurn) {
+    const messages = Array.from({ length: callsPerTurn }, (_, i) => messageOf(n + i));
+    const before = process.threadCpuUsage();
+    for (const message of messages) client.track(message);
+    const { user, system } = process.threadCpuUsage(before);
+    callMicroseconds += user + system;
+    await nextTurn();
+  }
+  return callMicroseconds;
+}
+
+const [name = '', endpoint = '', count = ''] = process.argv.slice(2);
+const open = clients[name];
+if (open === undefined) throw new Error(`there is no client ${name}`);
+const calls = Number(count);
+
+const warmUp = open(endpoint);
+await send(warmUp, Math.min(calls, 2_000));
+await warmUp.close();
+
+const client = open(endpoint);
+const before = process.cpuUsage();
+const callMicroseconds = await send(client, calls);
+await client.close();
+const { user, system } = process.cpuUsage(before);
+const cost: ClientCost = { call: callMicroseconds / calls, sent: (user + system) / calls };
+process.stdout.write(`${JSON.stringify(cost)}\n`);
