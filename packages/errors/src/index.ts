@@ -8,7 +8,7 @@
 export { nearestName } from './nearest.ts';
 
 interface ErrorEntry {
-  /** HTTP status for a caller of ingest; 500 where the error never reaches one. */
+  /** HTTP status for a caller of ingest or control; 500 where the error never reaches one. */
   readonly status: number;
   /** What went wrong, as one clause. */
   readonly meaning: string;
@@ -65,7 +65,47 @@ export const errorTable = {
   'not-found': {
     status: 404,
     meaning: 'there is nothing at this path',
-    mend: 'See the list of paths in the ingest README.',
+    mend: 'The paths there are stand in /openapi.json of the same server.',
+  },
+  'invalid-request': {
+    status: 400,
+    meaning: 'a parameter or the body of a request breaks a rule',
+    mend: 'The message names the field and the rule; correct the request and send it again.',
+  },
+  unauthorized: {
+    status: 401,
+    meaning: 'the request has no token that the control plane knows',
+    mend: 'Send a token of TAILRACE_API_TOKEN or TAILRACE_API_READ_TOKEN as Authorization: Bearer <token>.',
+  },
+  forbidden: {
+    status: 403,
+    meaning: 'the token is for reading only',
+    mend: 'Send a token of TAILRACE_API_TOKEN.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    meaning: 'the path is there, but not with this method',
+    mend: 'Use a method that the header Allow names.',
+  },
+  conflict: {
+    status: 409,
+    meaning: 'the request does not fit what is there',
+    mend: 'The message says what is in the way; look at it and decide anew.',
+  },
+  'precondition-failed': {
+    status: 412,
+    meaning: 'what is to be changed is not what If-Match says',
+    mend: 'Get it again, make the change in that, and send it with the new ETag.',
+  },
+  'body-too-large': {
+    status: 413,
+    meaning: 'the body of a request is larger than is taken here',
+    mend: 'Send less in one request.',
+  },
+  'unsupported-media-type': {
+    status: 415,
+    meaning: 'the Content-Type of a request is not one that is understood here',
+    mend: 'Send JSON as application/json.',
   },
   'unsupported-encoding': {
     status: 415,
@@ -151,18 +191,31 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** One field that breaks a rule: `settings.webhooks[0].url`, and the rule as a clause that follows it. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly rule: string;
+}
+
 /** A failure with a code from {@link errorTable}. `message` says what happened, in one or more sentences. */
 export class TailraceError extends Error {
   readonly code: ErrorCode;
+  /** Each field that is wrong, where it is about fields; `message` has them too. */
+  readonly problems: readonly FieldProblem[] | undefined;
   /** Seconds after which it may go better, where that is known. */
   readonly retryAfterS: number | undefined;
 
-  constructor(code: ErrorCode, message?: string, options?: ErrorOptions & { readonly retryAfterS?: number }) {
+  constructor(
+    code: ErrorCode,
+    message?: string,
+    options?: ErrorOptions & { readonly retryAfterS?: number; readonly problems?: readonly FieldProblem[] },
+  ) {
     const { meaning, mend } = errorTable[code];
     super(message ?? `${capitalise(meaning)}. ${mend}`, options);
     this.name = 'TailraceError';
     this.code = code;
     this.retryAfterS = options?.retryAfterS;
+    this.problems = options?.problems;
   }
 
   /** HTTP status that tells a caller about this error. */

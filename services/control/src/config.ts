@@ -1,0 +1,76 @@
+/** The settings of the control service; README.md says what each is for. */
+import path from 'node:path';
+import {
+  cidrs,
+  derived,
+  duration,
+  group,
+  hexKey,
+  kafkaSettings,
+  port,
+  secret,
+  serviceSettings,
+  text,
+  topicSettings,
+  type Setting,
+  type ValuesOf,
+} from '@tailrace/service';
+
+const secretKeyBytes = 32;
+const leastTokenLength = 16;
+
+/** Tokens, separated by commas. They are compared and never shown. */
+function tokens(name: string): Setting<readonly string[]> {
+  return derived(secret(name), (found = '') => {
+    const list = found.split(',').flatMap((token) => (token.trim() === '' ? [] : [token.trim()]));
+    const isUsable = (token: string): boolean =>
+      token.length >= leastTokenLength && /^[A-Za-z0-9._~+/-]+=*$/.test(token);
+    if (list.every(isUsable)) return { value: Object.freeze(list) };
+    const allowed = `${leastTokenLength} or more letters, digits and -._~+/ each, separated by commas`;
+    return { problems: [`${name}: found a value (not shown), allowed are tokens of ${allowed}`] };
+  });
+}
+
+/** Who may use the API, and who may only look. */
+const access = derived(
+  group({ admin: tokens('TAILRACE_API_TOKEN'), read: tokens('TAILRACE_API_READ_TOKEN') }),
+  (values) => {
+    const { admin, read } = values;
+    if (admin.length === 0 && read.length === 0) {
+      return {
+        problems: [
+          'TAILRACE_API_TOKEN: not set. It is the bearer token of the API; make one with `openssl rand -hex 24`.',
+        ],
+      };
+    }
+    const both = read.some((token) => admin.includes(token));
+    if (!both) return { value: values };
+    return { problems: ['TAILRACE_API_READ_TOKEN: a token in it is one of TAILRACE_API_TOKEN too'] };
+  },
+);
+
+/** The keys of secrets at rest: the one that seals, and during a rotation the one before, which still opens. */
+const secretKeys = group(
+  {
+    current: hexKey('TAILRACE_SECRET_KEY', secretKeyBytes),
+    previous: hexKey('TAILRACE_SECRET_KEY_PREVIOUS', secretKeyBytes),
+  },
+  ({ current, previous }) =>
+    previous !== undefined && current === undefined
+      ? ['TAILRACE_SECRET_KEY: not set, and TAILRACE_SECRET_KEY_PREVIOUS is. Set it to the newer of the two.']
+      : [],
+);
+
+export const settings = {
+  ...serviceSettings({ metricsPort: 9467 }),
+  kafka: kafkaSettings('tailrace-control'),
+  topics: topicSettings(),
+  port: port('TAILRACE_CONTROL_PORT', 8081),
+  access,
+  secretKeys,
+  dataDir: text('TAILRACE_DATA_DIR', path.join('.tailrace', 'control')),
+  timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
+  allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),
+};
+
+export type ControlSettings = ValuesOf<typeof settings>;

@@ -1,0 +1,21 @@
+/** What the routes work with. A room behind routes is opened in main.ts and handed over here. */
+import type { ConfigView } from '@tailrace/config';
+import type { Kafka } from '@tailrace/kafka';
+import type { Log, Metrics } from '@tailrace/service';
+import type { TopicNames } from '@tailrace/topics';
+import type { Audit } from './audit.ts';
+import type { ControlSettings } from './config.ts';
+
+export interface ControlDeps {
+  readonly settings: ControlSettings;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly kafka: Kafka;
+  readonly names: TopicNames;
+  /** Sources and destinations, live. */
+  readonly config: ConfigView;
+  /** Aborted when the process is told to stop: ends what streams, and what works in the background. */
+  readonly signal: AbortSignal;
+  /** Names what a request changes, for the audit log. */
+  readonly audit: Audit;
+}

@@ -1,0 +1,23 @@
+/** Control: the management API. */
+import { openConfig } from '@tailrace/config';
+import { connectKafka } from '@tailrace/kafka';
+import { listen, runService } from '@tailrace/service';
+import { topicNames } from '@tailrace/topics';
+import { audit } from './audit.ts';
+import { settings } from './config.ts';
+import { closeServer, createServer } from './server.ts';
+
+await runService({ name: 'control', env: process.env, settings }, async (service) => {
+  const { settings, log, metrics, signal } = service;
+  const names = topicNames(settings.topics.prefix);
+
+  const kafka = connectKafka(settings.kafka, log);
+  service.onClose('Kafka', () => kafka.close());
+  service.health.add('kafka', () => kafka.ping());
+
+  const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
+
+  const server = await createServer({ settings, log, metrics, kafka, names, config, signal, audit });
+  service.onClose('HTTP server', () => closeServer(server));
+  return { port: await listen(server.server, settings.port, 'TAILRACE_CONTROL_PORT') };
+});

@@ -1,0 +1,58 @@
+/** How the control plane speaks HTTP, whatever is asked of it: who may, what is understood, what an error looks like. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { readToken, startControlPlane, type Asked } from '../support/control.ts';
+
+const control = await startControlPlane();
+after(() => control[Symbol.asyncDispose]());
+
+async function refused(asked: Asked, status: number, code: string): Promise<void> {
+  const answer = await control.ask(asked);
+  assert.deepEqual([answer.status, answer.json['code']], [status, code], answer.text);
+  assert.match(String(answer.json['message']), /\.$/);
+}
+
+test('a request without a token, or with one that nobody knows, is refused', async () => {
+  const path = '/v1/catalog';
+  await refused({ path, token: null }, 401, 'unauthorized');
+  await refused({ path, token: 'wrong' }, 401, 'unauthorized');
+  await refused({ path, token: null, headers: { authorization: 'Basic YTpi' } }, 401, 'unauthorized');
+  const answer = await control.ask({ path, token: null });
+  assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+});
+
+test('a token for reading reads', async () => {
+  await control.expect(200, { path: '/v1/catalog', token: readToken });
+});
+
+test('an unknown path is not found, and a wrong method is not allowed and says which are', async () => {
+  await refused({ path: '/v1/nothing' }, 404, 'not-found');
+  await refused({ path: '/nothing' }, 404, 'not-found');
+  await refused({ path: '/v1/catalog', method: 'DELETE' }, 405, 'method-not-allowed');
+  const answer = await control.ask({ path: '/v1/catalog', method: 'DELETE' });
+  assert.equal(answer.headers.get('allow'), 'GET, HEAD');
+});
+
+test('a parameter that breaks a rule is named with the rule', async () => {
+  const answer = await control.ask({ path: '/v1/catalog?limit=0&limits=1' });
+  assert.deepEqual(answer.json['problems'], [
+    { field: 'limits', rule: 'is not known here' },
+    { field: 'limit', rule: 'is not a whole number from 1 to 200' },
+  ]);
+  await refused({ path: '/v1/catalog?cursor=x' }, 400, 'invalid-request');
+  await refused({ path: '/v1/catalog/%' }, 400, 'malformed-request');
+});
+
+test('the document and the reference page are there for everyone', async () => {
+  const { json } = await control.ask({ path: '/openapi.json', token: null });
+  assert.equal(json['openapi'], '3.1.0');
+  const page = await control.ask({ path: '/docs/', token: null });
+  assert.equal(page.status, 200);
+  assert.ok(!page.text.includes('https://'), 'the page loads nothing from elsewhere');
+});
+
+test('the catalog has Webhooks, by its name in the integrations of a call', async () => {
+  const entry = await control.expect(200, { path: '/v1/catalog/Webhooks' });
+  assert.equal(entry['name'], 'Webhooks');
+  await refused({ path: '/v1/catalog/webhooks' }, 404, 'not-found');
+});

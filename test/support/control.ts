@@ -1,0 +1,138 @@
+/** Control as a process of its own, on topics of its own, and how tests talk to it. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TopicNames } from '@tailrace/topics';
+import { sharedBroker } from './broker.ts';
+import { openKafka, type TestKafka } from './kafka-client.ts';
+import { startService, type Environment, type ServiceProcess } from './process.ts';
+import { createTopics, uniquePrefix } from './topics.ts';
+
+export const adminToken = 'test-admin-token-0123456789';
+export const readToken = 'test-read-token-0123456789';
+/** Seals the secrets of a test's configuration. */
+export const secretKey = '0123456789abcdef'.repeat(4);
+
+export interface Asked {
+  readonly method?: string;
+  /** With its query: `/v1/sources?limit=2`. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent in place of `body`, as it is. */
+  readonly bytes?: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The admin's where absent; null for none. */
+  readonly token?: string | null;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body, parsed; an empty object where it is not JSON. */
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly etag: string;
+}
+
+export interface Control extends AsyncDisposable {
+  readonly url: string;
+  readonly probesUrl: string;
+  readonly process: ServiceProcess;
+  /** One request and its answer. */
+  ask(asked: Asked): Promise<Answered>;
+  /** The same, with a status that is expected; resolves with the parsed body. */
+  expect(status: number, asked: Asked): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** One control service; several may run on the same prefix, whose topics must exist. */
+export async function startControl(
+  brokers: readonly string[],
+  prefix: string,
+  env: Environment = {},
+): Promise<Control> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'tailrace-control-'));
+  const process = await startService('control', {
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: prefix,
+    TAILRACE_CONTROL_PORT: '0',
+    TAILRACE_METRICS_PORT: '0',
+    TAILRACE_API_TOKEN: adminToken,
+    TAILRACE_API_READ_TOKEN: readToken,
+    TAILRACE_SECRET_KEY: secretKey,
+    TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8,::1/128',
+    TAILRACE_DATA_DIR: dataDir,
+    ...env,
+  });
+  const line = async (msg: string): Promise<Record<string, unknown>> =>
+    process.log.find((line) => line.msg === msg);
+  const url = `http://127.0.0.1:${String((await line('ready'))['port'])}`;
+  const ask = (asked: Asked): Promise<Answered> => askAt(url, asked);
+  return {
+    url,
+    probesUrl: `http://127.0.0.1:${String((await line('starting'))['metricsPort'])}`,
+    process,
+    ask,
+    async expect(status, asked) {
+      const answer = await ask(asked);
+      assert.equal(answer.status, status, `${asked.method ?? 'GET'} ${asked.path}: ${answer.text}`);
+      return answer.json;
+    },
+    async [Symbol.asyncDispose]() {
+      await process[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface ControlPlane extends Control {
+  readonly kafka: TestKafka;
+  readonly names: TopicNames;
+  readonly prefix: string;
+  readonly brokers: readonly string[];
+}
+
+/** One control service with a topic prefix of its own, on the broker that all tests share. */
+export async function startControlPlane(env: Environment = {}): Promise<ControlPlane> {
+  await using started = new AsyncDisposableStack();
+  const { brokers } = await sharedBroker();
+  const kafka = started.use(openKafka(brokers));
+  const prefix = uniquePrefix();
+  const names = await createTopics(kafka, prefix, { partitions: 2, retryScheduleMs: [1_000] });
+  const control = started.use(
+    await startControl(brokers, prefix, {
+      TAILRACE_PARTITIONS: '2',
+      TAILRACE_RETRY_SCHEDULE: '1s',
+      ...env,
+    }),
+  );
+  const all = started.move();
+  return { ...control, kafka, names, prefix, brokers, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+async function askAt(
+  url: string,
+  { method = 'GET', path, body, bytes, headers = {}, token = adminToken }: Asked,
+): Promise<Answered> {
+  const content = bytes ?? (body === undefined ? null : JSON.stringify(body));
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(content !== null && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: content as string | null,
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json,
+    etag: response.headers.get('etag') ?? '',
+  };
+}
