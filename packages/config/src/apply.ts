@@ -1,16 +1,14 @@
-/**
- * Brings the topic to what a configuration says, writing only what differs. Two that apply at the same moment
- * do not see each other: of one entry, the last to write wins.
- */
+/** Brings the topic to what a configuration says, writing only what differs. */
 import { isDeepStrictEqual } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
-import type { Kafka } from '@tailrace/kafka';
+import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import { checkConfiguration, missingSources } from './check.ts';
+import { openConfigEditor, type ConfigSnapshot } from './editor.ts';
 import { problemsError, type ParsedConfiguration } from './file.ts';
 import { formatPath, type FieldPath, type Problem } from './problem.ts';
-import { encodeEntry, type EntryKind } from './record.ts';
+import type { Entry, EntryKind } from './record.ts';
 import type { Configuration, Destination, Source } from './schema.ts';
-import { createState, type ConfigState } from './state.ts';
+import type { SecretKeys } from './seal.ts';
 
 /**
  * `left`: in the topic and not in the configuration, and left as it is because `prune` was not asked for.
@@ -30,45 +28,34 @@ export interface ApplyOptions {
   readonly prune?: boolean | undefined;
   /** Says what would be done, and does nothing. Default false. */
   readonly dryRun?: boolean | undefined;
+  /** Without a current one, secrets are written as they are. */
+  readonly secretKeys?: SecretKeys | undefined;
+  readonly log?: Pick<KafkaLog, 'warn'> | undefined;
 }
 
 /** A configuration, and where its entries stand in a file where it comes from one. */
 export type WantedConfiguration = Configuration & Partial<Pick<ParsedConfiguration, 'placeOf'>>;
 
-interface PlannedChange extends EntryChange {
-  readonly entry: Source | Destination | null;
-}
-
-/** What is not acknowledged by then is reported; to apply again is harmless. */
-const giveUpAfterMs = 10_000;
+type PlannedChange = EntryChange & Entry;
 
 /**
  * Applies `wanted` to the configuration topic `topic`. Resolves, once all is acknowledged, with what became of
  * each entry.
  *
  * @throws TailraceError `invalid-configuration` with every problem, before anything is written;
- *   `topic-missing`, `kafka-unavailable`, `kafka-refused-credentials`
+ *   `topic-missing`, `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` where secrets are sealed and no
+ *   current key is given
  */
 export async function applyConfiguration(
-  kafka: Pick<Kafka, 'follow' | 'listTopics' | 'publisher'>,
+  kafka: Pick<Kafka, 'follow' | 'listTopics' | 'exclusivePublisher'>,
   topic: string,
   wanted: WantedConfiguration,
-  { prune = false, dryRun = false }: ApplyOptions = {},
+  { prune = false, dryRun = false, secretKeys = {}, log = { warn: () => undefined } }: ApplyOptions = {},
 ): Promise<readonly EntryChange[]> {
   const { sources, destinations, placeOf } = wanted;
   const checked = checkConfiguration({ sources, destinations });
   if ('problems' in checked) throw problemsError(checked.problems, placeOf);
-
-  const state = await readState(kafka, topic);
-  const problems = conflicts(checked.value, prune ? [] : state.lookup.sources());
-  if (problems.length > 0) throw problemsError(problems, placeOf);
-
-  const plan = planChanges(checked.value, state, prune);
-  if (!dryRun) await write(kafka, topic, plan);
-  return plan.map(({ kind, id, outcome, fields }) => ({ kind, id, outcome, fields }));
-}
-
-async function readState(kafka: Pick<Kafka, 'follow' | 'listTopics'>, topic: string): Promise<ConfigState> {
+  const { value } = checked;
   // To follow a topic is to wait for it; whoever applies wants to be told.
   if (!(await kafka.listTopics()).includes(topic)) {
     throw new TailraceError(
@@ -76,10 +63,30 @@ async function readState(kafka: Pick<Kafka, 'follow' | 'listTopics'>, topic: str
       `The topic ${topic} does not exist. Create the topics with \`npx tailrace topics apply\`.`,
     );
   }
-  const state = createState();
-  const follower = await kafka.follow({ topic, onRecord: (record) => void state.accept(record) });
-  await follower.close();
-  return state;
+
+  const plan = (current: ConfigSnapshot): PlannedChange[] => {
+    const problems = conflicts(value, prune ? [] : current.sources());
+    if (problems.length > 0) throw problemsError(problems, placeOf);
+    return planChanges(value, current, prune);
+  };
+  const editor = await openConfigEditor(kafka, topic, log, {
+    secretKeys,
+    withoutKey: 'write',
+    mayReplaceLocked: true,
+  });
+  try {
+    const planned = dryRun
+      ? plan(editor)
+      : (await editor.change((current) => decisionOf(plan(current)))).result;
+    return planned.map(({ kind, id, outcome, fields }) => ({ kind, id, outcome, fields }));
+  } finally {
+    await editor.close();
+  }
+}
+
+function decisionOf(planned: readonly PlannedChange[]) {
+  const writes = planned.filter(({ outcome }) => outcome !== 'unchanged' && outcome !== 'left');
+  return { writes, result: planned };
 }
 
 /** What would be wrong between the entries that are wanted and the sources of the topic that stay. */
@@ -100,58 +107,44 @@ function conflicts({ sources, destinations }: Configuration, existing: readonly 
   return [...taken, ...missingSources(destinations, ids)];
 }
 
-/** In the order in which it is to be written: nothing refers to what is not there yet, or not any more. */
+/** In the order in which it is to be read: nothing refers to what is not there yet, or not any more. */
 function planChanges(
   { sources, destinations }: Configuration,
-  state: ConfigState,
+  current: ConfigSnapshot,
   prune: boolean,
 ): PlannedChange[] {
-  const wanted = (
-    kind: EntryKind,
-    entry: Source | Destination,
-    current?: Source | Destination,
-  ): PlannedChange => {
-    const { id } = entry;
-    if (!current) return { kind, id, outcome: 'created', fields: [], entry };
-    const fields = changedFields(current, entry, []);
-    const isSame = fields.length === 0 && !state.isUnreadable(kind, id);
-    return { kind, id, outcome: isSame ? 'unchanged' : 'updated', fields, entry };
+  const outcomeOf = (
+    { kind, id, entry }: Entry,
+    before: Source | Destination | undefined,
+  ): Pick<EntryChange, 'outcome' | 'fields'> => {
+    if (!before) return { outcome: 'created', fields: [] };
+    const fields = changedFields(before, entry, []);
+    const isDue = fields.length > 0 || current.isUnreadable(kind, id) || current.isStale(kind, id);
+    return { outcome: isDue ? 'updated' : 'unchanged', fields };
   };
+  const wanted = (entry: Entry, before: Source | Destination | undefined): PlannedChange => ({
+    ...entry,
+    ...outcomeOf(entry, before),
+  });
   const others = (
     kind: EntryKind,
-    current: readonly (Source | Destination)[],
+    present: readonly (Source | Destination)[],
     entries: readonly (Source | Destination)[],
   ): PlannedChange[] => {
     const ids = new Set(entries.map(({ id }) => id));
     const outcome = prune ? 'deleted' : 'left';
-    return current
+    return present
       .filter(({ id }) => !ids.has(id))
       .map(({ id }) => ({ kind, id, outcome, fields: [], entry: null }));
   };
   return [
-    ...sources.map((entry) => wanted('source', entry, state.lookup.source(entry.id))),
-    ...destinations.map((entry) => wanted('destination', entry, state.lookup.destination(entry.id))),
-    ...others('destination', state.lookup.destinations(), destinations),
-    ...others('source', state.lookup.sources(), sources),
+    ...sources.map((entry) => wanted({ kind: 'source', id: entry.id, entry }, current.source(entry.id))),
+    ...destinations.map((entry) =>
+      wanted({ kind: 'destination', id: entry.id, entry }, current.destination(entry.id)),
+    ),
+    ...others('destination', current.destinations(), destinations),
+    ...others('source', current.sources(), sources),
   ];
-}
-
-/** Handed over together, records mostly travel in one request, and readers see them all at once. */
-async function write(
-  kafka: Pick<Kafka, 'publisher'>,
-  topic: string,
-  plan: readonly PlannedChange[],
-): Promise<void> {
-  const toWrite = plan.filter(({ outcome }) => outcome !== 'unchanged' && outcome !== 'left');
-  if (toWrite.length === 0) return;
-  const publisher = kafka.publisher({ giveUpAfterMs });
-  try {
-    await Promise.all(
-      toWrite.map(({ kind, id, entry }) => publisher.publish(encodeEntry(topic, kind, id, entry))),
-    );
-  } finally {
-    await publisher.close();
-  }
 }
 
 /** The innermost fields in which two values differ; lists of different length differ as a whole. */

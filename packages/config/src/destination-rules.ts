@@ -1,5 +1,7 @@
 /** What must hold between the fields of one destination, which a schema of single fields does not say. */
 import { field, items, problem, quote, repeats, type FieldPath, type Problem } from './problem.ts';
+import { isSealed } from './seal.ts';
+import { secretsOf } from './secrets.ts';
 import { refuseCertificates, refuseKeyPair, refusePrivateKey } from './tls-rules.ts';
 
 /** @param destination anything: fields that are not what they should be have problems of their own */
@@ -8,6 +10,8 @@ export function destinationProblems(destination: unknown, path: FieldPath): Prob
   const settingsPath = [...path, 'settings'];
   return [
     ...repeatedHeaders(settings, settingsPath),
+    ...missingSecretHeaders(settings, settingsPath),
+    ...sealedValues(destination, path),
     ...unusableSecrets(settings, settingsPath),
     ...unusableKeyPair(field(settings, 'tls'), [...settingsPath, 'tls']),
   ];
@@ -26,6 +30,29 @@ function repeatedHeaders(settings: unknown, path: FieldPath): Problem[] {
       ),
     );
   });
+}
+
+function missingSecretHeaders(settings: unknown, path: FieldPath): Problem[] {
+  return items(field(settings, 'webhooks')).flatMap((webhook, index) => {
+    const headers = field(webhook, 'headers');
+    const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
+    const known = new Set(names.map((name) => name.toLowerCase()));
+    return items(field(webhook, 'secretHeaders')).flatMap((name, position) => {
+      if (typeof name !== 'string' || known.has(name.toLowerCase())) return [];
+      return [
+        problem([...path, 'webhooks', index, 'secretHeaders', position], 'names no header of this webhook'),
+      ];
+    });
+  });
+}
+
+/** A secret that looks sealed could not be told from one that is. */
+function sealedValues(destination: unknown, path: FieldPath): Problem[] {
+  return [...secretsOf(destination)].flatMap((secret) =>
+    isSealed(secret.value)
+      ? [problem([...path, ...secret.path], 'is in the form of a sealed secret, which only Tailrace writes')]
+      : [],
+  );
 }
 
 function unusableSecrets(settings: unknown, path: FieldPath): Problem[] {

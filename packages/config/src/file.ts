@@ -2,7 +2,7 @@
  * The configuration file, YAML 1.2 or JSON (which is YAML): read with the place of everything, so that each
  * problem is told as `file:line:column field: what is wrong`.
  */
-import { TailraceError } from '@tailrace/errors';
+import { TailraceError, type FieldProblem } from '@tailrace/errors';
 import {
   isAlias,
   isMap,
@@ -74,6 +74,7 @@ export function problemsError(
 ): TailraceError {
   return invalidConfiguration(
     problems.map((problem) => `${placeOf ? `${placeOf(problem.path)} ` : ''}${problemLine(problem)}`),
+    problems.map(({ path, message }) => ({ field: formatPath(path), rule: message })),
   );
 }
 
@@ -81,8 +82,8 @@ function problemLine({ path, message }: Problem): string {
   return path.length === 0 ? `the configuration ${message}` : `${formatPath(path)}: ${message}`;
 }
 
-function invalidConfiguration(lines: readonly string[]): TailraceError {
-  return new TailraceError('invalid-configuration', [...new Set(lines)].join('\n'));
+function invalidConfiguration(lines: readonly string[], problems?: readonly FieldProblem[]): TailraceError {
+  return new TailraceError('invalid-configuration', [...new Set(lines)].join('\n'), problems && { problems });
 }
 
 function unresolvedAliases(document: Document): { offset: number; message: string }[] {

@@ -5,10 +5,18 @@ export {
   type EntryOutcome,
   type WantedConfiguration,
 } from './apply.ts';
-export { checkConfiguration, checkDestination, checkSource, type Checked } from './check.ts';
-export { parseConfiguration, type ParsedConfiguration } from './file.ts';
+export {
+  openConfigEditor,
+  type Changed,
+  type ConfigEditor,
+  type ConfigSnapshot,
+  type Decision,
+} from './editor.ts';
+export { maskDestination, secretMask, unmaskDestination } from './mask.ts';
+export { checkConfiguration, checkDestination, checkSource, missingSources, type Checked } from './check.ts';
+export { parseConfiguration, problemsError, type ParsedConfiguration } from './file.ts';
 export { formatPath, type FieldPath, type Problem } from './problem.ts';
-export type { EntryKind } from './record.ts';
+export type { Entry, EntryKind } from './record.ts';
 export { redactDestination, redactSource, redactUrl } from './redact.ts';
 export {
   configurationSchema,
@@ -21,5 +29,6 @@ export {
   type TlsSettings,
   type Webhook,
 } from './schema.ts';
-export { openConfig, type ConfigView } from './view.ts';
-export type { ConfigChange } from './state.ts';
+export type { SecretKeys } from './seal.ts';
+export type { ConfigChange, ConfigLookup } from './state.ts';
+export { openConfig, type ConfigOptions, type ConfigView } from './view.ts';

@@ -21,11 +21,12 @@ export function redactDestination(destination: Destination): Destination {
       ...(previousSharedSecret !== undefined && { previousSharedSecret: redacted }),
       ...(standardWebhooks !== undefined && { standardWebhooks }),
       ...(tls && { tls: { ...tls, ...(tls.clientKey !== undefined && { clientKey: redacted }) } }),
-      webhooks: webhooks.map(({ url, headers }) => ({
+      webhooks: webhooks.map(({ url, headers, secretHeaders }) => ({
         url: redactUrl(url),
         ...(headers && {
           headers: Object.fromEntries(Object.keys(headers).map((name) => [name, redacted])),
         }),
+        ...(secretHeaders && { secretHeaders }),
       })),
     },
   };

@@ -68,8 +68,15 @@ const webhook = Type.Object(
         description: 'a mapping of up to 5 header names to values',
       }),
     ),
+    secretHeaders: Type.Optional(
+      Type.Array(Type.String({ description: 'the name of a header' }), {
+        maxItems: 5,
+        uniqueItems: true,
+        description: 'a list of names of headers whose values are secret',
+      }),
+    ),
   },
-  { ...closed, description: 'a mapping with url and headers' },
+  { ...closed, description: 'a mapping with url, headers and secretHeaders' },
 );
 
 const secret = Type.String({

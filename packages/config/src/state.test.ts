@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { encodeEntry, type EntryKind } from './record.ts';
+import { encodeEntry, type Entry, type EntryKind } from './record.ts';
 import type { Destination, Source } from './schema.ts';
 import { createState, type ConfigState } from './state.ts';
 
@@ -15,8 +15,8 @@ function destinationOf(id: string, fields: Partial<Destination> = {}): Destinati
 }
 
 function recordOf(kind: EntryKind, id: string, entry: Source | Destination | null) {
-  const { key, value } = encodeEntry('config', kind, id, entry);
-  return { key: Buffer.from(key ?? ''), value: value === null ? null : Buffer.from(value) };
+  const { key, value } = encodeEntry('config', { kind, id, entry } as Entry);
+  return { offset: 0, key: Buffer.from(key ?? ''), value: value === null ? null : Buffer.from(value) };
 }
 
 function stateOf(...entries: readonly (Source | Destination)[]): ConfigState {
@@ -104,13 +104,13 @@ test('a record that cannot be read says why, leaves its entry as it was, and is 
     ['', '{}', /neither source/],
   ];
   for (const [key, value, problem] of cases) {
-    const accepted = state.accept({ key: Buffer.from(key), value: Buffer.from(value) });
+    const accepted = state.accept({ offset: 0, key: Buffer.from(key), value: Buffer.from(value) });
     assert.equal(accepted.outcome, 'unreadable', value);
     assert.match(accepted.problem, problem);
     assert.equal(accepted.key, key);
     assert.deepEqual(state.lookup.source('web'), sourceOf('web'));
   }
-  assert.equal(state.accept({ key: null, value: null }).outcome, 'unreadable');
+  assert.equal(state.accept({ offset: 0, key: null, value: null }).outcome, 'unreadable');
   assert.equal(state.isUnreadable('source', 'web'), true);
   state.accept(recordOf('source', 'web', sourceOf('web', { name: 'Website' })));
   assert.equal(state.isUnreadable('source', 'web'), false);
@@ -120,7 +120,7 @@ test('a record that cannot be read says why, leaves its entry as it was, and is 
 test('keys of a newer version do not hide an entry from this one', () => {
   const state = createState();
   const value = Buffer.from(JSON.stringify({ ...sourceOf('web'), colour: 'green' }));
-  assert.equal(state.accept({ key: Buffer.from('source/web'), value }).outcome, 'changed');
+  assert.equal(state.accept({ offset: 0, key: Buffer.from('source/web'), value }).outcome, 'changed');
   assert.ok(state.lookup.source('web'));
 });
 

@@ -8,6 +8,7 @@
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { decodeEntry, entryKey, type EntryKind } from './record.ts';
 import type { Destination, Source } from './schema.ts';
+import type { SecretKeys } from './seal.ts';
 
 export interface ConfigChange {
   readonly kind: EntryKind;
@@ -16,7 +17,12 @@ export interface ConfigChange {
 
 export type Accepted =
   | ({ readonly outcome: 'changed' } & ConfigChange)
-  | { readonly outcome: 'unreadable'; readonly key: string; readonly problem: string };
+  | {
+      readonly outcome: 'unreadable';
+      readonly key: string;
+      readonly problem: string;
+      readonly locked: boolean;
+    };
 
 export interface ConfigLookup {
   source(id: string): Source | undefined;
@@ -31,14 +37,20 @@ export interface ConfigLookup {
   /** All, by id. */
   sources(): readonly Source[];
   destinations(): readonly Destination[];
+  /** The offset of the entry's last record: which version of it this is. Undefined where there is no such entry. */
+  version(kind: EntryKind, id: string): number | undefined;
 }
 
 export interface ConfigState {
   readonly lookup: ConfigLookup;
   /** Takes the next record of the topic. One that cannot be read leaves the entry as it was. */
-  accept(record: Pick<ConsumedRecord, 'key' | 'value'>): Accepted;
+  accept(record: Pick<ConsumedRecord, 'key' | 'value' | 'offset'>): Accepted;
   /** Whether the entry's last record could not be read, so that the topic needs it anew. */
   isUnreadable(kind: EntryKind, id: string): boolean;
+  /** Whether it has secrets that are not sealed with the current key. */
+  isStale(kind: EntryKind, id: string): boolean;
+  /** What could not be read for want of a key, by entry: why. */
+  readonly locked: ReadonlyMap<string, string>;
 }
 
 interface Index {
@@ -50,22 +62,32 @@ interface Index {
 
 const none: readonly Destination[] = Object.freeze([]);
 
-export function createState(): ConfigState {
+/** @param secretKeys absent where nobody has use for secrets */
+export function createState(secretKeys?: SecretKeys): ConfigState {
   const sources = new Map<string, Source>();
   const destinations = new Map<string, Destination>();
+  const versions = new Map<string, number>();
   const unreadable = new Set<string>();
+  const locked = new Map<string, string>();
+  const stale = new Set<string>();
   let index: Index | undefined;
   const indexed = (): Index => (index ??= buildIndex(sources, destinations));
 
   return {
     accept(record) {
       const key = record.key?.toString() ?? '';
-      const decoded = decodeEntry(record);
-      if (typeof decoded === 'string') {
+      const decoded = decodeEntry(record, secretKeys);
+      versions.set(key, record.offset);
+      locked.delete(key);
+      if ('problem' in decoded) {
         unreadable.add(key);
-        return { outcome: 'unreadable', key, problem: decoded };
+        if (decoded.locked) locked.set(key, decoded.problem);
+        return { outcome: 'unreadable', key, ...decoded };
       }
       unreadable.delete(key);
+      if (decoded.stale) stale.add(key);
+      else stale.delete(key);
+      if (decoded.entry === null) versions.delete(key);
       const { kind, id, entry } = decoded;
       if (entry === null) (kind === 'source' ? sources : destinations).delete(id);
       else if (kind === 'source') sources.set(id, entry);
@@ -74,6 +96,8 @@ export function createState(): ConfigState {
       return { outcome: 'changed', kind, id };
     },
     isUnreadable: (kind, id) => unreadable.has(entryKey(kind, id)),
+    isStale: (kind, id) => stale.has(entryKey(kind, id)),
+    locked,
     lookup: {
       source: (id) => sources.get(id),
       sourceByWriteKey: (writeKey) => indexed().byWriteKey.get(writeKey),
@@ -81,6 +105,8 @@ export function createState(): ConfigState {
       destinationsOf: (sourceId) => indexed().connected.get(sourceId) ?? none,
       sources: () => indexed().sources,
       destinations: () => indexed().destinations,
+      version: (kind, id) =>
+        (kind === 'source' ? sources : destinations).has(id) ? versions.get(entryKey(kind, id)) : undefined,
     },
   };
 }

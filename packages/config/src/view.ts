@@ -1,7 +1,9 @@
 /** The configuration as it is now, in memory, for every service: the compacted topic, followed live. */
-import type { Kafka, KafkaLog } from '@tailrace/kafka';
+import { TailraceError } from '@tailrace/errors';
+import type { ConsumedRecord, Kafka, KafkaLog } from '@tailrace/kafka';
 import { coalesce } from './coalesce.ts';
-import { createState, type ConfigChange, type ConfigLookup } from './state.ts';
+import type { SecretKeys } from './seal.ts';
+import { createState, type ConfigChange, type ConfigLookup, type ConfigState } from './state.ts';
 
 export interface ConfigView extends ConfigLookup {
   /** Whether changes reach it: false while Kafka is away. What it holds stays in force meanwhile. */
@@ -21,23 +23,48 @@ export interface ConfigView extends ConfigLookup {
   close(): Promise<void>;
 }
 
+export interface ConfigOptions {
+  /**
+   * What opens sealed secrets. Absent for who has no use for them: what is sealed then has a stand-in in its place, and
+   * what is sealed with any key can be read.
+   */
+  readonly secretKeys?: SecretKeys | undefined;
+}
+
 /**
  * Resolves once the topic is read to its end. Waits for a topic that is missing.
  *
- * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`
+ * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` where `secretKeys` do not
+ *   open every secret
  */
 export async function openConfig(
   kafka: Pick<Kafka, 'follow'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
+  { secretKeys }: ConfigOptions = {},
 ): Promise<ConfigView> {
-  const state = createState();
+  const state = createState(secretKeys);
+  const view = await followState(kafka, topic, log, state);
+  if (state.locked.size === 0) return view;
+  await view.close();
+  throw lockedError(state);
+}
+
+/** `state`, kept up to date. `onRecord` is told of each record once it is in force. */
+export async function followState(
+  kafka: Pick<Kafka, 'follow'>,
+  topic: string,
+  log: Pick<KafkaLog, 'warn'>,
+  state: ConfigState,
+  onRecord: (record: ConsumedRecord) => void = () => undefined,
+): Promise<ConfigView> {
   const listeners = new Set<(change: ConfigChange) => void>();
 
   const follower = await kafka.follow({
     topic,
     onRecord(record) {
       const accepted = state.accept(record);
+      onRecord(record);
       if (accepted.outcome === 'unreadable') {
         const { key, problem } = accepted;
         const { offset } = record;
@@ -64,4 +91,15 @@ export async function openConfig(
     },
     close: () => follower.close(),
   };
+}
+
+/**
+ * To go on without what is locked would be to take a destination for deleted, and its deliveries for dead letters; so
+ * whoever needs secrets waits for the right key.
+ */
+export function lockedError({ locked }: Pick<ConfigState, 'locked'>): TailraceError {
+  const entries = [...locked].map(([key, why]) => `${key}: ${why}.`);
+  const mend =
+    'Give the key as TAILRACE_SECRET_KEY or TAILRACE_SECRET_KEY_PREVIOUS, or apply the entry anew.';
+  return new TailraceError('secret-locked', [...entries, mend].join('\n'));
 }

@@ -172,6 +172,16 @@ export const errorTable = {
     meaning: 'sources or destinations break a rule',
     mend: 'The message lists every problem with its place; correct them and apply again.',
   },
+  'secret-locked': {
+    status: 503,
+    meaning: 'a secret of the configuration is sealed with a key that this process does not have',
+    mend: 'Give the key as TAILRACE_SECRET_KEY or TAILRACE_SECRET_KEY_PREVIOUS.',
+  },
+  'secret-key-missing': {
+    status: 409,
+    meaning: 'a secret cannot be stored, because there is no key to seal it with',
+    mend: 'Set TAILRACE_SECRET_KEY to 32 bytes in hex, such as `openssl rand -hex 32` makes.',
+  },
   'local-start-failed': {
     status: 500,
     meaning: 'something that `npm start` or a test brings along could not be started',

@@ -29,6 +29,8 @@ export type ExclusiveRecord = OutgoingRecord & { readonly partition: number };
 
 /** Compressed from this size on, as in the publisher. */
 const compressFromBytes = 16 * 1024;
+/** Well under what a broker takes by default, as in the publisher. */
+const maxRequestBytes = 512 * 1024;
 const closeTimeoutMs = 2_000;
 
 export async function openExclusivePublisher(
@@ -56,9 +58,9 @@ export async function openExclusivePublisher(
     async publish(records) {
       try {
         transaction ??= await producer.transaction();
-        // One partition after the other: the library repeats what is still on its way to one broker when
+        // One request after the other: the library repeats what is still on its way to one broker when
         // another broker fails, under new sequence numbers.
-        for (const [, together] of Map.groupBy(records, ({ topic, partition }) => `${topic}/${partition}`)) {
+        for (const together of requestsOf(records)) {
           await transaction.sendBatch({
             acks: -1,
             compression: compressionOf(together),
@@ -80,6 +82,24 @@ export async function openExclusivePublisher(
 
 /** The broker also says so after an outage that outlasted the transaction; whoever opens a new one finds out. */
 const shutOut = ['INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'PRODUCER_FENCED'];
+
+/** Records of one partition each, and no more than a broker takes at once. */
+function requestsOf(records: readonly ExclusiveRecord[]): ExclusiveRecord[][] {
+  const requests: ExclusiveRecord[][] = [];
+  for (const [, ofPartition] of Map.groupBy(records, ({ topic, partition }) => `${topic}/${partition}`)) {
+    let bytes = Infinity;
+    for (const record of ofPartition) {
+      const size = Buffer.byteLength(record.key ?? '') + Buffer.byteLength(record.value ?? '');
+      if (bytes + size > maxRequestBytes) {
+        requests.push([]);
+        bytes = 0;
+      }
+      requests.at(-1)?.push(record);
+      bytes += size;
+    }
+  }
+  return requests;
+}
 
 function isOfType(error: unknown, types: readonly string[]): boolean {
   return errorChain(error).some(({ type }) => type !== undefined && types.includes(type));
