@@ -1,6 +1,6 @@
 /** `npm start`, from the outside: what it prints, what it answers, what it leaves. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -37,7 +37,7 @@ test('npm start, with a broker of its own', async (t) => {
     const last = await start.ready();
     assert.ok(last.includes(`http://localhost:${home.ports.ingest}`));
     assert.ok(last.includes(`http://localhost:${home.ports.metrics}/metrics`));
-    for (const name of ['kafka', 'topics', 'config', 'ingest', 'router', 'delivery', 'demo']) {
+    for (const name of ['kafka', 'topics', 'config', 'ingest', 'router', 'delivery', 'control', 'demo']) {
       assert.match(await start.line(new RegExp(`^${name} +ready`)), /ready/);
     }
   });
@@ -48,11 +48,29 @@ test('npm start, with a broker of its own', async (t) => {
   });
 
   await t.test('the metrics of each service answer', async () => {
-    for (const offset of [0, 1, 2]) {
+    for (const offset of [0, 1, 2, 3]) {
       const response = await fetch(`http://127.0.0.1:${home.ports.metrics + offset}/metrics`);
       assert.equal(response.status, 200);
     }
   });
+
+  await t.test(
+    'the API answers to the token that was printed, which is kept for its owner alone',
+    async () => {
+      const token = /api-token, is (\w+)$/.exec(await start.line(/^control +its API token/))?.[1] ?? '';
+      const file = path.join(home.dataDir, 'api-token');
+      assert.equal(await readFile(file, 'utf8'), token);
+      assert.equal((await stat(file)).mode & 0o777, 0o600);
+      const response = await fetch(`http://127.0.0.1:${home.ports.control}/v1/destinations`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const { items } = (await response.json()) as { items: { settings: { sharedSecret: string } }[] };
+      assert.deepEqual(
+        items.map(({ settings }) => settings.sharedSecret),
+        ['********'],
+      );
+    },
+  );
 
   await t.test('a second start in the same place says that one runs', async () => {
     const second = home.start();
@@ -76,7 +94,7 @@ test('npm start, with a broker of its own', async (t) => {
     const stopped = start.lines.items.filter((line) => line.endsWith(' stopped'));
     assert.deepEqual(
       stopped.map((line) => line.split(' ')[0]),
-      ['ingest', 'router', 'delivery', 'demo', 'kafka'],
+      ['ingest', 'router', 'delivery', 'control', 'demo', 'kafka'],
     );
     await home.untilQuiet();
   });

@@ -35,6 +35,7 @@ export interface Plan {
   /** Where a schema registry of its own listens if that port is free; undefined for none. */
   readonly registryPort: number | undefined;
   readonly ingestPort: number;
+  readonly controlPort: number;
   readonly metricsPort: number;
   /** The sources and destinations to apply; undefined for the demo's. */
   readonly configFile: string | undefined;
@@ -71,10 +72,15 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
   );
   const { ingestPort, controlPort, metricsPort } = settings;
 
+  const dataDir = resolve(settings.dataDir);
+
   const service = (name: string, index: number, own: PlannedService['ports'] = []): PlannedService => ({
     name,
     script: join(checkout, 'services', name, 'src', 'main.ts'),
-    env: { TAILRACE_METRICS_PORT: String(metricsPort + index) },
+    env: {
+      TAILRACE_METRICS_PORT: String(metricsPort + index),
+      TAILRACE_DATA_DIR: join(dataDir, name),
+    },
     ports: [...own, { port: metricsPort + index, setting: 'TAILRACE_METRICS_PORT' }],
   });
   const demo: PlannedService = {
@@ -88,12 +94,12 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
     service('router', 1),
     service('delivery', 2),
     service('control', 3, [{ port: controlPort, setting: 'TAILRACE_CONTROL_PORT' }]),
-  ].filter(({ script }) => existsSync(script));
+  ];
   return {
     ...settings,
     registryPort: settings.ownRegistry ? settings.registryPort : undefined,
     topicPrefix: settings.topics.prefix,
-    dataDir: resolve(settings.dataDir),
+    dataDir,
     services: settings.configFile === undefined ? [...services, demo] : services,
   };
 }

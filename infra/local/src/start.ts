@@ -95,12 +95,15 @@ async function bringUp(): Promise<void> {
     terminal.say('registry', `ready at ${registry.url}`, 'good');
   }
 
+  const tokenFile = join(plan.dataDir, 'api-token');
+  const apiToken = process.env['TAILRACE_API_TOKEN'] ?? (await keptSecret(tokenFile, 24));
   const env = {
     ...process.env,
     KAFKA_BROKERS: broker.brokers.join(','),
     SCHEMA_REGISTRY_URL: registry?.url ?? process.env['SCHEMA_REGISTRY_URL'],
     TAILRACE_SECRET_KEY:
-      process.env['TAILRACE_SECRET_KEY'] ?? (await keptKey(join(plan.dataDir, 'secret-key'))),
+      process.env['TAILRACE_SECRET_KEY'] ?? (await keptSecret(join(plan.dataDir, 'secret-key'), 32)),
+    TAILRACE_API_TOKEN: apiToken,
     ...(plan.configFile === undefined && {
       TAILRACE_ALLOW_PRIVATE_NETWORKS: process.env['TAILRACE_ALLOW_PRIVATE_NETWORKS'] ?? '127.0.0.0/8',
     }),
@@ -124,6 +127,9 @@ async function bringUp(): Promise<void> {
       terminal.say(service.name, `ready on port ${ports}, as process ${service.pid ?? 0}`, 'good');
     }),
   );
+  if (process.env['TAILRACE_API_TOKEN'] === undefined) {
+    terminal.say('control', `its API token, kept in ${tokenFile}, is ${apiToken}`);
+  }
   terminal.print(readyLine(plan));
 }
 
@@ -136,13 +142,14 @@ function sayTopics(json: string): void {
   terminal.say('topics', `ready, ${topics.length} of them, ${created} created`, 'good');
 }
 
-function readyLine({ ingestPort, metricsPort, configFile, services }: Plan): string {
+function readyLine({ ingestPort, controlPort, metricsPort, configFile, services }: Plan): string {
   const writeKey = configFile === undefined ? ` (write key ${demoWriteKey})` : '';
   const metrics = services
     .filter(({ name }) => name !== 'demo')
     .map(({ name }, index) => `${name} http://localhost:${metricsPort + index}/metrics`);
   return (
     `Tailrace is ready: send events to http://localhost:${ingestPort}${writeKey}; ` +
+    `API: http://localhost:${controlPort}/docs; ` +
     `metrics: ${metrics.join(', ')}. Ctrl-C ends it.`
   );
 }
@@ -175,10 +182,13 @@ async function untilPortsAreFree(plan: Plan, tookOver: boolean): Promise<void> {
   }
 }
 
-/** The key that encrypts secrets at rest must be the same at the next start, or what it encrypted is lost. */
-async function keptKey(path: string): Promise<string> {
-  const key = randomBytes(32).toString('hex');
-  await writeFile(path, key, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+/**
+ * Random bytes in hex, the same at every start: what the secret key has sealed would be lost with it, and a token is
+ * written down by people.
+ */
+async function keptSecret(path: string, bytes: number): Promise<string> {
+  const made = randomBytes(bytes).toString('hex');
+  await writeFile(path, made, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   });
   return readFile(path, 'utf8');

@@ -36,7 +36,7 @@ export interface Decision<Result> {
 export interface Changed<Result> {
   readonly result: Result;
   /** The version of an entry that was written. */
-  version(kind: EntryKind, id: string): number | undefined;
+  readonly version: (kind: EntryKind, id: string) => number | undefined;
 }
 
 export interface ConfigEditor extends ConfigView, ConfigSnapshot {

@@ -29,6 +29,7 @@ export {
   type TlsSettings,
   type Webhook,
 } from './schema.ts';
+export { hasSecrets } from './secrets.ts';
 export type { SecretKeys } from './seal.ts';
 export type { ConfigChange, ConfigLookup } from './state.ts';
 export { openConfig, type ConfigOptions, type ConfigView } from './view.ts';

@@ -35,6 +35,7 @@ export {
   kafkaSettings,
   retrySchedule,
   schemaRegistryUrl,
+  secretKeys,
   serviceSettings,
   topicPrefix,
   topicSettings,

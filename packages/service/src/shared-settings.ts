@@ -8,6 +8,7 @@ import {
   duration,
   durations,
   flag,
+  hexKey,
   httpUrl,
   integer,
   pattern,
@@ -133,4 +134,25 @@ export function topicSettings(): Setting<{
     partitions: integer('TAILRACE_PARTITIONS', { min: 1, max: 10_000 }, 6),
     retryScheduleMs: retrySchedule(),
   });
+}
+
+const secretKeyBytes = 32;
+
+/** The keys of secrets at rest: the one that seals, and during a rotation the one before, which still opens. */
+export function secretKeys(): Setting<{
+  readonly current: Buffer | undefined;
+  readonly previous: Buffer | undefined;
+}> {
+  return group(
+    {
+      current: hexKey('TAILRACE_SECRET_KEY', secretKeyBytes),
+      previous: hexKey('TAILRACE_SECRET_KEY_PREVIOUS', secretKeyBytes),
+    },
+    ({ current, previous }) =>
+      previous !== undefined && current === undefined
+        ? [
+            'TAILRACE_SECRET_KEY: not set, and TAILRACE_SECRET_KEY_PREVIOUS is. Set it to the newer of the two.',
+          ]
+        : [],
+  );
 }

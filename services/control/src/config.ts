@@ -5,10 +5,10 @@ import {
   derived,
   duration,
   group,
-  hexKey,
   kafkaSettings,
   port,
   secret,
+  secretKeys,
   serviceSettings,
   text,
   topicSettings,
@@ -16,7 +16,6 @@ import {
   type ValuesOf,
 } from '@tailrace/service';
 
-const secretKeyBytes = 32;
 const leastTokenLength = 16;
 
 /** Tokens, separated by commas. They are compared and never shown. */
@@ -49,25 +48,13 @@ const access = derived(
   },
 );
 
-/** The keys of secrets at rest: the one that seals, and during a rotation the one before, which still opens. */
-const secretKeys = group(
-  {
-    current: hexKey('TAILRACE_SECRET_KEY', secretKeyBytes),
-    previous: hexKey('TAILRACE_SECRET_KEY_PREVIOUS', secretKeyBytes),
-  },
-  ({ current, previous }) =>
-    previous !== undefined && current === undefined
-      ? ['TAILRACE_SECRET_KEY: not set, and TAILRACE_SECRET_KEY_PREVIOUS is. Set it to the newer of the two.']
-      : [],
-);
-
 export const settings = {
   ...serviceSettings({ metricsPort: 9467 }),
   kafka: kafkaSettings('tailrace-control'),
   topics: topicSettings(),
   port: port('TAILRACE_CONTROL_PORT', 8081),
   access,
-  secretKeys,
+  secretKeys: secretKeys(),
   dataDir: text('TAILRACE_DATA_DIR', path.join('.tailrace', 'control')),
   timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
   allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),

@@ -1,5 +1,5 @@
 /** What the routes work with. A room behind routes is opened in main.ts and handed over here. */
-import type { ConfigView } from '@tailrace/config';
+import type { ConfigEditor } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log, Metrics } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
@@ -12,8 +12,8 @@ export interface ControlDeps {
   readonly metrics: Metrics;
   readonly kafka: Kafka;
   readonly names: TopicNames;
-  /** Sources and destinations, live. */
-  readonly config: ConfigView;
+  /** Sources and destinations, live, and the way to change them. */
+  readonly config: ConfigEditor;
   /** Aborted when the process is told to stop: ends what streams, and what works in the background. */
   readonly signal: AbortSignal;
   /** Names what a request changes, for the audit log. */

@@ -1,5 +1,5 @@
 /** Control: the management API. */
-import { openConfig } from '@tailrace/config';
+import { openConfigEditor } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
@@ -15,7 +15,10 @@ await runService({ name: 'control', env: process.env, settings }, async (service
   service.onClose('Kafka', () => kafka.close());
   service.health.add('kafka', () => kafka.ping());
 
-  const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
+  const config = await service.whenAvailable('the configuration', () =>
+    openConfigEditor(kafka, names.config, log, { secretKeys: settings.secretKeys, withoutKey: 'refuse' }),
+  );
+  service.onClose('configuration', () => config.close());
 
   const server = await createServer({ settings, log, metrics, kafka, names, config, signal, audit });
   service.onClose('HTTP server', () => closeServer(server));

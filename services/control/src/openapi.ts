@@ -4,7 +4,7 @@
  */
 import { errorTable, type ErrorCode } from '@tailrace/errors';
 import type { RouteOptions } from 'fastify';
-import Type from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -55,6 +55,25 @@ export function describeErrors(route: RouteOptions): void {
 const retryAfter = {
   'Retry-After': { type: 'integer', description: 'seconds after which to send it again' },
 };
+
+/**
+ * `schema` as the document shows it, of what a handler checks by itself, with rules and messages that a schema does not
+ * have.
+ */
+export function asIs<Shown extends TSchema>(schema: Shown, description: string) {
+  return Type.Unsafe<Static<Shown> | undefined>({ ...schema, description, [checkedByHandler]: true });
+}
+
+/** Marks schemas that are there to be read. */
+export const checkedByHandler = 'x-checked-by-handler';
+
+export const ifMatch = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({ description: 'the ETag that it must still have; without one, it may be any' }),
+  ),
+});
+
+export const etagHeader = { ETag: { type: 'string', description: 'its version, for If-Match' } };
 
 export const document = {
   openapi: '3.1.0',

@@ -16,11 +16,13 @@ import fastify, {
 } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { catalogRoutes } from './api/catalog.ts';
+import { destinationRoutes } from './api/destinations.ts';
+import { sourceRoutes } from './api/sources.ts';
 import { writeAudit } from './audit.ts';
 import { createAuthentication } from './auth.ts';
 import type { ControlDeps } from './deps.ts';
 import { failureOf, invalidRequest } from './failure.ts';
-import { describeErrors, document, errorSchema } from './openapi.ts';
+import { checkedByHandler, describeErrors, document, errorSchema } from './openapi.ts';
 import { createPaths } from './paths.ts';
 
 /** The types of a request follow from the schemas of its route. */
@@ -40,7 +42,7 @@ export type Api = FastifyInstance<
 /** Adds the routes of one area; paths are below `/v1`. */
 export type Routes = (app: Api, deps: ControlDeps) => void;
 
-const areas: readonly Routes[] = [catalogRoutes];
+const areas: readonly Routes[] = [catalogRoutes, sourceRoutes, destinationRoutes];
 
 const maxBodyBytes = 1024 * 1024;
 /** As long as a request line may be: names of events and users are in paths. */
@@ -204,6 +206,7 @@ function checkRequests(app: FastifyInstance): void {
   const forText = new Ajv({ allErrors: true, verbose: true, useDefaults: true, coerceTypes: true });
   const forJson = new Ajv({ allErrors: true, verbose: true, useDefaults: true });
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => {
+    if (checkedByHandler in schema) return (value: unknown) => ({ value });
     const validate = (httpPart === 'body' ? forJson : forText).compile(schema);
     return (value: unknown) =>
       validate(value) ? { value } : { error: invalidRequest(validate.errors ?? [], httpPart) };

@@ -1,5 +1,13 @@
 /** The settings of the delivery service; README.md says what each is for. */
-import { cidrs, duration, integer, kafkaSettings, serviceSettings, topicSettings } from '@tailrace/service';
+import {
+  cidrs,
+  duration,
+  integer,
+  kafkaSettings,
+  secretKeys,
+  serviceSettings,
+  topicSettings,
+} from '@tailrace/service';
 
 import type { LaneLimits } from './lanes.ts';
 
@@ -9,6 +17,7 @@ export const settings = {
   ...serviceSettings({ metricsPort: 9466 }),
   kafka: kafkaSettings('tailrace-delivery'),
   topics: topicSettings(),
+  secretKeys: secretKeys(),
   retryWindowMs: duration('TAILRACE_RETRY_WINDOW', 4 * hourMs, { maxMs: 4 * hourMs }),
   timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
   allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),

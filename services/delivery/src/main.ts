@@ -26,7 +26,9 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
 
   const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names, policy));
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
-  const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
+  const config = await service.whenAvailable('the configuration', () =>
+    openConfig(kafka, names.config, log, { secretKeys: settings.secretKeys }),
+  );
 
   const sender = createSender({
     timeoutMs: settings.timeoutMs,

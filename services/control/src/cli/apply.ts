@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import {
   applyConfiguration,
+  hasSecrets,
   parseConfiguration,
   type EntryChange,
   type EntryOutcome,
@@ -45,9 +46,13 @@ export const apply = defineCommand({
     const configuration = parseConfiguration(read(file), {
       fileName: file === '-' ? 'standard input' : file,
     });
-    const changes = await withKafka(context, (kafka, { prefix }) =>
-      applyConfiguration(kafka, topicNames(prefix).config, configuration, { prune, dryRun }),
-    );
+    const { changes, inPlain } = await withKafka(context, async (kafka, { prefix }, secretKeys) => ({
+      changes: await applyConfiguration(kafka, topicNames(prefix).config, configuration, {
+        ...{ prune, dryRun, secretKeys, log: context.log },
+      }),
+      inPlain: secretKeys.current === undefined && configuration.destinations.some(hasSecrets),
+    }));
+    if (inPlain && !dryRun) context.warn(plainSecrets);
     return {
       exitCode: exitCodes.done,
       text: [...changes.map(lineOf), summaryOf(changes, dryRun)],
@@ -55,6 +60,9 @@ export const apply = defineCommand({
     };
   },
 });
+
+const plainSecrets =
+  'Secrets were written as they are, since TAILRACE_SECRET_KEY is not set: who can read the topic can read them.';
 
 function read(file: string): string {
   try {

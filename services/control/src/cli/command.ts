@@ -61,6 +61,8 @@ export interface CommandContext {
   /** For what the Kafka client tells; shown with --verbose. */
   readonly log: KafkaLog;
   readonly terminal: Terminal;
+  /** A sentence for standard error, beside the result. */
+  readonly warn: (sentence: string) => void;
 }
 
 export interface Outcome {

@@ -1,12 +1,14 @@
 /** Kafka for the time of one command. */
 import { TailraceError } from '@tailrace/errors';
 import { connectKafka, type Kafka } from '@tailrace/kafka';
-import { kafkaSettings, readSettings, topicSettings, type ValuesOf } from '@tailrace/service';
+import { kafkaSettings, readSettings, secretKeys, topicSettings, type ValuesOf } from '@tailrace/service';
 import type { CommandContext } from './command.ts';
 
-const shape = { kafka: kafkaSettings('tailrace-cli'), topics: topicSettings() };
+const shape = { kafka: kafkaSettings('tailrace-cli'), topics: topicSettings(), secretKeys: secretKeys() };
 
-export type TopicSettings = ValuesOf<typeof shape>['topics'];
+type CommandSettings = ValuesOf<typeof shape>;
+export type TopicSettings = CommandSettings['topics'];
+export type SecretKeys = CommandSettings['secretKeys'];
 
 /** A person waits: brokers that are there answer well within this. */
 const connectWithinMs = 6_000;
@@ -20,7 +22,7 @@ const finishWithinMs = 60_000;
  */
 export async function withKafka<T>(
   { env, log }: CommandContext,
-  work: (kafka: Kafka, topics: TopicSettings) => Promise<T>,
+  work: (kafka: Kafka, topics: TopicSettings, secretKeys: SecretKeys) => Promise<T>,
   { mayTakeLong = false } = {},
 ): Promise<T> {
   const settings = readSettings(env, shape);
@@ -38,7 +40,7 @@ export async function withKafka<T>(
     }, finishWithinMs);
   });
   try {
-    const result = await Promise.race([work(kafka, settings.topics), late]);
+    const result = await Promise.race([work(kafka, settings.topics, settings.secretKeys), late]);
     await kafka.close();
     return result;
   } finally {

@@ -54,7 +54,12 @@ async function runCommand(
 ): Promise<ExitCode> {
   try {
     const log = verbose ? logTo(err) : noLog;
-    const { text, raw, json, exitCode } = await command.run(options, { env, log, terminal });
+    const { text, raw, json, exitCode } = await command.run(options, {
+      ...{ env, log, terminal },
+      warn: (sentence) => {
+        err(`tailrace: ${sentence}`);
+      },
+    });
     terminal.progress('');
     if (raw) outBytes?.(raw);
     else for (const line of asJson ? [JSON.stringify(json, undefined, 2)] : text) out(line);
