@@ -17,7 +17,7 @@ import {
   type Delivery,
   type TopicNames,
 } from '@tailrace/topics';
-import { targetsOf } from '../../services/delivery/src/target.ts';
+import { targetsOf } from '@tailrace/webhook';
 import * as answers from '../support/answers.ts';
 import { sharedBroker } from '../support/broker.ts';
 import { startService, type ServiceProcess } from '../support/process.ts';

@@ -13,7 +13,7 @@ import { Worker } from 'node:worker_threads';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import type { Sender } from '../../services/delivery/src/send.ts';
+import type { Sender } from '@tailrace/webhook';
 import * as answers from '../support/answers.ts';
 import { startReceiver } from '../support/receiver.ts';
 import {

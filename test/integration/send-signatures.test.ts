@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from 'node:test';
 import type { Destination } from '@tailrace/config';
 import { verifySignature } from '@tailrace/signing';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { requestHeaders, targetsOf } from '../../services/delivery/src/target.ts';
+import { requestHeaders, targetsOf } from '@tailrace/webhook';
 import { startReceiver, type ReceivedRequest } from '../support/receiver.ts';
 import { openSender } from '../support/sender.ts';
 

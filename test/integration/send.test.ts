@@ -1,7 +1,7 @@
 /** The sender against receivers that answer properly, or not at all; send-*.test.ts have the rest. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Answer } from '../../services/delivery/src/outcome.ts';
+import type { Answer } from '@tailrace/webhook';
 import * as answers from '../support/answers.ts';
 import { closedPort, startReceiver } from '../support/receiver.ts';
 import { openSender, post, startRawServer } from '../support/sender.ts';

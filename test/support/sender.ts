@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { TlsSettings } from '@tailrace/config';
-import { createAddressPolicy } from '../../services/delivery/src/address.ts';
-import type { Answer } from '../../services/delivery/src/outcome.ts';
-import { createSender, type Sender, type SenderOptions } from '../../services/delivery/src/send.ts';
+import {
+  createAddressPolicy,
+  createSender,
+  type Answer,
+  type Sender,
+  type SenderOptions,
+} from '@tailrace/webhook';
 import { certificates } from './certificates.ts';
 
 /** Allows loopback only. */

@@ -1,11 +1,12 @@
 /**
- * Decides, purely, what an HTTP status means and what becomes of a delivery after an attempt.
+ * Decides, purely, what becomes of a delivery after an attempt.
  *
  * The schedule says after which delay the next attempt is due; a delay may be shortened by up to a fifth, so
  * that what failed together does not come back together. Whatever the schedule says, no attempt is made after
  * the retry window, which begins with the first attempt.
  */
-import type { Answer, DeadReason, Outcome } from './outcome.ts';
+import type { Answer } from '@tailrace/webhook';
+import type { DeadReason, Outcome } from './outcome.ts';
 
 export interface RetryPolicy {
   /** Delay after the first, second, … failed attempt; as many retries as entries. */
@@ -15,32 +16,6 @@ export interface RetryPolicy {
 
 /** The part of a delay that is always waited. */
 const leastShare = 0.8;
-
-/** What a response status means. `retryAfter` is the header's value, `now` in milliseconds since the epoch. */
-export function judgeStatus(status: number, retryAfter: string | undefined, now: number): Answer {
-  if (status >= 200 && status < 300) return { kind: 'success', status };
-  const retryAfterMs = parseRetryAfter(retryAfter, now);
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  if (status === 429) return { kind: 'retryable', reason: 'too-many-requests', status, ...wait };
-  if (status === 408) return { kind: 'retryable', reason: 'request-timeout', status, ...wait };
-  if (status >= 500 && status < 600) return { kind: 'retryable', reason: 'server-error', status, ...wait };
-  if (status >= 300 && status < 400) return { kind: 'permanent', reason: 'redirect', status };
-  if (status >= 400 && status < 500) return { kind: 'permanent', reason: 'client-error', status };
-  return { kind: 'permanent', reason: 'unexpected-status', status };
-}
-
-/** All forms of an HTTP date begin with the day of the week; what else `Date.parse` would take is a guess. */
-const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
-
-/** Seconds or an HTTP date (RFC 9110, 10.2.3), as milliseconds from now; undefined where it is neither. */
-function parseRetryAfter(value: string | undefined, now: number): number | undefined {
-  const text = value?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * 1_000;
-  if (!httpDate.test(text)) return undefined;
-  // The oldest form names no zone; all are in UTC.
-  const date = Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
 
 /**
  * @param state `step` counts the steps of the schedule, the one just made included; `firstAttemptAt` is when the

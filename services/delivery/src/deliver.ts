@@ -21,16 +21,15 @@ import {
   type Delivery,
   type TopicNames,
 } from '@tailrace/topics';
+import { requestHeaders, targetsOf, type Answer, type Sender, type Target } from '@tailrace/webhook';
 import type { Breakers, Permission } from './breaker.ts';
 import { decide, type RetryPolicy } from './decide.ts';
 import type { Signal, Task } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 import { Order } from './order.ts';
-import type { Answer, DeadReason, Outcome } from './outcome.ts';
+import type { DeadReason, Outcome } from './outcome.ts';
 import { putOffUntil, tierUntil } from './put-off.ts';
 import { attemptRecord, closedNow, showsTrouble, signalOf, urlAttempt, type UrlResult } from './results.ts';
-import type { Sender } from './send.ts';
-import { requestHeaders, targetsOf, type Target } from './target.ts';
 import { DueTimes, WaitingRoom } from './tiers.ts';
 
 export interface DelivererDependencies {

@@ -3,13 +3,12 @@ import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
-import { createAddressPolicy } from './address.ts';
+import { createAddressPolicy, createSender } from '@tailrace/webhook';
 import { Breakers } from './breaker.ts';
 import { laneLimits, settings } from './config.ts';
 import { Deliverer } from './deliver.ts';
 import { Lanes } from './lanes.ts';
 import { deliveryObserver, watchDelivery } from './observe.ts';
-import { createSender } from './send.ts';
 import { ownedShare, partitionLimits, positionOf, restingTopics, topicsToConsume } from './sources.ts';
 
 /** Nobody waits for the record of an attempt, so it travels in company. */

@@ -1,8 +1,8 @@
 /** What the answers of one attempt say: to whoever looks at attempts, to the lane, to the breaker. */
 import type { AttemptRecord, Delivery, UrlAttempt } from '@tailrace/topics';
+import type { Answer, Target } from '@tailrace/webhook';
 import type { Signal } from './lane.ts';
-import type { Answer, Outcome } from './outcome.ts';
-import type { Target } from './target.ts';
+import type { Outcome } from './outcome.ts';
 
 export interface UrlResult {
   readonly target: Target;

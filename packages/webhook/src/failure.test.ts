@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Answer } from './outcome.ts';
+import type { Answer } from './answer.ts';
 import { judgeFailure } from './failure.ts';
 
 function failure(code: string | undefined, message = 'it failed', options?: ErrorOptions): Error {

@@ -8,10 +8,10 @@
 import type { TlsSettings } from '@tailrace/config';
 import type { Dispatcher } from 'undici';
 import type { AddressPolicy } from './address.ts';
-import { judgeStatus } from './decide.ts';
+import { judgeStatus } from './judge-status.ts';
 import { isConnectionLost, judgeFailure } from './failure.ts';
 import { createNameLookup, type NameLookup } from './lookup.ts';
-import type { Answer } from './outcome.ts';
+import type { Answer } from './answer.ts';
 import type { CarriedExchange, Carrier } from './send-connection.ts';
 import { createPools, type Route } from './send-pools.ts';
 

@@ -1,5 +1,5 @@
 /** What a failed exchange means. */
-import type { Answer, PermanentReason, RetryReason } from './outcome.ts';
+import type { Answer, PermanentReason, RetryReason } from './answer.ts';
 
 const maxDetailLength = 300;
 
