@@ -40,7 +40,15 @@ const largestPortion = { records: 500, bytes: 512 * 1024 };
 const patienceMs = 60_000;
 const retryPauseMs = 1_000;
 /** Everything else said what had become of the delivery before. */
-const keptHeaders = ['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'traceparent'];
+const keptHeaders = [
+  'delivery-id',
+  'event-id',
+  'source-id',
+  'destination-id',
+  'type',
+  'event-name',
+  'traceparent',
+];
 
 /**
  * @throws TailraceError `superseded` where another replay was begun; `kafka-unavailable` where Kafka is away for

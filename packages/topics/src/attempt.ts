@@ -19,6 +19,10 @@ export interface AttemptRecord {
   readonly sourceId: string;
   readonly destinationId: string;
   readonly type: string;
+  /** The name of a track call's event. */
+  readonly event?: string | undefined;
+  /** The user that the event is about: the userId, else the anonymousId. */
+  readonly userKey: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
   /** ISO 8601, UTC with milliseconds. */

@@ -63,13 +63,18 @@ test('a topic takes larger records than the topics it is fed from', () => {
   }
 });
 
-test('what is rejected or dead is kept for 30 days, replays longer, state is compacted, all else is kept for 7', () => {
+test('dead and rejected is kept for 30 days, replays and usage longer, state is compacted, all else is kept for 7', () => {
   for (const { name, config } of specs) {
     if (name === names.config || name === names.audiences) {
       assert.deepEqual(config, { 'cleanup.policy': 'compact' });
       continue;
     }
-    const longer = { [names.eventsRejected]: 30, [names.deliveriesDead]: 30, [names.deliveriesReplay]: 45 };
+    const longer = {
+      [names.eventsRejected]: 30,
+      [names.deliveriesDead]: 30,
+      [names.deliveriesReplay]: 45,
+      [names.usage]: 90,
+    };
     const days = longer[name] ?? 7;
     assert.equal(config['cleanup.policy'], 'delete');
     assert.equal(config['retention.ms'], String(days * 24 * 60 * minuteMs), name);

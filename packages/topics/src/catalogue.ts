@@ -17,6 +17,7 @@ export interface TopicNames {
   readonly deliveriesDead: string;
   readonly deliveriesReplay: string;
   readonly attempts: string;
+  readonly usage: string;
   readonly config: string;
   readonly audiences: string;
   /** The topic of the retry tier with this delay, such as `tailrace.deliveries.retry.10s`. */
@@ -37,6 +38,7 @@ export function topicNames(prefix: string): TopicNames {
     deliveriesDead: `${prefix}deliveries.dead`,
     deliveriesReplay: `${prefix}deliveries.replay`,
     attempts: `${prefix}attempts`,
+    usage: `${prefix}usage`,
     config: `${prefix}config`,
     audiences: `${prefix}audiences`,
     retryTier: (delayMs) => `${retryPrefix}${formatDuration(delayMs)}`,
@@ -80,6 +82,7 @@ export function topicSpecs(
     // that a segment may go on being written to, and a margin.
     keptFor(names.deliveriesReplay, 45, 2 * mib),
     keptFor(names.attempts, 7, mib),
+    keptFor(names.usage, 90, mib),
     // One partition, because its readers rely on the order of changes across entries.
     compacted(names.config, 1),
     compacted(names.audiences, partitions),

@@ -15,6 +15,8 @@ export interface Delivery {
   readonly destinationId: string;
   /** `track`, `identify`, `page`, `screen`, `group`, `alias` or `delete`. */
   readonly type: string;
+  /** The name of a track call's event. */
+  readonly eventName?: string | undefined;
   /** Attempts made so far. */
   readonly attempt: number;
   /** Steps of the retry schedule taken so far: as many as attempts, and one more for each time it was parked. */
@@ -50,6 +52,11 @@ export function deliveryKey(destinationId: string, userKey: string): string {
   return `${destinationId}/${userKey}`;
 }
 
+/** What stands behind the destination's id in a delivery's key: the userId, else the anonymousId. */
+export function userKeyOf({ key, destinationId }: Pick<Delivery, 'key' | 'destinationId'>): string {
+  return key.slice(destinationId.length + 1);
+}
+
 /** The record to publish for `delivery`; `partition` keeps a retry in the partition it came from. */
 export function encodeDelivery(topic: string, delivery: Delivery, partition?: number): OutgoingRecord {
   const headers: Record<string, string> = {
@@ -60,6 +67,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
     type: delivery.type,
     attempt: String(delivery.attempt),
   };
+  if (delivery.eventName !== undefined) headers['event-name'] = delivery.eventName;
   if (delivery.step !== delivery.attempt) headers['step'] = String(delivery.step);
   if (delivery.putOff > 0) headers['put-off'] = String(delivery.putOff);
   if (delivery.placeAt !== undefined) headers['place-at'] = formatTime(delivery.placeAt);
@@ -105,6 +113,7 @@ export function decodeDelivery(record: Pick<ConsumedRecord, 'key' | 'value' | 'h
     sourceId: required('source-id'),
     destinationId: required('destination-id'),
     type: required('type'),
+    eventName: header('event-name'),
     attempt,
     step: count('step', attempt),
     putOff: count('put-off', 0),

@@ -17,7 +17,7 @@ import {
   decodeDelivery,
   encodeDelivery,
   tierDelaysMs,
-  type AttemptRecord,
+  userKeyOf,
   type Delivery,
   type TopicNames,
 } from '@tailrace/topics';
@@ -29,7 +29,15 @@ import type { Lanes } from './lanes.ts';
 import { Order } from './order.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
 import { putOffUntil, tierUntil } from './put-off.ts';
-import { attemptRecord, closedNow, showsTrouble, signalOf, urlAttempt, type UrlResult } from './results.ts';
+import {
+  attemptRecord,
+  closedNow,
+  showsTrouble,
+  signalOf,
+  urlAttempt,
+  type LoggedAttempt,
+  type UrlResult,
+} from './results.ts';
 import { DueTimes, WaitingRoom } from './tiers.ts';
 
 export interface DelivererDependencies {
@@ -58,7 +66,7 @@ export interface DelivererDependencies {
 export interface DeliveryObserver {
   /** An attempt begins, this long after it was due; `first` where it is the delivery's first. */
   started(event: { readonly latenessMs: number; readonly first: boolean }): void;
-  attempted(attempt: AttemptRecord): void;
+  attempted(attempt: LoggedAttempt): void;
   putOff(destinationId: string): void;
   putBehind(destinationId: string): void;
   parked(destinationId: string): void;
@@ -412,7 +420,7 @@ export class Deliverer {
     const published = this.#deps.attemptPublisher.publish({
       topic: this.#deps.names.attempts,
       key: deliveryId,
-      value: JSON.stringify(record),
+      value: JSON.stringify({ ...record, userKey: userKeyOf(delivery) }),
     });
     // The attempt is in the log too, and the delivery itself does not depend on it.
     published.catch((error: unknown) => {

@@ -44,21 +44,25 @@ export function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt
   };
 }
 
-/** The record of an attempt; `nextDueAt` in milliseconds since the epoch, where it is retried. */
+/** An attempt as it is logged: a log outlives the wish of a user to be forgotten, so it does not name users. */
+export type LoggedAttempt = Omit<AttemptRecord, 'userKey'>;
+
+/** What is told of an attempt; `nextDueAt` in milliseconds since the epoch, where it is retried. */
 export function attemptRecord(
   delivery: Delivery,
   outcome: Outcome,
   startedAt: number,
   results: readonly UrlResult[],
   nextDueAt?: number,
-): AttemptRecord {
-  const { deliveryId, eventId, sourceId, destinationId, type, attempt } = delivery;
+): LoggedAttempt {
+  const { deliveryId, eventId, sourceId, destinationId, type, eventName, attempt } = delivery;
   return {
     deliveryId,
     eventId,
     sourceId,
     destinationId,
     type,
+    ...(eventName !== undefined && { event: eventName }),
     attempt,
     startedAt: new Date(startedAt).toISOString(),
     latencyMs: Math.max(...results.map(({ latencyMs }) => latencyMs)),

@@ -9,6 +9,7 @@ import { createDedupe } from './dedupe.ts';
 import { routerObserver, watchRouter } from './observe.ts';
 import { createRouter } from './process-record.ts';
 import { rebuild } from './rebuild.ts';
+import { startUsage } from './usage.ts';
 
 await runService({ name: 'router', env: process.env, settings }, async (service) => {
   const { settings, log, metrics } = service;
@@ -29,6 +30,14 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
   }
   const frames = registry ?? noRegistry;
 
+  // One of its own, so that a topic that is missing holds up nothing else.
+  const usagePublisher = kafka.publisher();
+  const usage = startUsage({ topic: names.usage, publish: (record) => usagePublisher.publish(record), log });
+  service.onClose('usage', async () => {
+    usage.stop();
+    await usagePublisher.close({ timeoutMs: 5_000 });
+  });
+
   const dedupe = createDedupe(settings.window);
   const consumption = await kafka.consume({
     groupId: `${settings.topicPrefix}router`,
@@ -43,6 +52,7 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
       publisher: kafka.publisher(),
       dedupe,
       observer: routerObserver(metrics),
+      usage,
       log,
     }),
   });

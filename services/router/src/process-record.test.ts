@@ -62,6 +62,9 @@ function startRouter() {
     frames: noRegistry,
     dedupe: createDedupe(),
     observer,
+    usage: {
+      count: (sourceId, event, filtered) => counted.push(`usage ${sourceId} ${event.type} ${filtered}`),
+    },
     log: { debug: () => undefined, warn: () => undefined },
   });
   return {
@@ -230,7 +233,12 @@ test('a filtered event counts toward the usage of its source', () => {
   const router = startRouter();
   router.addSource('web');
   router.send('web', 'u-1', { call: { integrations: { All: false } } });
-  assert.deepEqual(router.counted, ['accepted web page', 'filtered integrations', 'filtered integrations']);
+  assert.deepEqual(router.counted, [
+    'accepted web page',
+    'usage web page false',
+    'filtered integrations',
+    'filtered integrations',
+  ]);
 });
 
 test('an event read twice has the same delivery ids and the same bytes', () => {

@@ -26,8 +26,9 @@ import { limitRefreshes } from './freshness.ts';
 import type { RouterObserver } from './observe.ts';
 import { readRecord, type SourceReference } from './read-record.ts';
 import { rejectedRecord, rejectedStub, type Rejection } from './rejected.ts';
-import { route } from './route.ts';
+import { isBlocked, route } from './route.ts';
 import { createTurns } from './turns.ts';
+import type { UsageCounter } from './usage.ts';
 
 export interface RouterDependencies {
   readonly names: Pick<TopicNames, 'deliveries' | 'eventsRejected'>;
@@ -37,12 +38,13 @@ export interface RouterDependencies {
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly dedupe: Dedupe;
   readonly observer: RouterObserver;
+  readonly usage: Pick<UsageCounter, 'count'>;
   readonly log: Pick<Log, 'warn' | 'debug'>;
 }
 
 /** The function to hand each record of `events` to, in the order of its partition. */
 export function createRouter(deps: RouterDependencies): (record: TrackedRecord) => void {
-  const { names, config, frames, publisher, dedupe, observer, log } = deps;
+  const { names, config, frames, publisher, dedupe, observer, usage, log } = deps;
   const freshAsOf = limitRefreshes(() => config.refresh(), log);
   const takeTurn = createTurns();
 
@@ -94,6 +96,7 @@ export function createRouter(deps: RouterDependencies): (record: TrackedRecord) 
       return;
     }
     observer.accepted(source.id, event.type);
+    usage.count(source.id, event, isBlocked(event, source));
     void finish(record, publishDeliveries(record, event, source));
   };
 
@@ -128,6 +131,7 @@ export function createRouter(deps: RouterDependencies): (record: TrackedRecord) 
       sourceId: source.id,
       destinationId,
       type: event.type,
+      eventName: event.type === 'track' ? event.event : undefined,
       attempt: 0,
       step: 0,
       putOff: 0,

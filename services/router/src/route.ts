@@ -15,16 +15,21 @@ export function route(
   source: Pick<Source, 'schema'>,
   destinations: readonly Destination[],
 ): Routing[] {
-  const isBlocked = event.type === 'track' && source.schema?.track?.blocked.includes(event.event) === true;
+  const blocked = isBlocked(event, source);
   return destinations.map((destination) => {
     // Whoever holds data about a user must hear that it is to be deleted; nobody can opt out of that.
     if (event.type === 'delete') return { outcome: 'routed', destination };
     if (!isSelected(destination.type, event.integrations)) {
       return { outcome: 'filtered', destination, reason: 'integrations' };
     }
-    if (isBlocked) return { outcome: 'filtered', destination, reason: 'schema' };
+    if (blocked) return { outcome: 'filtered', destination, reason: 'schema' };
     return { outcome: 'routed', destination };
   });
+}
+
+/** Whether the source's schema filter keeps the event from all destinations. */
+export function isBlocked(event: TailraceEvent, { schema }: Pick<Source, 'schema'>): boolean {
+  return event.type === 'track' && schema?.track?.blocked.includes(event.event) === true;
 }
 
 /**
