@@ -187,6 +187,11 @@ export const errorTable = {
     meaning: 'something that `npm start` or a test brings along could not be started',
     mend: 'The message says what is missing or in the way; put it right and start again.',
   },
+  'history-unavailable': {
+    status: 503,
+    meaning: 'what happened to events cannot be looked up now',
+    mend: 'The message says why; see TAILRACE_DATA_DIR and the disk it is on. Nothing else depends on it.',
+  },
   superseded: {
     status: 409,
     meaning: 'another process has taken over this work',

@@ -1,6 +1,7 @@
 export { batchSchema, callSchemas, callTypes, type CallType } from './call-schema.ts';
 export { callBytes, maxBatchBytes, maxBatchCalls, maxCallBytes, maxEventBytes } from './limits.ts';
 export { formatInstant, isInstant, parseInstant } from './instant.ts';
+export { isSelected } from './integrations.ts';
 export { deliveryId, recordMessageId } from './name-based-id.ts';
 export { producerSchema } from './producer-schema.ts';
 export {

@@ -22,6 +22,7 @@ import { steadyPartitioner } from './partitioner.ts';
 import { BatchingPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
 import { lastOfEach, type ConsumedRecord } from './record.ts';
 import { startScan, type Scan, type ScanOptions } from './scan.ts';
+import { startTail, type Tail, type TailOptions } from './tail.ts';
 import { ensureTopics, type TopicReport, type TopicSpec } from './topics.ts';
 
 export interface KafkaSettings {
@@ -53,10 +54,14 @@ export interface Kafka {
   consume(options: ConsumeOptions): Promise<Consumption>;
   /** Resolves once the topic is read to its end. */
   follow(options: FollowOptions): Promise<Follower>;
+  /** Resolves once it has joined its group; fetching begins at once. Waits for nothing but that. */
+  tail(options: TailOptions): Promise<Tail>;
   /** Resolves once it is known how far the scan will go; fetching begins at once. */
   scan(options: ScanOptions): Promise<Scan>;
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
   listTopics(): Promise<string[]>;
+  /** Tells this cluster from every other, also from one that was made anew at the same address. */
+  clusterId(): Promise<string>;
   /** For each partition the first offset whose record is of this time (milliseconds since the epoch) or later, else its end. */
   offsetsAt(topic: string, time: number): Promise<ReadonlyMap<number, number>>;
   /** Resolves where a broker answers within `timeoutMs` (default 5 s). */
@@ -186,10 +191,23 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       );
     },
 
+    async tail(options) {
+      const createConsumer = readAlone({
+        maxWaitTimeInMs: followerMaxWaitMs,
+        maxBytesPerPartition: fetchBytes.perPartition,
+        maxBytes: fetchBytes.total,
+      });
+      const connected = await administer((admin) => Promise.resolve(admin));
+      return remember(
+        await startTail({ createConsumer, admin: connected, classify, log, toRecord }, options),
+      );
+    },
+
     scan: async (options) => remember(await openScan(options)),
 
     ensureTopics: (specs) => administer((admin) => ensureTopics(admin, specs)),
     listTopics: () => administer((admin) => admin.listTopics()),
+    clusterId: () => administer(async (admin) => (await admin.describeCluster()).clusterId),
     async offsetsAt(topic, time) {
       const found = await administer((admin) => admin.fetchTopicOffsetsByTimestamp(topic, time));
       return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));

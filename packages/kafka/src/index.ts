@@ -14,4 +14,5 @@ export type { KafkaLog } from './log.ts';
 export type { Publisher, PublisherOptions } from './publisher.ts';
 export type { ConsumedRecord, OutgoingRecord } from './record.ts';
 export type { Scan, ScanOptions } from './scan.ts';
+export type { Tail, TailOptions, TailPosition } from './tail.ts';
 export type { TopicReport, TopicSpec } from './topics.ts';

@@ -17,7 +17,8 @@ export interface SessionOptions {
   readonly fields: Readonly<Record<string, unknown>>;
   /** Runs inside the library's join, before anything is fetched for the new generation. */
   readonly onJoin: (memberId: string, assignment: Readonly<Record<string, number[]>>) => void;
-  readonly onBatch: (payload: EachBatchPayload) => void;
+  /** Where it returns a promise, nothing more is handed over before that resolves; heartbeats wait for it too. */
+  readonly onBatch: (payload: EachBatchPayload) => void | Promise<void>;
 }
 
 export interface TopicPartition {
@@ -59,13 +60,12 @@ export function startSession(options: SessionOptions): Session {
   const run: ConsumerRunConfig = {
     autoCommit: false,
     eachBatchAutoResolve: false,
-    eachBatch(payload) {
+    async eachBatch(payload) {
       try {
-        onBatch(payload);
+        await onBatch(payload);
       } catch (defect) {
         stopProcess(defect);
       }
-      return Promise.resolve();
     },
   };
 

@@ -1,6 +1,7 @@
 /** The settings of the control service; README.md says what each is for. */
 import path from 'node:path';
 import {
+  bytes,
   cidrs,
   derived,
   duration,
@@ -16,6 +17,7 @@ import {
   type ValuesOf,
 } from '@tailrace/service';
 
+const dayMs = 86_400_000;
 const leastTokenLength = 16;
 
 /** Tokens, separated by commas. They are compared and never shown. */
@@ -55,6 +57,10 @@ export const settings = {
   port: port('TAILRACE_CONTROL_PORT', 8081),
   access,
   secretKeys: secretKeys(),
+  history: group({
+    maxAgeMs: duration('TAILRACE_HISTORY_MAX_AGE', 7 * dayMs),
+    maxBytes: bytes('TAILRACE_HISTORY_MAX_SIZE', 2 ** 30),
+  }),
   dataDir: text('TAILRACE_DATA_DIR', path.join('.tailrace', 'control')),
   timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
   allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),

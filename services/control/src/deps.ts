@@ -5,6 +5,7 @@ import type { Log, Metrics } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
 import type { Audit } from './audit.ts';
 import type { ControlSettings } from './config.ts';
+import type { History } from './history/index.ts';
 
 export interface ControlDeps {
   readonly settings: ControlSettings;
@@ -14,6 +15,8 @@ export interface ControlDeps {
   readonly names: TopicNames;
   /** Sources and destinations, live, and the way to change them. */
   readonly config: ConfigEditor;
+  /** What happened to events, as far as this instance has read it. */
+  readonly history: History;
   /** Aborted when the process is told to stop: ends what streams, and what works in the background. */
   readonly signal: AbortSignal;
   /** Names what a request changes, for the audit log. */

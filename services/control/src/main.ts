@@ -1,10 +1,13 @@
 /** Control: the management API. */
+import path from 'node:path';
 import { openConfigEditor } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { audit } from './audit.ts';
 import { settings } from './config.ts';
+import { openHistory } from './history/index.ts';
+import { watchHistory } from './observe.ts';
 import { closeServer, createServer } from './server.ts';
 
 await runService({ name: 'control', env: process.env, settings }, async (service) => {
@@ -20,7 +23,14 @@ await runService({ name: 'control', env: process.env, settings }, async (service
   );
   service.onClose('configuration', () => config.close());
 
-  const server = await createServer({ settings, log, metrics, kafka, names, config, signal, audit });
+  const history = openHistory({
+    ...{ kafka, names, log, limits: settings.history },
+    folder: path.join(settings.dataDir, 'history'),
+  });
+  service.onClose('history', () => history.close());
+  watchHistory(metrics, history);
+
+  const server = await createServer({ settings, log, metrics, kafka, names, config, history, signal, audit });
   service.onClose('HTTP server', () => closeServer(server));
   return { port: await listen(server.server, settings.port, 'TAILRACE_CONTROL_PORT') };
 });

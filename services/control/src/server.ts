@@ -15,9 +15,14 @@ import fastify, {
   type FastifyBaseLogger,
 } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import { attemptRoutes } from './api/attempts.ts';
 import { catalogRoutes } from './api/catalog.ts';
+import { deliveryRoutes } from './api/deliveries.ts';
 import { destinationRoutes } from './api/destinations.ts';
+import { eventRoutes } from './api/events.ts';
 import { sourceRoutes } from './api/sources.ts';
+import { statisticsRoutes } from './api/statistics.ts';
+import { usageRoutes } from './api/usage.ts';
 import { writeAudit } from './audit.ts';
 import { createAuthentication } from './auth.ts';
 import type { ControlDeps } from './deps.ts';
@@ -42,7 +47,16 @@ export type Api = FastifyInstance<
 /** Adds the routes of one area; paths are below `/v1`. */
 export type Routes = (app: Api, deps: ControlDeps) => void;
 
-const areas: readonly Routes[] = [catalogRoutes, sourceRoutes, destinationRoutes];
+const areas: readonly Routes[] = [
+  catalogRoutes,
+  sourceRoutes,
+  destinationRoutes,
+  usageRoutes,
+  deliveryRoutes,
+  eventRoutes,
+  statisticsRoutes,
+  attemptRoutes,
+];
 
 const maxBodyBytes = 1024 * 1024;
 /** As long as a request line may be: names of events and users are in paths. */

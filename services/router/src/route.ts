@@ -1,6 +1,6 @@
 /** Which destinations a call goes to. Pure: a call and the configuration in, one decision per destination out. */
 import type { Destination, Source } from '@tailrace/config';
-import type { JsonObject, TailraceEvent } from '@tailrace/events';
+import { isSelected, type TailraceEvent } from '@tailrace/events';
 
 /** Why a destination does not get a call: its own `integrations`, or the source's list of blocked track events. */
 export type FilterReason = 'integrations' | 'schema';
@@ -30,15 +30,4 @@ export function route(
 /** Whether the source's schema filter keeps the event from all destinations. */
 export function isBlocked(event: TailraceEvent, { schema }: Pick<Source, 'schema'>): boolean {
   return event.type === 'track' && schema?.track?.blocked.includes(event.event) === true;
-}
-
-/**
- * Whether `integrations` leave on the destination that is published under `name` (specification, section 4.3): all
- * are on unless `All` is false, and a destination's own entry comes before that. An object of options means on.
- */
-function isSelected(name: string, integrations: JsonObject = {}): boolean {
-  const own = integrations[name];
-  if (own === false) return false;
-  if (own === true || (typeof own === 'object' && own !== null)) return true;
-  return integrations['All'] !== false;
 }

@@ -1,0 +1,163 @@
+/** How a destination is doing. */
+import { TailraceError } from '@tailrace/errors';
+import { formatInstant } from '@tailrace/events';
+import { formatDuration, parseDuration } from '@tailrace/topics';
+import Type from 'typebox';
+import { addCounts, noCounts, percentile, type Counts } from '../history/index.ts';
+import { periodOf, periodParameters } from '../moment.ts';
+import type { Routes } from '../server.ts';
+import { attemptSchema, showAttempt } from './deliveries.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const mostSteps = 2_000;
+/** Of a period of whatever length, where no step is given. */
+const defaultSteps = 60;
+
+const milliseconds = Type.Optional(Type.Number({ description: 'in milliseconds, within 2.5 %' }));
+const countFields = {
+  attempts: Type.Integer(),
+  delivered: Type.Integer(),
+  retry: Type.Integer(),
+  dead: Type.Integer(),
+  latencyMs: Type.Object(
+    { p50: milliseconds, p95: milliseconds, p99: milliseconds },
+    { description: 'of attempts, whatever they ended in' },
+  ),
+};
+
+const params = Type.Object({ id: Type.String() });
+
+export const statisticsRoutes: Routes = (app, { config, history }) => {
+  const tags = ['What happened'];
+  const errors = { errors: ['history-unavailable'] as const };
+
+  const needDestination = (id: string): void => {
+    if (!config.destination(id)) {
+      throw new TailraceError('not-found', `There is no destination ${JSON.stringify(id)}.`);
+    }
+  };
+
+  app.get(
+    '/destinations/:id/stats',
+    {
+      config: errors,
+      schema: {
+        operationId: 'getDestinationStats',
+        summary: 'Attempts by outcome, and how long they took',
+        tags,
+        params,
+        querystring: Type.Object(
+          {
+            ...periodParameters,
+            step: Type.Optional(
+              Type.String({
+                description: 'whole minutes or hours, as 5m or 1h; by default a sixtieth of the period',
+              }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        response: {
+          200: Type.Object({
+            destinationId: Type.String(),
+            since: Type.String({ format: 'date-time' }),
+            until: Type.String({ format: 'date-time' }),
+            step: Type.String(),
+            total: Type.Object(countFields),
+            items: Type.Array(
+              Type.Object({
+                at: Type.String({ format: 'date-time', description: 'the beginning of the step' }),
+                ...countFields,
+              }),
+              { description: 'the steps in which something was attempted, in order' },
+            ),
+          }),
+        },
+      },
+    },
+    ({ params: { id }, query }) => {
+      needDestination(id);
+      const now = Date.now();
+      const period = periodOf(query, now);
+      const until = period.until ?? now;
+      const since = Math.floor((period.since ?? until - hourMs) / minuteMs) * minuteMs;
+      const stepMs = stepOf(query.step, until - since);
+      const steps = history.countsOf(id, { since, until, stepMs });
+      const total = noCounts();
+      for (const counts of steps.values()) addCounts(total, counts);
+      return {
+        ...{ destinationId: id, since: formatInstant(since), until: formatInstant(until) },
+        ...{ step: formatDuration(stepMs), total: showCounts(total) },
+        items: Array.from(steps, ([at, counts]) => ({ at: formatInstant(at), ...showCounts(counts) })),
+      };
+    },
+  );
+
+  app.get(
+    '/destinations/:id/failures',
+    {
+      config: errors,
+      schema: {
+        operationId: 'getDestinationFailures',
+        summary: 'Why attempts failed, with samples',
+        tags,
+        params,
+        querystring: Type.Object({ since: periodParameters.since }, { additionalProperties: false }),
+        response: {
+          200: Type.Object({
+            items: Type.Array(
+              Type.Object({
+                reason: Type.String(),
+                count: Type.Integer({ description: 'attempts that ended so' }),
+                dead: Type.Integer({ description: 'deliveries that are dead for it' }),
+                firstAt: Type.String({ format: 'date-time' }),
+                lastAt: Type.String({ format: 'date-time' }),
+                samples: Type.Array(Type.Object({ deliveryId: Type.String(), ...attemptSchema.properties }), {
+                  description: 'the newest five attempts',
+                }),
+              }),
+            ),
+          }),
+        },
+      },
+    },
+    ({ params: { id }, query }) => {
+      needDestination(id);
+      const { since = Date.now() - 24 * hourMs } = periodOf(query);
+      const failures = history.failuresOf(id, since);
+      return {
+        items: failures.map(({ reason, attempts, dead, firstAt, lastAt, samples }) => ({
+          ...{ reason, count: attempts, dead },
+          ...{ firstAt: formatInstant(firstAt), lastAt: formatInstant(lastAt) },
+          samples: samples.map((attempt) => ({ deliveryId: attempt.deliveryId, ...showAttempt(attempt) })),
+        })),
+      };
+    },
+  );
+};
+
+function stepOf(text: string | undefined, periodMs: number): number {
+  const stepMs =
+    text === undefined
+      ? Math.max(1, Math.ceil(periodMs / defaultSteps / minuteMs)) * minuteMs
+      : parseDuration(text);
+  const refuse = (rule: string): TailraceError =>
+    new TailraceError('invalid-request', `step ${rule}.`, { problems: [{ field: 'step', rule }] });
+  if (stepMs === undefined || stepMs < minuteMs || stepMs % minuteMs !== 0) {
+    throw refuse('is not a number of whole minutes or hours, such as 5m');
+  }
+  if (periodMs / stepMs > mostSteps)
+    throw refuse(`is too short: it makes more than ${mostSteps} of the period`);
+  return stepMs;
+}
+
+function showCounts(counts: Counts) {
+  const { delivered = 0, retry = 0, dead = 0 } = counts.outcomes;
+  const attempts = delivered + retry + dead;
+  const latencyMs =
+    attempts === 0
+      ? {}
+      : { p50: percentile(counts, 0.5), p95: percentile(counts, 0.95), p99: percentile(counts, 0.99) };
+  return { attempts, delivered, retry, dead, latencyMs };
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { deliveryStatuses, merge, type DeliveryRow, type DeliveryState } from './delivery-row.ts';
+
+/** Few values, so that ties are common. */
+const time = fc.integer({ min: 0, max: 3 });
+const state = fc.record({
+  status: fc.constantFrom(...deliveryStatuses),
+  changedAt: time,
+  rank: time,
+  reason: fc.constantFrom(null, 'timeout', 'server-error'),
+  nextDueAt: fc.constantFrom(null, 7, 8),
+});
+const place = fc.record({ topic: fc.constantFrom('a', 'b'), partition: time, offset: time, placedAt: time });
+
+function row(more: Partial<DeliveryRow> = {}): DeliveryRow {
+  return {
+    ...{
+      id: 'd',
+      eventId: 'e',
+      sourceId: 'web',
+      destinationId: 'crm',
+      type: 'track',
+      event: null,
+      userKey: 'u',
+    },
+    ...{ createdAt: 0, place: null },
+    state: { status: 'waiting', changedAt: 0, rank: 0, reason: null, nextDueAt: null },
+    ...more,
+  };
+}
+
+const rows = fc.array(
+  fc.record({ createdAt: time, state, place: fc.option(place) }).map((more) => row(more)),
+  { minLength: 1, maxLength: 6 },
+);
+
+test('records of a delivery add up to the same in any order', () => {
+  fc.assert(
+    fc.property(
+      rows.chain((given) =>
+        fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })),
+      ),
+      ([given, shuffled]) => {
+        assert.deepEqual(shuffled.reduce(merge), given.reduce(merge));
+      },
+    ),
+  );
+});
+
+const at = (status: DeliveryState['status'], changedAt: number): DeliveryRow =>
+  row({ state: { status, changedAt, rank: 0, reason: null, nextDueAt: null } });
+
+test('the last word counts, except that what was delivered stays delivered', () => {
+  assert.equal(merge(at('waiting', 1), at('retrying', 2)).state.status, 'retrying');
+  assert.equal(merge(at('dead', 3), at('waiting', 4)).state.status, 'waiting');
+  assert.equal(merge(at('delivered', 2), at('retrying', 5)).state.status, 'delivered');
+});

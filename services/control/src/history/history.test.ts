@@ -1,0 +1,377 @@
+/** The history on a store of its own; records are handed to it as Kafka would, by a tail that is moved by hand. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { isTailraceError } from '@tailrace/errors';
+import type { ConsumedRecord, OutgoingRecord, TailOptions } from '@tailrace/kafka';
+import { encodeDelivery, topicNames, type AttemptRecord, type Delivery } from '@tailrace/topics';
+import fc from 'fast-check';
+import type { DeliveryFilter } from './deliveries.ts';
+import { openHistory, type History } from './history.ts';
+import type { HistoryLimits } from './retention.ts';
+
+const names = topicNames('t.');
+const topics = [
+  ...[names.deliveries, names.deliveriesDead, names.deliveriesReplay, names.attempts, names.usage],
+  names.retryTier(1_000),
+];
+const dayMs = 86_400_000;
+const now = Math.floor(Date.now() / 1_000) * 1_000;
+
+/** A log of records that is there from the beginning, whoever opens it how often. */
+function createTopics() {
+  const log: ConsumedRecord[] = [];
+  const ends = new Map<string, number>();
+  const readers = new Set<() => Promise<void>>();
+  const buffer = (text: string | Buffer | null): Buffer | null => (text === null ? null : Buffer.from(text));
+  return {
+    log,
+    append(record: OutgoingRecord, timestamp: number): void {
+      const { topic, key, value, headers = {} } = record;
+      const offset = ends.get(topic) ?? 0;
+      ends.set(topic, offset + 1);
+      log.push({
+        ...{ topic, partition: 0, offset, timestamp, key: buffer(key), value: buffer(value) },
+        headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)])),
+      });
+    },
+    kafka: {
+      clusterId: () => Promise.resolve('cluster'),
+      listTopics: () => Promise.resolve(topics),
+      tail: ({ startOf, onRecords }: TailOptions) => {
+        const next = new Map(topics.map((topic) => [topic, startOf(topic, 0) ?? 0]));
+        const read = async (): Promise<void> => {
+          for (const topic of topics) {
+            const records = log.filter(
+              (record) => record.topic === topic && record.offset >= (next.get(topic) ?? 0),
+            );
+            if (records.length === 0) continue;
+            next.set(topic, records.length + (next.get(topic) ?? 0));
+            await onRecords(records, { topic, partition: 0, next: next.get(topic) ?? 0 });
+          }
+        };
+        readers.add(read);
+        const close = (): Promise<void> => {
+          readers.delete(read);
+          return Promise.resolve();
+        };
+        return Promise.resolve({ healthy: true, behind: 0, refresh: read, close });
+      },
+    },
+  };
+}
+
+type Topics = ReturnType<typeof createTopics>;
+
+interface Opened {
+  readonly history: History;
+  readonly folder: string;
+  readonly warnings: string[];
+}
+
+async function open(
+  t: TestContext,
+  { kafka }: Pick<Topics, 'kafka'>,
+  { folder = newFolder(t), limits = {} }: { folder?: string; limits?: Partial<HistoryLimits> } = {},
+): Promise<Opened> {
+  const warnings: string[] = [];
+  const history = openHistory({
+    ...{ kafka, names, folder, limits: { maxAgeMs: 7 * dayMs, maxBytes: 2 ** 30, ...limits } },
+    log: {
+      info: () => undefined,
+      warn: (_fields: unknown, message?: string) => warnings.push(String(message)),
+    },
+  });
+  t.after(() => history.close());
+  await until(() => history.refresh().then(() => true, unlessUnavailable));
+  return { history, folder, warnings };
+}
+
+function newFolder(t: TestContext): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tailrace-history-'));
+  t.after(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+function unlessUnavailable(error: unknown): false {
+  if (!isTailraceError(error, 'history-unavailable')) throw error;
+  return false;
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, 'in time');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function delivery(id: string, more: Partial<Delivery> = {}): Delivery {
+  const destinationId = more.destinationId ?? 'crm';
+  return {
+    ...{
+      deliveryId: id,
+      eventId: `e-${id}`,
+      sourceId: 'web',
+      destinationId,
+      type: 'track',
+      eventName: 'Signed Up',
+    },
+    ...{
+      attempt: 0,
+      step: 0,
+      putOff: 0,
+      closedUrls: [],
+      key: `${destinationId}/u-1`,
+      body: Buffer.from('{}'),
+    },
+    ...more,
+  };
+}
+
+function attempt(of: Delivery, startedAt: number, more: Partial<AttemptRecord> = {}): OutgoingRecord {
+  const { deliveryId, eventId, sourceId, destinationId, type, eventName } = of;
+  const record: AttemptRecord = {
+    ...{ deliveryId, eventId, sourceId, destinationId, type, event: eventName, userKey: 'u-1', attempt: 1 },
+    ...{ startedAt: new Date(startedAt).toISOString(), latencyMs: 12.5, outcome: 'delivered' },
+    urls: [{ url: 'https://crm.example/hook', status: 200, latencyMs: 12.5 }],
+    ...more,
+  };
+  return { topic: names.attempts, key: deliveryId, value: JSON.stringify(record) };
+}
+
+const retry = {
+  outcome: 'retry',
+  reason: 'timeout',
+  nextDueAt: new Date(now + 9_000).toISOString(),
+} as const;
+
+test('a delivery is followed from the router to its end', async (t) => {
+  const topics = createTopics();
+  const { history } = await open(t, topics);
+  const one = delivery('d-1');
+  const statusNow = async (): Promise<unknown[]> => {
+    await history.refresh();
+    const found = history.find('d-1');
+    return [found?.state.status, found?.state.reason, found?.state.nextDueAt, found?.attempts];
+  };
+  topics.append(encodeDelivery(names.deliveries, one), now);
+  assert.deepEqual(await statusNow(), ['waiting', null, null, 0]);
+  topics.append(attempt(one, now + 10, retry), now + 40);
+  assert.deepEqual(await statusNow(), ['retrying', 'timeout', now + 9_000, 1]);
+  const parked = { ...one, attempt: 1, step: 2, reason: 'circuit-open', dueAt: now + 20_000 };
+  topics.append(encodeDelivery(names.retryTier(1_000), parked), now + 9_000);
+  assert.deepEqual(await statusNow(), ['retrying', 'circuit-open', now + 20_000, 1]);
+  topics.append(
+    encodeDelivery(names.deliveriesDead, { ...parked, reason: 'destination-disabled' }),
+    now + 20_000,
+  );
+  assert.deepEqual(await statusNow(), ['dead', 'destination-disabled', null, 1]);
+  topics.append(encodeDelivery(names.deliveriesReplay, one), now + 30_000);
+  assert.deepEqual(await statusNow(), ['waiting', null, null, 1]);
+  topics.append(attempt(one, now + 30_010), now + 30_100);
+  assert.deepEqual(await statusNow(), ['delivered', null, null, 2]);
+  assert.deepEqual(
+    history.attemptsOf('d-1').map(({ startedAt, outcome }) => [startedAt, outcome]),
+    [
+      [now + 10, 'retry'],
+      [now + 30_010, 'delivered'],
+    ],
+  );
+  assert.deepEqual(
+    [...history.outcomesOfEvents(['e-d-1', 'e-other'])],
+    [['e-d-1', { delivered: ['crm'], dead: [], waiting: [] }]],
+  );
+});
+
+/** Everything there is to ask, asked. */
+function everything(history: History) {
+  const all = history.list({}, 10_000);
+  return {
+    all,
+    attempts: all.map(({ id }) => history.attemptsOf(id)),
+    failures: ['crm', 'erp'].map((id) => history.failuresOf(id, 0)),
+    counts: ['crm', 'erp'].map((id) => [
+      ...history.countsOf(id, { since: 0, until: Infinity, stepMs: 60_000 }),
+    ]),
+    days: history.daysOf('web', {}),
+    events: history.eventsOf('web', 1_000),
+  };
+}
+
+/** So that times differ and no age limit is near. */
+function fill(topics: Topics, count: number): void {
+  for (let n = 0; n < count; n++) {
+    const at = now - (count - n) * 1_000;
+    const one = delivery(`d-${n}`, {
+      destinationId: n % 3 === 0 ? 'erp' : 'crm',
+      type: n % 4 === 0 ? 'page' : 'track',
+      eventName: n % 4 === 0 ? undefined : `Event ${n % 5}`,
+      key: `${n % 3 === 0 ? 'erp' : 'crm'}/u-${n % 7}`,
+    });
+    topics.append(encodeDelivery(names.deliveries, one), at);
+    if (n % 2 === 0) topics.append(attempt(one, at + 10, n % 10 === 0 ? retry : {}), at + 30);
+    if (n % 10 === 0) {
+      const due = { ...one, attempt: 1, step: 1, reason: 'timeout', dueAt: at + 9_000 };
+      topics.append(encodeDelivery(names.retryTier(1_000), due), at + 40);
+    }
+    if (n % 15 === 0)
+      topics.append(encodeDelivery(names.deliveriesDead, { ...one, reason: 'timeout' }), at + 50);
+  }
+  const usage = {
+    sourceId: 'web',
+    day: new Date(now).toISOString().slice(0, 10),
+    calls: { track: count },
+    filtered: 1,
+  };
+  const times = { firstAt: new Date(now - 5_000).toISOString(), lastAt: new Date(now).toISOString() };
+  const events = [{ event: 'Event 1', calls: count, filtered: 1, ...times }];
+  for (let n = 0; n < 2; n++) {
+    topics.append({ topic: names.usage, key: 'web', value: JSON.stringify({ ...usage, events }) }, now);
+  }
+}
+
+test('opened again it goes on where it was, and made anew it says the same of everything', async (t) => {
+  const topics = createTopics();
+  fill(topics, 60);
+  const first = await open(t, topics);
+  const before = everything(first.history);
+  assert.equal(before.all.length, 60);
+  assert.deepEqual(before.days[0]?.byType, { track: 120 });
+  await first.history.close();
+
+  const again = await open(t, topics, { folder: first.folder });
+  assert.deepEqual(everything(again.history), before);
+  topics.append(encodeDelivery(names.deliveries, delivery('d-late')), now);
+  await again.history.refresh();
+  const after = everything(again.history);
+  assert.equal(after.all.length, 61);
+
+  const anew = await open(t, topics);
+  assert.deepEqual(everything(anew.history), after);
+});
+
+test('the record of an attempt that is there twice counts once', async (t) => {
+  const topics = createTopics();
+  const one = delivery('d-1');
+  for (let n = 0; n < 2; n++) topics.append(attempt(one, now), now);
+  const { history } = await open(t, topics);
+  assert.equal(history.find('d-1')?.attempts, 1);
+  const [counts] = history.countsOf('crm', { since: 0, until: Infinity, stepMs: 60_000 }).values();
+  assert.deepEqual(counts?.outcomes, { delivered: 1 });
+});
+
+test('every filter, and every two together, give what they should, page by page, newest first', async (t) => {
+  const topics = createTopics();
+  fill(topics, 60);
+  const { history } = await open(t, topics);
+  const all = history.list({}, 1_000);
+  const filter: fc.Arbitrary<DeliveryFilter> = fc.record(
+    {
+      destinationId: fc.constantFrom('crm', 'erp', 'none'),
+      sourceId: fc.constantFrom('web', 'none'),
+      type: fc.constantFrom('page', 'track'),
+      event: fc.constantFrom('Event 1', 'Event 2'),
+      userKey: fc.constantFrom('u-1', 'u-2'),
+      status: fc.constantFrom('waiting', 'retrying', 'delivered', 'dead'),
+      since: fc.integer({ min: now - 60_000, max: now }),
+      until: fc.integer({ min: now - 60_000, max: now }),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(filter, fc.integer({ min: 1, max: 20 }), (filter, limit) => {
+      const { status, since = 0, until = Infinity, ...equal } = filter;
+      const expected = all.filter(
+        (row) =>
+          Object.entries(equal).every(([name, value]) => row[name as keyof typeof row] === value) &&
+          (status === undefined || row.state.status === status) &&
+          row.createdAt >= since &&
+          row.createdAt < until,
+      );
+      const found: string[] = [];
+      for (let page = history.list(filter, limit); page.length > 0;) {
+        found.push(...page.map(({ id }) => id));
+        const last = page.at(-1);
+        page = page.length < limit || !last ? [] : history.list(filter, limit, last);
+      }
+      assert.deepEqual(
+        found,
+        expected.map(({ id }) => id),
+      );
+    }),
+  );
+});
+
+test('what is older than the age limit is not kept, whether it was there before or comes again', async (t) => {
+  const topics = createTopics();
+  topics.append(encodeDelivery(names.deliveries, delivery('d-old')), now - 2 * dayMs);
+  topics.append(encodeDelivery(names.deliveries, delivery('d-new')), now);
+  const first = await open(t, topics);
+  assert.equal(first.history.list({}, 10).length, 2);
+  await first.history.close();
+  const { history } = await open(t, topics, { folder: first.folder, limits: { maxAgeMs: dayMs } });
+  await until(() => history.list({}, 10).length === 1);
+  assert.equal(history.list({}, 10)[0]?.id, 'd-new');
+});
+
+test('above the size limit the oldest go, however much comes', async (t) => {
+  const topics = createTopics();
+  fill(topics, 3_000);
+  const limits = { maxBytes: 2 ** 20 };
+  const { history } = await open(t, topics, { limits });
+  const kept = history.list({}, 10_000);
+  assert.ok(history.status.bytes <= limits.maxBytes, `${history.status.bytes} bytes`);
+  assert.ok(kept.length > 100 && kept.length < 3_000, `${kept.length} are kept`);
+  assert.equal(kept[0]?.id, 'd-2999');
+  assert.deepEqual(history.attemptsOf('d-0'), []);
+});
+
+test('a file that is broken is made anew from the topics', async (t) => {
+  const topics = createTopics();
+  fill(topics, 20);
+  const folder = newFolder(t);
+  writeFileSync(path.join(folder, 'history.sqlite'), Buffer.alloc(100_000, 'no database '));
+  const { history, warnings } = await open(t, topics, { folder });
+  assert.equal(history.list({}, 100).length, 20);
+  assert.match(warnings.join(), /broken/);
+});
+
+test('without a folder that can be written it says so to whoever asks, and works once there is one', async (t) => {
+  const topics = createTopics();
+  fill(topics, 5);
+  const folder = path.join(newFolder(t), 'file');
+  writeFileSync(folder, '');
+  const opening = open(t, topics, { folder });
+  const blocked = openHistory({
+    ...{ kafka: topics.kafka, names, folder, limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 } },
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  t.after(() => blocked.close());
+  await until(() => blocked.status.unavailableBecause?.includes('EEXIST') === true);
+  assert.throws(
+    () => blocked.list({}, 1),
+    (error) => isTailraceError(error, 'history-unavailable'),
+  );
+  await blocked.close();
+  rmSync(folder);
+  const { history } = await opening;
+  assert.equal(history.list({}, 100).length, 5);
+});
+
+test('a second process on the same folder is refused, and leaves the first alone', async (t) => {
+  const topics = createTopics();
+  fill(topics, 5);
+  const { history, folder } = await open(t, topics);
+  const second = openHistory({
+    ...{ kafka: topics.kafka, names, folder, limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 } },
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  t.after(() => second.close());
+  await until(() => second.status.unavailableBecause?.includes('another process') === true);
+  assert.equal(history.list({}, 100).length, 5);
+});

@@ -1,0 +1,35 @@
+/** What became of events, for whoever made them and wants to know: deletion requests do. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeliveryStatus } from './delivery-row.ts';
+import { textOf } from './row.ts';
+
+/** Ids of destinations, each in one of the three. */
+export interface EventOutcomes {
+  readonly delivered: readonly string[];
+  readonly dead: readonly string[];
+  /** Not attempted yet, or waiting for a retry. */
+  readonly waiting: readonly string[];
+}
+
+const kinds = { delivered: 'delivered', dead: 'dead', waiting: 'waiting', retrying: 'waiting' } as const;
+
+/** Events of which there are no deliveries are not in the result. */
+export function outcomesOf(
+  db: DatabaseSync,
+  eventIds: readonly string[],
+): ReadonlyMap<string, EventOutcomes> {
+  const find = db.prepare(
+    'SELECT destination_id, status FROM deliveries WHERE event_id = ? ORDER BY destination_id',
+  );
+  const outcomes = new Map<string, EventOutcomes>();
+  for (const eventId of new Set(eventIds)) {
+    const rows = find.all(eventId);
+    if (rows.length === 0) continue;
+    const found: Record<keyof EventOutcomes, string[]> = { delivered: [], dead: [], waiting: [] };
+    for (const row of rows) {
+      found[kinds[textOf(row, 'status') as DeliveryStatus]].push(textOf(row, 'destination_id'));
+    }
+    outcomes.set(eventId, found);
+  }
+  return outcomes;
+}

@@ -1,0 +1,55 @@
+/** What sources used: by day, and by name of event. Usage is kept for 90 days. */
+import type { DatabaseSync } from 'node:sqlite';
+import { textOf } from './row.ts';
+
+export interface DayUsage {
+  /** In UTC: `2026-11-21`. */
+  readonly day: string;
+  readonly calls: number;
+  readonly filtered: number;
+  readonly byType: Readonly<Record<string, number>>;
+}
+
+export interface NamedUsage {
+  readonly event: string;
+  readonly calls: number;
+  readonly filtered: number;
+  /** Milliseconds since the epoch. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+export interface UsageQueries {
+  /** The days on which it was used, in order; `since` and `until` are days, both included. */
+  daysOf(sourceId: string, period: { readonly since?: string; readonly until?: string }): readonly DayUsage[];
+  /** In the order of their names, after the one that is given. */
+  eventsOf(sourceId: string, limit: number, after?: string): readonly NamedUsage[];
+}
+
+export function usageQueries(db: DatabaseSync): UsageQueries {
+  const days = db.prepare(
+    'SELECT * FROM usage WHERE source_id = ? AND day >= ? AND day <= ? ORDER BY day, type',
+  );
+  const events = db.prepare(`
+    SELECT event, sum(calls) AS calls, sum(filtered) AS filtered, min(first_at) AS first, max(last_at) AS last
+    FROM event_usage WHERE source_id = ? AND event > ? GROUP BY event ORDER BY event LIMIT ?`);
+  return {
+    daysOf(sourceId, { since = '', until = '~' }) {
+      const rows = days.all(sourceId, since, until);
+      return [...Map.groupBy(rows, (row) => textOf(row, 'day'))].map(([day, types]) => ({
+        day,
+        calls: types.reduce((sum, { calls }) => sum + Number(calls), 0),
+        filtered: types.reduce((sum, { filtered }) => sum + Number(filtered), 0),
+        byType: Object.fromEntries(types.map((row) => [textOf(row, 'type'), Number(row['calls'])])),
+      }));
+    },
+    eventsOf: (sourceId, limit, after = '') =>
+      events.all(sourceId, after, limit).map((row) => ({
+        event: textOf(row, 'event'),
+        calls: Number(row['calls']),
+        filtered: Number(row['filtered']),
+        firstAt: Number(row['first']),
+        lastAt: Number(row['last']),
+      })),
+  };
+}

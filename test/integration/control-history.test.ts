@@ -1,0 +1,255 @@
+/** What happened, asked of the control plane, while a real pipeline works. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { formatInstant } from '@tailrace/events';
+import type { UsageRecord } from '@tailrace/topics';
+import { sharedBroker } from '../support/broker.ts';
+import { readToken, startControl, type Control } from '../support/control.ts';
+import { startPipeline, type Pipeline } from '../support/pipeline.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { status } from '../support/answers.ts';
+import { watchTopic } from '../support/topics.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+let pipeline: Pipeline;
+let control: Control;
+let receiver: Receiver;
+let brokers: readonly string[];
+let prefix: string;
+const opened = new AsyncDisposableStack();
+
+before(async () => {
+  ({ brokers } = await sharedBroker());
+  pipeline = opened.use(await startPipeline({ brokers }));
+  prefix = pipeline.names.deliveries.slice(0, -'deliveries'.length);
+  control = opened.use(await startControl(brokers, prefix));
+  receiver = opened.use(
+    await startReceiver({ answer: ({ path }) => status(path.startsWith('/broken') ? 500 : 200) }),
+  );
+});
+after(() => opened.disposeAsync());
+
+/** Asks until the answer is as wanted; the history is a moment behind, and has nothing to tell before it is open. */
+async function eventually(path: string, holds: (json: Json) => boolean, of = control): Promise<Json> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const { status, json, text } = await of.ask({ path });
+    if (status === 200 && holds(json)) return json;
+    assert.ok(performance.now() < deadline, `${path} is ${status} ${text}`);
+    await wait(50);
+  }
+}
+
+const itemsOf = (json: Json): readonly Json[] => json['items'] as Json[];
+const count = (number: number) => (json: Json) => itemsOf(json).length === number;
+
+describe('a delivery', () => {
+  test('is found by each of its filters, and has its attempts, its body, and its event', async () => {
+    const { send, destinationId, sourceId } = await pipeline.connect({
+      webhooks: [{ url: `${receiver.url}/hook?secret=1` }],
+    });
+    const call = {
+      userId: 'u 1/ä',
+      event: 'Käse Gekauft',
+      messageId: `m-${sourceId}`,
+      properties: { price: 5 },
+    };
+    await send('track', call);
+    const filters = new URLSearchParams({
+      ...{
+        destination: destinationId,
+        source: sourceId,
+        type: 'track',
+        event: call.event,
+        userId: call.userId,
+      },
+      ...{ status: 'delivered', since: '1h' },
+    });
+    const [listed] = itemsOf(await eventually(`/v1/deliveries?${filters.toString()}`, count(1)));
+    assert.equal(listed?.['userKey'], call.userId);
+    assert.equal(listed['event'], call.event);
+
+    const path = `/v1/deliveries/${String(listed['deliveryId'])}`;
+    const { history, ...delivery } = await control.expect(200, { path });
+    assert.deepEqual(delivery, listed);
+    const [attempt] = history as Json[];
+    assert.equal(attempt?.['outcome'], 'delivered');
+    assert.deepEqual((attempt['urls'] as Json[])[0]?.['url'], `${receiver.url}/hook`);
+
+    const whole = await control.expect(200, { path: `${path}/body` });
+    assert.equal(whole['text'], receiver.requests.at(-1)?.body.toString());
+    const masked = await control.expect(200, { path: `${path}/body`, token: readToken });
+    assert.equal(masked['text'], undefined);
+    const { type, userId, properties } = masked['body'] as Json;
+    assert.deepEqual([type, userId, properties], ['track', '***', { price: '***' }]);
+
+    const why = await control.expect(200, { path: `/v1/events/${call.messageId}` });
+    assert.equal(why['outcome'], 'routed');
+    assert.deepEqual((why['deliveries'] as Json[])[0], listed);
+  });
+
+  test('that fails has each attempt with its reason, and counts among the failures and in the statistics', async () => {
+    const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: `${receiver.url}/broken` }] });
+    await send('page', { userId: 'u-2' });
+    const list = `/v1/deliveries?destination=${destinationId}`;
+    const [retrying] = itemsOf(await eventually(`${list}&status=retrying`, count(1)));
+    assert.equal(retrying?.['reason'], 'server-error');
+    assert.match(String(retrying['nextDueAt']), /Z$/);
+    const [dead] = itemsOf(await eventually(`${list}&status=dead`, count(1)));
+    const { history } = await control.expect(200, { path: `/v1/deliveries/${String(dead?.['deliveryId'])}` });
+    const attempts = (history as Json[]).length;
+    assert.ok(attempts > 1);
+    const stats = await control.expect(200, {
+      path: `/v1/destinations/${destinationId}/stats?since=1h&step=1h`,
+    });
+    const { retry, dead: died, latencyMs } = stats['total'] as Record<string, number> & { latencyMs: Json };
+    assert.deepEqual([Number(retry) + Number(died), typeof latencyMs['p99']], [attempts, 'number']);
+    const failures = itemsOf(
+      await control.expect(200, { path: `/v1/destinations/${destinationId}/failures` }),
+    );
+    const [failure] = failures.filter(({ reason }) => reason === 'server-error');
+    assert.ok(failure && Number(failure['count']) >= 1);
+    assert.ok((failure['samples'] as Json[]).length >= 1);
+  });
+
+  test('is said to be missing where it is not known', async () => {
+    await control.expect(404, { path: '/v1/deliveries/none' });
+    await control.expect(404, { path: '/v1/deliveries/none/body' });
+    await control.expect(404, { path: '/v1/destinations/none/stats' });
+    await control.expect(404, { path: '/v1/sources/none/usage' });
+  });
+});
+
+describe('an event without deliveries', () => {
+  const explained = (id: string) => eventually(`/v1/events/${id}`, ({ outcome }) => outcome !== 'not-routed');
+
+  test('was blocked by its source', async () => {
+    const schema = { track: { blocked: ['Debug Event'] } };
+    const { send, sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] }, { schema });
+    await send('track', { userId: 'u', event: 'Debug Event', messageId: `blocked-${sourceId}` });
+    const why = await explained(`blocked-${sourceId}`);
+    assert.deepEqual([why['outcome'], why['deliveries']], ['filtered', []]);
+    assert.match(String(why['explanation']), /blocks the event Debug Event/);
+    assert.equal((why['accepted'] as Json)['sourceId'], sourceId);
+
+    const path = `/v1/sources/${sourceId}/events`;
+    const [usage] = itemsOf(await eventually(path, (json) => itemsOf(json)[0]?.['count'] === 1));
+    const { event, filtered, blocked } = usage ?? {};
+    assert.deepEqual([event, filtered, blocked], ['Debug Event', 1, true]);
+  });
+
+  test('has no destination, or was turned off, or rejected, or is not known', async () => {
+    const { send, sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }], enabled: false });
+    await send('page', { userId: 'u', messageId: `nowhere-${sourceId}` });
+    assert.equal((await explained(`nowhere-${sourceId}`))['outcome'], 'no-destination');
+
+    const on = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+    await on.send('page', { userId: 'u', messageId: `off-${on.sourceId}`, integrations: { All: false } });
+    assert.equal((await explained(`off-${on.sourceId}`))['outcome'], 'filtered');
+
+    const publisher = pipeline.kafka.publisher();
+    const call = { type: 'track', userId: 'u', messageId: `bad-${on.sourceId}` };
+    const headers = { 'source-id': on.sourceId };
+    await publisher.publish({ topic: pipeline.names.events, key: 'u', value: JSON.stringify(call), headers });
+    const rejected = await eventually(
+      `/v1/events/${call.messageId}`,
+      ({ outcome }) => outcome === 'rejected',
+    );
+    assert.match(String(rejected['explanation']), /event is required/);
+    assert.equal((await explained('never-seen'))['outcome'], 'unknown');
+  });
+});
+
+test('attempts are told as they are made, to those who asked for such', async () => {
+  const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+  const abort = new AbortController();
+  const response = await fetch(`${control.url}/v1/attempts/stream?destination=${destinationId}`, {
+    headers: { authorization: `Bearer ${readToken}` },
+    signal: abort.signal,
+  });
+  assert.match(response.headers.get('content-type') ?? '', /ndjson/);
+  assert.ok(response.body);
+  await send('track', { userId: 'u-5', event: 'Tailed' });
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.trim().endsWith('}')) break;
+  }
+  const attempt = JSON.parse(text) as Json;
+  assert.deepEqual(
+    [attempt['event'], attempt['userKey'], attempt['outcome']],
+    ['Tailed', 'u-5', 'delivered'],
+  );
+  abort.abort();
+});
+
+test('the router tells what each source used, once for each call', async () => {
+  const schema = { track: { blocked: ['Blocked'] } };
+  const { post, sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] }, { schema });
+  const calls = Array.from({ length: 30 }, (_, n) => ({
+    ...{ type: n % 3 === 0 ? 'page' : 'track', userId: `u-${n}`, messageId: `${sourceId}-${n % 27}` },
+    event: n % 2 === 0 ? 'Blocked' : 'Passed',
+  }));
+  // The last three are repeats, of the same users.
+  const sent = calls.map((call, n) => ({
+    ...calls[n % 27],
+    userId: call.userId === '' ? '' : `u-${n % 27}`,
+  }));
+  await post('batch', { batch: sent });
+  const path = `/v1/sources/${sourceId}/usage`;
+  const total = (json: Json): number => itemsOf(json).reduce((sum, { calls }) => sum + Number(calls), 0);
+  const usage = await eventually(path, (json) => total(json) >= 27);
+  const [day] = itemsOf(usage);
+  assert.deepEqual(day, {
+    ...{
+      day: formatInstant(Date.now()).slice(0, 10),
+      calls: 27,
+      filtered: 9,
+      byType: { page: 9, track: 18 },
+    },
+  });
+  const events = itemsOf(await control.expect(200, { path: `/v1/sources/${sourceId}/events` }));
+  assert.deepEqual(
+    events.map(({ event, count, filtered, blocked }) => [event, count, filtered, blocked]),
+    [
+      ['Blocked', 9, 9, true],
+      ['Passed', 9, 0, false],
+    ],
+  );
+  await using topic = await watchTopic(pipeline.kafka, pipeline.names.usage);
+  const records = topic.items.map(({ value }) => JSON.parse(String(value)) as UsageRecord);
+  assert.ok(records.some((record) => record.sourceId === sourceId));
+});
+
+test('an instance that begins with nothing comes to the same answers as one that was there all the time', async () => {
+  const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+  await Promise.all(
+    Array.from({ length: 40 }, (_, n) => send('track', { userId: `u-${n}`, event: `Event ${n % 4}` })),
+  );
+  const settled = (json: Json): boolean =>
+    itemsOf(json).length === 40 && itemsOf(json).every(({ status }) => status === 'delivered');
+  await eventually(`/v1/deliveries?destination=${destinationId}&limit=200`, settled);
+  await using other = await startControl(brokers, prefix);
+  const paths = [
+    '/v1/deliveries?limit=200',
+    ...['delivered', 'dead', 'retrying', 'waiting'].map((status) => `/v1/deliveries?status=${status}`),
+    `/v1/destinations/${destinationId}/failures?since=1d`,
+    ...['Event 1', 'Passed'].map((event) => `/v1/deliveries?event=${encodeURIComponent(event)}`),
+  ];
+  for (const path of paths) {
+    const expected = await control.expect(200, { path });
+    const found = await eventually(path, (json) => JSON.stringify(json) === JSON.stringify(expected), other);
+    for (const { deliveryId } of itemsOf(found).slice(0, 5)) {
+      if (typeof deliveryId !== 'string') continue;
+      const one = { path: `/v1/deliveries/${deliveryId}` };
+      assert.deepEqual(await other.expect(200, one), await control.expect(200, one));
+    }
+  }
+  const stats = `/v1/destinations/${destinationId}/stats?since=${formatInstant(Date.now() - 3_600_000)}`;
+  assert.deepEqual(
+    (await other.expect(200, { path: stats }))['total'],
+    (await control.expect(200, { path: stats }))['total'],
+  );
+});
