@@ -4,6 +4,7 @@ export {
   findDeadLetters,
   newestDeadLetters,
   tallyDeadLetters,
+  type ListPosition,
   type DeadLetterTally,
   type TallyRow,
 } from './list.ts';

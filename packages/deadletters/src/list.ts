@@ -5,24 +5,36 @@ import { formatPlace } from './ledger.ts';
 import type { DeadLetter, DeadLetterFacts } from './letter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
 
-/** The newest `limit` of those that match, newest first, and how many match. */
+/** Where a list was left off. */
+export type ListPosition = Pick<DeadLetterFacts, 'diedAt' | 'partition' | 'offset'>;
+
+/** The newest `limit` of those that match and come after `after`, newest first, and how many match at all. */
 export async function newestDeadLetters(
   kafka: Pick<Kafka, 'scan'>,
   names: TopicNames,
-  { limit, ...options }: ReadOptions & { readonly limit: number },
+  {
+    limit,
+    after,
+    ...options
+  }: ReadOptions & { readonly limit: number; readonly after?: ListPosition | undefined },
 ): Promise<{ readonly matched: number; readonly letters: readonly DeadLetterFacts[] }> {
   let matched = 0;
   let newest: DeadLetterFacts[] = [];
   const keepNewest = (): void => {
-    newest = newest.sort((a, b) => b.diedAt - a.diedAt).slice(0, limit);
+    newest = newest.sort(newestFirst).slice(0, limit);
   };
   for await (const letters of await readDeadLetters(kafka, names, options)) {
     matched += letters.length;
-    for (const { facts } of letters) newest.push(facts);
+    for (const { facts } of letters) if (!after || newestFirst(facts, after) > 0) newest.push(facts);
     if (newest.length > 2 * limit + 1_000) keepNewest();
   }
   keepNewest();
   return { matched, letters: newest };
+}
+
+/** By their place where they died in the same millisecond, so that a list has one order. */
+function newestFirst(one: ListPosition, other: ListPosition): number {
+  return other.diedAt - one.diedAt || one.partition - other.partition || other.offset - one.offset;
 }
 
 export interface TallyRow {

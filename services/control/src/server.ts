@@ -17,9 +17,11 @@ import fastify, {
 import type { Static, TSchema } from 'typebox';
 import { attemptRoutes } from './api/attempts.ts';
 import { catalogRoutes } from './api/catalog.ts';
+import { deadLetterRoutes } from './api/dead-letters.ts';
 import { deliveryRoutes } from './api/deliveries.ts';
 import { destinationRoutes } from './api/destinations.ts';
 import { eventRoutes } from './api/events.ts';
+import { replayRoutes } from './api/replays.ts';
 import { sourceRoutes } from './api/sources.ts';
 import { statisticsRoutes } from './api/statistics.ts';
 import { usageRoutes } from './api/usage.ts';
@@ -56,6 +58,8 @@ const areas: readonly Routes[] = [
   eventRoutes,
   statisticsRoutes,
   attemptRoutes,
+  deadLetterRoutes,
+  replayRoutes,
 ];
 
 const maxBodyBytes = 1024 * 1024;

@@ -1,0 +1,148 @@
+/**
+ * Replays that were begun here. They run in this process, and what is known of them is in its memory: one that ends with
+ * the process is continued by another with the same filter, which doubles nothing (packages/deadletters).
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  replayDeadLetters,
+  tallyDeadLetters,
+  type DeadLetterFilter,
+  type DeadLetterTally,
+} from '@tailrace/deadletters';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
+import type { Kafka } from '@tailrace/kafka';
+import type { Log } from '@tailrace/service';
+import type { TopicNames } from '@tailrace/topics';
+
+export type ReplayState = 'counting' | 'running' | 'done' | 'interrupted' | 'superseded' | 'failed';
+
+export interface ReplayOrder {
+  readonly filter: DeadLetterFilter;
+  readonly ratePerSecond: number;
+  /** Only counts. */
+  readonly dryRun: boolean;
+}
+
+export interface Replay extends ReplayOrder {
+  readonly id: string;
+  readonly state: ReplayState;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** What it found, once it has counted. */
+  readonly tally?: DeadLetterTally;
+  readonly replayed: number;
+  /** Records that are no deliveries, and cannot be replayed. */
+  readonly malformed: number;
+  /** Why it failed. */
+  readonly failure?: { readonly code: string; readonly message: string };
+}
+
+export interface Replays {
+  start(order: ReplayOrder): Replay;
+  find(id: string): Replay | undefined;
+  /** Newest first. */
+  all(): readonly Replay[];
+  /** Ends it after what is in flight; undefined where there is none of this id. One that has ended stays as it is. */
+  interrupt(id: string): Replay | undefined;
+}
+
+export interface ReplaysDependencies {
+  readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher'>;
+  readonly names: TopicNames;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Interrupts all. */
+  readonly signal: AbortSignal;
+}
+
+const mostRemembered = 100;
+/** Each reads topics from end to end. */
+const mostAtOnce = 4;
+
+interface Running {
+  replay: Replay;
+  readonly interruption: AbortController;
+}
+
+export function createReplays({ kafka, names, log, signal }: ReplaysDependencies): Replays {
+  const entries = new Map<string, Running>();
+
+  const update = (entry: Running, more: Partial<Replay>): void => {
+    entry.replay = { ...entry.replay, ...more };
+  };
+
+  const run = async (entry: Running): Promise<Partial<Replay> & Pick<Replay, 'state'>> => {
+    const { filter, ratePerSecond, dryRun } = entry.replay;
+    const tally = await tallyDeadLetters(kafka, names, { filter });
+    const { aborted } = entry.interruption.signal;
+    update(entry, { tally });
+    if (dryRun || aborted) return { state: aborted ? 'interrupted' : 'done' };
+    update(entry, { state: 'running' });
+    const { interrupted, ...result } = await replayDeadLetters(kafka, names, {
+      ...{ filter, ratePerSecond, ends: tally.ends, signal: entry.interruption.signal },
+      onReplayed: (replayed) => {
+        update(entry, { replayed });
+      },
+    });
+    return { ...result, state: interrupted ? 'interrupted' : 'done' };
+  };
+
+  const finish = async (entry: Running): Promise<void> => {
+    const { id } = entry.replay;
+    try {
+      update(entry, await run(entry));
+    } catch (error) {
+      if (!isTailraceError(error)) throw error;
+      const { code, message } = error;
+      const state = code === 'superseded' ? 'superseded' : 'failed';
+      update(entry, { state, failure: { code, message } });
+      log.warn({ err: error, replay: id }, 'a replay ended early');
+    }
+    update(entry, { endedAt: Date.now() });
+    const { state, replayed } = entry.replay;
+    log.info({ replay: id, state, replayed }, 'a replay ended');
+  };
+
+  return {
+    start(order) {
+      const running = [...entries.values()].filter(({ replay }) => replay.endedAt === undefined);
+      if (running.length >= mostAtOnce) {
+        throw new TailraceError(
+          'overloaded',
+          `${mostAtOnce} replays run already. Wait for one, or interrupt it.`,
+        );
+      }
+      const id = randomUUID();
+      const replay: Replay = {
+        ...order,
+        id,
+        state: 'counting',
+        startedAt: Date.now(),
+        replayed: 0,
+        malformed: 0,
+      };
+      const entry: Running = { replay, interruption: new AbortController() };
+      signal.addEventListener(
+        'abort',
+        () => {
+          entry.interruption.abort();
+        },
+        { once: true },
+      );
+      for (const [oldest, { replay }] of entries) {
+        if (entries.size < mostRemembered) break;
+        if (replay.endedAt !== undefined) entries.delete(oldest);
+      }
+      entries.set(id, entry);
+      void finish(entry);
+      return replay;
+    },
+    find: (id) => entries.get(id)?.replay,
+    all: () => Array.from(entries.values(), ({ replay }) => replay).reverse(),
+    interrupt(id) {
+      const entry = entries.get(id);
+      entry?.interruption.abort();
+      return entry?.replay;
+    },
+  };
+}
