@@ -60,7 +60,7 @@ function stateOrder({
   reason,
   nextDueAt,
 }: DeliveryState): readonly (number | string)[] {
-  return [status === 'delivered' ? 1 : 0, changedAt, rank, reason ?? '', nextDueAt ?? 0];
+  return [status === 'delivered' ? 1 : 0, changedAt, rank, reason ?? '', nextDueAt ?? 0, status];
 }
 
 function laterPlace(one: BodyPlace | null, other: BodyPlace | null): BodyPlace | null {

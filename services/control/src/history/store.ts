@@ -20,6 +20,8 @@ export interface Store {
 const fileName = 'history.sqlite';
 /** Bounds what the process keeps of the file in memory. */
 const cacheKib = 32 * 1024;
+/** 32 MB of pages of 4 KB: the fewer times they are moved to the file, the less the process waits for the disk. */
+const walPages = 8_000;
 
 /**
  * Opens the store in `folder`, which is made where it is missing. `origin` names what its content comes from: the
@@ -57,6 +59,7 @@ function open(file: string): DatabaseSync {
       PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA synchronous = NORMAL;
       PRAGMA cache_size = -${cacheKib};
+      PRAGMA wal_autocheckpoint = ${walPages};
       PRAGMA temp_store = MEMORY;
       SELECT count(*) FROM sqlite_schema;
     `);
