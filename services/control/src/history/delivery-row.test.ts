@@ -5,14 +5,22 @@ import { deliveryStatuses, merge, type DeliveryRow, type DeliveryState } from '.
 
 /** Few values, so that ties are common. */
 const time = fc.integer({ min: 0, max: 3 });
-const state = fc.record({
-  status: fc.constantFrom(...deliveryStatuses),
-  changedAt: time,
-  rank: time,
-  reason: fc.constantFrom(null, 'timeout', 'server-error'),
-  nextDueAt: fc.constantFrom(null, 7, 8),
-});
-const place = fc.record({ topic: fc.constantFrom('a', 'b'), partition: time, offset: time, placedAt: time });
+/** Else some have no prototype, which is a difference to whoever compares them. */
+const plain = { noNullPrototype: true };
+const state = fc.record(
+  {
+    status: fc.constantFrom(...deliveryStatuses),
+    changedAt: time,
+    rank: time,
+    reason: fc.constantFrom(null, 'timeout', 'server-error'),
+    nextDueAt: fc.constantFrom(null, 7, 8),
+  },
+  plain,
+);
+const place = fc.record(
+  { topic: fc.constantFrom('a', 'b'), partition: time, offset: time, placedAt: time },
+  plain,
+);
 
 function row(more: Partial<DeliveryRow> = {}): DeliveryRow {
   return {
