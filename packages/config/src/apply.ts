@@ -5,8 +5,9 @@ import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import { checkConfiguration, missingSources } from './check.ts';
 import { openConfigEditor, type ConfigSnapshot } from './editor.ts';
 import { problemsError, type ParsedConfiguration } from './file.ts';
-import { formatPath, type FieldPath, type Problem } from './problem.ts';
+import { field, formatPath, type FieldPath, type Problem } from './problem.ts';
 import type { Entry, EntryKind } from './record.ts';
+import { redactDestination, redactSource } from './redact.ts';
 import type { Configuration, Destination, Source } from './schema.ts';
 import type { SecretKeys } from './seal.ts';
 
@@ -19,8 +20,17 @@ export interface EntryChange {
   readonly kind: EntryKind;
   readonly id: string;
   readonly outcome: EntryOutcome;
-  /** Of an update, the fields that differ, such as `settings.webhooks[0].url`; never their values. */
+  /** Of an update, the fields that differ, such as `settings.webhooks[0].url`. */
   readonly fields: readonly string[];
+  /** The same with what was and what is to be, redacted: where a secret changed, both look the same. */
+  readonly differences: readonly FieldDifference[];
+}
+
+/** Undefined stands for what is not there. */
+export interface FieldDifference {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
 }
 
 export interface ApplyOptions {
@@ -78,7 +88,9 @@ export async function applyConfiguration(
     const planned = dryRun
       ? plan(editor)
       : (await editor.change((current) => decisionOf(plan(current)))).result;
-    return planned.map(({ kind, id, outcome, fields }) => ({ kind, id, outcome, fields }));
+    return planned.map(({ kind, id, outcome, fields, differences }) => ({
+      ...{ kind, id, outcome, fields, differences },
+    }));
   } finally {
     await editor.close();
   }
@@ -116,11 +128,21 @@ function planChanges(
   const outcomeOf = (
     { kind, id, entry }: Entry,
     before: Source | Destination | undefined,
-  ): Pick<EntryChange, 'outcome' | 'fields'> => {
-    if (!before) return { outcome: 'created', fields: [] };
-    const fields = changedFields(before, entry, []);
-    const isDue = fields.length > 0 || current.isUnreadable(kind, id) || current.isStale(kind, id);
-    return { outcome: isDue ? 'updated' : 'unchanged', fields };
+  ): Omit<EntryChange, 'kind' | 'id'> => {
+    if (!before) return { outcome: 'created', fields: [], differences: [] };
+    const paths = changedFields(before, entry, []);
+    const isDue = paths.length > 0 || current.isUnreadable(kind, id) || current.isStale(kind, id);
+    const [shownBefore, shownAfter] = [redact(before), entry && redact(entry)];
+    const differences = paths.map((path) => ({
+      field: formatPath(path),
+      before: valueAt(shownBefore, path),
+      after: valueAt(shownAfter, path),
+    }));
+    return {
+      outcome: isDue ? 'updated' : 'unchanged',
+      fields: differences.map((difference) => difference.field),
+      differences,
+    };
   };
   const wanted = (entry: Entry, before: Source | Destination | undefined): PlannedChange => ({
     ...entry,
@@ -135,7 +157,7 @@ function planChanges(
     const outcome = prune ? 'deleted' : 'left';
     return present
       .filter(({ id }) => !ids.has(id))
-      .map(({ id }) => ({ kind, id, outcome, fields: [], entry: null }));
+      .map(({ id }) => ({ kind, id, outcome, fields: [], differences: [], entry: null }));
   };
   return [
     ...sources.map((entry) => wanted({ kind: 'source', id: entry.id, entry }, current.source(entry.id))),
@@ -148,7 +170,7 @@ function planChanges(
 }
 
 /** The innermost fields in which two values differ; lists of different length differ as a whole. */
-function changedFields(before: unknown, after: unknown, path: FieldPath): string[] {
+function changedFields(before: unknown, after: unknown, path: FieldPath): FieldPath[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
     return after.flatMap((item, index) => changedFields(before[index], item, [...path, index]));
@@ -157,7 +179,15 @@ function changedFields(before: unknown, after: unknown, path: FieldPath): string
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...keys].flatMap((key) => changedFields(before[key], after[key], [...path, key]));
   }
-  return [formatPath(path)];
+  return [path];
+}
+
+function redact(entry: Source | Destination): Source | Destination {
+  return 'writeKeys' in entry ? redactSource(entry) : redactDestination(entry);
+}
+
+function valueAt(value: unknown, path: FieldPath): unknown {
+  return path.reduce((part, step) => field(part, String(step)), value);
 }
 
 function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {

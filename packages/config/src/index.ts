@@ -3,6 +3,7 @@ export {
   type ApplyOptions,
   type EntryChange,
   type EntryOutcome,
+  type FieldDifference,
   type WantedConfiguration,
 } from './apply.ts';
 export {

@@ -107,6 +107,11 @@ export const errorTable = {
     meaning: 'the Content-Type of a request is not one that is understood here',
     mend: 'Send JSON as application/json.',
   },
+  'control-unavailable': {
+    status: 503,
+    meaning: 'the control service does not answer',
+    mend: 'Start it with `npm start` or `npm run control`, or set TAILRACE_URL to where it runs.',
+  },
   'unsupported-encoding': {
     status: 415,
     meaning: 'the body is in an encoding that is not understood',

@@ -17,13 +17,14 @@ import {
   type Follower,
   type FollowOptions,
 } from './follower.ts';
+import { inspectCluster, inspectGroup, type ClusterReport, type GroupReport } from './inspect.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
 import { steadyPartitioner } from './partitioner.ts';
 import { BatchingPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
 import { lastOfEach, type ConsumedRecord } from './record.ts';
 import { startScan, type Scan, type ScanOptions } from './scan.ts';
 import { startTail, type Tail, type TailOptions } from './tail.ts';
-import { ensureTopics, type TopicReport, type TopicSpec } from './topics.ts';
+import { ensureTopics, inspectTopics, type TopicReport, type TopicSpec } from './topics.ts';
 
 export interface KafkaSettings {
   /** `host:port` of the bootstrap servers. */
@@ -59,9 +60,14 @@ export interface Kafka {
   /** Resolves once it is known how far the scan will go; fetching begins at once. */
   scan(options: ScanOptions): Promise<Scan>;
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
+  /** The same without creating anything. */
+  inspectTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
   listTopics(): Promise<string[]>;
   /** Tells this cluster from every other, also from one that was made anew at the same address. */
   clusterId(): Promise<string>;
+  inspectCluster(): Promise<ClusterReport>;
+  /** Who is in a group of consumers, and how far it is behind in topics that exist. */
+  inspectGroup(groupId: string, topics: readonly string[]): Promise<GroupReport>;
   /** For each partition the first offset whose record is of this time (milliseconds since the epoch) or later, else its end. */
   offsetsAt(topic: string, time: number): Promise<ReadonlyMap<number, number>>;
   /** Resolves where a broker answers within `timeoutMs` (default 5 s). */
@@ -206,6 +212,9 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
     scan: async (options) => remember(await openScan(options)),
 
     ensureTopics: (specs) => administer((admin) => ensureTopics(admin, specs)),
+    inspectTopics: (specs) => administer((admin) => inspectTopics(admin, specs)),
+    inspectCluster: () => administer(inspectCluster),
+    inspectGroup: (groupId, topics) => administer((admin) => inspectGroup(admin, groupId, topics)),
     listTopics: () => administer((admin) => admin.listTopics()),
     clusterId: () => administer(async (admin) => (await admin.describeCluster()).clusterId),
     async offsetsAt(topic, time) {

@@ -10,6 +10,7 @@ export type {
 } from './consumption.ts';
 export type { ExclusivePublisher, ExclusiveRecord } from './exclusive-publisher.ts';
 export type { Follower, FollowOptions } from './follower.ts';
+export type { ClusterReport, GroupReport } from './inspect.ts';
 export type { KafkaLog } from './log.ts';
 export type { Publisher, PublisherOptions } from './publisher.ts';
 export type { ConsumedRecord, OutgoingRecord } from './record.ts';

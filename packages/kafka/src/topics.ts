@@ -15,7 +15,8 @@ export interface TopicSpec {
 
 export interface TopicReport {
   readonly name: string;
-  readonly outcome: 'created' | 'exists' | 'differs';
+  /** `missing` only where nothing was to be created. */
+  readonly outcome: 'created' | 'missing' | 'exists' | 'differs';
   /** A sentence for each difference, with the setting to change. */
   readonly differences: readonly string[];
 }
@@ -44,11 +45,24 @@ export async function ensureTopics(admin: Admin, specs: readonly TopicSpec[]): P
       missing.map(({ name }) => name),
     );
   }
+  return report(admin, specs, existing, 'created');
+}
+
+export async function inspectTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicReport[]> {
+  return report(admin, specs, new Set(await admin.listTopics()), 'missing');
+}
+
+async function report(
+  admin: Admin,
+  specs: readonly TopicSpec[],
+  existing: ReadonlySet<string>,
+  otherwise: 'created' | 'missing',
+): Promise<TopicReport[]> {
   const present = specs.filter(({ name }) => existing.has(name));
   const differences = await compare(admin, present);
   return specs.map(({ name }) => {
     const found = differences.get(name);
-    if (found === undefined) return { name, outcome: 'created', differences: [] };
+    if (found === undefined) return { name, outcome: otherwise, differences: [] };
     return { name, outcome: found.length > 0 ? 'differs' : 'exists', differences: found };
   });
 }

@@ -1,17 +1,19 @@
 /** `tailrace apply`: brings sources and destinations to what a file says. */
 import { readFileSync } from 'node:fs';
-import { styleText } from 'node:util';
+import { isDeepStrictEqual, styleText } from 'node:util';
 import {
   applyConfiguration,
   hasSecrets,
   parseConfiguration,
   type EntryChange,
   type EntryOutcome,
+  type FieldDifference,
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { topicNames } from '@tailrace/topics';
 import { defineCommand, exitCodes } from './command.ts';
 import { withKafka } from './kafka.ts';
+import { printable } from './table.ts';
 
 const standardInput = 0;
 
@@ -28,9 +30,16 @@ export const apply = defineCommand({
   summary: 'bring sources and destinations to what a file says',
   details: [
     'The file is YAML or JSON; packages/config/README.md describes it. All that is wrong with it is told at\n' +
-      'once, and then nothing is changed. Of an update, the fields that change are named, never their values.',
+      'once, and then nothing is changed. Of an update, the fields that change are named; --dry-run shows what they are\n' +
+      'and would be, but no secret, write key, value of a header or query of a URL.',
     'What is in Kafka and not in the file is left alone, unless --prune is given.',
   ],
+  examples: [
+    'apply -f tailrace.yaml',
+    'apply -f tailrace.yaml --dry-run --prune',
+    'apply -f - < tailrace.yaml',
+  ],
+  through: 'kafka',
   options: {
     file: {
       type: 'string',
@@ -55,8 +64,8 @@ export const apply = defineCommand({
     if (inPlain && !dryRun) context.warn(plainSecrets);
     return {
       exitCode: exitCodes.done,
-      text: [...changes.map(lineOf), summaryOf(changes, dryRun)],
-      json: { dryRun, changes },
+      text: [...changes.flatMap(dryRun ? diffOf : lineOf), summaryOf(changes, dryRun)],
+      json: { dryRun, changes: dryRun ? changes : changes.map(withoutDifferences) },
     };
   },
 });
@@ -75,6 +84,24 @@ function read(file: string): string {
 function lineOf({ kind, id, outcome, fields }: EntryChange): string {
   const what = `${styleText(colours[outcome], outcome.padEnd(9))}  ${kind}/${id}`;
   return fields.length === 0 ? what : `${what}  ${fields.join(', ')}`;
+}
+
+function withoutDifferences({ kind, id, outcome, fields }: EntryChange) {
+  return { kind, id, outcome, fields };
+}
+
+/** Every field on a line of its own, with what it is and what it would be. */
+function diffOf(change: EntryChange): string[] {
+  return [
+    lineOf({ ...change, fields: [] }),
+    ...change.differences.map((difference) => `${' '.repeat(11)}${printable(describe(difference))}`),
+  ];
+}
+
+function describe({ field, before, after }: FieldDifference): string {
+  const show = (value: unknown): string => (value === undefined ? 'not set' : JSON.stringify(value));
+  if (isDeepStrictEqual(before, after)) return `${field}: changes, and is not shown`;
+  return `${field}: ${show(before)} → ${show(after)}`;
 }
 
 function summaryOf(changes: readonly EntryChange[], dryRun: boolean): string {

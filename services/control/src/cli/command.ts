@@ -1,4 +1,5 @@
 /** What a command of the CLI is. Commands return what they found; how it is shown is not their business. */
+import type { Readable } from 'node:stream';
 import type { KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';
 import type { Terminal } from './terminal.ts';
@@ -38,22 +39,36 @@ interface IntegerSpec {
   readonly placeholder: string;
   readonly min: number;
   readonly max: number;
-  readonly default: number;
+  /** What it is where it is not given; nothing where absent. */
+  readonly default?: number;
   readonly help: string;
 }
 
-export type OptionSpec = SwitchSpec | TextSpec | IntegerSpec;
+/** Texts: an option that may be given several times, or all the arguments that follow. */
+interface ListSpec {
+  readonly type: 'list';
+  readonly placeholder: string;
+  readonly required?: true;
+  readonly positional?: true;
+  readonly help: string;
+}
+
+export type OptionSpec = SwitchSpec | TextSpec | IntegerSpec | ListSpec;
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
-export type OptionValue = string | number | boolean | undefined;
+export type OptionValue = string | number | boolean | readonly string[] | undefined;
 
 export type OptionValues<Specs extends OptionSpecs> = {
   readonly [Name in keyof Specs]: Specs[Name] extends SwitchSpec
     ? boolean
-    : Specs[Name] extends IntegerSpec
-      ? number
-      : Specs[Name] extends { readonly required: true }
-        ? string
-        : string | undefined;
+    : Specs[Name] extends ListSpec
+      ? readonly string[]
+      : Specs[Name] extends IntegerSpec
+        ? Specs[Name] extends { readonly default: number }
+          ? number
+          : number | undefined
+        : Specs[Name] extends { readonly required: true }
+          ? string
+          : string | undefined;
 };
 
 export interface CommandContext {
@@ -61,8 +76,12 @@ export interface CommandContext {
   /** For what the Kafka client tells; shown with --verbose. */
   readonly log: KafkaLog;
   readonly terminal: Terminal;
+  /** Shows a part of the result at once: lines for people, or with `--output json` one line of JSON. */
+  readonly show: (text: readonly string[], json: unknown) => void;
   /** A sentence for standard error, beside the result. */
   readonly warn: (sentence: string) => void;
+  /** Reads standard input. */
+  readonly input: () => Readable;
 }
 
 export interface Outcome {
@@ -71,9 +90,12 @@ export interface Outcome {
   readonly text: readonly string[];
   /** Bytes that are asked for as they are, shown instead of `text`. */
   readonly raw?: Buffer;
-  /** The same for programs, shown instead with `--output json`. */
+  /** The same for programs, shown instead with `--output json`; nothing is, where it is undefined. */
   readonly json: unknown;
 }
+
+/** What a command works through, and so which settings it reads. */
+export type Way = 'kafka' | 'api' | 'both' | 'neither';
 
 export interface Command {
   /** The words that call it, such as `topics apply`. */
@@ -81,6 +103,9 @@ export interface Command {
   readonly summary: string;
   /** Paragraphs for its own help. */
   readonly details: readonly string[];
+  /** Command lines for its help, without the name of the program. */
+  readonly examples: readonly string[];
+  readonly through: Way;
   readonly options: OptionSpecs;
   run(options: Readonly<Record<string, OptionValue>>, context: CommandContext): Promise<Outcome>;
 }

@@ -3,9 +3,10 @@ import { newestDeadLetters, tallyDeadLetters, type DeadLetterTally } from '@tail
 import { formatInstant } from '@tailrace/events';
 import { topicNames } from '@tailrace/topics';
 import { defineCommand, exitCodes, type Outcome } from './command.ts';
-import { aboutTimes, filterOf, filterOptions, showReading } from './dead-filter.ts';
+import { filterOf, filterOptions, showReading } from './dead-filter.ts';
 import { withKafka } from './kafka.ts';
 import { countOf, formatCount, table } from './table.ts';
+import { aboutTimes } from './times.ts';
 
 export const deadList = defineCommand({
   name: 'dead list',
@@ -15,6 +16,8 @@ export const deadList = defineCommand({
       'was replayed stays where it is and says so; where it died again, that is another one.',
     aboutTimes,
   ],
+  examples: ['dead list --summary', 'dead list --destination crm --reason client-error --since 2h'],
+  through: 'kafka',
   options: {
     ...filterOptions,
     limit: { type: 'integer', placeholder: 'N', min: 1, max: 1_000_000, default: 50, help: 'list at most N' },

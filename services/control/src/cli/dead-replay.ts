@@ -3,10 +3,11 @@ import { replayDeadLetters, tallyDeadLetters } from '@tailrace/deadletters';
 import type { Kafka } from '@tailrace/kafka';
 import { topicNames } from '@tailrace/topics';
 import { defineCommand, exitCodes, UsageError, type CommandContext, type Outcome } from './command.ts';
-import { aboutTimes, filterOf, filterOptions, lastingTimes, showReading } from './dead-filter.ts';
+import { filterOf, filterOptions, lastingTimes, showReading } from './dead-filter.ts';
 import { tallyJson, tallyLines } from './dead-list.ts';
 import { withKafka } from './kafka.ts';
 import { countOf, formatCount } from './table.ts';
+import { aboutTimes } from './times.ts';
 
 export const deadReplay = defineCommand({
   name: 'dead replay',
@@ -18,6 +19,8 @@ export const deadReplay = defineCommand({
       'What dies while it runs is left for another run. One replay runs at a time: a later one ends an earlier.',
     aboutTimes,
   ],
+  examples: ['dead replay --destination crm --since 2h', 'dead replay --all --rate 200'],
+  through: 'kafka',
   options: {
     ...filterOptions,
     all: { type: 'boolean', help: 'all of them; needed where nothing else says which' },

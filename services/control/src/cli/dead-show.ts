@@ -16,6 +16,8 @@ export const deadShow = defineCommand({
     'A delivery that was replayed and died again has several; all are shown, oldest first. The body is shown in\n' +
       'a readable form; with --raw it is written as it is, byte for byte, that of the last where there are several.',
   ],
+  examples: ['dead show 5f0c6a8e-1d9b-5a0c-8f3e-2b7d9c1e4a60', 'dead show 3/1200 --raw'],
+  through: 'kafka',
   options: {
     delivery: {
       type: 'string',

@@ -8,6 +8,12 @@ process.removeAllListeners('warning').on('warning', (warning) => {
   if (warning.name !== 'TimeoutNegativeWarning') for (const listener of warn) listener(warning);
 });
 
+// Whoever reads the output has had enough of it: `tailrace tail | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
 // Not left to the event loop: a connection that cannot be made must not keep the command from ending.
 process.exit(
   await runCli({
@@ -16,6 +22,7 @@ process.exit(
     out: (line) => process.stdout.write(`${line}\n`),
     outBytes: (bytes) => process.stdout.write(bytes),
     err: (line) => process.stderr.write(`${line}\n`),
+    input: () => process.stdin,
     terminal: ofProcess(),
   }),
 );

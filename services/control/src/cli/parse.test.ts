@@ -5,11 +5,21 @@ import { parseArguments } from './parse.ts';
 
 const run = () => Promise.resolve({ exitCode: exitCodes.done, text: [], json: {} });
 const commands: readonly Command[] = [
-  defineCommand({ name: 'topics apply', summary: '', details: [], options: {}, run }),
+  defineCommand({
+    name: 'topics apply',
+    summary: '',
+    details: [],
+    examples: [],
+    through: 'kafka',
+    options: {},
+    run,
+  }),
   defineCommand({
     name: 'apply',
     summary: '',
     details: [],
+    examples: [],
+    through: 'kafka',
     options: {
       file: { type: 'string', short: 'f', placeholder: 'FILE', required: true, help: '' },
       'dry-run': { type: 'boolean', help: '' },
@@ -20,9 +30,36 @@ const commands: readonly Command[] = [
     name: 'dead show',
     summary: '',
     details: [],
+    examples: [],
+    through: 'kafka',
     options: {
       delivery: { type: 'string', positional: true, required: true, placeholder: 'DELIVERY', help: '' },
       limit: { type: 'integer', placeholder: 'N', min: 1, max: 100, default: 50, help: '' },
+    },
+    run,
+  }),
+  defineCommand({
+    name: 'dead delete',
+    summary: '',
+    details: [],
+    examples: [],
+    through: 'kafka',
+    options: {
+      letters: { type: 'list', positional: true, required: true, placeholder: 'LETTER', help: '' },
+      tag: { type: 'list', placeholder: 'TAG', help: '' },
+      at: { type: 'integer', placeholder: 'N', min: 1, max: 9, help: '' },
+    },
+    run,
+  }),
+  defineCommand({
+    name: 'shell',
+    summary: '',
+    details: [],
+    examples: [],
+    through: 'neither',
+    options: {
+      shell: { type: 'string', positional: true, placeholder: 'SHELL', choices: ['bash', 'zsh'], help: '' },
+      rest: { type: 'string', positional: true, placeholder: 'REST', help: '' },
     },
     run,
   }),
@@ -62,6 +99,26 @@ test('an argument stands before or after the options, and a number is a number',
   assert.deepEqual(valuesOf('dead', 'show', '--limit=100', 'd-1'), ['dead show', 'd-1', 100]);
 });
 
+test('arguments are taken in their order, and the last may be a list', () => {
+  const valuesOf = (...argv: string[]) => {
+    const invocation = parseArguments(argv, commands);
+    assert.ok(invocation.kind === 'run');
+    return invocation.options;
+  };
+  const given = valuesOf('dead', 'delete', 'd-1', '--tag', 'a', 'd-2', '--tag=b', '--', '-d', '--help');
+  assert.deepEqual(
+    [given['letters'], given['tag']],
+    [
+      ['d-1', 'd-2', '-d', '--help'],
+      ['a', 'b'],
+    ],
+  );
+  assert.deepEqual([given['at'], valuesOf('dead', 'delete', 'd', '--at', '3')['at']], [undefined, 3]);
+  const shell = valuesOf('shell', 'zsh', 'more');
+  assert.deepEqual([shell['shell'], shell['rest']], ['zsh', 'more']);
+  assert.equal(valuesOf('shell')['shell'], undefined);
+});
+
 test('help is given for all, for a group and for a command, wherever it is asked for', () => {
   const topics: [argv: string[], topic: string][] = [
     [['--help'], ''],
@@ -79,10 +136,15 @@ test('help is given for all, for a group and for a command, wherever it is asked
 
 test('what is wrong with a command line is said, with what may be meant', () => {
   const cases: [argv: string[], message: RegExp][] = [
-    [[], /a command is missing; there are: topics apply, apply, dead show/],
+    [[], /^a command is missing$/],
     [['topics'], /a command is missing; there are: topics apply$/],
     [['topics', 'aplpy'], /no command topics aplpy; is topics apply meant/],
-    [['deploy'], /no command deploy; there are: topics apply, apply, dead show/],
+    [['fetch'], /no command fetch$/],
+    [['dead', 'sho', 'd-1'], /no command dead sho d-1; is dead show meant\?$/],
+    [['dead', 'count'], /no command dead count; there are: dead show, dead delete$/],
+    [['dead', 'delete'], /^LETTER is missing$/],
+    [['dead', 'delete', 'd-1', '--tag', 'a', '--tag'], /--tag needs a value: --tag TAG/],
+    [['shell', 'fish'], /^SHELL is bash or zsh, not fish$/],
     [['aply', '--help'], /no command aply; is apply meant/],
     [['--output', 'json', 'apply'], /options come after a command: --output/],
     [['apply', 'a.yaml'], /apply takes no argument, but was given a\.yaml/],

@@ -35,8 +35,11 @@ export function parseArguments(argv: readonly string[], commands: readonly Comma
   const name = words.join(' ');
   const command =
     commands.find((candidate) => candidate.name === name) ??
-    commands.find((candidate) => positionalOf(candidate.options) && name.startsWith(`${candidate.name} `));
-  const asksForHelp = given.includes('--help') || given.includes('-h');
+    commands.find(
+      (candidate) => positionalsOf(candidate.options).length > 0 && name.startsWith(`${candidate.name} `),
+    );
+  const end = given.indexOf('--');
+  const asksForHelp = given.slice(0, end === -1 ? undefined : end).some((word) => /^(--help|-h)$/.test(word));
   const isGroup = name === '' || commands.some((candidate) => candidate.name.startsWith(`${name} `));
   if (asksForHelp && (command || isGroup)) return { kind: 'help', topic: command?.name ?? name };
   if (name === '' && given.length === 1 && given[0] === '--version') return { kind: 'version' };
@@ -56,22 +59,37 @@ function unknownCommand(
 ): UsageError {
   const names = commands.map((command) => command.name);
   if (isGroup && given[0] !== undefined) return new UsageError(`options come after a command: ${given[0]}`);
-  if (isGroup) {
-    const next = names.filter((candidate) => candidate.startsWith(name)).join(', ');
-    return new UsageError(`a command is missing; there are: ${next}`);
-  }
+  if (name === '') return new UsageError('a command is missing');
+  if (isGroup) return new UsageError(`a command is missing; there are: ${groupOf(name, names).join(', ')}`);
   const called = names.find((candidate) => name.startsWith(`${candidate} `));
   if (called !== undefined) {
     return new UsageError(`${called} takes no argument, but was given ${name.slice(called.length + 1)}`);
   }
-  const meant = nearestName(name, names);
-  const hint = meant === undefined ? `there are: ${names.join(', ')}` : `is ${meant} meant?`;
-  return new UsageError(`there is no command ${name}; ${hint}`);
+  return new UsageError(`there is no command ${name}${hintAt(name, names)}`);
+}
+
+/** What may have been meant, arguments that follow aside; else what there is in the group. */
+function hintAt(name: string, names: readonly string[]): string {
+  const words = name.split(' ');
+  for (const length of [words.length, 2, 1]) {
+    const called = words.slice(0, length).join(' ');
+    const meant = nearestName(
+      called,
+      names.filter((candidate) => candidate.split(' ').length === length),
+    );
+    if (meant !== undefined) return `; is ${meant} meant?`;
+  }
+  const group = groupOf(words[0] ?? '', names);
+  return group.length === 0 ? '' : `; there are: ${group.join(', ')}`;
+}
+
+function groupOf(name: string, names: readonly string[]): string[] {
+  return names.filter((candidate) => candidate.startsWith(`${name} `));
 }
 
 function parseOptions(given: readonly string[], specs: OptionSpecs): Readonly<Record<string, OptionValue>> {
-  const positional = positionalOf(specs);
-  const named = Object.entries(specs).filter(([name]) => name !== positional);
+  const positionals = positionalsOf(specs);
+  const named = Object.entries(specs).filter(([name]) => !positionals.includes(name));
   const options = Object.fromEntries(
     named.map(([name, spec]) => {
       const type = spec.type === 'boolean' ? ('boolean' as const) : ('string' as const);
@@ -81,18 +99,29 @@ function parseOptions(given: readonly string[], specs: OptionSpecs): Readonly<Re
   // Not strict, because its own messages neither suggest a name nor read well.
   const { tokens } = parseArgs({ args: [...given], options, strict: false, tokens: true });
 
-  const values: Record<string, string | boolean | undefined> = Object.fromEntries(
-    Object.entries(specs).map(([name, { type }]) => [name, type === 'boolean' ? false : undefined]),
+  const values: Record<string, string | boolean | string[] | undefined> = Object.fromEntries(
+    Object.entries(specs).map(([name, { type }]) => [name, initialValue(type)]),
   );
+  /** Adds to a list, and sets what is set once; false where that was set before. */
+  const take = (name: string, value: string): boolean => {
+    const present = values[name];
+    if (present !== undefined && !Array.isArray(present)) return false;
+    if (present) present.push(value);
+    else values[name] = value;
+    return true;
+  };
   for (const token of tokens) {
     if (token.kind === 'positional') {
-      if (positional === undefined || values[positional] !== undefined) {
-        throw new UsageError(`this argument is not understood: ${token.value}`);
-      }
-      values[positional] = token.value;
+      const { value } = token;
+      const name = positionals.find((candidate) => take(candidate, value));
+      if (name === undefined) throw new UsageError(`this argument is not understood: ${value}`);
+      checkChoice(specs[name], value);
       continue;
     }
-    if (token.kind === 'option-terminator') throw new UsageError('this argument is not understood: --');
+    if (token.kind === 'option-terminator') {
+      if (positionals.length > 0) continue;
+      throw new UsageError('this argument is not understood: --');
+    }
     const { name, rawName, value, inlineValue } = token;
     const spec = Object.hasOwn(options, name) ? specs[name] : undefined;
     if (!spec) {
@@ -110,38 +139,51 @@ function parseOptions(given: readonly string[], specs: OptionSpecs): Readonly<Re
     if (value === undefined || value === '' || isOption) {
       throw new UsageError(`${rawName} needs a value: ${rawName} ${spec.placeholder}`);
     }
-    if (values[name] !== undefined) throw new UsageError(`${rawName} is given twice`);
-    if ('choices' in spec && !spec.choices.includes(value)) {
-      throw new UsageError(`${rawName} is ${spec.choices.join(' or ')}, not ${value}`);
-    }
-    values[name] = value;
+    checkChoice(spec, value, rawName);
+    if (!take(name, value)) throw new UsageError(`${rawName} is given twice`);
   }
   return Object.fromEntries(
     Object.entries(specs).map(([name, spec]) => [name, finalValue(name, spec, values[name])]),
   );
 }
 
-function finalValue(name: string, spec: OptionSpec, value: string | boolean | undefined): OptionValue {
+function initialValue(type: OptionSpec['type']): false | string[] | undefined {
+  if (type === 'boolean') return false;
+  return type === 'list' ? [] : undefined;
+}
+
+function checkChoice(spec: OptionSpec | undefined, value: string, name?: string): void {
+  if (spec?.type !== 'string' || !spec.choices || spec.choices.includes(value)) return;
+  throw new UsageError(`${name ?? spec.placeholder} is ${spec.choices.join(' or ')}, not ${value}`);
+}
+
+function finalValue(
+  name: string,
+  spec: OptionSpec,
+  value: string | boolean | readonly string[] | undefined,
+): OptionValue {
   switch (spec.type) {
     case 'boolean':
       return value;
     case 'integer': {
-      const number = value === undefined ? spec.default : /^\d+$/.test(String(value)) ? Number(value) : NaN;
+      if (value === undefined) return spec.default;
+      const number = /^\d+$/.test(String(value)) ? Number(value) : NaN;
       if (number >= spec.min && number <= spec.max) return number;
       throw new UsageError(
         `--${name} is a whole number from ${spec.min} to ${spec.max}, not ${String(value)}`,
       );
     }
     case 'string':
-      if (!spec.required || value !== undefined) return value;
+    case 'list':
+      if (!spec.required || (Array.isArray(value) ? value.length > 0 : value !== undefined)) return value;
       throw new UsageError(`${spec.positional ? '' : `--${name} `}${spec.placeholder} is missing`);
   }
 }
 
-/** The name of the option that is given without one. */
-function positionalOf(specs: OptionSpecs): string | undefined {
-  return Object.keys(specs).find((name) => {
+/** The options that are given without a name, in their order. */
+export function positionalsOf(specs: OptionSpecs): string[] {
+  return Object.keys(specs).filter((name) => {
     const spec = specs[name];
-    return spec?.type === 'string' && spec.positional;
+    return (spec?.type === 'string' || spec?.type === 'list') && spec.positional;
   });
 }

@@ -3,6 +3,7 @@ import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
+import { commands } from './commands.ts';
 import { runCli } from './run.ts';
 
 async function tailrace(argv: string[], env: Record<string, string> = {}) {
@@ -21,12 +22,12 @@ test('help goes to standard output, and every command has one', async () => {
   const { exitCode, out, err } = await tailrace(['--help']);
   assert.equal(exitCode, 0);
   assert.deepEqual(err, []);
-  const commands = ['topics apply', 'topics list', 'apply', 'dead list', 'dead show', 'dead replay'];
-  for (const command of commands) {
-    assert.ok(out.some((line) => line.startsWith(`  ${command} `)));
-    const help = await tailrace([...command.split(' '), '--help']);
+  for (const { name, examples } of commands) {
+    assert.ok(out.some((line) => line.startsWith(`  ${name} `)));
+    const help = await tailrace([...name.split(' '), '--help']);
     assert.equal(help.exitCode, 0);
-    assert.ok(help.out.some((line) => line.startsWith(`Usage: tailrace ${command} `)));
+    assert.ok(help.out.some((line) => line.startsWith(`Usage: tailrace ${name} `)));
+    assert.ok(examples.length > 0 && examples.every((example) => help.out.includes(`  tailrace ${example}`)));
   }
 });
 

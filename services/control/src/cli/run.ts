@@ -1,20 +1,14 @@
 /** From a command line to an exit code. Results go to standard output, everything else to standard error. */
+import { Readable } from 'node:stream';
 import { isTailraceError } from '@tailrace/errors';
 import type { KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';
 import packageJson from '../../package.json' with { type: 'json' };
-import { apply } from './apply.ts';
-import { deadList } from './dead-list.ts';
-import { deadReplay } from './dead-replay.ts';
-import { deadShow } from './dead-show.ts';
-import { exitCodes, UsageError, type Command, type ExitCode } from './command.ts';
+import { exitCodes, UsageError, type ExitCode } from './command.ts';
+import { commands, sections } from './commands.ts';
 import { helpOn } from './help.ts';
 import { parseArguments, type Invocation } from './parse.ts';
 import { nobody, type Terminal } from './terminal.ts';
-import { topicsApply, topicsList } from './topics.ts';
-
-/** In the order of help, which is the order of first use. */
-const commands: readonly Command[] = [topicsApply, topicsList, apply, deadList, deadShow, deadReplay];
 
 export interface CliContext {
   readonly argv: readonly string[];
@@ -23,6 +17,8 @@ export interface CliContext {
   readonly err: (line: string) => void;
   /** Bytes for standard output, as they are. */
   readonly outBytes?: (bytes: Buffer) => void;
+  /** Standard input; by default there is nothing in it. */
+  readonly input?: () => Readable;
   /** By default, nobody is there. */
   readonly terminal?: Terminal;
 }
@@ -37,7 +33,7 @@ export async function runCli(context: CliContext): Promise<ExitCode> {
   }
 
   if (invocation.kind === 'help') {
-    out(helpOn(invocation.topic, commands));
+    out(helpOn(invocation.topic, sections));
     return exitCodes.done;
   }
   if (invocation.kind === 'version') {
@@ -50,19 +46,26 @@ export async function runCli(context: CliContext): Promise<ExitCode> {
 
 async function runCommand(
   { command, options, asJson, verbose }: Invocation & { kind: 'run' },
-  { env, out, err, outBytes, terminal = nobody }: CliContext,
+  { env, out, err, outBytes, input = () => Readable.from([]), terminal = nobody }: CliContext,
 ): Promise<ExitCode> {
   try {
-    const log = verbose ? logTo(err) : noLog;
     const { text, raw, json, exitCode } = await command.run(options, {
-      ...{ env, log, terminal },
-      warn: (sentence) => {
+      env,
+      log: verbose ? logTo(err) : noLog,
+      terminal,
+      input,
+      show(text, json) {
+        for (const line of asJson ? [JSON.stringify(json)] : text) out(line);
+      },
+      warn(sentence) {
+        terminal.progress('');
         err(`tailrace: ${sentence}`);
       },
     });
     terminal.progress('');
     if (raw) outBytes?.(raw);
-    else for (const line of asJson ? [JSON.stringify(json, undefined, 2)] : text) out(line);
+    else if (!asJson) for (const line of text) out(line);
+    else if (json !== undefined) out(JSON.stringify(json, undefined, 2));
     return exitCode;
   } catch (error) {
     terminal.progress('');

@@ -1,5 +1,6 @@
 /** Who runs the command: shown how far it is, asked before what cannot be undone, and able to interrupt it. */
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Terminal {
   /** Replaces the line shown before; an empty one takes it away. Into a pipe or a log goes a line now and then. */
@@ -47,6 +48,12 @@ export function ofProcess(): Terminal {
       return interruption.signal;
     },
   };
+}
+
+/** Waits, and resolves with whether it could: false where it was interrupted. */
+export async function pause(forMs: number, signal: AbortSignal): Promise<boolean> {
+  await wait(forMs, undefined, { signal }).catch(() => undefined);
+  return !signal.aborted;
 }
 
 /** On standard error, so that it never mixes with a result. */

@@ -8,7 +8,13 @@ import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topics';
 import { defineCommand, exitCodes } from './command.ts';
 import { withKafka, type TopicSettings } from './kafka.ts';
 
-const colours = { created: 'green', registered: 'green', exists: 'dim', differs: 'yellow' } as const;
+const colours = {
+  missing: 'red',
+  created: 'green',
+  registered: 'green',
+  exists: 'dim',
+  differs: 'yellow',
+} as const;
 
 export const topicsApply = defineCommand({
   name: 'topics apply',
@@ -20,6 +26,8 @@ export const topicsApply = defineCommand({
     'Where SCHEMA_REGISTRY_URL is set, it also registers the JSON Schema of what may be written to the topic\n' +
       'events, as the subject <prefix>events-value.',
   ],
+  examples: ['topics apply', 'topics apply --strict'],
+  through: 'kafka',
   options: {
     strict: { type: 'boolean', help: 'end with exit code 1 where a topic differs' },
   },
@@ -49,6 +57,8 @@ export const topicsList = defineCommand({
     'Lists the topics that Tailrace needs with these settings, and others that begin with its prefix, such as\n' +
       'retry tiers of an earlier schedule.',
   ],
+  examples: ['topics list'],
+  through: 'kafka',
   options: {},
   async run(_options, context) {
     const topics = await withKafka(context, async (kafka, settings) => {

@@ -1,0 +1,184 @@
+/** Brokers, topics, groups of consumers, and whether what is encrypted can be read. */
+import { createConnection } from 'node:net';
+import { openConfig } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import type { Kafka, KafkaLog } from '@tailrace/kafka';
+import { tierDelaysMs, topicNames, topicSpecs } from '@tailrace/topics';
+import type { CommandContext } from './command.ts';
+import type { Finding } from './doctor.ts';
+import { withKafka, type SecretKeys, type TopicSettings } from './kafka.ts';
+import { countOf } from './table.ts';
+
+const connectWithinMs = 3_000;
+/** About what a router or a delivery service does in a few seconds. */
+const muchBehind = 10_000;
+
+export async function checkKafka(context: CommandContext): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  try {
+    await withKafka(context, async (kafka, settings, secretKeys) => {
+      findings.push(await checkBrokers(kafka));
+      const topics = await checkTopics(kafka, settings);
+      findings.push(...topics.findings);
+      if (topics.missing) return;
+      findings.push(...(await checkConfiguration(kafka, settings, secretKeys)));
+      findings.push(...(await checkGroups(kafka, settings)));
+    });
+  } catch (error) {
+    // The settings have been told of.
+    if (isTailraceError(error, 'invalid-settings')) return [];
+    if (!isTailraceError(error)) throw error;
+    findings.push({ level: 'fail', about: 'kafka', says: error.message });
+  }
+  return findings;
+}
+
+/** A broker tells clients where to find the others; that those addresses are of no use here is a common mistake. */
+async function checkBrokers(kafka: Kafka): Promise<Finding> {
+  const about = 'brokers';
+  const { brokers } = await kafka.inspectCluster();
+  const reached = await Promise.all(brokers.map(({ host, port }) => canConnect(host, port)));
+  const lost = brokers.filter((_, index) => !reached[index]);
+  if (lost.length === 0)
+    return { level: 'ok', about, says: `${countOf(brokers.length, 'broker')}, all reachable` };
+  const addresses = lost.map(({ id, host, port }) => `${id} at ${host}:${port}`).join(', ');
+  return {
+    level: 'fail',
+    about,
+    says: `${lost.length} of ${countOf(brokers.length, 'broker')} cannot be reached from here: ${addresses}.`,
+    mend: 'Start them, or set advertised.listeners of the brokers to addresses that clients can reach.',
+  };
+}
+
+function canConnect(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host, port, timeout: connectWithinMs });
+    const end = (reached: boolean) => () => {
+      socket.destroy();
+      resolve(reached);
+    };
+    socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false));
+  });
+}
+
+async function checkTopics(
+  kafka: Kafka,
+  { prefix, partitions, retryScheduleMs }: TopicSettings,
+): Promise<{ readonly findings: Finding[]; readonly missing: boolean }> {
+  const about = 'topics';
+  const names = topicNames(prefix);
+  const reports = await kafka.inspectTopics(topicSpecs(names, { partitions, retryScheduleMs }));
+  const missing = reports.filter(({ outcome }) => outcome === 'missing').map(({ name }) => name);
+  const findings = reports.flatMap(({ name, differences }) =>
+    differences.map((difference): Finding => {
+      const [says = '', mend] = difference.split(/: (.*)/s, 2);
+      return {
+        level: 'warn',
+        about,
+        says: `${name}: ${says}.`,
+        ...(mend !== undefined && { mend: sentence(mend) }),
+      };
+    }),
+  );
+  if (missing.length > 0) {
+    const says = `${countOf(missing.length, 'topic')} missing: ${missing.join(', ')}.`;
+    findings.push({
+      level: 'fail',
+      about,
+      says,
+      mend: 'Create what is missing with npx tailrace topics apply.',
+    });
+  }
+  const tiers = new Set(tierDelaysMs(retryScheduleMs));
+  const others = (await kafka.listTopics()).filter((topic) => {
+    const delayMs = names.retryTierDelayMs(topic);
+    return delayMs !== undefined && !tiers.has(delayMs);
+  });
+  if (others.length > 0) {
+    findings.push({
+      level: 'warn',
+      about,
+      says: `${others.join(', ')}: of a retry schedule other than TAILRACE_RETRY_SCHEDULE here.`,
+      mend: 'Give this command the schedule of the services. A tier that no service has in its schedule is not read.',
+    });
+  }
+  if (findings.length === 0)
+    findings.push({ level: 'ok', about, says: `${reports.length}, all as they should be` });
+  return { findings, missing: missing.length > 0 };
+}
+
+/** Whether every entry can be read, the secrets in it too. */
+async function checkConfiguration(
+  kafka: Kafka,
+  { prefix }: TopicSettings,
+  secretKeys: SecretKeys,
+): Promise<Finding[]> {
+  const about = 'config';
+  const unreadable: Finding[] = [];
+  const log: Pick<KafkaLog, 'warn'> = {
+    warn(fields, message) {
+      const { key = '', problem = '' } = fields as { readonly key?: string; readonly problem?: string };
+      const mend = 'Apply the entry anew, or delete it.';
+      unreadable.push({ level: 'warn', about, says: `${key}: ${message}: ${problem}.`, mend });
+    },
+  };
+  try {
+    const config = await openConfig(kafka, topicNames(prefix).config, log, { secretKeys });
+    const counts = `${countOf(config.sources().length, 'source')}, ${countOf(config.destinations().length, 'destination')}`;
+    await config.close();
+    return [...unreadable, { level: 'ok', about, says: counts }];
+  } catch (error) {
+    if (!isTailraceError(error, 'secret-locked')) throw error;
+    const lines = error.message.split('\n');
+    return [{ level: 'fail', about, says: lines.slice(0, -1).join(' '), mend: lines.at(-1) ?? '' }];
+  }
+}
+
+async function checkGroups(kafka: Kafka, { prefix, retryScheduleMs }: TopicSettings): Promise<Finding[]> {
+  const names = topicNames(prefix);
+  const tiers = tierDelaysMs(retryScheduleMs).map((delayMs) => names.retryTier(delayMs));
+  const router = await kafka.inspectGroup(`${prefix}router`, [names.events]);
+  const delivery = await kafka.inspectGroup(`${prefix}delivery`, [
+    names.deliveries,
+    names.deliveriesReplay,
+    ...tiers,
+  ]);
+  const sum = (topics: readonly string[]): number =>
+    topics.reduce((total, topic) => total + (delivery.lag.get(topic) ?? 0), 0);
+  const waiting = sum(tiers);
+  return [
+    groupFinding('router', router.members, router.lag.get(names.events) ?? 0, ''),
+    groupFinding(
+      'delivery',
+      delivery.members,
+      sum([names.deliveries, names.deliveriesReplay]),
+      waiting === 0 ? '' : `; in the retry tiers, ${countOf(waiting, 'record')}`,
+    ),
+  ];
+}
+
+function groupFinding(service: string, members: number, behind: number, more: string): Finding {
+  const about = service;
+  const lag = `${behind === 0 ? 'nothing' : countOf(behind, 'record')} waits for it${more}`;
+  if (members === 0) {
+    const says = `no ${service} is running; ${lag}.`;
+    return {
+      level: 'fail',
+      about,
+      says,
+      mend: `Start it with npm run ${service}; its log says what keeps it.`,
+    };
+  }
+  const says = `${countOf(members, 'member')} in its group; ${lag}`;
+  if (behind < muchBehind) return { level: 'ok', about, says };
+  return {
+    level: 'warn',
+    about,
+    says,
+    mend: 'Where this grows, add replicas, up to the number of partitions.',
+  };
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
