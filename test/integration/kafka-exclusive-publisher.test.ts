@@ -34,6 +34,18 @@ test('what is published can be read, in the partitions that were named', async (
   assert.deepEqual(places.sort(), ['0 a', '0 c', '0 e', '1 b', '1 d']);
 });
 
+test('the partition of a key is the one that other publishers choose', async () => {
+  const topic = await kafka.createTopic({ partitions: 5 });
+  const keys = Array.from({ length: 40 }, (_, nth) => `clé ${nth}`);
+  const publisher = kafka.publisher();
+  await Promise.all(keys.map((key) => publisher.publish({ topic, key, value: key })));
+  const { partitions, partitionOf } = await kafka.partitioner(topic);
+  assert.equal(partitions, 5);
+  for (const { partition, key } of await readAll(kafka, topic)) {
+    assert.equal(partitionOf(key?.toString() ?? ''), partition);
+  }
+});
+
 test('who opens one shuts out whoever had one under the same id, and nobody else', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const first = await kafka.exclusivePublisher(topic);

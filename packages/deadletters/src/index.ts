@@ -8,5 +8,6 @@ export {
   type DeadLetterTally,
   type TallyRow,
 } from './list.ts';
+export { Pace } from './pace.ts';
 export type { ReadOptions } from './read.ts';
 export { replayDeadLetters, type ReplayOptions, type ReplayResult } from './replay.ts';

@@ -187,6 +187,11 @@ export const errorTable = {
     meaning: 'a secret cannot be stored, because there is no key to seal it with',
     mend: 'Set TAILRACE_SECRET_KEY to 32 bytes in hex, such as `openssl rand -hex 32` makes.',
   },
+  'invalid-membership': {
+    status: 400,
+    meaning: 'a line of the membership of an audience cannot be used',
+    mend: 'The message names the line and the rule; correct it and send the whole membership again.',
+  },
   'local-start-failed': {
     status: 500,
     meaning: 'something that `npm start` or a test brings along could not be started',

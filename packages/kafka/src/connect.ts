@@ -8,7 +8,11 @@ import kafkajs, { type Admin, type ConsumerConfig, type KafkaConfig, type KafkaM
 import './compression.ts';
 import { coPartitionedAssigner } from './assigner.ts';
 import { maxWaitMs, startConsumption, type Consumption, type ConsumeOptions } from './consumption.ts';
-import { openExclusivePublisher, type ExclusivePublisher } from './exclusive-publisher.ts';
+import {
+  openExclusivePublisher,
+  type ExclusivePublisher,
+  type ExclusivePublisherOptions,
+} from './exclusive-publisher.ts';
 import { kafkaFailure } from './failure.ts';
 import {
   followerMaxWaitMs,
@@ -50,7 +54,12 @@ export interface Kafka {
   /** An idempotent, acks=all producer; it connects when something is published, and waits for brokers. */
   publisher(options?: PublisherOptions): Publisher;
   /** Resolves once every earlier holder of `id` is shut out, and what it left unfinished is decided. */
-  exclusivePublisher(id: string): Promise<ExclusivePublisher>;
+  exclusivePublisher(id: string, options?: ExclusivePublisherOptions): Promise<ExclusivePublisher>;
+  /**
+   * The partition of each key in the topic, as the topic is now: where the publisher would put it, and every
+   * other producer with Kafka's usual partitioner.
+   */
+  partitioner(topic: string): Promise<Partitioner>;
   /** Resolves once it has joined the group; waits for brokers. */
   consume(options: ConsumeOptions): Promise<Consumption>;
   /** Resolves once the topic is read to its end. */
@@ -75,6 +84,12 @@ export interface Kafka {
   close(): Promise<void>;
 }
 
+export interface Partitioner {
+  /** How many partitions the topic has. */
+  readonly partitions: number;
+  readonly partitionOf: (key: string) => number;
+}
+
 /**
  * The library's own retries of one request: they reuse its sequence numbers, so a repeat is recognised. They
  * cover a leader that moves; a longer absence is ours to wait for.
@@ -88,8 +103,7 @@ const sessionTimeoutMs = 10_000;
 const heartbeatIntervalMs = 500;
 const adminCloseTimeoutMs = 1_000;
 const fetchBytes = { perPartition: 256 * 1024, total: 8 * 1024 * 1024 };
-/** Of a transaction whose process is gone; until then the partition's readers wait at it. */
-const transactionTimeoutMs = 30_000;
+const defaultTransactionTimeoutMs = 30_000;
 
 export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
   const client = new kafkajs.Kafka(clientConfig(settings, log));
@@ -154,7 +168,7 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       return remember(new BatchingPublisher(createProducer, classify, log, options));
     },
 
-    async exclusivePublisher(id) {
+    async exclusivePublisher(id, { transactionTimeoutMs = defaultTransactionTimeoutMs } = {}) {
       const producer = client.producer({
         transactionalId: id,
         transactionTimeout: transactionTimeoutMs,
@@ -164,6 +178,16 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
         retry,
       });
       return remember(await openExclusivePublisher(producer, classify));
+    },
+
+    async partitioner(topic) {
+      const { topics } = await administer((admin) => admin.fetchTopicMetadata({ topics: [topic] }));
+      const partitionMetadata = topics[0]?.partitions ?? [];
+      const choose = steadyPartitioner();
+      return {
+        partitions: partitionMetadata.length,
+        partitionOf: (key) => choose({ topic, partitionMetadata, message: { key, value: null } }),
+      };
     },
 
     async consume(options) {

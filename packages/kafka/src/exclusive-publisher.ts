@@ -25,6 +25,14 @@ export interface ExclusivePublisher {
   close(): Promise<void>;
 }
 
+export interface ExclusivePublisherOptions {
+  /**
+   * How long Kafka lets a transaction stay open whose process is gone (default 30 s, and up to 10 s until it looks).
+   * Readers of the partitions wait at it for so long, or until the id is opened again.
+   */
+  readonly transactionTimeoutMs?: number | undefined;
+}
+
 export type ExclusiveRecord = OutgoingRecord & { readonly partition: number };
 
 /** Compressed from this size on, as in the publisher. */

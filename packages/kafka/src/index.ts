@@ -1,4 +1,4 @@
-export { connectKafka, type Kafka, type KafkaSettings } from './connect.ts';
+export { connectKafka, type Kafka, type KafkaSettings, type Partitioner } from './connect.ts';
 export type { NewPartition, PreparePartitions } from './assignment.ts';
 export type {
   Consumption,
@@ -8,7 +8,11 @@ export type {
   TrackedRecord,
   Work,
 } from './consumption.ts';
-export type { ExclusivePublisher, ExclusiveRecord } from './exclusive-publisher.ts';
+export type {
+  ExclusivePublisher,
+  ExclusivePublisherOptions,
+  ExclusiveRecord,
+} from './exclusive-publisher.ts';
 export type { Follower, FollowOptions } from './follower.ts';
 export type { ClusterReport, GroupReport } from './inspect.ts';
 export type { KafkaLog } from './log.ts';

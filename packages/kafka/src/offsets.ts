@@ -1,7 +1,8 @@
 /**
  * Where a topic's partitions begin and end. The leader of a partition moves when its broker restarts, and that of a
  * new one may not know yet that it leads; both are over in moments. The library gives up at once instead, and asks
- * the broker that it believes to lead for as long as five minutes.
+ * the broker that it believes to lead for as long as five minutes. It also trips, with a TypeError, where what it knew
+ * of the topic was replaced by another call of the same client.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Admin, SeekEntry } from 'kafkajs';
@@ -39,6 +40,7 @@ function isAboutLeader(error: unknown): boolean {
   return errorChain(error).some(
     ({ name, type }) =>
       name === 'KafkaJSBrokerNotFound' ||
+      name === 'TypeError' ||
       type === 'NOT_LEADER_FOR_PARTITION' ||
       type === 'LEADER_NOT_AVAILABLE' ||
       type === 'REPLICA_NOT_AVAILABLE' ||

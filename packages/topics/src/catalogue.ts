@@ -20,6 +20,8 @@ export interface TopicNames {
   readonly usage: string;
   readonly config: string;
   readonly audiences: string;
+  readonly audiencesSyncs: string;
+  readonly deletions: string;
   /** The topic of the retry tier with this delay, such as `tailrace.deliveries.retry.10s`. */
   retryTier(delayMs: number): string;
   /** The delay of a retry tier's topic; undefined where `topic` is not one. */
@@ -41,6 +43,8 @@ export function topicNames(prefix: string): TopicNames {
     usage: `${prefix}usage`,
     config: `${prefix}config`,
     audiences: `${prefix}audiences`,
+    audiencesSyncs: `${prefix}audiences.syncs`,
+    deletions: `${prefix}deletions`,
     retryTier: (delayMs) => `${retryPrefix}${formatDuration(delayMs)}`,
     retryTierDelayMs: (topic) =>
       topic.startsWith(retryPrefix) ? parseDuration(topic.slice(retryPrefix.length)) : undefined,
@@ -86,5 +90,8 @@ export function topicSpecs(
     // One partition, because its readers rely on the order of changes across entries.
     compacted(names.config, 1),
     compacted(names.audiences, partitions),
+    // Few and small, and every control instance reads them whole.
+    compacted(names.audiencesSyncs, 1),
+    compacted(names.deletions, 1),
   ];
 }

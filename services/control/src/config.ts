@@ -6,6 +6,7 @@ import {
   derived,
   duration,
   group,
+  integer,
   kafkaSettings,
   port,
   secret,
@@ -62,6 +63,7 @@ export const settings = {
     maxBytes: bytes('TAILRACE_HISTORY_MAX_SIZE', 2 ** 30),
   }),
   dataDir: text('TAILRACE_DATA_DIR', path.join('.tailrace', 'control')),
+  audienceRate: integer('TAILRACE_AUDIENCE_RATE', { min: 1, max: 1_000_000 }, 5_000),
   timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
   allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),
 };

@@ -4,7 +4,9 @@ import type { Kafka } from '@tailrace/kafka';
 import type { Log, Metrics } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
 import type { Audit } from './audit.ts';
+import type { Audiences } from './audiences/index.ts';
 import type { ControlSettings } from './config.ts';
+import type { Deletions } from './deletions/index.ts';
 import type { History } from './history/index.ts';
 
 export interface ControlDeps {
@@ -17,6 +19,8 @@ export interface ControlDeps {
   readonly config: ConfigEditor;
   /** What happened to events, as far as this instance has read it. */
   readonly history: History;
+  readonly audiences: Audiences;
+  readonly deletions: Deletions;
   /** Aborted when the process is told to stop: ends what streams, and what works in the background. */
   readonly signal: AbortSignal;
   /** Names what a request changes, for the audit log. */

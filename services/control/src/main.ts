@@ -4,8 +4,10 @@ import { openConfigEditor } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
+import { openAudiences } from './audiences/index.ts';
 import { audit } from './audit.ts';
 import { settings } from './config.ts';
+import { openDeletions } from './deletions/index.ts';
 import { openHistory } from './history/index.ts';
 import { watchHistory } from './observe.ts';
 import { closeServer, createServer } from './server.ts';
@@ -30,7 +32,19 @@ await runService({ name: 'control', env: process.env, settings }, async (service
   service.onClose('history', () => history.close());
   watchHistory(metrics, history);
 
-  const server = await createServer({ settings, log, metrics, kafka, names, config, history, signal, audit });
+  const folder = path.join(settings.dataDir, 'audiences');
+  const ratePerSecond = settings.audienceRate;
+  const audiences = await service.whenAvailable('the audiences', () =>
+    openAudiences({ kafka, names, config, folder, ratePerSecond, log }),
+  );
+  service.onClose('audience syncs', () => audiences.close());
+  const deletions = await service.whenAvailable('the deletion requests', () =>
+    openDeletions({ kafka, names, config, log }),
+  );
+  service.onClose('deletion requests', () => deletions.close());
+
+  const rooms = { config, history, audiences, deletions };
+  const server = await createServer({ settings, log, metrics, kafka, names, ...rooms, signal, audit });
   service.onClose('HTTP server', () => closeServer(server));
   return { port: await listen(server.server, settings.port, 'TAILRACE_CONTROL_PORT') };
 });

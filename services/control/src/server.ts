@@ -16,8 +16,10 @@ import fastify, {
 } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { attemptRoutes } from './api/attempts.ts';
+import { audienceRoutes } from './api/audiences.ts';
 import { catalogRoutes } from './api/catalog.ts';
 import { deadLetterRoutes } from './api/dead-letters.ts';
+import { deletionRoutes } from './api/deletions.ts';
 import { deliveryRoutes } from './api/deliveries.ts';
 import { destinationRoutes } from './api/destinations.ts';
 import { eventRoutes } from './api/events.ts';
@@ -60,6 +62,8 @@ const areas: readonly Routes[] = [
   attemptRoutes,
   deadLetterRoutes,
   replayRoutes,
+  deletionRoutes,
+  audienceRoutes,
 ];
 
 const maxBodyBytes = 1024 * 1024;

@@ -1,0 +1,51 @@
+/**
+ * One row of a CSV (RFC 4180), line by line: a quoted field may hold line breaks, so a row may need several lines.
+ */
+
+export interface CsvRow {
+  readonly fields: readonly string[];
+  /** Whether a quoted field goes on in the next line. */
+  readonly open: boolean;
+  /** Characters read so far. */
+  readonly length: number;
+  /** What is wrong, as a clause about its line. */
+  readonly problem?: string;
+}
+
+/** Reads `line`, or goes on with `begun`, a row that was left open. */
+export function readCsvRow(line: string, begun?: CsvRow): CsvRow {
+  if (!begun && !line.includes('"')) return { fields: line.split(','), open: false, length: line.length };
+  const fields = begun ? begun.fields.slice(0, -1) : [];
+  const length = (begun?.length ?? 0) + line.length + 1;
+  let field = begun ? `${begun.fields.at(-1) ?? ''}\n` : '';
+  let quoted = begun !== undefined;
+  let closed = false;
+  for (let at = 0; at < line.length; at += 1) {
+    const sign = line.charAt(at);
+    if (quoted) {
+      if (sign !== '"') field += sign;
+      else if (line.charAt(at + 1) === '"') {
+        field += sign;
+        at += 1;
+      } else {
+        quoted = false;
+        closed = true;
+      }
+    } else if (sign === ',') {
+      fields.push(field);
+      field = '';
+      closed = false;
+    } else if (closed) {
+      return {
+        fields,
+        open: false,
+        length,
+        problem: 'has something between a closing quote and the next comma',
+      };
+    } else if (sign !== '"') field += sign;
+    else if (field !== '') {
+      return { fields, open: false, length, problem: 'has a quote inside a field that is not quoted' };
+    } else quoted = true;
+  }
+  return { fields: [...fields, field], open: quoted, length };
+}

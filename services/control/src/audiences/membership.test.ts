@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { openMembership, type Change } from './membership.ts';
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tailrace-membership-'));
+});
+after(() => rm(folder, { recursive: true }));
+
+const isMember = (userId: string): Change => ({ userId, isMember: true });
+
+test('the differences between who was a member and who shall be, in pages', () => {
+  const membership = openMembership(folder);
+  assert.equal(membership.want(['ada', 'bob', 'cleo']), 3);
+  assert.equal(membership.want(['bob', 'dan', 'dan']), 1);
+  membership.recall([
+    isMember('bob'),
+    isMember('eve'),
+    isMember('finn'),
+    { userId: 'finn', isMember: false },
+  ]);
+  assert.deepEqual(membership.counts(), { before: 2, added: 3, removed: 1 });
+  const first = membership.changes(undefined, 2);
+  assert.deepEqual(first, [isMember('ada'), isMember('cleo')]);
+  assert.deepEqual(membership.changes(first.at(-1)?.userId, 10), [
+    isMember('dan'),
+    { userId: 'eve', isMember: false },
+  ]);
+  membership.close();
+});
+
+test('its file has no name while it is in use', async () => {
+  const membership = openMembership(folder);
+  membership.want(['ada']);
+  assert.deepEqual(await readdir(folder), []);
+  assert.deepEqual(membership.changes(undefined, 10), [isMember('ada')]);
+  membership.close();
+});
+
+test('it is what two sets would say, for any ids', () => {
+  const userId = fc.string({ unit: 'binary', minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(userId), fc.array(userId), fc.integer({ min: 1, max: 5 }), (now, before, page) => {
+      const membership = openMembership(folder);
+      membership.want(now);
+      membership.recall(before.map(isMember));
+      const found: Change[] = [];
+      for (let next = membership.changes(undefined, page); next.length > 0;) {
+        found.push(...next);
+        next = membership.changes(next.at(-1)?.userId, page);
+      }
+      membership.close();
+      const wanted = new Set(now);
+      const was = new Set(before);
+      const expected = [
+        ...[...wanted].filter((id) => !was.has(id)).map(isMember),
+        ...[...was].filter((id) => !wanted.has(id)).map((id) => ({ userId: id, isMember: false })),
+      ];
+      const order = (a: Change, b: Change): number =>
+        Buffer.compare(Buffer.from(a.userId), Buffer.from(b.userId));
+      assert.deepEqual(found, expected.sort(order));
+    }),
+    { numRuns: 20 },
+  );
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import test from 'node:test';
+import fc from 'fast-check';
+import { readMembers, type MembershipFormat } from './read-members.ts';
+
+async function read(
+  content: string | Buffer,
+  format: MembershipFormat,
+  chunkBytes = 7,
+): Promise<{ userIds: string[]; lines: number }> {
+  const bytes = Buffer.from(content as string);
+  const chunks = Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, nth) =>
+    bytes.subarray(nth * chunkBytes, (nth + 1) * chunkBytes),
+  );
+  const userIds: string[] = [];
+  let lines = 0;
+  for await (const batch of readMembers(Readable.from(chunks), format)) {
+    userIds.push(...batch.userIds);
+    ({ lines } = batch);
+  }
+  return { userIds, lines };
+}
+
+const idsOf = async (...args: Parameters<typeof read>): Promise<string[]> => (await read(...args)).userIds;
+
+test('NDJSON has a JSON string or an object with userId on each line; blank lines are passed over', async () => {
+  const content = '{"userId":"ada"}\n\n"bob"\r\n  {"plan": 1, "userId": "c\\u00e9"}  \n{"userId":42}';
+  assert.deepEqual(await read(content, 'ndjson'), { userIds: ['ada', 'bob', 'cé', '42'], lines: 5 });
+});
+
+test('CSV has a header with a column userId, or one column without a header', async () => {
+  assert.deepEqual(await idsOf('userId\nada\nbob\n', 'csv'), ['ada', 'bob']);
+  assert.deepEqual(await idsOf('ada\nbob', 'csv'), ['ada', 'bob']);
+  assert.deepEqual(await idsOf('plan,USER_ID,name\r\npro,ada,"A, B"\r\n,bob,\r\n', 'csv'), ['ada', 'bob']);
+  assert.deepEqual(await idsOf('\ufeffuserid\nada', 'csv'), ['ada']);
+  assert.deepEqual(await idsOf('"userId"\n"a ""quoted"" id"\n"two\nlines"\n x \n', 'csv'), [
+    'a "quoted" id',
+    'two\nlines',
+    ' x ',
+  ]);
+});
+
+test('an empty file has no members', async () => {
+  for (const format of ['ndjson', 'csv'] as const) {
+    assert.deepEqual(await idsOf('', format), []);
+    assert.deepEqual(await idsOf('\n\n', format), []);
+  }
+  assert.deepEqual(await idsOf('userId\n', 'csv'), []);
+});
+
+test('what cannot be read is told with its line', async () => {
+  const cases: readonly (readonly [MembershipFormat, string | Buffer, RegExp])[] = [
+    ['ndjson', '"ada"\nbob\n', /^Line 2 is not JSON/],
+    ['ndjson', '"ada"\n\n["bob"]', /^Line 3 must be/],
+    ['ndjson', 'null', /^Line 1 must be/],
+    ['ndjson', '7', /^Line 1 must be/],
+    ['ndjson', '{"id":"x"}', /^Line 1 has no userId/],
+    ['ndjson', '{"userId":null}', /^Line 1 has a userId that is no string/],
+    ['ndjson', '{"userId":9007199254740993}', /^Line 1 has a userId that is no string/],
+    ['ndjson', '{"userId":1.5}', /^Line 1 has a userId that is no string/],
+    ['ndjson', '"a"\n""', /^Line 2 has an empty userId/],
+    ['ndjson', `"a"\n"${'x'.repeat(1_025)}"`, /^Line 2 has a userId of more than 1,024 characters/],
+    ['ndjson', '"\\ud800"', /^Line 1 has a userId with half a surrogate pair/],
+    ['ndjson', Buffer.from('"a"\n"b"\n"\xff"\n"c"', 'latin1'), /^Line 3 is not UTF-8/],
+    ['ndjson', `"a"\n"${'x'.repeat(70_000)}`, /^Line 2 is longer than 64 KB/],
+    ['ndjson', `"a"\n"${'x'.repeat(70_000)}"\n"b"\n`, /^Line 2 is longer than 64 KB/],
+    ['csv', 'a,b\n1,2', /^Line 1 must be a header with a column userId/],
+    ['csv', 'userId,plan\nada,pro\nbob', /^Line 3 has 1 column, and the first row 2/],
+    ['csv', 'ada\nbob,pro', /^Line 2 has 2 columns, and the first row 1/],
+    ['csv', 'userId,plan\n,pro', /^Line 2 has an empty userId/],
+    ['csv', 'userId\n"ada', /^Line 2 has a quoted field that does not end/],
+    ['csv', 'userId\n"ada"x', /^Line 2 has something between a closing quote/],
+    ['csv', 'userId\na"da', /^Line 2 has a quote inside a field/],
+    ['csv', `userId\n"${'x\n'.repeat(70_000)}`, /^Line 2 is longer than 64 KB/],
+  ];
+  for (const [format, content, message] of cases) {
+    for (const chunkBytes of [61, 1 << 20]) {
+      await assert.rejects(read(content, format, chunkBytes), (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'invalid-membership');
+        assert.match(error.message, message);
+        return true;
+      });
+    }
+  }
+});
+
+const userId = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
+
+test('whatever ids are written are read, wherever the stream is cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(userId, { maxLength: 20 }),
+      fc.integer({ min: 1, max: 40 }),
+      async (ids, cut) => {
+        const lines = ids.map((id) => JSON.stringify({ userId: id }));
+        assert.deepEqual(await idsOf(lines.join('\n'), 'ndjson', cut), ids);
+        // A line that ends with a carriage return is read without it, as RFC 4180 writes lines.
+        const rows = ['userId', ...ids].map((id) => `"${id.replaceAll('"', '""')}"`);
+        const expected = ids.map((id) => id.replaceAll('\r\n', '\n'));
+        assert.deepEqual(await idsOf(rows.join('\r\n'), 'csv', cut), expected);
+      },
+    ),
+  );
+});

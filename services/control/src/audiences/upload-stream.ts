@@ -1,0 +1,54 @@
+/**
+ * The body of a request as it was before it was compressed, to be read at the reader's pace. A body that breaks off
+ * throws; and whoever stops reading early can still be answered, because the connection stays.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { TailraceError } from '@tailrace/errors';
+
+/** @throws TailraceError `unsupported-encoding` */
+export function readUpload(request: IncomingMessage): AsyncIterable<Buffer> {
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return chunksOf(request);
+  if (encoding === 'gzip' || encoding === 'x-gzip') return unzip(request);
+  throw new TailraceError(
+    'unsupported-encoding',
+    'Send the membership as it is, or with Content-Encoding gzip.',
+  );
+}
+
+async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
+  } finally {
+    stream.resume();
+  }
+}
+
+async function* unzip(request: IncomingMessage): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip();
+  // Not a pipeline: when its end is destroyed it destroys its beginning, which is the connection.
+  const fail = (error: Error): void => {
+    gunzip.destroy(error);
+  };
+  request.once('error', fail);
+  request.pipe(gunzip);
+  try {
+    for await (const chunk of gunzip) yield chunk as Buffer;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!code?.startsWith('Z_')) throw error;
+    throw new TailraceError(
+      'invalid-membership',
+      'The upload is not gzip, or is cut off. Nothing was changed.',
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    request.unpipe(gunzip);
+    gunzip.destroy();
+    request.resume();
+  }
+}
