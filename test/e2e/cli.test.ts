@@ -12,6 +12,7 @@ async function environment(): Promise<Record<string, string>> {
     TAILRACE_TOPIC_PREFIX: uniquePrefix(),
     TAILRACE_PARTITIONS: '2',
     TAILRACE_RETRY_SCHEDULE: '10s,1m,1m',
+    TAILRACE_SECRET_KEY: '0123456789abcdef'.repeat(4),
   };
 }
 
@@ -94,6 +95,10 @@ test('apply writes what the file says, tells what it did, and shows no secret', 
       { kind: 'destination', id: 'crm', outcome: 'updated', fields: ['settings.sharedSecret'] },
     ],
   });
+
+  const inPlain = await tailrace(['apply', '-f', '-'], { ...env, TAILRACE_SECRET_KEY: '' }, rotated);
+  assert.equal(inPlain.exitCode, 1);
+  assert.match(inPlain.stderr, /destination\/crm: settings\.sharedSecret is sealed with the key/);
 
   const emptied = await tailrace(['apply', '-f', '-', '--prune'], env, 'sources: []');
   assert.equal(emptied.stdout, 'deleted    destination/crm\ndeleted    source/web\n2 deleted.\n');

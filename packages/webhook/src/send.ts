@@ -24,6 +24,15 @@ export interface SendRequest {
   readonly body: Buffer;
   /** Of the destination, where it has its own. */
   readonly tls?: TlsSettings | undefined;
+  /** Told what comes back, where somebody wants to see it. */
+  readonly watch?: ResponseWatch | undefined;
+}
+
+export interface ResponseWatch {
+  readonly onHead: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => void;
+  readonly onData: (chunk: Buffer) => void;
+  /** The exchange is over, with or without an answer. */
+  readonly onEnd: () => void;
 }
 
 export interface Sender {
@@ -60,7 +69,7 @@ export function createSender(options: SenderOptions): Sender {
     ...options,
   });
   return {
-    send: ({ origin, path, headers, body, tls }) =>
+    send: ({ origin, path, headers, body, tls, watch }) =>
       new Promise((answer) => {
         const request = { origin, path, method: 'POST' as const, headers: headers as string[], body };
         let route: Route;
@@ -68,12 +77,13 @@ export function createSender(options: SenderOptions): Sender {
           route = pools.routeFor(tls);
         } catch (error) {
           answer(judgeFailure(error as Error));
+          watch?.onEnd();
           return;
         }
         const sendAgain = (): void => {
           route.dispatchAlone(request, exchange);
         };
-        const exchange = new Exchange({ timeoutMs, now, answer, sendAgain });
+        const exchange = new Exchange({ timeoutMs, now, answer, sendAgain, watch });
         route.dispatch(request, exchange);
       }),
     close: () => pools.close(),
@@ -86,6 +96,7 @@ interface ExchangeOptions {
   readonly answer: (answer: Answer) => void;
   /** Sends the request a second time, on a new connection. */
   readonly sendAgain: () => void;
+  readonly watch: ResponseWatch | undefined;
 }
 
 /** One request and its answer. The answer is given once; what comes later only ends the connection properly. */
@@ -129,6 +140,7 @@ class Exchange implements CarriedExchange {
         controller.abort(new Error('too many informational answers'));
       return;
     }
+    this.#options.watch?.onHead(status, headers);
     const retryAfter = headers['retry-after'];
     this.#options.answer(
       judgeStatus(status, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, this.#options.now()),
@@ -137,12 +149,14 @@ class Exchange implements CarriedExchange {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
+    this.#options.watch?.onData(chunk);
     if (this.#bodyBytes > maxResponseBytes) controller.abort(new Error('the response body is too long'));
   }
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
     this.#carrier?.ended();
+    this.#options.watch?.onEnd();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -154,6 +168,7 @@ class Exchange implements CarriedExchange {
     }
     clearTimeout(this.#timer);
     this.#options.answer(judgeFailure(error));
+    this.#options.watch?.onEnd();
   }
 
   /**

@@ -26,6 +26,7 @@ import { eventRoutes } from './api/events.ts';
 import { replayRoutes } from './api/replays.ts';
 import { sourceRoutes } from './api/sources.ts';
 import { statisticsRoutes } from './api/statistics.ts';
+import { testEventRoutes } from './api/test-event.ts';
 import { usageRoutes } from './api/usage.ts';
 import { writeAudit } from './audit.ts';
 import { createAuthentication } from './auth.ts';
@@ -55,6 +56,7 @@ const areas: readonly Routes[] = [
   catalogRoutes,
   sourceRoutes,
   destinationRoutes,
+  testEventRoutes,
   usageRoutes,
   deliveryRoutes,
   eventRoutes,
