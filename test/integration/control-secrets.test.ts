@@ -1,0 +1,96 @@
+/** Secrets through the API: what is shown, what is kept, what lies in Kafka, and how the key that seals them is changed. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, test } from 'node:test';
+import { openConfig, type Destination } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import { secretKey, startControl, startControlPlane } from '../support/control.ts';
+import { readAll } from '../support/topics.ts';
+
+const control = await startControlPlane();
+after(() => control[Symbol.asyncDispose]());
+
+const oldKey = Buffer.from(secretKey, 'hex');
+const newKey = randomBytes(32);
+const quiet = { warn: () => undefined };
+const url = 'https://crm.example.com/hook';
+const secrets = ['first-secret', 'header-secret'];
+
+function destination(id: string): Destination {
+  const webhook = { url, headers: { 'X-Key': 'header-secret' }, secretHeaders: ['x-key'] };
+  const settings = { sharedSecret: 'first-secret', webhooks: [webhook] };
+  return { id, type: 'Webhooks', enabled: true, sources: [], settings };
+}
+
+/** The last record of a destination, as it lies in the topic. */
+async function stored(id: string): Promise<string> {
+  const records = await readAll(control.kafka, control.names.config);
+  return records.findLast(({ key }) => key?.toString() === `destination/${id}`)?.value?.toString() ?? '';
+}
+
+async function openedWith(secretKeys: { current?: Buffer; previous?: Buffer }, id: string) {
+  const view = await openConfig(control.kafka, control.names.config, quiet, { secretKeys });
+  await view.close();
+  return view.destination(id);
+}
+
+test('a mask that is sent back keeps the secret, and the value of a header does not follow to another URL', async () => {
+  const body = destination('kept');
+  const shown = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  assert.ok(!secrets.some((secret) => JSON.stringify(shown).includes(secret)));
+  const path = '/v1/destinations/kept';
+  await control.expect(200, { method: 'PUT', path, body: { ...shown, name: 'CRM' } });
+  const kept = await openedWith({ current: oldKey }, 'kept');
+  assert.deepEqual(kept, { ...destination('kept'), name: 'CRM' });
+
+  const text = JSON.stringify(shown).replace(url, 'https://elsewhere.example.com/');
+  const moved = await control.ask({ method: 'PUT', path, bytes: text });
+  assert.deepEqual(moved.json['problems'], [
+    {
+      field: 'settings.webhooks[0].headers["X-Key"]',
+      rule: 'is the mask of a stored value, and none is stored here',
+    },
+  ]);
+});
+
+test('no secret is in Kafka in plain, and a view without keys reads the entry all the same', async () => {
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('sealed') });
+  const text = await stored('sealed');
+  assert.ok(!secrets.some((secret) => text.includes(secret)), text);
+  const view = await openConfig(control.kafka, control.names.config, quiet);
+  await view.close();
+  assert.equal(view.destination('sealed')?.settings.webhooks[0]?.url, url);
+});
+
+test('without the key nothing that needs secrets opens the configuration', async () => {
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('locked') });
+  for (const keys of [{}, { current: newKey }]) {
+    await assert.rejects(openedWith(keys, 'locked'), (error) => isTailraceError(error, 'secret-locked'));
+  }
+});
+
+test('a key is changed: both open, everything is sealed anew, and then the old one is of no more use', async () => {
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('rotated') });
+  await using rotating = await startControl(control.brokers, control.prefix, {
+    TAILRACE_SECRET_KEY: newKey.toString('hex'),
+    TAILRACE_SECRET_KEY_PREVIOUS: secretKey,
+  });
+  const resealed = await rotating.expect(200, { method: 'POST', path: '/v1/secrets/reseal' });
+  assert.ok((resealed['destinations'] as string[]).includes('rotated'));
+  const again = await rotating.expect(200, { method: 'POST', path: '/v1/secrets/reseal' });
+  assert.deepEqual(again['destinations'], []);
+  assert.deepEqual(await openedWith({ current: newKey }, 'rotated'), destination('rotated'));
+  await assert.rejects(openedWith({ current: oldKey }, 'rotated'), (error) =>
+    isTailraceError(error, 'secret-locked'),
+  );
+});
+
+test('without a key, a secret is refused with how to make one, and everything else works', async () => {
+  await using keyless = await startControlPlane({ TAILRACE_SECRET_KEY: '' });
+  const body = destination('crm');
+  const answer = await keyless.ask({ method: 'POST', path: '/v1/destinations', body });
+  assert.deepEqual([answer.status, answer.json['code']], [409, 'secret-key-missing']);
+  assert.match(String(answer.json['message']), /openssl rand -hex 32/);
+  const open = { type: 'Webhooks', settings: { webhooks: [{ url }] } };
+  await keyless.expect(201, { method: 'POST', path: '/v1/destinations', body: open });
+});
