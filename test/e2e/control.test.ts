@@ -58,9 +58,10 @@ test('a source and a destination are made, connected, switched on, tested, used,
   });
   const [tried] = items as { request: { body: string; headers: Record<string, string> }; response: object }[];
   const [sample] = await receiver.waitFor(1);
-  assert.equal(sample?.body.toString(), tried?.request.body);
+  assert.ok(tried && sample);
+  assert.equal(sample.body.toString(), tried.request.body);
   assert.equal(tried.request.headers['Authorization'], '********');
-  assert.equal(sample?.headers['authorization'], headerSecret);
+  assert.equal(sample.headers['authorization'], headerSecret);
   assert.equal((tried.response as { status: number }).status, 200);
 
   await control.expect(200, { method: 'PUT', path: '/v1/destinations/crm/sources/web' });
