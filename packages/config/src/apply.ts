@@ -57,7 +57,7 @@ type PlannedChange = EntryChange & Entry;
  *   current key is given
  */
 export async function applyConfiguration(
-  kafka: Pick<Kafka, 'follow' | 'listTopics' | 'exclusivePublisher'>,
+  kafka: Pick<Kafka, 'follow' | 'listTopics' | 'exclusivePublisher' | 'publisher'>,
   topic: string,
   wanted: WantedConfiguration,
   { prune = false, dryRun = false, secretKeys = {}, log = { warn: () => undefined } }: ApplyOptions = {},
@@ -82,6 +82,7 @@ export async function applyConfiguration(
   const editor = await openConfigEditor(kafka, topic, log, {
     secretKeys,
     withoutKey: 'write',
+    withoutTransactions: 'write',
     mayReplaceLocked: true,
   });
   try {

@@ -56,12 +56,19 @@ export interface EditorOptions {
    * What becomes of secrets where there is no key: `refuse` them, or `write` them as they are.
    */
   readonly withoutKey: 'refuse' | 'write';
+  /**
+   * What becomes of a change where Kafka has no transactions, which shut others out: `refuse` it, or `write` it all the same,
+   * so that of two changes at the same moment one may be lost. Default `refuse`.
+   */
+  readonly withoutTransactions?: 'refuse' | 'write';
   /** Whether entries may be written anew whose secrets the keys do not open. Otherwise they must all open. */
   readonly mayReplaceLocked?: boolean;
 }
 
 const changeHeader = 'change-id';
 const giveUpAfterMs = 15_000;
+/** The coordinator of a new cluster takes a moment; then there is none. */
+const transactionsWithinMs = 5_000;
 /** Two that shut each other out at the same pace would go on doing so. */
 const mostPauseMs = 400;
 
@@ -77,10 +84,10 @@ interface Attempt {
  * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`, `secret-locked`
  */
 export async function openConfigEditor(
-  kafka: Pick<Kafka, 'follow' | 'exclusivePublisher'>,
+  kafka: Pick<Kafka, 'follow' | 'exclusivePublisher' | 'publisher'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
-  { secretKeys, withoutKey, mayReplaceLocked = false }: EditorOptions,
+  { secretKeys, withoutKey, withoutTransactions = 'refuse', mayReplaceLocked = false }: EditorOptions,
 ): Promise<ConfigEditor> {
   const state = createState(secretKeys);
   const snapshot: ConfigSnapshot = {
@@ -161,10 +168,22 @@ export async function openConfigEditor(
       try {
         return await attempt(decide);
       } catch (error) {
-        const isPassing = isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable');
-        if (!isPassing) throw error;
-        await letGo();
-        if (performance.now() > deadline) throw gaveUp(error, isInDoubt());
+        if (isTailraceError(error, 'transactions-unavailable')) {
+          if (performance.now() > deadline - giveUpAfterMs + transactionsWithinMs) {
+            if (withoutTransactions === 'refuse') throw error;
+            log.warn(
+              { topic },
+              `${error.message} Until then, of two changes at the same moment one may be lost.`,
+            );
+            publisher = plainPublisher(kafka);
+          }
+        } else {
+          const isPassing =
+            isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable');
+          if (!isPassing) throw error;
+          await letGo();
+          if (performance.now() > deadline) throw gaveUp(error, isInDoubt());
+        }
       }
       await wait(Math.random() * mostPauseMs);
     }
@@ -192,6 +211,16 @@ export async function openConfigEditor(
 
 function changed<Result>({ result, versions }: Attempt): Changed<Result> {
   return { result: result as Result, version: (kind, id) => versions.get(entryKey(kind, id)) };
+}
+
+function plainPublisher(kafka: Pick<Kafka, 'publisher'>): ExclusivePublisher {
+  const publisher = kafka.publisher({ giveUpAfterMs });
+  return {
+    publish: async (records) => {
+      await Promise.all(records.map((record) => publisher.publish(record)));
+    },
+    close: () => publisher.close(),
+  };
 }
 
 function holdsSecrets({ kind, entry }: Entry): boolean {

@@ -127,6 +127,13 @@ export const errorTable = {
     meaning: 'Kafka did not acknowledge in time',
     mend: 'Send it again after the seconds in Retry-After; check KAFKA_BROKERS and that the brokers run.',
   },
+  'transactions-unavailable': {
+    status: 503,
+    meaning: 'Kafka has no coordinator for transactions',
+    mend:
+      'On fewer than three brokers, set transaction.state.log.replication.factor and transaction.state.log.min.isr ' +
+      'of Kafka to 1; they are 3 and 2 by default.',
+  },
   'kafka-refused-credentials': {
     status: 503,
     meaning: 'Kafka refused the credentials',

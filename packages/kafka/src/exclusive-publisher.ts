@@ -59,6 +59,10 @@ export async function openExclusivePublisher(
     transaction = await producer.transaction();
   } catch (error) {
     await close();
+    // So it is for a moment after the first transaction of a cluster, and for good where their topic cannot be made.
+    if (errorChain(error).some(({ name }) => name === 'KafkaJSGroupCoordinatorNotFound')) {
+      throw new TailraceError('transactions-unavailable', undefined, { cause: error as Error });
+    }
     throw classified(error);
   }
 

@@ -19,16 +19,13 @@ import {
 } from '@tailrace/service';
 
 const dayMs = 86_400_000;
-const leastTokenLength = 16;
-
 /** Tokens, separated by commas. They are compared and never shown. */
 function tokens(name: string): Setting<readonly string[]> {
   return derived(secret(name), (found = '') => {
     const list = found.split(',').flatMap((token) => (token.trim() === '' ? [] : [token.trim()]));
-    const isUsable = (token: string): boolean =>
-      token.length >= leastTokenLength && /^[A-Za-z0-9._~+/-]+=*$/.test(token);
-    if (list.every(isUsable)) return { value: Object.freeze(list) };
-    const allowed = `${leastTokenLength} or more letters, digits and -._~+/ each, separated by commas`;
+    // What a bearer token may be (RFC 6750, section 2.1).
+    if (list.every((token) => /^[A-Za-z0-9._~+/-]+=*$/.test(token))) return { value: Object.freeze(list) };
+    const allowed = 'letters, digits and -._~+/, separated by commas';
     return { problems: [`${name}: found a value (not shown), allowed are tokens of ${allowed}`] };
   });
 }

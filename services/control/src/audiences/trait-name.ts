@@ -1,7 +1,7 @@
 /**
  * The trait that stands for an audience: its name in snake_case (specification, section 2.2).
  *
- * The rule, in order: the name in Unicode's NFC; apostrophes between letters go; everything else that is neither
+ * The rule, in order: the name in Unicode's NFKC (so that 𝓐 is an A); apostrophes between letters go; everything else that is neither
  * letter, digit nor combining mark separates words; within what is left a word also ends before a capital that
  * follows a small letter or a digit (`bigSpenders`, `top10Users`), and before the last of several capitals where
  * small letters follow (`HTTPServer`). Digits belong to the word they stand in. Words are lower-cased and joined
@@ -15,11 +15,12 @@ const wordEnds = /(?<=[\p{Ll}\p{N}]\p{M}*)(?=\p{Lu})|(?<=\p{Lu}\p{M}*)(?=\p{Lu}\
 /** The name of the trait; empty where the audience's name has neither a letter nor a digit. */
 export function traitName(audienceName: string): string {
   return audienceName
-    .normalize('NFC')
+    .normalize('NFKC')
     .replace(apostrophe, '')
     .split(separators)
     .flatMap((part) => part.split(wordEnds))
     .map((word) => word.toLowerCase())
     .filter((word) => /[\p{L}\p{N}]/u.test(word))
-    .join('_');
+    .join('_')
+    .normalize('NFKC');
 }

@@ -57,7 +57,13 @@ export const apply = defineCommand({
     });
     const { changes, inPlain } = await withKafka(context, async (kafka, { prefix }, secretKeys) => ({
       changes: await applyConfiguration(kafka, topicNames(prefix).config, configuration, {
-        ...{ prune, dryRun, secretKeys, log: context.log },
+        ...{ prune, dryRun, secretKeys },
+        log: {
+          warn(fields, message) {
+            context.log.warn(fields, message);
+            context.warn(message);
+          },
+        },
       }),
       inPlain: secretKeys.current === undefined && configuration.destinations.some(hasSecrets),
     }));
