@@ -74,6 +74,7 @@ test('the whole way, with only the command line', async (t) => {
     const destination = ['create', 'destination', '--id', 'crm', '--disabled', '--url', receiver.url];
     const secrets = ['--secret', 'env:CRM_SECRET', '--secret-header', 'X-Token: env:CRM_SECRET'];
     assert.match(await run([...destination, ...secrets]), /crm is created, and switched off/);
+    assert.match(await run(['test', 'crm', '--type', 'page']), /"type": ?"page"[^]*\b200\b/);
     assert.equal(await run(['connect', 'crm', 'web']), 'crm gets the events of web.\n');
     assert.equal(await run(['enable', 'destination', 'crm']), 'The destination crm is switched on.\n');
     const shown = await run(['get', 'destination', 'crm']);
