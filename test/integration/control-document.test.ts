@@ -92,6 +92,7 @@ test('any request gets a documented answer that has the documented form', async 
       const schema = documented.content?.[type]?.schema;
       if (answer.status === 204) return;
       assert.ok(schema, `${type} is documented: ${shown}`);
+      if (type !== 'application/json') return;
       const escaped = path
         .replaceAll('~', '~0')
         .replaceAll('/', '~1')

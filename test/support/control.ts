@@ -125,8 +125,12 @@ async function askAt(
     },
     body: content as string | null,
   });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  const type = response.headers.get('content-type') ?? '';
+  // What is streamed has no end to wait for.
+  const isStream = type.startsWith('application/x-ndjson');
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
+  const isJson = type.startsWith('application/json');
   const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
   return {
     status: response.status,
