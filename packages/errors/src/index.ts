@@ -57,6 +57,11 @@ export const errorTable = {
     meaning: 'the source sends more calls a second than its rate limit',
     mend: 'Send it again after the seconds in Retry-After, or raise rateLimit of the source.',
   },
+  'too-many-at-once': {
+    status: 429,
+    meaning: 'as many of these run already as may run at a time',
+    mend: 'Wait for one to end, and send it again.',
+  },
   'unknown-source': {
     status: 401,
     meaning: 'a record names no enabled source',

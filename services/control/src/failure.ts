@@ -10,6 +10,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed-request',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed-json',
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed-json',
+  // Said of the method QUERY alone, which no path has.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'method-not-allowed',
   // The request ended before its body did.
   ECONNRESET: 'malformed-request',
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',

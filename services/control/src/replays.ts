@@ -108,7 +108,7 @@ export function createReplays({ kafka, names, log, signal }: ReplaysDependencies
       const running = [...entries.values()].filter(({ replay }) => replay.endedAt === undefined);
       if (running.length >= mostAtOnce) {
         throw new TailraceError(
-          'overloaded',
+          'too-many-at-once',
           `${mostAtOnce} replays run already. Wait for one, or interrupt it.`,
         );
       }

@@ -191,7 +191,7 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
 /** Resolves the code that is answered. */
 function answerError(error: unknown, reply: FastifyReply): string {
   const { code, status, message, problems, retryAfterS: after } = failureOf(error);
-  if (status === 503) reply.header('retry-after', String(after ?? retryAfterS));
+  if (status === 503 || status === 429) reply.header('retry-after', String(after ?? retryAfterS));
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   void reply.status(status).send({ code, message, ...(problems && { problems }) });
   return code;

@@ -74,7 +74,7 @@ export function createExplainer({ kafka, names, config, signal }: ExplainerDepen
     async explain(eventId, since) {
       if (searching >= mostAtOnce) {
         throw new TailraceError(
-          'overloaded',
+          'too-many-at-once',
           'Events are being looked for in the topics already, as many at a time as may be. Ask again in some seconds.',
         );
       }

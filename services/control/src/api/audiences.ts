@@ -107,7 +107,7 @@ export const audienceRoutes: Routes = (app, deps) => {
   app.delete(
     '/sources/:id/audiences/:name',
     {
-      config: { errors: ['conflict', 'overloaded'] },
+      config: { errors: ['conflict', 'too-many-at-once', 'overloaded'] },
       schema: {
         operationId: 'deleteAudience',
         summary: 'Delete an audience: every member is told to have left',
@@ -136,7 +136,15 @@ export const audienceRoutes: Routes = (app, deps) => {
     (scope as Api).put(
       '/sources/:id/audiences/:name',
       {
-        config: { errors: ['conflict', 'overloaded', 'invalid-membership', 'unsupported-encoding'] },
+        config: {
+          errors: [
+            'conflict',
+            'too-many-at-once',
+            'overloaded',
+            'invalid-membership',
+            'unsupported-encoding',
+          ],
+        },
         schema: {
           operationId: 'syncAudience',
           summary: 'Replace the members of an audience',

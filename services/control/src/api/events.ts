@@ -59,7 +59,7 @@ export const eventRoutes: Routes = (app, { kafka, names, config, history, signal
   app.get(
     '/events/:eventId',
     {
-      config: { errors: ['history-unavailable', 'overloaded'] },
+      config: { errors: ['history-unavailable', 'too-many-at-once'] },
       schema: {
         operationId: 'getEvent',
         summary: 'What happened to an event',

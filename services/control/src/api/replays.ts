@@ -70,7 +70,7 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal, audit }) 
   app.post(
     '/replays',
     {
-      config: { errors: ['overloaded'] },
+      config: { errors: ['too-many-at-once'] },
       schema: {
         operationId: 'startReplay',
         summary: 'Replay dead letters',

@@ -157,7 +157,7 @@ class AudienceKeeper implements Audiences {
     if (this.#closing.signal.aborted) throw new TailraceError('shutting-down');
     if (this.#uploads + this.#running.size < mostAtOnce) return;
     const message = `${mostAtOnce} audiences are being synced here. Send it again later.`;
-    throw new TailraceError('overloaded', message, { retryAfterS: 30 });
+    throw new TailraceError('too-many-at-once', message, { retryAfterS: 30 });
   }
 
   async #check({ sourceId, name }: AudienceTarget): Promise<AudienceKey> {
