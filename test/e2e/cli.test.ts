@@ -35,7 +35,8 @@ test('topics apply creates every topic, changes nothing the second time, and say
   const prefix = env['TAILRACE_TOPIC_PREFIX'] ?? '';
   const names = [
     ...['events', 'events.rejected', 'deliveries', 'deliveries.retry.10s', 'deliveries.retry.1m'],
-    ...['deliveries.dead', 'deliveries.replay', 'attempts', 'config', 'audiences'],
+    ...['deliveries.dead', 'deliveries.replay', 'attempts', 'usage', 'config'],
+    ...['audiences', 'audiences.syncs', 'deletions'],
   ].map((name) => `${prefix}${name}`);
   const lines = (outcome: string): string => names.map((name) => `${outcome}  ${name}\n`).join('');
 
