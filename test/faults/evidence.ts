@@ -68,6 +68,11 @@ export function partitionsIn(log: readonly LogLine[], topic: string): Set<number
   return new Set(log.filter(isJoin).flatMap(({ assignment }) => assignment[topic] ?? []));
 }
 
+/** The partitions of `topic` that the replica has, as far as it has told. */
+export function presentPartitionsIn(log: readonly LogLine[], topic: string): readonly number[] {
+  return log.findLast(isJoin)?.assignment[topic] ?? [];
+}
+
 /** When the replica first joined its group after `since`. */
 export function joinedAfter(log: readonly LogLine[], since: number): number | undefined {
   return log

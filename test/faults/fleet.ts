@@ -9,14 +9,14 @@ import type { ConsumedRecord, Publisher } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { deliveryKey, encodeDelivery, parseDuration, tierDelaysMs, type Delivery } from '@tailrace/topics';
 import { collect, type Collected } from '../support/collected.ts';
-import { openKafka } from '../support/kafka-client.ts';
+import { eventually, openKafka } from '../support/kafka-client.ts';
 import { openLedger, type Ledger } from '../support/ledger.ts';
 import { isConserved, report } from '../support/oracle.ts';
 import { startService, type ServiceProcess } from '../support/process.ts';
 import type { Receiver, ReceiverOptions } from '../support/receiver.ts';
 import { explainRepeats, type Disruption, type Explanation } from '../support/repeats.ts';
 import { createTopics, headerOf, readAll, uniquePrefix } from '../support/topics.ts';
-import { movesIn, partitionsIn, trailsOf } from './evidence.ts';
+import { movesIn, partitionsIn, presentPartitionsIn, trailsOf } from './evidence.ts';
 
 export interface FleetOptions {
   readonly brokers: readonly string[];
@@ -129,6 +129,15 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
       destination.receiver = await ledger.receive(() => id, { ...receivers[place], port: receiver.port });
     },
     async kill(replica) {
+      // Its last log lines are lost with it, so it must have told by now which partitions it has.
+      await eventually(
+        () =>
+          replicas
+            .filter(({ pid }) => pid !== undefined)
+            .flatMap(({ log }) => presentPartitionsIn(log.items, names.deliveries)),
+        (owned) => owned.length === partitions && new Set(owned).size === partitions,
+        60_000,
+      );
       const from = Date.now();
       await replica.kill();
       const owned = partitionsIn(replica.log.items, names.deliveries);
