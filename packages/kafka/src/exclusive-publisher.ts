@@ -11,6 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import kafkajs, { type Message, type Producer } from 'kafkajs';
 import { errorChain } from './failure.ts';
+import { maxRequestBytes } from './publisher.ts';
 import type { OutgoingRecord } from './record.ts';
 
 export interface ExclusivePublisher {
@@ -35,10 +36,8 @@ export interface ExclusivePublisherOptions {
 
 export type ExclusiveRecord = OutgoingRecord & { readonly partition: number };
 
-/** Compressed from this size on, as in the publisher. */
+/** Compressed from this size on. */
 const compressFromBytes = 16 * 1024;
-/** Well under what a broker takes by default, as in the publisher. */
-const maxRequestBytes = 512 * 1024;
 const closeTimeoutMs = 2_000;
 
 export async function openExclusivePublisher(

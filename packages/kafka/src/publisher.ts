@@ -49,7 +49,7 @@ interface Waiting {
 }
 
 /** One request stays well under the broker's default limit of 1 MB, whatever compression brings. */
-const maxRequestBytes = 512 * 1024;
+export const maxRequestBytes = 512 * 1024;
 const maxRequestRecords = 2_000;
 /**
  * Smaller requests go as they are. Each partition's part is compressed by itself, which costs 50 µs however small

@@ -7,12 +7,15 @@ import {
   type Changed,
   type Checked,
   type ConfigSnapshot,
+  type Destination,
   type Entry,
   type EntryKind,
   type Problem,
+  type Source,
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ControlDeps } from './deps.ts';
 
 export interface EntryName {
   readonly kind: EntryKind;
@@ -67,8 +70,39 @@ export function written<Of>(
   };
 }
 
+/** A change of an entry that is there. */
+export interface EntryChange<Of extends Source | Destination> {
+  readonly name: EntryName;
+  /** For the audit log. */
+  readonly action: string;
+  readonly find: (current: ConfigSnapshot) => Of | undefined;
+  /** What is to be in its place; the very same, where it is to be left as it is. */
+  readonly next: (stored: Of, current: ConfigSnapshot) => unknown;
+  /** @throws TailraceError `invalid-configuration` */
+  readonly write: (wanted: unknown, stored: Of, current: ConfigSnapshot) => Entry & { readonly entry: Of };
+}
+
+/** Puts what `next` makes of the entry in its place, sets the ETag, and gives what is there then. */
+export async function changeEntry<Of extends Source | Destination>(
+  { config, audit }: Pick<ControlDeps, 'config' | 'audit'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { name, action, find, next, write }: EntryChange<Of>,
+): Promise<Of> {
+  audit(request, { action, target: `${name.kind}/${name.id}` });
+  const changed = await config.change<Left<Of>>((current) => {
+    const stored = find(current);
+    if (!stored) throw nothingThere(name);
+    checkPrecondition(request, current, name);
+    const wanted = next(stored, current);
+    if (wanted === stored) return leftAsIs(current, name, stored);
+    return written<Of>(current, write(wanted, stored, current));
+  });
+  return answerChanged(reply, name, changed);
+}
+
 /** A decision that leaves everything as it is. */
-export function leftAsIs<Of>(
+function leftAsIs<Of>(
   current: ConfigSnapshot,
   { kind, id }: EntryName,
   entry: Of,
@@ -89,4 +123,17 @@ export function withId(body: unknown, id: string): unknown {
   throw problemsError([
     { path: ['id'], message: `is not ${JSON.stringify(id)}, as in the path`, about: 'value' },
   ]);
+}
+
+/** `body` with what it leaves out; anything but an object is as it was, for the rules to refuse. */
+export function withDefaults(body: unknown, defaults: () => object): unknown {
+  if (body === undefined || body === null) return defaults();
+  if (typeof body !== 'object' || Array.isArray(body)) return body;
+  return { ...defaults(), ...body };
+}
+
+/** The id that `wanted` gives itself, as far as it may go into the audit log. */
+export function idOf(wanted: unknown): string {
+  const { id } = wanted as { readonly id?: unknown };
+  return typeof id === 'string' ? id.slice(0, 64) : '';
 }

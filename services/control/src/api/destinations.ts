@@ -16,11 +16,13 @@ import Type from 'typebox';
 import type { ControlDeps } from '../deps.ts';
 import {
   answerChanged,
+  changeEntry,
   checkPrecondition,
   etagOf,
-  leftAsIs,
+  idOf,
   nothingThere,
   valid,
+  withDefaults,
   withId,
   written,
   type EntryName,
@@ -29,7 +31,6 @@ import { mergePatch } from '../merge-patch.ts';
 import { asIs, etagHeader, ifMatch } from '../openapi.ts';
 import { pageInOrder, pageOf, pageParameters } from '../page.ts';
 import type { Api, Routes } from '../server.ts';
-import { idOf, withDefaults } from './sources.ts';
 
 const params = Type.Object({ id: Type.String() });
 const destination = asIs(destinationSchema, 'a destination; a mask stands for each of its secrets');
@@ -245,26 +246,23 @@ function resealRoute(app: Api, { config, audit }: ControlDeps): void {
   );
 }
 
-/** Puts what `next` makes of the destination there is in its place, or leaves it where that is the same. */
 async function changeDestination(
-  { config, audit }: ControlDeps,
+  deps: ControlDeps,
   request: FastifyRequest<{ Params: { id: string } }>,
   reply: FastifyReply,
   action: string,
   next: (stored: Destination, current: ConfigSnapshot) => unknown,
 ): Promise<Destination> {
   const { id } = request.params;
-  const name: EntryName = { kind: 'destination', id };
-  audit(request, { action, target: `destination/${id}` });
-  const changed = await config.change((current) => {
-    const stored = current.destination(id);
-    if (!stored) throw nothingThere(name);
-    checkPrecondition(request, current, name);
-    const wanted = next(stored, current);
-    if (wanted === stored) return leftAsIs(current, name, stored);
-    return written(current, { kind: 'destination', id, entry: checked(wanted, stored, current) });
+  const left = await changeEntry(deps, request, reply, {
+    ...{ name: { kind: 'destination', id }, action, next },
+    find: (current) => current.destination(id),
+    write: (wanted, stored, current) => ({
+      ...{ kind: 'destination', id },
+      entry: checked(wanted, stored, current),
+    }),
   });
-  return maskDestination(answerChanged(reply, name, changed));
+  return maskDestination(left);
 }
 
 function checked(wanted: unknown, stored: Destination | undefined, current: ConfigSnapshot): Destination {

@@ -7,11 +7,13 @@ import Type from 'typebox';
 import type { ControlDeps } from '../deps.ts';
 import {
   answerChanged,
+  changeEntry,
   checkPrecondition,
   etagOf,
-  leftAsIs,
+  idOf,
   nothingThere,
   valid,
+  withDefaults,
   withId,
   written,
   type EntryName,
@@ -265,26 +267,19 @@ function blockedEventRoutes(app: Api, deps: ControlDeps): void {
   );
 }
 
-/** Puts what `next` makes of the source there is in its place, or leaves it where that is the same. */
 async function changeSource(
-  { config, audit }: ControlDeps,
+  deps: ControlDeps,
   request: FastifyRequest<{ Params: { id: string } }>,
   reply: FastifyReply,
   action: string,
   next: (stored: Source) => unknown,
 ): Promise<Source> {
   const { id } = request.params;
-  const name: EntryName = { kind: 'source', id };
-  audit(request, { action, target: `source/${id}` });
-  const changed = await config.change((current) => {
-    const stored = current.source(id);
-    if (!stored) throw nothingThere(name);
-    checkPrecondition(request, current, name);
-    const wanted = next(stored);
-    if (wanted === stored) return leftAsIs(current, name, stored);
-    return written(current, { kind: 'source', id, entry: checked(wanted, current) });
+  return changeEntry(deps, request, reply, {
+    ...{ name: { kind: 'source', id }, action, next },
+    find: (current) => current.source(id),
+    write: (wanted, _stored, current) => ({ kind: 'source', id, entry: checked(wanted, current) }),
   });
-  return answerChanged(reply, name, changed);
 }
 
 function checked(wanted: unknown, current: ConfigSnapshot): Source {
@@ -301,16 +296,4 @@ function checked(wanted: unknown, current: ConfigSnapshot): Source {
 /** Letters and digits that nobody guesses: 144 bits. */
 function newWriteKey(): string {
   return `wk_${randomBytes(18).toString('base64url')}`;
-}
-
-/** `body` with what it leaves out; anything but an object is as it was, for the rules to refuse. */
-export function withDefaults(body: unknown, defaults: () => object): unknown {
-  if (body === undefined || body === null) return defaults();
-  if (typeof body !== 'object' || Array.isArray(body)) return body;
-  return { ...defaults(), ...body };
-}
-
-export function idOf(wanted: unknown): string {
-  const { id } = wanted as { readonly id?: unknown };
-  return typeof id === 'string' ? id.slice(0, 64) : '';
 }

@@ -1,6 +1,5 @@
 /** Times on a command line. */
-import { parseInstant } from '@tailrace/events';
-import { parseDuration } from '@tailrace/topics';
+import { parseMoment } from '../moment.ts';
 import { UsageError } from './command.ts';
 
 export const aboutTimes =
@@ -14,8 +13,7 @@ export function timeOf(
   now = Date.now(),
 ): number | undefined {
   if (text === undefined) return undefined;
-  const agoMs = parseDuration(text);
-  const time = agoMs === undefined ? parseInstant(text) : now - agoMs;
+  const time = parseMoment(text, now);
   if (time !== undefined) return time;
   throw new UsageError(`--${name} is a time (2026-05-01T08:30) or how long ago (2h), not ${text}`);
 }
