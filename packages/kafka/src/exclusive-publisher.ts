@@ -79,8 +79,7 @@ export async function openExclusivePublisher(
           });
         }
         await transaction.commit().catch((error: unknown) => {
-          // This one has no other transaction that could be in the way: the broker is busy shutting it out.
-          throw isOfType(error, ['CONCURRENT_TRANSACTIONS']) ? superseded(error) : error;
+          throw isOfType(error, beingShutOut) ? superseded(error) : error;
         });
         transaction = undefined;
       } catch (error) {
@@ -93,6 +92,11 @@ export async function openExclusivePublisher(
 
 /** The broker also says so after an outage that outlasted the transaction; whoever opens a new one finds out. */
 const shutOut = ['INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'PRODUCER_FENCED'];
+/**
+ * What a commit is told while the broker is busy shutting this one out: it has no other transaction that could be in
+ * the way, and in the moment of raising the epoch the broker takes its own state for an illegal one.
+ */
+const beingShutOut = ['CONCURRENT_TRANSACTIONS', 'UNKNOWN'];
 
 /** Records of one partition each, and no more than a broker takes at once. */
 function requestsOf(records: readonly ExclusiveRecord[]): ExclusiveRecord[][] {
