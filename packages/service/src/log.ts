@@ -76,6 +76,14 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   return copy ?? value;
 }
 
+const judgedNames = new Map<string, boolean>();
+/** Names come from code; what somebody else names does not fill the memory. */
+const maxJudgedNames = 1_000;
+
 function isSecretName(name: string): boolean {
-  return secretNames.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+  const known = judgedNames.get(name);
+  if (known !== undefined) return known;
+  const judged = secretNames.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+  if (judgedNames.size < maxJudgedNames) judgedNames.set(name, judged);
+  return judged;
 }
