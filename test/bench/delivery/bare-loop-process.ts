@@ -1,16 +1,19 @@
 /**
  * The bare loop: a kafkajs consumer, HMAC, and an undici POST, so many at a time, with nothing around them. No lane,
- * no retry, no configuration, no log, no metrics, no record of attempts; a failure is a success to it. It finishes
- * a batch before it takes the next, as whoever commits offsets without a watermark must.
+ * no retry, no configuration, no metrics; a failure is a success to it. It finishes a batch before it takes the next,
+ * as whoever commits offsets without a watermark must. No log and no record of attempts either, unless it is given a
+ * topic for them: then it says of each attempt what the service says, with the same libraries, as barely.
  */
 import { createHmac } from 'node:crypto';
+import { devNull } from 'node:os';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import kafkajs, { logLevel, type KafkaMessage } from 'kafkajs';
+import kafkajs, { logLevel, type KafkaMessage, type Message } from 'kafkajs';
+import { pino } from 'pino';
 import { Agent } from 'undici';
 import { connectToParent } from '../children.ts';
 import type { BareLoopSettings, FromBareLoop } from './bare-loop.ts';
 
-const { brokers, topic, sharedSecret, urls, inFlight } = JSON.parse(
+const { brokers, topic, attemptsTopic, sharedSecret, urls, inFlight } = JSON.parse(
   process.argv[2] ?? '{}',
 ) as BareLoopSettings;
 const tell: (message: FromBareLoop) => void = connectToParent();
@@ -25,10 +28,18 @@ const agent = new Agent({ connections: inFlight });
 const targets = new Map(
   Object.entries(urls).map(([id, url]) => [id, { origin: new URL(url).origin, path: new URL(url).pathname }]),
 );
+const kafka = new kafkajs.Kafka({
+  brokers: [...brokers],
+  clientId: 'bare-loop',
+  logLevel: logLevel.NOTHING,
+});
+const keep = attemptsTopic === undefined ? undefined : await startKeeping(attemptsTopic);
 
-async function deliver({ headers, value }: KafkaMessage): Promise<void> {
-  const target = targets.get(headers?.['destination-id']?.toString() ?? '');
+async function deliver({ headers = {}, value }: KafkaMessage): Promise<void> {
+  const destinationId = headers['destination-id']?.toString() ?? '';
+  const target = targets.get(destinationId);
   if (!target || !value) return;
+  const startedAt = performance.now();
   const response = await agent.request({
     ...target,
     method: 'POST',
@@ -39,13 +50,41 @@ async function deliver({ headers, value }: KafkaMessage): Promise<void> {
     body: value,
   });
   await response.body.dump();
+  if (!keep) return;
+  const latencyMs = performance.now() - startedAt;
+  keep({
+    deliveryId: headers['delivery-id']?.toString() ?? '',
+    eventId: headers['event-id']?.toString(),
+    sourceId: headers['source-id']?.toString(),
+    destinationId,
+    type: headers['type']?.toString(),
+    attempt: 1,
+    startedAt: new Date().toISOString(),
+    latencyMs,
+    outcome: 'delivered',
+    urls: [{ url: urls[destinationId], latencyMs, status: response.statusCode }],
+  });
 }
 
-const kafka = new kafkajs.Kafka({
-  brokers: [...brokers],
-  clientId: 'bare-loop',
-  logLevel: logLevel.NOTHING,
-});
+/** Writes a line and a record of each attempt, records so many at a time as come within the service's 100 ms. */
+async function startKeeping(
+  attemptsTopic: string,
+): Promise<(attempt: { readonly deliveryId: string; readonly [field: string]: unknown }) => void> {
+  const log = pino(pino.destination({ dest: devNull, sync: true, minLength: 4096 }));
+  const producer = kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
+  await producer.connect();
+  let messages: Message[] = [];
+  setInterval(() => {
+    if (messages.length === 0) return;
+    void producer.send({ topic: attemptsTopic, compression: kafkajs.CompressionTypes.ZSTD, messages });
+    messages = [];
+  }, 100);
+  return (attempt) => {
+    log.info(attempt, 'attempt');
+    messages.push({ key: attempt.deliveryId, value: JSON.stringify(attempt) });
+  };
+}
+
 const consumer = kafka.consumer({ groupId: `${topic}.bare-loop`, maxWaitTimeInMs: 100 });
 await consumer.connect();
 await consumer.subscribe({ topic, fromBeginning: true });

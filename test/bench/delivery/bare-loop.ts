@@ -5,6 +5,8 @@ import type { Context, Stage } from './stage.ts';
 export interface BareLoopSettings {
   readonly brokers: readonly string[];
   readonly topic: string;
+  /** Where a record of each attempt goes, beside a line in a log; neither is written without it. */
+  readonly attemptsTopic?: string | undefined;
   readonly sharedSecret: string;
   /** URL of each destination. */
   readonly urls: Readonly<Record<string, string>>;
@@ -25,10 +27,14 @@ const startsWithinMs = 60_000;
 export async function startBareLoop(
   { bench, sharedSecret }: Context,
   { destinationIds }: Pick<Stage, 'destinationIds'>,
-  { topic, urls }: { readonly topic: string; readonly urls: readonly string[] },
+  {
+    topic,
+    attemptsTopic,
+    urls,
+  }: Pick<BareLoopSettings, 'topic' | 'attemptsTopic'> & { urls: readonly string[] },
 ): Promise<BareLoop> {
   const settings: BareLoopSettings = {
-    ...{ brokers: bench.brokers, topic, sharedSecret, inFlight },
+    ...{ brokers: bench.brokers, topic, attemptsTopic, sharedSecret, inFlight },
     urls: Object.fromEntries(destinationIds.map((id, place) => [id, urls[place] ?? ''])),
   };
   const child = startChild<never, FromBareLoop>('delivery/bare-loop-process.ts', [JSON.stringify(settings)]);
