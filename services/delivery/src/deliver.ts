@@ -11,16 +11,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigView, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import type { ConsumedRecord, OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
+import type { ConsumedRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import {
-  decodeDelivery,
-  encodeDelivery,
-  tierDelaysMs,
-  userKeyOf,
-  type Delivery,
-  type TopicNames,
-} from '@tailrace/topics';
+import { decodeDelivery, tierDelaysMs, userKeyOf, type Delivery, type TopicNames } from '@tailrace/topics';
 import { requestHeaders, targetsOf, type Answer, type Sender, type Target } from '@tailrace/webhook';
 import type { Breakers, Permission } from './breaker.ts';
 import { decide, type RetryPolicy } from './decide.ts';
@@ -28,7 +21,6 @@ import type { Signal, Task } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 import { Order } from './order.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
-import { putOffUntil, tierUntil } from './put-off.ts';
 import {
   attemptRecord,
   closedNow,
@@ -38,7 +30,8 @@ import {
   type LoggedAttempt,
   type UrlResult,
 } from './results.ts';
-import { DueTimes, WaitingRoom } from './tiers.ts';
+import { Successors, type Job } from './successors.ts';
+import { WaitingRoom } from './tiers.ts';
 
 export interface DelivererDependencies {
   readonly names: TopicNames;
@@ -73,28 +66,23 @@ export interface DeliveryObserver {
   died(destinationId: string, reason: DeadReason): void;
 }
 
-/** A delivery, and what is to be called when it is done with here. */
-interface Job {
-  readonly work: Work;
-  readonly delivery: Delivery;
-}
-
 const refreshPauseMs = 1_000;
 
 export class Deliverer {
   readonly #deps: DelivererDependencies;
   readonly #now: () => number;
-  readonly #tiersMs: readonly number[];
-  readonly #dueTimes = new DueTimes();
+  readonly #successors: Successors;
   readonly #waitingRoom: WaitingRoom<Job>;
   readonly #order: Order<Job>;
-  /** Successors on their way to Kafka. No lane waits for them: a lane is about its receiver. */
-  readonly #writing = new Set<Promise<void>>();
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
     this.#now = dependencies.now ?? Date.now;
-    this.#tiersMs = tierDelaysMs(dependencies.policy.scheduleMs);
+    this.#successors = new Successors({
+      ...dependencies,
+      tiersMs: tierDelaysMs(dependencies.policy.scheduleMs),
+      now: this.#now,
+    });
     this.#waitingRoom = new WaitingRoom({
       onDue: (job) => {
         this.#enqueue(job);
@@ -142,7 +130,7 @@ export class Deliverer {
     this.#waitingRoom.clear();
     this.#order.stop();
     await this.#deps.lanes.drain();
-    await Promise.all(this.#writing);
+    await this.#successors.written();
   }
 
   #enqueue(job: Job): void {
@@ -284,9 +272,9 @@ export class Deliverer {
         this.#report(job.delivery, outcome, startedAt, results);
         return;
       case 'retry': {
-        const successor = this.#next(job, outcome);
-        this.#report(job.delivery, outcome, startedAt, results, successor.dueAt);
-        this.#moveToTier(job, this.#deps.names.retryTier(outcome.tierMs), successor);
+        const dueAt = this.#successors.retry(job, outcome);
+        this.#order.left(job, dueAt);
+        this.#report(job.delivery, outcome, startedAt, results, dueAt);
         return;
       }
       case 'dead': {
@@ -307,103 +295,39 @@ export class Deliverer {
     if (outcome.kind === 'dead') return this.#bury(parked, outcome.reason);
     if (outcome.kind === 'retry') {
       this.#deps.observer.parked(delivery.destinationId);
-      const successor = this.#next(parked, outcome);
-      this.#moveToTier(parked, this.#deps.names.retryTier(outcome.tierMs), successor);
+      this.#order.left(parked, this.#successors.retry(parked, outcome));
     }
     return 'none';
   }
 
-  /** Lets it wait in a tier, as it is, for a place in its lane. */
+  /** Lets it wait in a tier for a place in its lane; whatever follows it in order is written behind it. */
   #putOff(job: Job, waitMs: number): void {
-    const { work, delivery } = job;
-    const now = this.#now();
-    const promisedAt = delivery.placeAt ?? 0;
-    const placeAt = promisedAt > now ? promisedAt : now + waitMs;
-    const until = putOffUntil(placeAt, delivery.putOff, now, this.#tiersMs);
-    const { topic, dueAt } = this.#waitUntil(until, now, work.partition);
-    this.#deps.observer.putOff(delivery.destinationId);
-    this.#moveToTier(job, topic, {
-      ...delivery,
-      putOff: delivery.putOff + 1,
-      placeAt,
-      dueAt,
-      reason: 'lane-full',
-    });
+    this.#deps.observer.putOff(job.delivery.destinationId);
+    this.#order.left(job, this.#successors.putOff(job, waitMs));
   }
 
-  /** Lets it wait in a tier, as it is, behind an earlier one of its user. */
-  #putBehind({ work, delivery }: Job, until: number): void {
-    const { topic, dueAt } = this.#waitUntil(until + 1, this.#now(), work.partition);
-    this.#deps.observer.putBehind(delivery.destinationId);
-    this.#replace(work, topic, { ...delivery, dueAt, reason: 'behind' });
-  }
-
-  /** A tier, and a due time in it, for a wait that is no step of the schedule. */
-  #waitUntil(until: number, now: number, partition: number): { topic: string; dueAt: number } {
-    const topicOf = (tierMs: number): string => this.#deps.names.retryTier(tierMs);
-    const lastDueAt = (tierMs: number): number => this.#dueTimes.last(topicOf(tierMs), partition);
-    const { tierMs, earliestDueAt } = tierUntil(until, now, this.#tiersMs, lastDueAt);
-    const topic = topicOf(tierMs);
-    return { topic, dueAt: this.#dueTimes.next(topic, partition, earliestDueAt, now + tierMs) };
-  }
-
-  /** The delivery as it waits for its next attempt; whatever put it off is over. */
-  #next({ work, delivery }: Job, outcome: Outcome & { readonly kind: 'retry' }): Delivery {
-    const { tierMs, earliestDueAt, latestDueAt, reason } = outcome;
-    const topic = this.#deps.names.retryTier(tierMs);
-    const dueAt = this.#dueTimes.assign(topic, work.partition, earliestDueAt, latestDueAt);
-    return { ...delivery, dueAt, reason, putOff: 0, placeAt: undefined };
-  }
-
-  /** Whatever follows it in order is written behind it. */
-  #moveToTier(job: Job, topic: string, successor: Delivery): void {
-    this.#replace(job.work, topic, successor);
-    this.#order.left(job, successor.placeAt ?? successor.dueAt ?? 0);
+  /** Lets it wait in a tier behind an earlier one of its user. */
+  #putBehind(job: Job, until: number): void {
+    this.#deps.observer.putBehind(job.delivery.destinationId);
+    this.#successors.putBehind(job, until);
   }
 
   #bury(job: Job, reason: DeadReason): Signal {
-    const { work, delivery } = job;
-    const { deliveryId, destinationId, eventId, attempt } = delivery;
+    const { deliveryId, destinationId, eventId, attempt } = job.delivery;
     this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
     this.#deps.observer.died(destinationId, reason);
-    const waited = { dueAt: undefined, putOff: 0, placeAt: undefined, sequence: undefined };
-    this.#replace(work, this.#deps.names.deliveriesDead, { ...delivery, ...waited, reason }, () => {
+    this.#successors.bury(job, reason, () => {
       this.#order.ended(job);
     });
     return 'none';
   }
 
-  /** What somebody else wrote to the topic is kept as it is, with the reason beside it. */
   #buryMalformed(record: TrackedRecord, problem: string): void {
-    const { topic, partition, offset, key, value, headers } = record;
+    const { topic, partition, offset } = record;
     const reason: DeadReason = 'malformed-record';
     this.#deps.log.error({ topic, partition, offset, problem, reason }, 'dead letter');
     this.#deps.observer.died('unknown', reason);
-    this.#write(record.work, {
-      ...{ topic: this.#deps.names.deliveriesDead, partition, key, value },
-      headers: { ...headers, reason, 'last-answer': problem },
-    });
-  }
-
-  /** Publishes what takes the record's place. */
-  #replace(work: Work, topic: string, successor: Delivery, onWritten?: () => void): void {
-    if (!work.lost) this.#write(work, encodeDelivery(topic, successor, work.partition), onWritten);
-  }
-
-  /** Publishes, then calls the work finished. */
-  #write(work: Work, record: OutgoingRecord, onWritten?: () => void): void {
-    const written = this.#deps.publisher.publish(record).then(
-      () => {
-        work.done();
-        onWritten?.();
-      },
-      (failure: unknown) => {
-        // What could not be written before the end is unfinished, and whoever reads the partition next repeats it.
-        if (!isTailraceError(failure, 'shutting-down')) throw failure;
-      },
-    );
-    this.#writing.add(written);
-    void written.then(() => this.#writing.delete(written));
+    this.#successors.buryAsItIs(record, reason, problem);
   }
 
   #report(
