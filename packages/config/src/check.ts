@@ -3,7 +3,7 @@
  * them at once. Messages never repeat a write key, a secret, a key, a header's value or a URL: they end up in logs.
  */
 import { nearestName } from '@tailrace/errors';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
 import { destinationProblems } from './destination-rules.ts';
 import {
   field,
@@ -52,16 +52,22 @@ const ajv = new Ajv({
     Object.entries(formats).map(([name, refuse]) => [name, (text: string) => refuse(text) === undefined]),
   ),
 });
-const validateConfiguration = ajv.compile(configurationSchema);
-const validateSource = ajv.compile(sourceSchema);
-const validateDestination = ajv.compile(destinationSchema);
+/** Compiled when it is first needed: a command that checks nothing starts without. */
+function validatorOf(schema: AnySchema): () => ValidateFunction {
+  let validator: ValidateFunction | undefined;
+  return () => (validator ??= ajv.compile(schema));
+}
+
+const configurationValidator = validatorOf(configurationSchema);
+const sourceValidator = validatorOf(sourceSchema);
+const destinationValidator = validatorOf(destinationSchema);
 
 /**
  * `value` with its defaults, or every problem. Whether a destination's sources exist is not looked at here,
  * since they may be elsewhere: see {@link missingSources}.
  */
 export function checkConfiguration(value: unknown): Checked<Configuration> {
-  return check<Configuration>(validateConfiguration, value, (copy) => {
+  return check<Configuration>(configurationValidator(), value, (copy) => {
     const sources = items(field(copy, 'sources'));
     const destinations = items(field(copy, 'destinations'));
     return [
@@ -79,11 +85,11 @@ export interface CheckOptions {
 }
 
 export function checkSource(value: unknown, options?: CheckOptions): Checked<Source> {
-  return check<Source>(validateSource, value, () => [], options);
+  return check<Source>(sourceValidator(), value, () => [], options);
 }
 
 export function checkDestination(value: unknown, options?: CheckOptions): Checked<Destination> {
-  return check<Destination>(validateDestination, value, (copy) => destinationProblems(copy, []), options);
+  return check<Destination>(destinationValidator(), value, (copy) => destinationProblems(copy, []), options);
 }
 
 /** A problem for each source that a destination names and that is not among `sourceIds`. */

@@ -1,6 +1,10 @@
 #!/usr/bin/env node
-import { runCli } from './run.ts';
+import { enableCompileCache } from 'node:module';
 import { ofProcess } from './terminal.ts';
+
+// A third of a start is compiling what was compiled at the last one.
+enableCompileCache();
+const { runCli } = await import('./run.ts');
 
 // The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant.
 const warn = process.listeners('warning');
