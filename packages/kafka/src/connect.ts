@@ -102,7 +102,8 @@ const sessionTimeoutMs = 10_000;
 /** A member hears by it that the group shares out its partitions anew, and all others wait for that. */
 const heartbeatIntervalMs = 500;
 const adminCloseTimeoutMs = 1_000;
-const fetchBytes = { perPartition: 256 * 1024, total: 8 * 1024 * 1024 };
+/** As Kafka stores it. What is fetched at once is decoded in one go, and copied several times on the way. */
+const fetchBytes = { perPartition: 128 * 1024, total: 8 * 1024 * 1024 };
 const defaultTransactionTimeoutMs = 30_000;
 
 export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
