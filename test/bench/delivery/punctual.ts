@@ -1,7 +1,8 @@
 /**
  * How punctual retries are while a hundred thousand records wait, and what waiting costs. One part of them is laid
- * into the tiers by the bench, as the service would have: a fifth falls due during the run, the rest in an hour. The
- * others are retries of the service itself: a receiver turns one delivery in four away, and asks for a wait.
+ * into the long tiers by the bench, as the service would have: a fifth falls due during the run, the rest in an hour.
+ * The others are retries of the service itself, in the short tiers: a receiver turns one delivery in four away, and
+ * asks for a wait.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '@tailrace/topics';
@@ -17,7 +18,11 @@ import { describeGoal, type Report } from './report.ts';
 import { openStage, type Context } from './stage.ts';
 import { inTurn, select } from './wave.ts';
 
-const tiers = ['2s', '5s', '10s', '20s'] as const;
+/** As the receiver asks for. */
+const shortTiers = ['2s', '5s', '10s', '20s'] as const;
+/** For what falls due in the run, and for what does not: a tier is read in order, so the two share none. */
+const longTiers = { soon: ['2m', '5m'], later: ['1h', '2h'] } as const;
+const tiers = [...shortTiers, ...longTiers.soon, ...longTiers.later];
 const dueShare = 0.2;
 const duePerSecond = 500;
 const livePerSecond = 200;
@@ -48,18 +53,21 @@ export async function measurePunctuality(context: Context): Promise<Report> {
   await stage.feedAtOnce(wave, { to: warmUp });
   await stage.arrived(select(wave, { to: warmUp }), settlesWithinMs);
 
-  say(`punctual: laying ${waiting} records into ${tiers.length} tiers`);
+  say(`punctual: laying ${waiting} records into tiers`);
   const layMs = 5_000 + waiting / 5;
   const firstDueAt = Date.now() + layMs + idleMs;
+  const tierOf = (place: number): string => {
+    const those = place < due ? longTiers.soon : longTiers.later;
+    return stage.topics.retryTier(parseDuration(those[place % 2] ?? '') ?? NaN);
+  };
   const dueAtOf = (place: number): number =>
     place < due ? Math.round(firstDueAt + (place * 1_000) / duePerSecond) : firstDueAt + hourMs + place;
   for (let place = 0; place < waiting; place += layAtOnce) {
     const part = Array.from({ length: Math.min(layAtOnce, waiting - place) }, (_, offset) => place + offset);
     await Promise.all(
       part.map((place) => {
-        const topic = stage.topics.retryTier(parseDuration(tiers[place % tiers.length] ?? '') ?? NaN);
         const changes = { attempt: 1, step: 1, firstAttemptAt: Date.now(), dueAt: dueAtOf(place) };
-        return stage.write(topic, deliveryOf(wave.first + warmUp + place, 'd0', changes));
+        return stage.write(tierOf(place), deliveryOf(wave.first + warmUp + place, 'd0', changes));
       }),
     );
   }
@@ -94,7 +102,7 @@ export async function measurePunctuality(context: Context): Promise<Report> {
   const within = metrics.sum(`${retries}_bucket`, { le: '0.25' }) / metrics.sum(`${retries}_count`);
   const idleShare = (name: string): number => (idle[name] ?? NaN) / ((idleMs - 1_000) / 1_000);
   return {
-    title: `Punctual: ${waiting} records waiting in ${tiers.length} tiers (${tiers.join(', ')})`,
+    title: `Punctual: ${waiting} records waiting, in the longer of ${tiers.length} tiers (${tiers.join(', ')})`,
     tables: [
       table(
         ['from due to arrival, ms', 'p50', 'p99', 'max'],
