@@ -102,11 +102,8 @@ const sessionTimeoutMs = 10_000;
 /** A member hears by it that the group shares out its partitions anew, and all others wait for that. */
 const heartbeatIntervalMs = 500;
 const adminCloseTimeoutMs = 1_000;
-/**
- * As Kafka stores it. A partition's part has room for the largest request of a publisher, compressed: with less, all
- * parts but the first come empty where batches are so large; with more, a second batch is sent in part and thrown away.
- */
-const fetchBytes = { perPartition: 192 * 1024, total: 8 * 1024 * 1024 };
+/** As Kafka stores it. What is fetched at once is decoded in one go, and copied several times on the way. */
+const fetchBytes = { perPartition: 128 * 1024, total: 8 * 1024 * 1024 };
 const defaultTransactionTimeoutMs = 30_000;
 
 export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
