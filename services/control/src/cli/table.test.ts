@@ -19,4 +19,6 @@ test('what would steer a terminal is shown, not obeyed', () => {
 test('counts are readable', () => {
   assert.equal(countOf(1, 'dead letter'), '1 dead letter');
   assert.equal(countOf(1_200, 'dead letter'), '1,200 dead letters');
+  assert.equal(countOf(2, 'delivery'), '2 deliveries');
+  assert.equal(countOf(2, 'day'), '2 days');
 });

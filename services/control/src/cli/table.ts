@@ -26,7 +26,8 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** `1 dead letter`, `1,200 dead letters`. */
+/** `1 dead letter`, `1,200 dead letters`, `2 deliveries`. */
 export function countOf(count: number, thing: string): string {
-  return `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
+  const things = /[^aeiou]y$/.test(thing) ? `${thing.slice(0, -1)}ies` : `${thing}s`;
+  return `${formatCount(count)} ${count === 1 ? thing : things}`;
 }
