@@ -120,8 +120,8 @@ function sign(
 ): string {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = keys.publicKey;
-  // A leading zero keeps the number positive, as X.509 wants it.
-  certificate.serialNumber = `00${randomBytes(15).toString('hex')}`;
+  // Positive, as X.509 wants it, and without needless zeros in front, which OpenSSL refuses.
+  certificate.serialNumber = `01${randomBytes(15).toString('hex')}`;
   certificate.validity.notBefore = new Date(Date.now() - 10 * dayMs);
   certificate.validity.notAfter = notAfter;
   certificate.setSubject([{ name: 'commonName', value: subject }]);
