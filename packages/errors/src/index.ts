@@ -124,7 +124,7 @@ export const errorTable = {
   },
   overloaded: {
     status: 503,
-    meaning: 'more is waiting for Kafka than may be held in memory',
+    meaning: 'requests hold as much memory as they may together',
     mend: 'Send it again after the seconds in Retry-After.',
   },
   'kafka-unavailable': {
@@ -148,6 +148,29 @@ export const errorTable = {
     status: 503,
     meaning: 'a topic does not exist',
     mend: 'Create the topics with `npx tailrace topics apply`.',
+  },
+  'unreadable-batch': {
+    status: 400,
+    meaning: 'a batch of records cannot be decoded, or takes too much memory decoded',
+    mend: 'The message names the records and the reason. Send them again in smaller batches, or in another compression.',
+  },
+  'partition-missing': {
+    status: 503,
+    meaning: 'a record is for a partition that its topic does not have',
+    mend: 'Run `npx tailrace doctor`, which names the topics whose partition counts differ.',
+  },
+  'unequal-partitions': {
+    status: 503,
+    meaning:
+      'deliveries, its retry tiers, the replay lane and the dead letters do not have equally many partitions',
+    mend:
+      'Make them equal with `npx tailrace topics apply --partitions N --only deliveries`, where N is the largest ' +
+      'number among them; `npx tailrace doctor` names it.',
+  },
+  'too-few-brokers': {
+    status: 409,
+    meaning: 'a topic is to have more copies than there are brokers',
+    mend: 'Start as many brokers, or set TAILRACE_REPLICATION to the number that there is.',
   },
   'unknown-schema': {
     status: 400,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import kafkajs, { type Cluster } from 'kafkajs';
-import { coPartitionedAssigner, sharePartitions } from './assigner.ts';
+import type { Assigner, Cluster, PartitionAssigner } from 'kafkajs';
+import { coPartitionedAssigners, sharePartitions } from './assigner.ts';
+import kafkajs from './wire/library.ts';
 
 const { MemberAssignment } = kafkajs.AssignerProtocol;
 
@@ -79,32 +80,60 @@ test('the assignment does not depend on the order in which members are listed', 
   );
 });
 
+const counts: Record<string, number> = { deliveries: 6, 'deliveries.retry.10s': 6, short: 2 };
+const cluster = {
+  findTopicPartitionMetadata: (topic: string) =>
+    Array.from({ length: counts[topic] ?? 0 }, (_, partitionId) => ({ partitionId })),
+} as unknown as Cluster;
+
+/** The protocol of this release, and the one that it shares with the release before. */
+function protocolsOf(owned: number[]) {
+  const [sticky, former] = coPartitionedAssigners(() => owned).map((create) => create({ cluster }));
+  assert.ok(sticky && former);
+  return { sticky, former };
+}
+
+async function assignmentOf(assigning: ReturnType<Assigner['assign']>): Promise<Record<string, unknown>> {
+  return Object.fromEntries(
+    (await assigning).map(({ memberId, memberAssignment }) => [
+      memberId,
+      MemberAssignment.decode(memberAssignment)?.assignment,
+    ]),
+  );
+}
+
 test('one member owns the same partition numbers of every topic', async () => {
-  const counts: Record<string, number> = { deliveries: 6, 'deliveries.retry.10s': 6, short: 2 };
   const topics = Object.keys(counts);
-  const cluster = {
-    findTopicPartitionMetadata: (topic: string) => Array.from({ length: counts[topic] ?? 0 }),
-  } as unknown as Cluster;
-  const member = (memberId: string, owned: number[]) => {
-    const assigner = coPartitionedAssigner(() => owned)({ cluster });
-    return { memberId, memberMetadata: assigner.protocol({ topics }).metadata };
-  };
+  const member = (memberId: string, owned: number[]) => ({
+    memberId,
+    memberMetadata: protocolsOf(owned).sticky.protocol({ topics }).metadata,
+  });
   const members = [
     member('a', [0, 5]),
     member('b', [1]),
     { memberId: 'c', memberMetadata: Buffer.from('?') },
   ];
-  const leader = coPartitionedAssigner(() => [])({ cluster });
-  const assigned = await leader.assign({ members, topics });
-  const byMember = Object.fromEntries(
-    assigned.map(({ memberId, memberAssignment }) => [
-      memberId,
-      MemberAssignment.decode(memberAssignment)?.assignment,
-    ]),
-  );
-  assert.deepEqual(byMember, {
+  assert.deepEqual(await assignmentOf(protocolsOf([]).sticky.assign({ members, topics })), {
     a: { deliveries: [0, 5], 'deliveries.retry.10s': [0, 5], short: [0] },
     b: { deliveries: [1, 3], 'deliveries.retry.10s': [1, 3], short: [1] },
     c: { deliveries: [2, 4], 'deliveries.retry.10s': [2, 4], short: [] },
   });
+});
+
+test('members of the release before are let in, and get no topics that they do not read', async () => {
+  const topics = ['deliveries', 'short'];
+  const library = kafkajs.PartitionAssigners.roundRobin({ cluster } as Parameters<PartitionAssigner>[0]);
+  const { former } = protocolsOf([4, 5]);
+  assert.equal(former.name, library.name);
+  const members = [
+    { memberId: 'new', memberMetadata: former.protocol({ topics }).metadata },
+    { memberId: 'old', memberMetadata: library.protocol({ topics: ['deliveries'] }).metadata },
+  ];
+  assert.deepEqual(await assignmentOf(former.assign({ members, topics })), {
+    new: { deliveries: [4, 5, 2], short: [] },
+    old: { deliveries: [0, 1, 3] },
+  });
+  // Led by the old one, the new one gets its part too.
+  const byOld = await assignmentOf(library.assign({ members, topics: ['deliveries'] }));
+  assert.deepEqual(byOld, { new: { deliveries: [0, 2, 4] }, old: { deliveries: [1, 3, 5] } });
 });

@@ -3,31 +3,43 @@
  * them, so that a key's records are together wherever they wait. Sticky: a member keeps what it owns, up to its
  * fair share, so that a rebalance moves as few partitions as it can.
  */
-import kafkajs, { type Assigner, type Cluster, type GroupMember, type GroupMemberAssignment } from 'kafkajs';
+import type { Assigner, Cluster, GroupMember, GroupMemberAssignment } from 'kafkajs';
+import kafkajs from './wire/library.ts';
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
 
 const protocolName = 'tailrace-co-partitioned';
+/**
+ * What members of a release before offer in groups that were shared out in turns until then. Kafka lets no member
+ * into a group that offers none of the protocols that all others offer, so both are offered for one release; Kafka takes this
+ * one only while such a member is there. Its name and what members say are those of the client library, the shares are ours.
+ */
+const formerProtocolName = 'RoundRobinAssigner';
 const version = 0;
 
 /** @param owned the partition numbers this member owns now; told to the group's leader at each join. */
-export function coPartitionedAssigner(owned: () => readonly number[]) {
-  return ({ cluster }: { cluster: Cluster }): Assigner => ({
-    name: protocolName,
+export function coPartitionedAssigners(owned: () => readonly number[]) {
+  return [protocolName, formerProtocolName].map((name) => ({ cluster }: { cluster: Cluster }): Assigner => ({
+    name,
     version,
     protocol: ({ topics }) => ({
-      name: protocolName,
+      name,
       metadata: MemberMetadata.encode({ version, topics, userData: Buffer.from(JSON.stringify(owned())) }),
     }),
     assign: ({ members, topics }) => {
-      const counts = new Map(
-        topics.map((topic) => [topic, cluster.findTopicPartitionMetadata(topic).length]),
+      const counts = topics.map(
+        (topic) => [topic, cluster.findTopicPartitionMetadata(topic).length] as const,
       );
-      const shares = sharePartitions(members.map(memberClaim), Math.max(0, ...counts.values()));
+      const claims = members.map(memberClaim);
+      const shares = sharePartitions(claims, Math.max(0, ...counts.map(([, count]) => count)));
       return Promise.resolve(
-        [...shares].map(([memberId, partitions]): GroupMemberAssignment => {
+        claims.map(({ memberId, topics: subscribed }): GroupMemberAssignment => {
+          const share = shares.get(memberId) ?? [];
+          // A member of another release may not read all topics; its partitions of the others wait for a new owner.
           const assignment = Object.fromEntries(
-            [...counts].map(([topic, count]) => [topic, partitions.filter((partition) => partition < count)]),
+            counts
+              .filter(([topic]) => subscribed?.includes(topic) ?? true)
+              .map(([topic, count]) => [topic, share.filter((partition) => partition < count)]),
           );
           return {
             memberId,
@@ -36,7 +48,7 @@ export function coPartitionedAssigner(owned: () => readonly number[]) {
         }),
       );
     },
-  });
+  }));
 }
 
 interface Claim {
@@ -44,14 +56,20 @@ interface Claim {
   readonly owned: readonly number[];
 }
 
-function memberClaim({ memberId, memberMetadata }: GroupMember): Claim {
+/** Also of what is not understood: then it owns nothing and reads everything. */
+function memberClaim({ memberId, memberMetadata }: GroupMember): Claim & { topics?: readonly string[] } {
   try {
-    const userData = MemberMetadata.decode(memberMetadata)?.userData.toString() ?? '';
-    const owned: unknown = JSON.parse(userData);
-    return { memberId, owned: Array.isArray(owned) ? owned.filter(Number.isInteger) : [] };
+    const { topics, userData } = MemberMetadata.decode(memberMetadata) ?? {};
+    return { memberId, owned: partitionsIn(userData), ...(topics && { topics }) };
   } catch {
     return { memberId, owned: [] };
   }
+}
+
+function partitionsIn(userData: Buffer | undefined): number[] {
+  if (!userData || userData.length === 0) return [];
+  const owned: unknown = JSON.parse(userData.toString());
+  return Array.isArray(owned) ? owned.filter((entry): entry is number => Number.isInteger(entry)) : [];
 }
 
 /** Splits partitions 0..count-1 evenly; each member keeps what it claims, lowest first, up to its fair share. */
@@ -63,7 +81,7 @@ export function sharePartitions(claims: readonly Claim[], count: number): Map<st
   const least = Math.floor(count / members.length);
   let largerShares = count % members.length;
   const free = new Set(Array.from({ length: count }, (_, partition) => partition));
-  // Whoever owns most may keep one more than the others, where the split is uneven.
+  // The member that owns most may keep one more than the others, where the split is uneven.
   for (const { memberId, owned } of [...members].sort((a, b) => b.owned.length - a.owned.length)) {
     const claimed = [...new Set(owned)].filter((partition) => free.has(partition)).sort((a, b) => a - b);
     const quota = claimed.length > least && largerShares > 0 ? (largerShares--, least + 1) : least;

@@ -13,7 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import type { Admin } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
-import { topicOffsets } from './offsets.ts';
+import { committedOffsets, topicOffsets } from './offsets.ts';
 import { Partition } from './partition.ts';
 import { decodeProgress, type OffsetRange } from './progress.ts';
 import type { Session, TopicPartition } from './session.ts';
@@ -115,7 +115,7 @@ export function createAssignment(options: AssignmentOptions): Assignment {
       try {
         const starts = await startOffsets(admin, groupId, fresh);
         const located = fresh.map((partition) => {
-          const { offset, finished } = starts.get(keyOf(partition)) ?? { offset: 0, finished: [] };
+          const { offset, finished } = starts(partition);
           return { partition, offset, finished };
         });
         if (prepare && !isOver()) await prepare(located.map(newPartition), signal).catch(stopOnDefect);
@@ -213,10 +213,10 @@ async function startOffsets(
   admin: Admin,
   groupId: string,
   wanted: readonly Partition[],
-): Promise<Map<string, Start>> {
+): Promise<(partition: Partition) => Start> {
   const topics = [...new Set(wanted.map(({ topic }) => topic))];
   const starts = new Map<string, Start>();
-  const committed = await admin.fetchOffsets({ groupId, topics });
+  const committed = await committedOffsets(admin, groupId, topics);
   for (const { topic, partitions } of committed) {
     const uncommitted = partitions.some(({ offset }) => Number(offset) < 0);
     const beginnings = uncommitted ? await topicOffsets(admin, topic) : [];
@@ -229,5 +229,16 @@ async function startOffsets(
       starts.set(keyOf({ topic, partition }), start);
     }
   }
-  return starts;
+  const startOf = (partition: Partition): Start => {
+    const start = starts.get(keyOf(partition));
+    if (start) return start;
+    // Added a moment ago. Without this, what is not known would be taken for not yet read.
+    throw new TailraceError(
+      'kafka-unavailable',
+      `Kafka did not say where ${groupId} continues in ${partition.topic}, partition ${partition.partition}.`,
+    );
+  };
+  // Makes the library look for partitions again.
+  if (!wanted.every((partition) => starts.has(keyOf(partition)))) await admin.listGroups();
+  return startOf;
 }

@@ -4,15 +4,15 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
-import kafkajs, { type Admin, type ConsumerConfig, type KafkaConfig, type KafkaMessage } from 'kafkajs';
-import './compression.ts';
-import { coPartitionedAssigner } from './assigner.ts';
+import type { ConsumerConfig, KafkaConfig, PartitionerArgs } from 'kafkajs';
+import { openAdministration } from './administration.ts';
+import { coPartitionedAssigners } from './assigner.ts';
 import { maxWaitMs, startConsumption, type Consumption, type ConsumeOptions } from './consumption.ts';
 import {
   openExclusivePublisher,
   type ExclusivePublisher,
   type ExclusivePublisherOptions,
-} from './exclusive-publisher.ts';
+} from './publish/exclusive-publisher.ts';
 import { kafkaFailure } from './failure.ts';
 import {
   followerMaxWaitMs,
@@ -21,14 +21,32 @@ import {
   type Follower,
   type FollowOptions,
 } from './follower.ts';
-import { inspectCluster, inspectGroup, type ClusterReport, type GroupReport } from './inspect.ts';
+import {
+  inspectCluster,
+  inspectDurability,
+  inspectGroup,
+  type ClusterReport,
+  type GroupReport,
+  type TopicDurability,
+} from './inspect.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
-import { steadyPartitioner } from './partitioner.ts';
-import { BatchingPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
-import { lastOfEach, type ConsumedRecord } from './record.ts';
+import { topicOffsetsSince } from './offsets.ts';
+import { createTopicLayouts } from './publish/layouts.ts';
+import { partitionOfKey } from './publish/murmur2.ts';
+import { BatchingPublisher, type Publisher, type PublisherOptions } from './publish/publisher.ts';
 import { startScan, type Scan, type ScanOptions } from './scan.ts';
 import { startTail, type Tail, type TailOptions } from './tail.ts';
-import { ensureTopics, inspectTopics, type TopicReport, type TopicSpec } from './topics.ts';
+import {
+  addPartitions,
+  describeTopics,
+  ensureTopics,
+  inspectTopics,
+  type TopicDescription,
+  type TopicReport,
+  type TopicSpec,
+} from './topics.ts';
+import { createUnreadableReporter, type UnreadableBatch } from './unreadable.ts';
+import kafkajs from './wire/library.ts';
 
 export interface KafkaSettings {
   /** `host:port` of the bootstrap servers. */
@@ -71,6 +89,12 @@ export interface Kafka {
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
   /** The same without creating anything. */
   inspectTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
+  /** Those that exist, as they are now. */
+  describeTopics(names: readonly string[]): Promise<ReadonlyMap<string, TopicDescription>>;
+  /** Resolves when the topic has at least `count` partitions, each with a leader. Partitions are never removed. */
+  addPartitions(topic: string, count: number): Promise<void>;
+  /** Of those that exist: what an acknowledgement vouches for. */
+  inspectDurability(names: readonly string[]): Promise<ReadonlyMap<string, TopicDurability>>;
   listTopics(): Promise<string[]>;
   /** Tells this cluster from every other, also from one that was made anew at the same address. */
   clusterId(): Promise<string>;
@@ -101,35 +125,27 @@ const consumerRetry = { ...retry, restartOnFailure: () => Promise.resolve(false)
 const sessionTimeoutMs = 10_000;
 /** A member hears by it that the group shares out its partitions anew, and all others wait for that. */
 const heartbeatIntervalMs = 500;
-const adminCloseTimeoutMs = 1_000;
+/** How soon a partition that was added, or has a leader again, is seen where nothing fails. */
+const metadataMaxAge = 15_000;
 /** As Kafka stores it. What is fetched at once is decoded in one go, and copied several times on the way. */
 const fetchBytes = { perPartition: 128 * 1024, total: 8 * 1024 * 1024 };
 const defaultTransactionTimeoutMs = 30_000;
 
-export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
+/** @param onUnreadable called for each batch that a reader skips because it cannot be read */
+export function connectKafka(
+  settings: KafkaSettings,
+  log: KafkaLog,
+  onUnreadable?: (batch: UnreadableBatch) => void,
+): Kafka {
   const client = new kafkajs.Kafka(clientConfig(settings, log));
   const classify = (error: unknown): unknown => kafkaFailure(error, settings.brokers);
+  const reportUnreadable = createUnreadableReporter(log, onUnreadable);
   const opened = new Set<{ close(): Promise<void> }>();
-  let connectingAdmin: Promise<Admin> | undefined;
-
-  const admin = (): Promise<Admin> => {
-    connectingAdmin ??= (async () => {
-      const admin = client.admin({ retry });
-      await admin.connect();
-      return admin;
-    })();
-    connectingAdmin.catch(() => {
-      connectingAdmin = undefined;
-    });
-    return connectingAdmin;
-  };
-  const administer = async <T>(work: (admin: Admin) => Promise<T>): Promise<T> => {
-    try {
-      return await work(await admin());
-    } catch (error) {
-      throw classify(error);
-    }
-  };
+  const administration = openAdministration(() => client.admin({ retry }), classify);
+  const { admin, administer } = administration;
+  // One of its own: what it asks about one topic makes the library forget all others for a moment.
+  const metadata = openAdministration(() => client.admin({ retry }), classify);
+  const layouts = createTopicLayouts(metadata.administer);
   const remember = <T extends { close(): Promise<void> }>(resource: T): T => {
     opened.add(resource);
     return resource;
@@ -138,6 +154,7 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
   /** Consumers that read whole topics, each in a group of its own. */
   const readAlone = (fetching: Partial<ConsumerConfig>) => (groupId: string) =>
     client.consumer({
+      metadataMaxAge,
       ...fetching,
       groupId,
       sessionTimeout: followerSessionTimeoutMs,
@@ -153,7 +170,7 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       maxBytes: fetchBytes.total,
     });
     const connected = await administer((admin) => Promise.resolve(admin));
-    return startScan({ createConsumer, admin: connected, classify, log, toRecord }, options);
+    return startScan({ createConsumer, admin: connected, classify, log, reportUnreadable }, options);
   };
 
   return {
@@ -163,10 +180,11 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
           idempotent: true,
           maxInFlightRequests: 1,
           allowAutoTopicCreation: false,
-          createPartitioner: steadyPartitioner,
+          metadataMaxAge,
+          createPartitioner: namedPartition,
           retry,
         });
-      return remember(new BatchingPublisher(createProducer, classify, log, options));
+      return remember(new BatchingPublisher({ createProducer, layouts, classify, log }, options));
     },
 
     async exclusivePublisher(id, { transactionTimeoutMs = defaultTransactionTimeoutMs } = {}) {
@@ -175,20 +193,16 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
         transactionTimeout: transactionTimeoutMs,
         maxInFlightRequests: 1,
         allowAutoTopicCreation: false,
-        createPartitioner: steadyPartitioner,
+        metadataMaxAge,
+        createPartitioner: namedPartition,
         retry,
       });
       return remember(await openExclusivePublisher(producer, classify));
     },
 
     async partitioner(topic) {
-      const { topics } = await administer((admin) => admin.fetchTopicMetadata({ topics: [topic] }));
-      const partitionMetadata = topics[0]?.partitions ?? [];
-      const choose = steadyPartitioner();
-      return {
-        partitions: partitionMetadata.length,
-        partitionOf: (key) => choose({ topic, partitionMetadata, message: { key, value: null } }),
-      };
+      const { leaders } = await layouts.renew(topic);
+      return { partitions: leaders.length, partitionOf: (key) => partitionOfKey(key, leaders.length) };
     },
 
     async consume(options) {
@@ -201,14 +215,23 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
         maxBytesPerPartition: fetchBytes.perPartition,
         maxBytes: fetchBytes.total,
         allowAutoTopicCreation: false,
+        metadataMaxAge,
         retry: consumerRetry,
         partitionAssigners: options.coPartitioned
-          ? [coPartitionedAssigner(() => [...owned])]
+          ? coPartitionedAssigners(() => [...owned])
           : [kafkajs.PartitionAssigners.roundRobin],
       });
       return remember(
         await startConsumption(
-          { consumer, admin: await patiently(admin, classify, log), classify, log, owned, openScan },
+          {
+            consumer,
+            admin: await patiently(admin, classify, log),
+            classify,
+            log,
+            reportUnreadable,
+            owned,
+            openScan,
+          },
           options,
         ),
       );
@@ -218,7 +241,7 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       const createConsumer = readAlone({ maxWaitTimeInMs: followerMaxWaitMs });
       const connected = await administer((admin) => Promise.resolve(admin));
       return remember(
-        await startFollower({ createConsumer, admin: connected, classify, log, toRecord }, options),
+        await startFollower({ createConsumer, admin: connected, classify, log, reportUnreadable }, options),
       );
     },
 
@@ -230,7 +253,7 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
       });
       const connected = await administer((admin) => Promise.resolve(admin));
       return remember(
-        await startTail({ createConsumer, admin: connected, classify, log, toRecord }, options),
+        await startTail({ createConsumer, admin: connected, classify, log, reportUnreadable }, options),
       );
     },
 
@@ -238,12 +261,15 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
 
     ensureTopics: (specs) => administer((admin) => ensureTopics(admin, specs)),
     inspectTopics: (specs) => administer((admin) => inspectTopics(admin, specs)),
+    describeTopics: (names) => administer((admin) => describeTopics(admin, names)),
+    addPartitions: (topic, count) => administer((admin) => addPartitions(admin, topic, count)),
+    inspectDurability: (names) => administer((admin) => inspectDurability(admin, names)),
     inspectCluster: () => administer(inspectCluster),
     inspectGroup: (groupId, topics) => administer((admin) => inspectGroup(admin, groupId, topics)),
     listTopics: () => administer((admin) => admin.listTopics()),
     clusterId: () => administer(async (admin) => (await admin.describeCluster()).clusterId),
     async offsetsAt(topic, time) {
-      const found = await administer((admin) => admin.fetchTopicOffsetsByTimestamp(topic, time));
+      const found = await administer((admin) => topicOffsetsSince(admin, topic, time));
       return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
     },
 
@@ -270,13 +296,16 @@ export function connectKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
     async close() {
       for (const resource of opened) await resource.close();
       opened.clear();
-      const disconnected = connectingAdmin?.then((admin) => admin.disconnect()).catch(() => undefined);
-      connectingAdmin = undefined;
-      // One that is still waiting for a broker disconnects when it is done with that.
-      await Promise.race([disconnected, wait(adminCloseTimeoutMs, undefined, { ref: false })]);
+      await Promise.all([administration.close(), metadata.close()]);
     },
   };
 }
+
+/** Whatever is published names its partition, which stays the same when its request is repeated. */
+const namedPartition =
+  () =>
+  ({ message }: PartitionerArgs) =>
+    message.partition ?? 0;
 
 function clientConfig({ brokers, clientId, sasl, ssl }: KafkaSettings, log: KafkaLog): KafkaConfig {
   return {
@@ -289,7 +318,8 @@ function clientConfig({ brokers, clientId, sasl, ssl }: KafkaSettings, log: Kafk
     retry,
     // The library keeps things of its own in it.
     ...(sasl && { sasl: { ...sasl } as KafkaConfig['sasl'] & object }),
-    ...(ssl && { ssl: ssl.ca === undefined ? true : { ca: ssl.ca } }),
+    // Said explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not decide.
+    ...(ssl && { ssl: { rejectUnauthorized: true, ...(ssl.ca !== undefined && { ca: ssl.ca }) } }),
   };
 }
 
@@ -309,16 +339,4 @@ async function patiently<T>(
       await wait(1_000);
     }
   }
-}
-
-function toRecord(topic: string, partition: number, message: KafkaMessage): ConsumedRecord {
-  return {
-    topic,
-    partition,
-    offset: Number(message.offset),
-    timestamp: Number(message.timestamp),
-    key: message.key,
-    value: message.value,
-    headers: lastOfEach(message.headers),
-  };
 }

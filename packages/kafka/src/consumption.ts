@@ -7,15 +7,17 @@
  * are committed by us alone, on a timer. What happens in a rebalance is for assignment.ts to say.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
 import { createAssignment, type PreparePartitions } from './assignment.ts';
 import { createCommitter } from './commits.ts';
 import type { KafkaLog } from './log.ts';
 import type { Partition } from './partition.ts';
-import { lastOfEach, type ConsumedRecord } from './record.ts';
+import { fetchedRecords, lastOfEach, type ConsumedRecord, type RecordHeader } from './record.ts';
 import { startRest } from './rest.ts';
 import type { Scan, ScanOptions } from './scan.ts';
 import { startSession, type Session } from './session.ts';
+import type { ReportUnreadable, UnreadableBatch } from './unreadable.ts';
+import type { FetchedRecord } from './wire/record-batch.ts';
 import { createUnfinished } from './unfinished.ts';
 import type { Mark } from './watermark.ts';
 
@@ -27,6 +29,11 @@ export interface ConsumeOptions {
    * work, which calls `record.done()` when it is finished.
    */
   readonly onRecord: (record: TrackedRecord) => void;
+  /**
+   * Called, in the order of the partition, for a batch that cannot be read. It has been reported already. Calls
+   * `work.done()` when the batch may be passed over; by default that is immediately.
+   */
+  readonly onUnreadable?: (batch: UnreadableBatch, work: Work) => void;
   /** Unfinished work of one partition beyond which it is paused; by default 1,000 records or 4 MB. */
   readonly limits?: (topic: string) => PartitionLimits;
   /** Finished work is committed this often; what finished since is repeated after a crash. Default 400 ms. */
@@ -112,19 +119,23 @@ export interface ConsumptionDependencies {
   readonly admin: Admin;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
+  readonly reportUnreadable: ReportUnreadable;
   /** Told to the assigner at each join. */
   readonly owned: Set<number>;
   readonly openScan: (options: ScanOptions) => Promise<Scan>;
 }
 
 export async function startConsumption(
-  { consumer, admin, classify, log, owned, openScan }: ConsumptionDependencies,
+  { consumer, admin, classify, log, reportUnreadable, owned, openScan }: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
   const {
     groupId,
     topics,
     onRecord,
+    onUnreadable = (_batch: UnreadableBatch, work: Work) => {
+      work.done();
+    },
     limits = () => defaultLimits,
     commitIntervalMs = 400,
     prepare,
@@ -160,11 +171,11 @@ export async function startConsumption(
       return;
     }
     partition.end = end;
-    for (const message of batch.messages) {
-      const offset = Number(message.offset);
+    for (const fetched of fetchedRecords(batch)) {
+      const { offset } = fetched;
       if (offset < partition.next) continue;
       if (partition.finishedBefore(offset)) partition.passOver(offset);
-      else handOut(partition, message);
+      else handOut(partition, fetched);
     }
     partition.skipTo(Number(batch.lastOffset()) + 1);
     payload.resolveOffset(batch.lastOffset());
@@ -174,16 +185,17 @@ export async function startConsumption(
     }
   };
 
-  const handOut = (partition: Partition, message: KafkaMessage): void => {
-    const bytes = (message.key?.length ?? 0) + (message.value?.length ?? 0);
-    const work = new PartitionWork(
-      partition,
-      Number(message.offset),
-      Number(message.timestamp),
-      bytes,
-      finished,
-    );
-    onRecord(new HandedOutRecord(work, message));
+  const handOut = (partition: Partition, fetched: FetchedRecord): void => {
+    const { offset, timestamp, key, value, unreadable } = fetched;
+    const bytes = (key?.length ?? 0) + (value?.length ?? 0);
+    const work = new PartitionWork(partition, offset, timestamp, bytes, finished);
+    if (!unreadable) {
+      onRecord(new HandedOutRecord(work, fetched));
+      return;
+    }
+    const found = { topic: partition.topic, partition: partition.partition, ...unreadable };
+    reportUnreadable(found);
+    onUnreadable(found, work);
   };
 
   const finished = (partition: Partition): void => {
@@ -340,13 +352,19 @@ class HandedOutRecord implements TrackedRecord {
   readonly work: Work;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  readonly headers: Readonly<Record<string, Buffer>>;
+  readonly headerList: readonly RecordHeader[];
+  #headers: Readonly<Record<string, Buffer>> | undefined;
 
-  constructor(work: Work, { key, value, headers }: KafkaMessage) {
+  constructor(work: Work, { key, value, headers }: FetchedRecord) {
     this.work = work;
     this.key = key;
     this.value = value;
-    this.headers = lastOfEach(headers);
+    this.headerList = headers;
+  }
+
+  /** Made when first used. */
+  get headers(): Readonly<Record<string, Buffer>> {
+    return (this.#headers ??= lastOfEach(this.headerList));
   }
 
   get topic(): string {

@@ -1,6 +1,10 @@
 /**
- * Turns what the client library throws into Tailrace's own errors, with a sentence that says how to mend it.
- * One classifier for producers, consumers and administration.
+ * Turns what the client library throws into Tailrace's own errors, with a sentence that says what to do. One
+ * classifier for producers, consumers and administration.
+ *
+ * Not all that the library throws has a name of its own: while brokers hang or connections close under it, it throws
+ * plain errors ("Broker not connected") and type errors. What is thrown in its code is trouble with Kafka, whatever its
+ * name; what is thrown in ours is a defect.
  */
 import { TailraceError } from '@tailrace/errors';
 
@@ -36,7 +40,7 @@ export function kafkaFailure(error: unknown, brokers: readonly string[]): unknow
   if (types.includes('MESSAGE_TOO_LARGE') || types.includes('RECORD_LIST_TOO_LARGE')) {
     return new TailraceError('record-too-large', undefined, options);
   }
-  if (chain.some(({ name }) => name.startsWith('KafkaJS')) || chain.some(isNetworkError)) {
+  if (chain.some(isOfLibrary) || chain.some(isNetworkError)) {
     const root = chain.at(-1) ?? error;
     return new TailraceError(
       'kafka-unavailable',
@@ -58,6 +62,12 @@ export function errorChain(error: unknown): LibraryError[] {
     next = current.cause ?? current.originalError ?? current.errors?.[0];
   }
   return chain;
+}
+
+function isOfLibrary({ name, stack = '' }: LibraryError): boolean {
+  if (name.startsWith('KafkaJS')) return true;
+  const thrower = stack.split('\n').find((line) => /^\s+at /.test(line) && !line.includes('node:'));
+  return thrower?.includes('node_modules/kafkajs/') === true;
 }
 
 function isNetworkError(error: LibraryError): boolean {

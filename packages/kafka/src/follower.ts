@@ -4,11 +4,12 @@
  * client library reads through groups, is named after this process alone, and vanishes with it.
  */
 import { randomUUID } from 'node:crypto';
-import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
 import { topicOffsets, type TopicOffsets } from './offsets.ts';
-import type { ConsumedRecord } from './record.ts';
+import { fetchedRecords, toRecord, type ConsumedRecord } from './record.ts';
 import { startSession } from './session.ts';
+import type { ReportUnreadable } from './unreadable.ts';
 
 export interface FollowOptions {
   readonly topic: string;
@@ -33,7 +34,7 @@ export interface FollowerDependencies {
   readonly admin: Admin;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
-  readonly toRecord: (topic: string, partition: number, message: KafkaMessage) => ConsumedRecord;
+  readonly reportUnreadable: ReportUnreadable;
 }
 
 /** Idle fetches last this long; a new record ends one at once. */
@@ -51,6 +52,11 @@ const leaveTimeoutMs = 2_000;
  * after another and from each broker, are taken for the end. (A fetch that fails is over at once.)
  */
 const idleFetchesAtEnd = 2;
+/**
+ * For a partition of which nothing came yet this takes longer than a partition that has no leader goes unnoticed: until
+ * then no fetch names it.
+ */
+const idleFetchesAtEndOfUnread = 40;
 
 interface Waiter {
   readonly ends: ReadonlyMap<number, number>;
@@ -59,7 +65,7 @@ interface Waiter {
 }
 
 export async function startFollower(
-  { createConsumer, admin, classify, log, toRecord }: FollowerDependencies,
+  { createConsumer, admin, classify, log, reportUnreadable }: FollowerDependencies,
   { topic, onRecord }: FollowOptions,
 ): Promise<Follower> {
   const consumer = createConsumer(`${topic}.follower.${randomUUID()}`);
@@ -72,9 +78,10 @@ export async function startFollower(
   const settleWaiters = (): void => {
     waiters = waiters.filter(({ ends, idleFetches, resolve }) => {
       const reached = [...ends].every(([partition, end]) => position(partition) >= end);
+      const isUnread = [...ends.keys()].some((partition) => !positions.has(partition));
+      const wanted = isUnread ? idleFetchesAtEndOfUnread : idleFetchesAtEnd;
       const idle =
-        fetchedFrom.size > 0 &&
-        [...fetchedFrom].every((broker) => (idleFetches.get(broker) ?? 0) >= idleFetchesAtEnd);
+        fetchedFrom.size > 0 && [...fetchedFrom].every((broker) => (idleFetches.get(broker) ?? 0) >= wanted);
       if (reached || idle) resolve();
       return !reached && !idle;
     });
@@ -89,11 +96,11 @@ export async function startFollower(
     const { partition } = batch;
     // The topic was made anew: what it holds now replaces what was read of the old one.
     if (Number(batch.highWatermark) < position(partition)) positions.delete(partition);
-    for (const message of batch.messages) {
-      const offset = Number(message.offset);
-      if (offset < position(partition)) continue;
-      positions.set(partition, offset + 1);
-      onRecord(toRecord(topic, partition, message));
+    for (const fetched of fetchedRecords(batch)) {
+      if (fetched.offset < position(partition)) continue;
+      positions.set(partition, fetched.offset + 1);
+      if (fetched.unreadable) reportUnreadable({ topic, partition, ...fetched.unreadable });
+      else onRecord(toRecord(topic, partition, fetched));
     }
     positions.set(partition, Math.max(position(partition), Number(batch.lastOffset()) + 1));
     payload.resolveOffset(batch.lastOffset());
@@ -120,6 +127,13 @@ export async function startFollower(
     fetchedFrom.add(broker);
     if (duration < followerMaxWaitMs * 0.9) return;
     for (const { idleFetches } of waiters) idleFetches.set(broker, (idleFetches.get(broker) ?? 0) + 1);
+    settleWaiters();
+  });
+
+  // A batch of nothing but transaction markers or aborted records is told of, and never handed over.
+  consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
+    if (payload.batchSize > 0) return;
+    positions.set(payload.partition, Math.max(position(payload.partition), Number(payload.lastOffset) + 1));
     settleWaiters();
   });
 

@@ -12,12 +12,20 @@ export type {
   ExclusivePublisher,
   ExclusivePublisherOptions,
   ExclusiveRecord,
-} from './exclusive-publisher.ts';
+} from './publish/exclusive-publisher.ts';
 export type { Follower, FollowOptions } from './follower.ts';
-export type { ClusterReport, GroupReport } from './inspect.ts';
+export type { ClusterReport, GroupReport, TopicDurability } from './inspect.ts';
 export type { KafkaLog } from './log.ts';
-export type { Publisher, PublisherOptions } from './publisher.ts';
-export type { ConsumedRecord, OutgoingRecord } from './record.ts';
+export type { Publisher, PublisherOptions } from './publish/publisher.ts';
+export {
+  lastOfEach,
+  readBack,
+  type ConsumedRecord,
+  type OutgoingHeaders,
+  type OutgoingRecord,
+  type RecordHeader,
+} from './record.ts';
 export type { Scan, ScanOptions } from './scan.ts';
 export type { Tail, TailOptions, TailPosition } from './tail.ts';
-export type { TopicReport, TopicSpec } from './topics.ts';
+export type { TopicDescription, TopicReport, TopicSpec } from './topics.ts';
+export type { UnreadableBatch } from './unreadable.ts';

@@ -38,14 +38,17 @@ test('it is full by records or by bytes, and roomy again when half of that is fi
   }
 });
 
-test('one stuck record makes it full, however many finish behind it', () => {
+test('one stuck record does not make it full, however many finish behind it', () => {
   const partition = started({ records: 10, bytes: 1_000 });
   const stuck = partition.handOut(100, 1);
   let offset = 101;
-  while (!partition.full) partition.finish(partition.handOut(offset++, 1), 1);
-  assert.deepEqual([partition.unfinished, partition.roomy, partition.uncommitted], [1, false, 200]);
+  while (offset < 5_101) partition.finish(partition.handOut(offset++, 1), 1);
+  assert.deepEqual([partition.full, partition.roomy, partition.uncommitted], [false, true, 5_001]);
+  const isFinished = partition.finishedNow();
+  assert.deepEqual([100, 101, 5_100, 5_101].map(isFinished), [false, true, true, false]);
+  assert.ok(partition.progress.metadata.length < 20, partition.progress.metadata);
   partition.finish(stuck, 1);
-  assert.deepEqual([partition.full, partition.roomy, partition.committable], [false, true, offset]);
+  assert.deepEqual([partition.full, partition.uncommitted, partition.committable], [false, 0, offset]);
 });
 
 test('the lag counts from the watermark to the end of the partition', () => {

@@ -66,21 +66,12 @@ export class Partition {
   }
 
   get full(): boolean {
-    return (
-      this.#unfinished >= this.#limits.records ||
-      this.#unfinishedBytes >= this.#limits.bytes ||
-      // A single stuck record must not let the finished ones behind it pile up without bound.
-      this.uncommitted >= this.#limits.records * 20
-    );
+    return this.#unfinished >= this.#limits.records || this.#unfinishedBytes >= this.#limits.bytes;
   }
 
   /** Enough has finished to go on. */
   get roomy(): boolean {
-    return (
-      this.#unfinished <= this.#limits.records / 2 &&
-      this.#unfinishedBytes <= this.#limits.bytes / 2 &&
-      this.uncommitted < this.#limits.records * 10
-    );
+    return this.#unfinished <= this.#limits.records / 2 && this.#unfinishedBytes <= this.#limits.bytes / 2;
   }
 
   handOut(offset: number, bytes: number): Mark {
@@ -107,10 +98,12 @@ export class Partition {
 
   /** Tells of records from `committable` on whether they were finished at the time of this call. */
   finishedNow(): (offset: number) => boolean {
-    const finished = new Set<number>();
-    for (const mark of this.#watermark?.window() ?? []) if (mark.finished) finished.add(mark.offset);
+    const finished: OffsetRange[] = [];
+    for (const run of this.#watermark?.window() ?? []) {
+      if (run.finished) finished.push({ from: run.offset, to: run.to });
+    }
     const before = this.#finishedBefore;
-    return (offset) => finished.has(offset) || before.some(({ from, to }) => from <= offset && offset < to);
+    return (offset) => isInside(offset, finished) || isInside(offset, before);
   }
 
   /** Steps over a record that is finished already. */
@@ -130,4 +123,15 @@ export class Partition {
     this.#unfinished = 0;
     this.#unfinishedBytes = 0;
   }
+}
+
+/** Whether one of these ranges, which are in order, holds the offset. */
+function isInside(offset: number, ranges: readonly OffsetRange[]): boolean {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ranges[middle]?.to ?? Infinity) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return (ranges[low]?.from ?? Infinity) <= offset;
 }

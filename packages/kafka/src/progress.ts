@@ -6,7 +6,7 @@
  * The text is `f1:` and, in base64, the lengths of runs of offsets as variable-length integers: so many
  * unfinished, so many finished, in turn, from the committed offset on.
  */
-import type { Mark } from './watermark.ts';
+import type { Run } from './watermark.ts';
 
 /** Offsets from `from` up to, and without, `to`. */
 export interface OffsetRange {
@@ -20,26 +20,27 @@ const maxTextLength = 4_000;
 const maxBytes = Math.floor(((maxTextLength - prefix.length) * 3) / 4) - 3;
 
 /**
- * @param window marks in the order of their offsets, the first of them unfinished; offsets between two marks
+ * @param window runs in the order of their offsets, the first of them unfinished; offsets between two runs
  * hold no record. Where the text would be too long, the highest offsets are left out, and may be repeated.
  */
-export function encodeProgress(window: Iterable<Mark>): string {
+export function encodeProgress(window: Iterable<Run>): string {
   const bytes: number[] = [];
   let finished = false;
   let runLength = 0;
   let next: number | undefined;
-  for (const mark of window) {
-    const gap = next === undefined ? 0 : mark.offset - next;
-    next = mark.offset + 1;
-    if (mark.finished === finished) {
-      runLength += gap + 1;
+  for (const run of window) {
+    const gap = next === undefined ? 0 : run.offset - next;
+    const length = run.to - run.offset;
+    next = run.to;
+    if (run.finished === finished) {
+      runLength += gap + length;
       continue;
     }
     if (bytes.length > maxBytes - 10) return finishedText(bytes);
     // A gap counts with the run before it: there is nothing in it that could be repeated.
     pushVarint(bytes, runLength + gap);
-    finished = mark.finished;
-    runLength = 1;
+    finished = run.finished;
+    runLength = length;
   }
   if (finished) pushVarint(bytes, runLength);
   return finishedText(bytes);

@@ -7,11 +7,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { TailraceError } from '@tailrace/errors';
-import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
 import { topicOffsets, topicOffsetsSince } from './offsets.ts';
-import type { ConsumedRecord } from './record.ts';
+import { fetchedRecords, toRecord, type ConsumedRecord } from './record.ts';
 import { startSession } from './session.ts';
+import type { ReportUnreadable } from './unreadable.ts';
 
 export interface ScanOptions {
   readonly topic: string;
@@ -42,7 +43,7 @@ export interface ScanDependencies {
   readonly admin: Admin;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
-  readonly toRecord: (topic: string, partition: number, message: KafkaMessage) => ConsumedRecord;
+  readonly reportUnreadable: ReportUnreadable;
 }
 
 /** Fetching pauses beyond the one and goes on below the other; a fetch may go beyond by what it brings. */
@@ -60,7 +61,7 @@ interface Span {
 }
 
 export async function startScan(
-  { createConsumer, admin, classify, log, toRecord }: ScanDependencies,
+  { createConsumer, admin, classify, log, reportUnreadable }: ScanDependencies,
   options: ScanOptions,
 ): Promise<Scan> {
   const { topic } = options;
@@ -89,11 +90,15 @@ export async function startScan(
     payload.resolveOffset(batch.lastOffset());
     if (!span || closed) return;
     const records: ConsumedRecord[] = [];
-    for (const message of batch.messages) {
-      const offset = Number(message.offset);
-      if (offset < span.next || offset >= span.end) continue;
-      records.push(toRecord(topic, batch.partition, message));
-      bytesRead += sizeOf(message);
+    const { partition } = span;
+    for (const fetched of fetchedRecords(batch)) {
+      if (fetched.offset < span.next || fetched.offset >= span.end) continue;
+      if (fetched.unreadable) {
+        reportUnreadable({ topic, partition, ...fetched.unreadable });
+        continue;
+      }
+      records.push(toRecord(topic, partition, fetched));
+      bytesRead += sizeOf(fetched);
     }
     if (records.length > 0) read.push(records);
     advance(span, Number(batch.lastOffset()) + 1);

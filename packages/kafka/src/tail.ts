@@ -4,11 +4,12 @@
  * reading is named after this process alone, and vanishes with it.
  */
 import { randomUUID } from 'node:crypto';
-import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
 import { topicOffsets } from './offsets.ts';
-import type { ConsumedRecord } from './record.ts';
+import { fetchedRecords, toRecord, type ConsumedRecord } from './record.ts';
 import { startSession } from './session.ts';
+import type { ReportUnreadable } from './unreadable.ts';
 
 export interface TailPosition {
   readonly topic: string;
@@ -47,7 +48,7 @@ export interface TailDependencies {
   readonly admin: Admin;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
-  readonly toRecord: (topic: string, partition: number, message: KafkaMessage) => ConsumedRecord;
+  readonly reportUnreadable: ReportUnreadable;
 }
 
 interface Place {
@@ -66,7 +67,7 @@ interface Waiter {
 const leaveTimeoutMs = 2_000;
 
 export async function startTail(
-  { createConsumer, admin, classify, log, toRecord }: TailDependencies,
+  { createConsumer, admin, classify, log, reportUnreadable }: TailDependencies,
   { topics, startOf, onRecords }: TailOptions,
 ): Promise<Tail> {
   const places = new Map<string, Place>();
@@ -116,12 +117,15 @@ export async function startTail(
     place.end = Number(batch.highWatermark);
     // The topic was made anew.
     if (place.end < place.next) place.next = 0;
-    const records = batch.messages
-      .filter(({ offset }) => Number(offset) >= place.next)
-      .map((message) => toRecord(batch.topic, batch.partition, message));
+    const { topic, partition } = batch;
+    const records: ConsumedRecord[] = [];
+    for (const fetched of fetchedRecords(batch)) {
+      if (fetched.offset < place.next) continue;
+      if (fetched.unreadable) reportUnreadable({ topic, partition, ...fetched.unreadable });
+      else records.push(toRecord(topic, partition, fetched));
+    }
     const next = Math.max(place.next, Number(batch.lastOffset()) + 1);
-    if (records.length > 0)
-      await onRecords(records, { topic: batch.topic, partition: batch.partition, next });
+    if (records.length > 0) await onRecords(records, { topic, partition, next });
     place.next = next;
     payload.resolveOffset(batch.lastOffset());
     settleWaiters();

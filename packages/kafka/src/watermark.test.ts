@@ -120,6 +120,38 @@ test('the span counts what waits, also after finished marks were cut off', () =>
   assert.equal(watermark.committable, 10_000);
 });
 
+test('what is finished between unfinished records is kept as one run, in whatever order it finished', () => {
+  const places = fc.array(fc.record({ gap: fc.nat(2), finishes: fc.boolean() }), { maxLength: 60 });
+  fc.assert(
+    fc.property(places, fc.infiniteStream(fc.nat()), (records, order) => {
+      const watermark = new Watermark(0);
+      let offset = 0;
+      const marks = records.map(({ gap, finishes }) => {
+        offset += gap;
+        return { mark: watermark.handOut(offset++), finishes };
+      });
+      const open = marks.filter(({ finishes }) => finishes);
+      for (const turn of order) {
+        if (open.length === 0) break;
+        const [next] = open.splice(turn % open.length, 1);
+        if (next) watermark.finish(next.mark);
+      }
+      const runs = [...watermark.window()];
+      for (const [index, run] of runs.entries()) {
+        if (run.finished)
+          assert.equal(runs[index - 1]?.finished, false, 'two finished runs, or the first is one');
+      }
+      const first = marks.findIndex(({ finishes }) => !finishes);
+      const above = first < 0 ? [] : marks.slice(first);
+      assert.equal(watermark.span, above.length);
+      for (const { mark, finishes } of above) {
+        const run = runs.find(({ offset, to }) => offset <= mark.offset && mark.offset < to);
+        assert.equal(run?.finished, finishes);
+      }
+    }),
+  );
+});
+
 test('an offset is handed out once', () => {
   const watermark = new Watermark(7);
   watermark.handOut(7);

@@ -17,7 +17,7 @@ export {
   type Cidr,
 } from './kinds.ts';
 export { createLog, createLogTo, type Log } from './log.ts';
-export { buckets, createMetrics, watchLag, type Metrics } from './metrics.ts';
+export { buckets, countUnreadable, createMetrics, watchLag, type Metrics } from './metrics.ts';
 export { listen, startProbeServer, type ProbeServer } from './probe-server.ts';
 export { exitCodes, runService, type ServiceContext, type ServiceShape } from './run.ts';
 export {

@@ -74,6 +74,17 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   };
 }
 
+/** What to give `connectKafka`, so that batches which a service skips are counted. */
+export function countUnreadable(
+  metrics: Metrics,
+): (batch: { readonly topic: string; readonly reason: string }) => void {
+  const help = 'Batches of records that could not be read and were skipped, by topic and reason.';
+  const skipped = metrics.counter('tailrace_unreadable_batches_total', help, ['topic', 'reason']);
+  return ({ topic, reason }) => {
+    skipped.inc({ topic, reason });
+  };
+}
+
 /** The lag of a service that consumes, by the same name in all of them. */
 export function watchLag(
   metrics: Metrics,

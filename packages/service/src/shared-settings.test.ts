@@ -72,6 +72,7 @@ test('topics have the documented defaults', () => {
   const { topics } = readSettings({}, { topics: topicSettings() });
   assert.equal(topics.prefix, 'tailrace.');
   assert.equal(topics.partitions, 6);
+  assert.equal(topics.replication, undefined);
   const minutes = topics.retryScheduleMs.map((delayMs) => delayMs / 60_000);
   assert.deepEqual(minutes, [1 / 6, 1, 5, 20, 60, 60, 60, 20]);
 });

@@ -127,11 +127,14 @@ export function retrySchedule(): Setting<readonly number[]> {
 export function topicSettings(): Setting<{
   readonly prefix: string;
   readonly partitions: number;
+  /** Copies of each record in topics that are created; undefined for what the number of brokers allows. */
+  readonly replication: number | undefined;
   readonly retryScheduleMs: readonly number[];
 }> {
   return group({
     prefix: topicPrefix(),
     partitions: integer('TAILRACE_PARTITIONS', { min: 1, max: 10_000 }, 6),
+    replication: integer('TAILRACE_REPLICATION', { min: 1, max: 9 }),
     retryScheduleMs: retrySchedule(),
   });
 }

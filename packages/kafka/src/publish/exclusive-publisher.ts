@@ -9,10 +9,11 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
-import kafkajs, { type Message, type Producer } from 'kafkajs';
-import { errorChain } from './failure.ts';
-import { maxRequestBytes } from './publisher.ts';
-import type { OutgoingRecord } from './record.ts';
+import type { CompressionTypes, Message, Producer } from 'kafkajs';
+import { errorChain } from '../failure.ts';
+import { maxRequestBytes } from './lane.ts';
+import type { OutgoingRecord } from '../record.ts';
+import kafkajs from '../wire/library.ts';
 
 export interface ExclusivePublisher {
   /**
@@ -72,11 +73,13 @@ export async function openExclusivePublisher(
         // One request after the other: the library repeats what is still on its way to one broker when
         // another broker fails, under new sequence numbers.
         for (const together of requestsOf(records)) {
-          await transaction.sendBatch({
+          const written = await transaction.sendBatch({
             acks: -1,
             compression: compressionOf(together),
             topicMessages: [{ topic: together[0]?.topic ?? '', messages: together.map(messageOf) }],
           });
+          // The library passes over records of a partition that it does not know.
+          if (written.length === 0) throw partitionMissing(together[0]);
         }
         await transaction.commit().catch((error: unknown) => {
           throw isOfType(error, beingShutOut) ? superseded(error) : error;
@@ -88,6 +91,11 @@ export async function openExclusivePublisher(
     },
     close,
   };
+}
+
+function partitionMissing({ topic, partition }: Partial<ExclusiveRecord> = {}): TailraceError {
+  const message = `The topic ${topic ?? ''} has no partition ${partition ?? ''}. Run \`npx tailrace doctor\`.`;
+  return new TailraceError('partition-missing', message);
 }
 
 /** The broker also says so after an outage that outlasted the transaction; whoever opens a new one finds out. */
@@ -124,12 +132,12 @@ function superseded(error: unknown): TailraceError {
   return new TailraceError('superseded', undefined, { cause: error as Error });
 }
 
-function compressionOf(records: readonly ExclusiveRecord[]): kafkajs.CompressionTypes {
+function compressionOf(records: readonly ExclusiveRecord[]): CompressionTypes {
   let bytes = 0;
   for (const { value } of records) bytes += value?.length ?? 0;
   return bytes >= compressFromBytes ? kafkajs.CompressionTypes.ZSTD : kafkajs.CompressionTypes.None;
 }
 
 function messageOf({ key, value, headers, partition }: ExclusiveRecord): Message {
-  return { key, value, partition, ...(headers && { headers }) };
+  return { key, value, partition, ...(headers && { headers }) } as Message;
 }

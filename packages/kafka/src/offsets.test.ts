@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Admin } from 'kafkajs';
+import { committedOffsets, topicOffsets } from './offsets.ts';
+
+/** The library, which for a moment answers as if a topic had no partitions. */
+function forgetfulAdmin() {
+  let asked = 0;
+  const isForgotten = (): boolean => ++asked <= 2;
+  const admin = {
+    fetchOffsets: ({ topics }: { topics: readonly string[] }) =>
+      Promise.resolve(
+        topics.map((topic, place) => ({
+          topic,
+          partitions: place === 1 && isForgotten() ? [] : [{ partition: 0, offset: '42', metadata: null }],
+        })),
+      ),
+    fetchTopicOffsets: () =>
+      Promise.resolve(isForgotten() ? [] : [{ partition: 0, offset: '7', high: '7', low: '0' }]),
+    listGroups: () => Promise.resolve({ groups: [] }),
+  };
+  return admin as unknown as Admin;
+}
+
+test('a topic whose partitions the library has forgotten is asked for again, and not taken for an empty one', async () => {
+  const committed = await committedOffsets(forgetfulAdmin(), 'group', ['a', 'b']);
+  assert.deepEqual(
+    committed.map(({ topic, partitions }) => [topic, partitions[0]?.offset]),
+    [
+      ['a', '42'],
+      ['b', '42'],
+    ],
+  );
+  const [ends] = await topicOffsets(forgetfulAdmin(), 'a');
+  assert.equal(ends?.high, '7');
+});

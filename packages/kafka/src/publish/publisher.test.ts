@@ -1,0 +1,232 @@
+/** The publisher on a broker in memory that fails as Kafka does: by partition, before or after it wrote, or silently. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { TailraceError, isTailraceError } from '@tailrace/errors';
+import fc from 'fast-check';
+import type { Producer } from 'kafkajs';
+import type { PartitionResult, WireMessage } from '../wire/produce.ts';
+import { BatchingPublisher, type PublisherOptions } from './publisher.ts';
+
+/** What happens to a partition's part of a request. */
+type Fate = 'written' | 'refused' | 'written, and an error' | 'too large' | 'unanswered' | 'out of order';
+
+/** What happens to a request as a whole. */
+type RequestFate = 'answered' | 'lost' | 'lost after it was written';
+
+interface Faults {
+  readonly partition: (topic: string, partition: number) => Fate;
+  readonly request: () => RequestFate;
+}
+
+const errors: Partial<Record<Fate, string>> = {
+  refused: 'NOT_ENOUGH_REPLICAS',
+  'written, and an error': 'REQUEST_TIMED_OUT',
+  'too large': 'MESSAGE_TOO_LARGE',
+  'out of order': 'OUT_OF_ORDER_SEQUENCE_NUMBER',
+};
+
+function openPublisher(
+  faults: Faults,
+  options: PublisherOptions = {},
+  leaders: readonly number[] = [1, 1, 2, 2],
+) {
+  const logs = new Map<string, string[]>();
+  const logOf = (topic: string, partition: number): string[] => {
+    const key = `${topic}/${partition}`;
+    let log = logs.get(key);
+    if (!log) logs.set(key, (log = []));
+    return log;
+  };
+
+  let openProducers = 0;
+  const createProducer = (): Producer => {
+    openProducers += 1;
+    /** Of each partition the sequence number that comes next: for the library, which takes it back after an error, and for Kafka. */
+    const next = new Map<string, { library: number; kafka: number }>();
+    /** What Kafka knows as repeats: partition, first sequence number and count. */
+    const known = new Set<string>();
+    const sendBatch = ({
+      topicMessages,
+    }: {
+      topicMessages: { topic: string; messages: WireMessage[] }[];
+    }) => {
+      const fate = faults.request();
+      if (fate === 'lost') return Promise.reject(new TailraceError('kafka-unavailable'));
+      const results: (PartitionResult & { topicName: string })[] = [];
+      const sequences: [{ library: number }, number][] = [];
+      for (const { topic, messages } of topicMessages) {
+        for (const [partition = -1, part] of Map.groupBy(messages, ({ partition }) => partition)) {
+          const values = part.map(({ value }) => String(value));
+          const place = `${topic}/${partition}`;
+          const sequence = next.get(place) ?? { library: 0, kafka: 0 };
+          next.set(place, sequence);
+          const batch = `${place} ${sequence.library} ${values.length}`;
+          let what = faults.partition(topic, partition);
+          const isNew = !known.has(batch);
+          if (isNew && sequence.library !== sequence.kafka) what = 'out of order';
+          if (what === 'written' || what === 'written, and an error') {
+            if (isNew) {
+              logOf(topic, partition).push(...values);
+              sequence.kafka += values.length;
+              known.add(batch);
+            }
+          }
+          sequences.push([sequence, values.length]);
+          if (what !== 'unanswered')
+            results.push({ topicName: topic, topic, partition, error: errors[what] });
+        }
+      }
+      if (fate === 'lost after it was written') return Promise.reject(new TailraceError('kafka-unavailable'));
+      if (results.every(({ error }) => error === undefined)) {
+        for (const [sequence, count] of sequences) sequence.library += count;
+        return Promise.resolve(results);
+      }
+      return Promise.reject(Object.assign(new TailraceError('kafka-unavailable'), { results }));
+    };
+    const resolved = (): Promise<void> => Promise.resolve();
+    const disconnect = (): Promise<void> => {
+      openProducers -= 1;
+      return resolved();
+    };
+    return { connect: resolved, disconnect, sendBatch } as unknown as Producer;
+  };
+
+  const layout = { leaders };
+  const publisher = new BatchingPublisher(
+    {
+      createProducer,
+      layouts: { known: () => layout, renew: () => Promise.resolve(layout) },
+      classify: (error) => error,
+      log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+    },
+    options,
+  );
+  return { publisher, logs, openProducers: () => openProducers };
+}
+
+const healthy: Faults = { partition: () => 'written', request: () => 'answered' };
+
+describe('a publisher', () => {
+  test('loses nothing and keeps the order of a partition, whatever fails', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const fates = fc.array(
+      fc.constantFrom<Fate>('written', 'refused', 'written, and an error', 'unanswered'),
+      { maxLength: 30 },
+    );
+    const requests = fc.array(fc.constantFrom<RequestFate>('answered', 'lost', 'lost after it was written'), {
+      maxLength: 10,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fates,
+        requests,
+        fc.integer({ min: 1, max: 40 }),
+        async (partitions, requestFates, count) => {
+          const left = { partitions: [...partitions], requests: [...requestFates] };
+          const { publisher, logs } = openPublisher({
+            partition: () => left.partitions.shift() ?? 'written',
+            request: () => left.requests.shift() ?? 'answered',
+          });
+          const published: Promise<void>[] = [];
+          let settled = 0;
+          for (let nth = 0; nth < count; nth += 1) {
+            const record = { topic: nth % 2 ? 'a' : 'b', partition: nth % 4, key: 'k', value: String(nth) };
+            published.push(publisher.publish(record).finally(() => (settled += 1)));
+            if (nth % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+          }
+          while (settled < count) {
+            await new Promise((resolve) => setImmediate(resolve));
+            t.mock.timers.tick(2_000);
+          }
+          await Promise.all(published);
+          const values = [...logs.values()].flat();
+          assert.deepEqual(new Set(values).size, count);
+          for (const log of logs.values()) {
+            const firsts = [...new Set(log.map(Number))];
+            assert.deepEqual(
+              firsts,
+              [...firsts].sort((x, y) => x - y),
+            );
+          }
+          // Only where a request was lost, or an answer left a partition out, may what was written be written again.
+          if (requestFates.length === 0 && !partitions.includes('unanswered'))
+            assert.equal(values.length, count);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('waits for a partition that fails without holding up any other, of the same request or later', async () => {
+    let isStuck = true;
+    const { publisher, logs } = openPublisher({
+      ...healthy,
+      partition: (topic, partition) => (isStuck && topic === 'a' && partition === 0 ? 'refused' : 'written'),
+    });
+    const stuck = [1, 2].map((nth) =>
+      publisher.publish({ topic: 'a', partition: 0, key: 'k', value: `stuck ${nth}` }),
+    );
+    const publishOthers = (): Promise<unknown> =>
+      Promise.all(
+        [1, 2, 3].map((partition) => publisher.publish({ topic: 'a', partition, key: 'k', value: 'v' })),
+      );
+    await publishOthers();
+    await publishOthers();
+    stuck.push(publisher.publish({ topic: 'a', partition: 0, key: 'k', value: 'stuck 3' }));
+    await publishOthers();
+    assert.equal(logs.get('a/0'), undefined);
+    isStuck = false;
+    await Promise.all(stuck);
+    assert.deepEqual(logs.get('a/0'), ['stuck 1', 'stuck 2', 'stuck 3']);
+    await publisher.close();
+  });
+
+  test('rejects alone a record that the topic does not take', async () => {
+    const { publisher, logs } = openPublisher({
+      ...healthy,
+      partition: (topic) => (topic === 'small' ? 'too large' : 'written'),
+    });
+    const tooLarge = publisher.publish({ topic: 'small', partition: 0, key: 'k', value: 'large' });
+    const others = [0, 1, 2].map((partition) =>
+      publisher.publish({ topic: 'a', partition, key: 'k', value: 'v' }),
+    );
+    await assert.rejects(tooLarge, (error) => isTailraceError(error, 'record-too-large'));
+    await Promise.all(others);
+    assert.deepEqual([...logs.keys()].sort(), ['a/0', 'a/1', 'a/2']);
+  });
+
+  test('takes hundreds of thousands of records that wait', async () => {
+    let hangs = true;
+    const { publisher } = openPublisher(
+      { ...healthy, request: () => (hangs ? 'lost' : 'answered') },
+      { giveUpAfterMs: 60_000 },
+    );
+    const published = Array.from({ length: 300_000 }, () =>
+      publisher.publish({ topic: 'a', key: 'k', value: 'v' }),
+    );
+    hangs = false;
+    await Promise.all(published);
+    assert.equal(publisher.bufferedBytes, 0);
+    await publisher.close();
+  });
+
+  test('acknowledges nothing that Kafka took for a repeat of a record that was given up', async () => {
+    let times = 0;
+    const isFirst = (): boolean => times++ < 1;
+    const { publisher, logs, openProducers } = openPublisher(
+      { ...healthy, partition: () => (isFirst() ? 'written, and an error' : 'written') },
+      { giveUpAfterMs: 1 },
+    );
+    const [a, b] = ['a', 'b'].map((value) =>
+      publisher.publish({ topic: 't', partition: 0, key: 'k', value }),
+    );
+    const given = await Promise.allSettled([a, b]);
+    await publisher.publish({ topic: 't', partition: 0, key: 'k', value: 'c' }).catch(() => undefined);
+    await publisher.close();
+    const log = logs.get('t/0') ?? [];
+    for (const [place, { status }] of given.entries()) {
+      if (status === 'fulfilled') assert.ok(log.includes(['a', 'b'][place] ?? ''));
+    }
+    assert.equal(openProducers(), 0);
+  });
+});
