@@ -16,12 +16,14 @@ function mostly(good: readonly unknown[], bad: readonly unknown[]): fc.Arbitrary
   );
 }
 
-const text = mostly(['ada', 'x'.repeat(100), '', null, 42], ['x'.repeat(101), 2 ** 53, 1.5, true, [], {}]);
+const text = mostly(['ada', 'x'.repeat(101), '', null, 42, 2 ** 53], [1.5, true, [], {}]);
+const id = mostly(['ada', 'x'.repeat(1_024), '', null, 42, 2 ** 53], ['x'.repeat(1_025), 1.5, true, [], {}]);
+const messageId = mostly(['m', 'x'.repeat(100), '', null, 42], ['x'.repeat(101), 1.5, true, [], {}]);
 const object = mostly([{ a: 1 }, {}, [], null], [[1], 'text', 7]);
 const time = mostly(['2026-11-21T07:29:33.479Z', null, 1_763_710_173_479], [true, {}]);
 const anyCall = fc.record(
   {
-    ...{ messageId: text, userId: text, anonymousId: text, previousId: text, groupId: text },
+    ...{ messageId, userId: id, anonymousId: id, previousId: id, groupId: id },
     ...{ event: text, name: text, category: text, timestamp: time, originalTimestamp: time, sentAt: time },
     ...{ properties: object, traits: object, context: object, integrations: object, unknown: object },
   },

@@ -1,19 +1,21 @@
 /**
  * A tracking call as a sender may write it: JSON Schema (2020-12) for people and tools, such as the OpenAPI document
- * of ingest. What reads calls is `readCall`, which mends what these allow and explains what they do not; a property
- * test holds the two together. Beyond them it limits nesting, and refuses times and numbers that it cannot keep.
+ * of ingest. What reads calls is `readCall`, which converts what these allow and explains what they do not; a property
+ * test holds the two together. Beyond them it limits nesting, and refuses times that it cannot read, ids that UTF-8 cannot
+ * encode, and numbers for texts where they are written with an exponent.
  */
 import { maxBatchCalls } from './limits.ts';
-import { eventTypes, maxMessageIdLength, type EventType, type JsonObject } from './schema.ts';
+import { eventTypes, maxIdLength, maxMessageIdLength, type EventType, type JsonObject } from './schema.ts';
 
 export type CallType = Exclude<EventType, 'delete'>;
 
 export const callTypes: readonly CallType[] = eventTypes.filter((type) => type !== 'delete');
 
-const wholeNumber = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 /** null and an empty text stand for nothing; a whole number is read as its digits. */
-const text = { type: ['string', 'integer', 'null'], ...wholeNumber };
-const givenText = { type: ['string', 'integer'], minLength: 1, ...wholeNumber };
+const text = { type: ['string', 'integer', 'null'] };
+const givenText = { type: ['string', 'integer'], minLength: 1 };
+const id = { ...text, maxLength: maxIdLength };
+const givenId = { ...givenText, maxLength: maxIdLength };
 /** PHP writes an empty map as `[]`. */
 const object = { type: ['object', 'array', 'null'], maxItems: 0 };
 const time = {
@@ -27,8 +29,8 @@ const fields = {
     maxLength: maxMessageIdLength,
     description: 'Names the call: a repetition with the same one is dropped. One is made where it is missing',
   },
-  userId: { ...text, description: 'The user, in your database' },
-  anonymousId: { ...text, description: 'The user, where who it is is not known' },
+  userId: { ...id, description: 'The user, in your database' },
+  anonymousId: { ...id, description: 'The user, where who it is is not known' },
   timestamp: { ...time, description: `When it happened. ${time.description}; now, where it is missing` },
   originalTimestamp: { ...time, description: 'As timestamp, before which it comes where both are there' },
   sentAt: {
@@ -42,14 +44,14 @@ const fields = {
   event: text,
   name: text,
   category: text,
-  groupId: text,
-  previousId: text,
+  groupId: id,
+  previousId: id,
 };
 
 const someUser = {
   anyOf: [
-    { required: ['userId'], properties: { userId: givenText } },
-    { required: ['anonymousId'], properties: { anonymousId: givenText } },
+    { required: ['userId'], properties: { userId: givenId } },
+    { required: ['anonymousId'], properties: { anonymousId: givenId } },
   ],
 };
 
@@ -64,8 +66,8 @@ export const callSchemas: Readonly<Record<CallType, JsonObject>> = {
   identify: schemaOf(),
   page: schemaOf(),
   screen: schemaOf(),
-  group: schemaOf({ groupId: givenText }),
-  alias: schemaOf({ previousId: { ...givenText, description: 'The id that the user had before' } }),
+  group: schemaOf({ groupId: givenId }),
+  alias: schemaOf({ previousId: { ...givenId, description: 'The id that the user had before' } }),
 };
 
 /** A batch. `reference` gives the `$ref` under which the schema of a type is found. */

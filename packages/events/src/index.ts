@@ -1,5 +1,12 @@
 export { batchSchema, callSchemas, callTypes, type CallType } from './call-schema.ts';
-export { callBytes, maxBatchBytes, maxBatchCalls, maxCallBytes, maxEventBytes } from './limits.ts';
+export {
+  callBytes,
+  fitsEvents,
+  maxBatchBytes,
+  maxBatchCalls,
+  maxCallBytes,
+  maxEventBytes,
+} from './limits.ts';
 export { formatInstant, isInstant, parseInstant } from './instant.ts';
 export { isSelected } from './integrations.ts';
 export { deliveryId, recordMessageId } from './name-based-id.ts';
@@ -13,10 +20,13 @@ export {
   type ReadOptions,
   type ReadResult,
 } from './read-call.ts';
-export { exactNumber, isUnkeptNumber, parseJson } from './read-json.ts';
+export { exactNumber, isRawNumber, wholeDigits, type RawNumber } from './number.ts';
+export { idProblem } from './read-field.ts';
+export { parseJson } from './read-json.ts';
 export {
   eventSchemas,
   eventTypes,
+  maxIdLength,
   maxMessageIdLength,
   userKey,
   type EventType,
@@ -24,3 +34,4 @@ export {
   type TailraceEvent,
 } from './schema.ts';
 export { webhookBody } from './webhook-body.ts';
+export { writeJson } from './write-json.ts';

@@ -1,4 +1,5 @@
 /** Which destinations a call goes to, as far as the call itself says. */
+import { isRawNumber } from './number.ts';
 import type { JsonObject } from './schema.ts';
 
 /**
@@ -8,6 +9,6 @@ import type { JsonObject } from './schema.ts';
 export function isSelected(name: string, integrations: JsonObject = {}): boolean {
   const own = integrations[name];
   if (own === false) return false;
-  if (own === true || (typeof own === 'object' && own !== null)) return true;
+  if (own === true || (typeof own === 'object' && own !== null && !isRawNumber(own))) return true;
   return integrations['All'] !== false;
 }

@@ -1,4 +1,5 @@
 /** The limits of the tracking API (specification, section 8), in bytes after decompression. */
+import { writeJson } from './write-json.ts';
 
 export const maxCallBytes = 32 * 1024;
 export const maxBatchBytes = 500 * 1024;
@@ -12,14 +13,14 @@ export const maxEventBytes = 2 * maxCallBytes + 4096;
 
 /**
  * What one call of a batch weighs: its bytes as compact JSON in UTF-8. Only a batch larger than
- * {@link maxCallBytes} can hold a call that is, so most need no measuring. A call nested too deeply to be
- * written as JSON weighs `Infinity`.
+ * {@link maxCallBytes} can hold a call that is, so most need no measuring.
  */
 export function callBytes(call: unknown): number {
-  try {
-    return Buffer.byteLength(JSON.stringify(call));
-  } catch (error) {
-    if (error instanceof RangeError) return Infinity;
-    throw error;
-  }
+  return Buffer.byteLength(writeJson(call));
+}
+
+/** Whether an event, as JSON, is no larger than {@link maxEventBytes}. */
+export function fitsEvents(json: string): boolean {
+  // A UTF-16 unit is at most three bytes of UTF-8.
+  return json.length * 3 <= maxEventBytes || Buffer.byteLength(json) <= maxEventBytes;
 }

@@ -1,12 +1,14 @@
 /**
  * One JSON Schema for what a direct producer may write to `events`: derived from what an event must be, without
  * what is filled in for a producer that leaves it out, and with times in any form of ISO 8601. It is stricter than
- * `readCall`, which mends: what fits it is taken, as long as its times are times.
+ * `readCall`, which also reads what these do not allow: what fits it is accepted, as long as its times are times and its ids
+ * are not too long. The length of ids is left out because a registry refuses a version that allows less than the one before.
  */
 import { eventSchemas } from './schema.ts';
 
 const filledIn = new Set(['messageId', 'timestamp', 'receivedAt']);
 const times = new Set(['timestamp', 'receivedAt', 'originalTimestamp', 'sentAt']);
+const ids = new Set(['userId', 'anonymousId', 'previousId', 'groupId']);
 
 /** As it is registered, in draft 7, which every producer's library knows. */
 export function producerSchema(): Readonly<Record<string, unknown>> {
@@ -22,7 +24,7 @@ export function producerSchema(): Readonly<Record<string, unknown>> {
         required: required.filter((field) => !filledIn.has(field)),
         properties: {
           ...Object.fromEntries(
-            Object.entries(properties).map(([field, rule]) => [field, times.has(field) ? time(rule) : rule]),
+            Object.entries(properties).map(([field, rule]) => [field, ruleFor(field, rule)]),
           ),
           writeKey: { type: 'string', description: 'Names the source, where no Kafka header does' },
         },
@@ -39,6 +41,11 @@ interface ObjectSchema {
 /** Without what TypeBox keeps in it for itself. */
 function plain(schema: object): ObjectSchema {
   return JSON.parse(JSON.stringify(schema)) as ObjectSchema;
+}
+
+function ruleFor(field: string, rule: object): object {
+  if (times.has(field)) return time(rule);
+  return ids.has(field) ? { ...rule, maxLength: undefined } : rule;
 }
 
 function time({ description }: { readonly description?: string }) {

@@ -126,7 +126,7 @@ describe('every event', () => {
     });
   });
 
-  test('has a body that a receiver may parse and serialise again without changing a byte', () => {
+  test('has a body that a receiver in JavaScript may parse and serialise again, where no number kept its text', () => {
     forEveryEvent((event) => {
       const body = webhookBody(event);
       assert.equal(JSON.stringify(JSON.parse(body)), body);

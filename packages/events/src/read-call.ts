@@ -6,9 +6,11 @@
  * are only ever merged by spreading, which defines a key called `__proto__` and does not set the prototype.
  */
 import { formatInstant, isInstant } from './instant.ts';
-import { isObject, readInstant, readObject, readText, toInstant } from './read-field.ts';
+import { isRawNumber } from './number.ts';
+import { isObject, readId, readInstant, readObject, readText, toInstant } from './read-field.ts';
 import {
   eventTypes,
+  maxIdLength,
   maxMessageIdLength,
   type EventFields,
   type EventType,
@@ -41,21 +43,14 @@ export interface ReadOptions extends BatchFields {
 export interface InvalidCall {
   readonly ok: false;
   readonly code: 'invalid-call';
-  /** A sentence for each problem: the field, the rule, how to mend it. It quotes nothing that was sent. */
+  /** A sentence for each problem: the field, the rule, how to correct it. It quotes nothing that was sent. */
   readonly message: string;
 }
 
 export type ReadResult = { readonly ok: true; readonly event: TailraceEvent } | InvalidCall;
 
-const textFields = [
-  'userId',
-  'anonymousId',
-  'previousId',
-  'groupId',
-  'event',
-  'name',
-  'category',
-] as const satisfies (keyof EventFields)[];
+const idFields = ['userId', 'anonymousId', 'previousId', 'groupId'] as const satisfies (keyof EventFields)[];
+const textFields = ['event', 'name', 'category'] as const satisfies (keyof EventFields)[];
 
 /** Reads one tracking call. Never throws, whatever `input` is. */
 export function readCall(input: unknown, options: ReadOptions): ReadResult {
@@ -67,8 +62,12 @@ export function readCall(input: unknown, options: ReadOptions): ReadResult {
   }
 
   const problems: string[] = [];
-  const messageId = readMessageId(input, problems) ?? options.fallbackMessageId();
+  const messageId = readId(input, 'messageId', maxMessageIdLength, problems) ?? options.fallbackMessageId();
   const fields: EventFields = { type, messageId, ...readTimes(input, options, problems) };
+  for (const field of idFields) {
+    const id = readId(input, field, maxIdLength, problems);
+    if (id !== undefined) fields[field] = id;
+  }
   for (const field of textFields) {
     const text = readText(input, field, problems);
     if (text !== undefined) fields[field] = text;
@@ -87,7 +86,7 @@ export function readCall(input: unknown, options: ReadOptions): ReadResult {
   // Nothing depends on these two, so that nothing is refused for them.
   const { channel, version } = input;
   if (isText(channel)) fields.channel = channel;
-  if (isText(version) || isFiniteNumber(version)) fields.version = version;
+  if (isText(version) || isNumber(version)) fields.version = version;
 
   if (problems.length === 0) checkRequired(fields, problems);
   // What was checked is what the schema of the type says; a property test holds one against the other.
@@ -109,17 +108,6 @@ export function readBatch(
 
 export function isEventType(value: unknown): value is EventType {
   return (eventTypes as readonly unknown[]).includes(value);
-}
-
-function readMessageId(call: JsonObject, problems: string[]): string | undefined {
-  const messageId = readText(call, 'messageId', problems);
-  // Characters, not UTF-16 units, as JSON Schema counts; the first test is the cheap one.
-  if (messageId !== undefined && messageId.length > maxMessageIdLength) {
-    if (Array.from(messageId).length > maxMessageIdLength) {
-      problems.push(`messageId must not be longer than ${maxMessageIdLength} characters.`);
-    }
-  }
-  return messageId;
 }
 
 type Times = Pick<EventFields, 'timestamp' | 'receivedAt' | 'originalTimestamp' | 'sentAt'>;
@@ -182,8 +170,9 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-function isFiniteNumber(value: unknown): value is number {
-  return Number.isFinite(value);
+/** One that keeps its text is a number to readers of the event as JSON. */
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value) || isRawNumber(value);
 }
 
 function invalid(problems: readonly string[]): InvalidCall {

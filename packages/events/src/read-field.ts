@@ -1,9 +1,9 @@
 /**
- * One field at a time: what stands for nothing (null, an empty text), what is mended (a number for an id, PHP's `[]`
- * for an empty map), and what is refused, with a sentence that says how to mend it.
+ * One field at a time: what stands for nothing (null, an empty text), what is converted (a number for an id, PHP's `[]`
+ * for an empty map), and what is refused, with a sentence that says how to correct it.
  */
 import { parseInstant, isInstant } from './instant.ts';
-import { isUnkeptNumber } from './read-json.ts';
+import { isRawNumber, roundedNumber, wholeDigits } from './number.ts';
 import type { JsonObject } from './schema.ts';
 
 /**
@@ -16,21 +16,47 @@ const maxDepth = 100;
 const earliestNumericMs = 100_000_000_000;
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
-/** A text that is not empty. A whole number becomes its digits, as long as JSON has kept all of them. */
+/** A text that is not empty. A whole number becomes its digits. */
 export function readText(call: JsonObject, field: string, problems: string[]): string | undefined {
   const value = call[field];
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value.toString();
+  const digits = wholeDigits(value);
+  if (digits !== undefined) return digits;
   problems.push(
-    typeof value === 'number' || isUnkeptNumber(value)
-      ? `${field} must be a string; only whole numbers up to 2^53 are read as one.`
+    typeof value === 'number' || isRawNumber(value)
+      ? `${field} must be a string; of numbers, only whole ones written in digits are read as one.`
       : `${field} must be a string, not ${kindOf(value)}.`,
   );
   return undefined;
+}
+
+/** As {@link readText}, for an id of at most `maxLength` characters. */
+export function readId(
+  call: JsonObject,
+  field: string,
+  maxLength: number,
+  problems: string[],
+): string | undefined {
+  const id = readText(call, field, problems);
+  const problem = id === undefined ? undefined : idProblem(id, maxLength);
+  if (problem === undefined) return id;
+  problems.push(`${field} ${problem}.`);
+  return undefined;
+}
+
+/**
+ * What is wrong with an id, as a clause that follows the name of its field. Half a surrogate pair is refused because UTF-8,
+ * which keys, headers and hashes are written in, has none: two such ids would be the same.
+ */
+export function idProblem(id: string, maxLength: number): string | undefined {
+  if (!id.isWellFormed()) return 'must not hold half a surrogate pair, which UTF-8 cannot encode';
+  // Characters, not UTF-16 units, as JSON Schema counts; the first test is the cheap one.
+  const isTooLong = id.length > maxLength && (id.length > maxLength * 2 || Array.from(id).length > maxLength);
+  return isTooLong ? `must not be longer than ${maxLength.toLocaleString('en')} characters` : undefined;
 }
 
 export function readObject(call: JsonObject, field: string, problems: string[]): JsonObject | undefined {
@@ -63,15 +89,16 @@ export function readInstant(call: JsonObject, field: string, problems: string[])
 /** As {@link readInstant}, where an unreadable value only means that there is none. */
 export function toInstant(value: unknown): number | undefined {
   if (typeof value === 'string') return parseInstant(value);
-  if (typeof value !== 'number' || value < earliestNumericMs || !isInstant(value)) return undefined;
-  return Math.floor(value);
+  const ms = roundedNumber(value);
+  if (ms === undefined || ms < earliestNumericMs || !isInstant(ms)) return undefined;
+  return Math.floor(ms);
 }
+
+const tooDeep = `is nested more than ${maxDepth} levels deep; flatten it`;
 
 /** By for-in, which costs half of what a list of the values does: objects out of JSON inherit nothing. */
 function problemWithin(value: object, levels: number): string | undefined {
-  if (levels === 0) return `is nested more than ${maxDepth} levels deep; flatten it`;
-  if (isUnkeptNumber(value))
-    return 'holds a number beyond 2^53, which JSON readers round; send it as a string';
+  if (levels === 0) return isRawNumber(value) ? undefined : tooDeep;
   if (Array.isArray(value)) {
     for (const inner of value as unknown[]) {
       const problem = isContainer(inner) ? problemWithin(inner, levels - 1) : undefined;
@@ -93,6 +120,6 @@ function isContainer(value: unknown): value is object {
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
-  if (isUnkeptNumber(value)) return 'a number';
+  if (isRawNumber(value)) return 'a number';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,102 +1,178 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { isRawNumber } from './number.ts';
 import { readCall } from './read-call.ts';
-import { exactNumber, isUnkeptNumber, parseJson } from './read-json.ts';
+import { parseJson } from './read-json.ts';
+import { webhookBody } from './webhook-body.ts';
 
-/** What becomes of `number` as a property. */
-function propertyOf(number: string): unknown {
-  return (parseJson(`{"properties":{"id": ${number}}}`) as { properties: { id: unknown } }).properties.id;
-}
+/** Every text that the grammar of JSON calls a number, up to some length. */
+const numberText = fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,25})?([eE][+-]?\d{1,4})?$/);
+
+/** JSON with numbers of any text, as compact as `JSON.stringify` writes it. */
+const jsonText = fc.letrec<{ json: string; key: string }>((tie) => ({
+  key: fc.string({ unit: 'binary' }).map((key) => JSON.stringify(key)),
+  json: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    numberText,
+    fc.constantFrom('null', 'true', '"-0"', '",1.0"', '"\\\\"', '"\\",1.0"'),
+    tie('key'),
+    fc.array(tie('json'), { maxLength: 5 }).map((items) => `[${items.join(',')}]`),
+    fc
+      .uniqueArray(fc.tuple(tie('key'), tie('json')), { maxLength: 5, selector: ([key]) => key })
+      // Keys like "7" come first in an object, wherever they were.
+      .map((fields) => fields.filter(([key]) => !/^"\d+"$/.test(key)))
+      .map((fields) => `{${fields.map(([key, value]) => `${key}:${value}`).join(',')}}`),
+  ),
+})).json;
 
 describe('a number', () => {
-  const kept = [
-    '0',
-    '-9007199254740991',
-    '9007199254740992',
-    '12345678901234567000',
-    '1.2345678901234567e19',
-    '1E300',
-    '-1.50e+300',
-    '0.30000000000000004',
-    '0.1000000000000000055511151231257827',
-    '1e-400',
+  const plain = ['0', '42', '-7', '0.5', '9007199254740991', '1e+21', '5e-324', '0.30000000000000004'];
+  const raw = [
+    ...['1234567890123456789', '12345678901234567890', '-9007199254740993', '9'.repeat(300)],
+    ...['1e400', '-1e400', '1e-400', '1e1000000000000', '0.1234567890123456789'],
+    ...['1.0', '-0', '-0.0', '0.0', '12.50', '1E5', '1e5', '1e+5', '1e20', '0.0000001', '0.1e1'],
   ];
-  const lost = [
-    '9007199254740993',
-    '-9007199254740993',
-    '12345678901234567890',
-    '9007199254740993.0',
-    '9.007199254740993e15',
-    '900719925474099300e-2',
-    '1e400',
-    '-1e400',
-  ];
-  for (const number of kept) {
-    test(`that JavaScript can hold is one: ${number}`, () => {
-      assert.equal(propertyOf(number), Number(number));
-    });
-  }
-  for (const number of lost) {
-    test(`beyond 2^53 that would be changed is kept as its digits: ${number}`, () => {
-      const property = propertyOf(number);
-      assert.ok(isUnkeptNumber(property));
-      assert.equal(JSON.stringify({ property }), `{"property":${number}}`);
+  for (const text of [...plain, ...raw]) {
+    test(`is written as it came: ${text.slice(0, 30)}`, () => {
+      for (const json of [text, `[${text}]`, `{"n":${text}}`, `{"a":[{"n":${text}},${text}]}`]) {
+        assert.equal(JSON.stringify(parseJson(json)), json);
+      }
+      const [found] = parseJson(` [ ${text} ] `) as unknown[];
+      assert.equal(isRawNumber(found), raw.includes(text));
     });
   }
 
-  test('of any size keeps its value or its digits', () => {
-    const integers = fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n });
+  test('of any text, in JSON of any form, is written as it came', () => {
     fc.assert(
-      fc.property(integers, (integer) => {
-        const property = propertyOf(String(integer));
-        if (isUnkeptNumber(property)) assert.equal(JSON.stringify(property), String(integer));
-        else assert.ok(BigInt(property as number) === integer || BigInt(String(property)) === integer);
+      fc.property(jsonText, (json) => {
+        assert.equal(JSON.stringify(parseJson(json)), json);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('of any text comes out of the webhook body as it went into properties, traits and context', () => {
+    const options = { receivedAt: 0, fallbackMessageId: () => 'm' };
+    fc.assert(
+      fc.property(fc.array(numberText, { minLength: 1 }), (texts) => {
+        const object = `{"list":[${texts.join(',')}],"${String(texts.length)}":${texts[0] ?? ''}}`;
+        const fields = `"properties":${object},"traits":${object},"context":${object}`;
+        const call = parseJson(`{"userId":"ada","event":"e",${fields}}`);
+        for (const [type, key] of [
+          ['track', 'properties'],
+          ['identify', 'traits'],
+        ] as const) {
+          const first = readCall(call, { ...options, type });
+          assert.ok(first.ok);
+          // As the router reads what ingest has written.
+          const event = readCall(parseJson(JSON.stringify(first.event)), { ...options, enriched: true });
+          assert.ok(event.ok);
+          const numbers = JSON.stringify(parseJson(object));
+          const body = webhookBody(event.event);
+          assert.ok(body.includes(`"context":${numbers},`) && body.endsWith(`"${key}":${numbers}}`), body);
+        }
       }),
     );
   });
 });
 
-test('a whole number of 64 bits is a number where JavaScript can hold it, else its digits', () => {
-  assert.equal(exactNumber(2n ** 53n - 1n), Number.MAX_SAFE_INTEGER);
-  const large = exactNumber(-(2n ** 63n));
-  assert.ok(isUnkeptNumber(large));
-  assert.equal(JSON.stringify(large), '-9223372036854775808');
+describe('what is no number that has to keep its text', () => {
+  test('is left alone inside a text or a key, whatever it looks like', () => {
+    for (const text of [
+      'x,9007199254740993',
+      '[1e400',
+      ':12345678901234567890',
+      '1.0',
+      '", 1.0',
+      '\\',
+      '\\"',
+    ]) {
+      const json = JSON.stringify({ [text]: text, list: [text, text], n: 1 });
+      assert.deepEqual(parseJson(json), JSON.parse(json));
+      const both = json.replace('"n":1', '"n":1.0');
+      assert.equal(JSON.stringify(parseJson(both)), both);
+    }
+  });
+
+  test('is read as JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent);
+        assert.deepEqual(JSON.parse(JSON.stringify(parseJson(text))), JSON.parse(text));
+      }),
+    );
+  });
 });
 
-test('what looks like a large number inside a text is left alone', () => {
-  for (const value of ['x,9007199254740993', '[1e400', ':12345678901234567890']) {
-    assert.deepEqual(parseJson(JSON.stringify({ value })), { value });
+test('what JSON.parse refuses is refused, with what it says', () => {
+  const refusal = (read: () => unknown): string | undefined => {
+    try {
+      read();
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const check = (text: string): void => {
+    assert.equal(
+      refusal(() => parseJson(text)),
+      refusal(() => JSON.parse(text) as unknown),
+      text,
+    );
+  };
+  for (const text of [
+    ...['{1.0:1}', '{1.0 :1}', '[01.0]', '[1.0.0]', '[--1.0]', '[1.]', '[.10]', '[+1.0]', '[1e]', '[1.0e+]'],
+    ...[
+      '["1.0]',
+      '[1.0"a"]',
+      '[1.0 1.0]',
+      '[-]',
+      '1.0,',
+      '"1.0',
+      '',
+      '[1.0',
+      '[1e400}',
+      '[0x10]',
+      'NaN',
+      '[1_0.0]',
+    ],
+  ]) {
+    check(text);
   }
-});
-
-test('JSON without such numbers is what JSON.parse says', () => {
+  // One character changed, dropped or put in.
+  const pieces = fc.constantFrom('', ...Array.from('0123456789.eE+-,:"\\[]{} \n'));
   fc.assert(
-    fc.property(fc.jsonValue(), (value) => {
-      const text = JSON.stringify(value);
-      assert.deepEqual(parseJson(text), JSON.parse(text));
+    fc.property(jsonText, fc.nat(), fc.nat(1), pieces, (json, place, dropped, piece) => {
+      const at = place % (json.length + 1);
+      check(json.slice(0, at) + piece + json.slice(at + dropped));
     }),
+    { numRuns: 5_000 },
   );
 });
 
-test('a key called __proto__ beside a large number is a key as any other', () => {
-  const parsed = parseJson('{"__proto__":{"polluted":1},"n":1e400}') as object;
-  assert.deepEqual(Object.keys(parsed), ['__proto__', 'n']);
-  assert.equal((parsed as { polluted?: unknown }).polluted, undefined);
+test('a key called __proto__ is a key as any other, also where its value is a number that keeps its text', () => {
+  for (const json of [
+    '{"__proto__":{"polluted":1.0},"n":1e400}',
+    '{"__proto__":1.0}',
+    '{"a":{"__proto__":-0}}',
+  ]) {
+    const parsed = parseJson(json) as object;
+    assert.equal(JSON.stringify(parsed), json);
+    assert.equal(Object.getPrototypeOf(parsed), Object.prototype);
+    assert.equal((parsed as { polluted?: unknown }).polluted, undefined);
+  }
 });
 
-test('a call with a number that cannot be kept is refused, wherever it stands, and told to send a string', () => {
-  const options = { type: 'track', receivedAt: 0, fallbackMessageId: () => 'm' } as const;
-  for (const [field, json] of [
-    ['properties', '{"a":[{"id":9007199254740993}]}'],
-    ['context', '{"id":1e400}'],
-    ['userId', '12345678901234567890'],
-    ['traits', '12345678901234567890'],
-  ] as const) {
-    const user = field === 'userId' ? '' : '"userId":"ada",';
-    const call = parseJson(`{${user}"event":"e","${field}":${json}}`);
-    const reading = readCall(call, options);
-    assert.equal(reading.ok, false);
-    assert.match(reading.message, new RegExp(`^${field} .*2\\^53`));
-  }
+test('of a key that is there twice the last counts, and keys like numbers come first, as JSON.parse has them', () => {
+  assert.equal(
+    JSON.stringify(parseJson('{"a":1.0,"b":2,"a":3.0,"7":1e2,"c":1.0,"c":1}')),
+    '{"7":1e2,"a":3.0,"b":2,"c":1}',
+  );
+});
+
+test('numbers keep their text however deeply they are nested', () => {
+  let inner = parseJson(`${'['.repeat(200_000)}1.0${']'.repeat(200_000)}`);
+  while (Array.isArray(inner)) [inner] = inner as unknown[];
+  assert.equal(JSON.stringify(inner), '1.0');
 });

@@ -1,61 +1,136 @@
 /**
- * JSON without a silent change. `JSON.parse` takes 9007199254740993 for 9007199254740992 and 1e400 for Infinity, which
- * then is written as null: a 64-bit id would be another user's. A number that JavaScript cannot hold is kept
- * here as its digits, so that whoever reads the call can refuse it, and set it aside as it was sent.
+ * JSON without a silent change. `JSON.parse` reads 9007199254740993 as 9007199254740992, 1e400 as Infinity, which is then
+ * written as null, and 25.0 as 25. Here a number that JavaScript would write in another way keeps its text (number.ts).
+ *
+ * Most texts hold no such number, which one look at their characters tells; `JSON.parse` then reads them as they are. In the
+ * others each such number becomes a marked string before, and a raw number after. A reviver would do the same in three
+ * times the time, and by recursion, which a call that is nested thousands of levels deep would end.
  */
+import { randomBytes } from 'node:crypto';
+import { isPlain } from './number.ts';
 
-declare global {
-  // ECMAScript 2026, "JSON.parse source text access"; TypeScript's libraries do not have it yet.
-  interface JSON {
-    rawJSON(text: string): object;
-    isRawJSON(value: unknown): boolean;
+/**
+ * As `JSON.parse`, but a number that JavaScript would not write as it came is a raw number, which keeps its text.
+ *
+ * @throws SyntaxError
+ */
+export function parseJson(text: string): unknown {
+  const marked = withMarks(text);
+  if (marked === text) return JSON.parse(text) as unknown;
+  try {
+    return withoutMarks(JSON.parse(marked));
+  } catch (error) {
+    // What is wrong is said of the text that was given.
+    JSON.parse(text);
+    throw error;
+  }
+}
+
+/** Stands before the text of a number. At random, so that no sender can write it. */
+const mark = `${randomBytes(12).toString('base64url')}:`;
+
+const [quote, backslash, minus, point, zero, nine] = [0x22, 0x5c, 0x2d, 0x2e, 0x30, 0x39] as const;
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** A number before a colon is not JSON, and must not become it. */
+const colonNext = /\s*:/y;
+
+/** `json` with each number that has to keep its text as a string that begins with the mark. */
+function withMarks(json: string): string {
+  let marked = '';
+  let copied = 0;
+  for (let at = 0; at < json.length;) {
+    const code = json.charCodeAt(at);
+    if (code === quote) {
+      at = endOfString(json, at + 1);
+    } else if (code === minus || isDigit(code)) {
+      const start = at;
+      at = endOfNumber(json, start);
+      if (isSurelyPlain(json, start, at)) continue;
+      const text = json.slice(start, at);
+      colonNext.lastIndex = at;
+      if (isPlain(text) || !number.test(text) || colonNext.test(json)) continue;
+      marked += `${json.slice(copied, start)}"${mark}${text}"`;
+      copied = at;
+    } else {
+      at += 1;
+    }
+  }
+  return copied === 0 ? json : marked + json.slice(copied);
+}
+
+/** The place behind the quotation mark that ends the string whose text begins at `start`. */
+function endOfString(json: string, start: number): number {
+  for (let end = json.indexOf('"', start); end !== -1; end = json.indexOf('"', end + 1)) {
+    let text = end;
+    while (text > start && json.charCodeAt(text - 1) === backslash) text -= 1;
+    if ((end - text) % 2 === 0) return end + 1;
+  }
+  return json.length;
+}
+
+function endOfNumber(json: string, start: number): number {
+  for (let end = start + 1; ; end += 1) {
+    const code = json.charCodeAt(end);
+    if (!isDigit(code) && code !== point && code !== minus && !isExponent(code)) return end;
   }
 }
 
 /**
- * Where a number may be that is beyond 2^53: it has sixteen digits or an exponent. Inside a text this may find what is
- * none, which costs time and changes nothing.
+ * Whether JavaScript writes the number as it came, as far as that can be told without reading it: it does where there are
+ * at most fifteen digits, no exponent, no zero at either end of the fraction, and no minus before a zero.
  */
-const maybeTooLarge = /[:,[]\s*-?(?:\d{16}|\d[\d.]*[eE])/;
-
-/**
- * As `JSON.parse`, but a number beyond 2^53 that would not be written again with the same value is an object for
- * which {@link isUnkeptNumber} holds, and which `JSON.stringify` writes digit by digit. Numbers below that are
- * rounded to a double as by any reader (RFC 8259, section 6).
- *
- * @throws SyntaxError, and RangeError where such a number stands in a text that is nested thousands of levels deep
- */
-export function parseJson(text: string): unknown {
-  if (!maybeTooLarge.test(text)) return JSON.parse(text) as unknown;
-  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
-    const source = context?.source;
-    return typeof value === 'number' && source !== undefined && isChanged(value, source)
-      ? JSON.rawJSON(source)
-      : value;
-  }) as unknown;
+function isSurelyPlain(json: string, start: number, end: number): boolean {
+  if (end - start > 15 || (json.charCodeAt(start) === minus && json.charCodeAt(start + 1) === zero))
+    return false;
+  let dot = 0;
+  for (let at = start + 1; at < end; at += 1) {
+    const code = json.charCodeAt(at);
+    if (isDigit(code)) continue;
+    if (code !== point) return false;
+    dot = at;
+  }
+  return dot === 0 || (json.charCodeAt(dot + 1) !== zero && json.charCodeAt(end - 1) !== zero);
 }
 
-/** A whole number of another format, such as one of 64 bits, as {@link parseJson} would have read it. */
-export function exactNumber(value: bigint): number | object {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : JSON.rawJSON(value.toString());
+function isDigit(code: number): boolean {
+  return code >= zero && code <= nine;
 }
 
-/** Whether `value` stands for a number that cannot be kept; {@link parseJson} and {@link exactNumber} make these. */
-export function isUnkeptNumber(value: unknown): boolean {
-  return JSON.isRawJSON(value);
+/** `e`, `E` or `+`. */
+function isExponent(code: number): boolean {
+  return code === 0x65 || code === 0x45 || code === 0x2b;
 }
 
-function isChanged(value: number, source: string): boolean {
-  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return false;
-  return !Number.isFinite(value) || significance(String(value)) !== significance(source);
+/** Without recursion, because a call may be nested deeper than the stack is. */
+function withoutMarks(root: unknown): unknown {
+  if (!isContainer(root)) return numberIn(root) ?? root;
+  const left: object[] = [root];
+  for (let holder = left.pop(); holder; holder = left.pop()) {
+    if (Array.isArray(holder)) {
+      const items = holder as unknown[];
+      for (let index = 0; index < items.length; index += 1) {
+        const value = items[index];
+        if (isContainer(value)) left.push(value);
+        else items[index] = numberIn(value) ?? value;
+      }
+    } else {
+      const fields = holder as Record<string, unknown>;
+      // Objects out of JSON inherit nothing, and have `__proto__` only as a key of their own.
+      for (const key in fields) {
+        const value = fields[key];
+        if (isContainer(value)) left.push(value);
+        else fields[key] = numberIn(value) ?? value;
+      }
+    }
+  }
+  return root;
 }
 
-/** The same for all ways to write one decimal number: its digits without zeros around them, and their place. */
-function significance(number: string): string {
-  const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e');
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const place = digits.length - fraction.length + Number(exponent);
-  return `${digits.replace(/0+$/, '')}e${place}`;
+function numberIn(value: unknown): object | undefined {
+  if (typeof value !== 'string' || !value.startsWith(mark)) return undefined;
+  return JSON.rawJSON(value.slice(mark.length));
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

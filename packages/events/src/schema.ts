@@ -1,7 +1,7 @@
 /**
  * A tracking call as it stands in the `events` topic once it has been read and enriched: one JSON Schema for
  * each type, from which the TypeScript types follow. `readCall` makes these by hand-written checks, because
- * it has to mend and to explain, which a validator does not; a property test holds the two together.
+ * it has to convert and to explain, which a validator does not; a property test holds the two together.
  *
  * Every type may carry every field. A group call that also says `event` is odd, not wrong, and whoever reads
  * the topic may have a use for it; webhook bodies take only what their type names.
@@ -17,7 +17,13 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const maxMessageIdLength = 100;
 
+/**
+ * Of userId, anonymousId, previousId and groupId, in characters. They become keys of Kafka records, and parts of longer keys.
+ */
+export const maxIdLength = 1_024;
+
 const Text = Type.String({ minLength: 1 });
+const Id = Type.String({ minLength: 1, maxLength: maxIdLength });
 const Free = Type.Unsafe<JsonObject>({ type: 'object' });
 const Instant = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
@@ -40,10 +46,10 @@ const fields = {
     Type.String({ ...Instant, description: "When it happened, by the sender's clock" }),
   ),
   sentAt: Type.Optional(Type.String({ ...Instant, description: "When it was sent, by the sender's clock" })),
-  userId: Type.Optional(Text),
-  anonymousId: Type.Optional(Text),
-  previousId: Type.Optional(Text),
-  groupId: Type.Optional(Text),
+  userId: Type.Optional(Id),
+  anonymousId: Type.Optional(Id),
+  previousId: Type.Optional(Id),
+  groupId: Type.Optional(Id),
   event: Type.Optional(Text),
   name: Type.Optional(Text),
   category: Type.Optional(Text),
@@ -64,12 +70,9 @@ export const eventSchemas = {
   identify: Type.Object({ ...fields, type: Type.Literal('identify') }, { ...closed, ...someUser }),
   page: Type.Object({ ...fields, type: Type.Literal('page') }, { ...closed, ...someUser }),
   screen: Type.Object({ ...fields, type: Type.Literal('screen') }, { ...closed, ...someUser }),
-  group: Type.Object({ ...fields, type: Type.Literal('group'), groupId: Text }, { ...closed, ...someUser }),
-  alias: Type.Object(
-    { ...fields, type: Type.Literal('alias'), previousId: Text },
-    { ...closed, ...someUser },
-  ),
-  delete: Type.Object({ ...fields, type: Type.Literal('delete'), userId: Text }, closed),
+  group: Type.Object({ ...fields, type: Type.Literal('group'), groupId: Id }, { ...closed, ...someUser }),
+  alias: Type.Object({ ...fields, type: Type.Literal('alias'), previousId: Id }, { ...closed, ...someUser }),
+  delete: Type.Object({ ...fields, type: Type.Literal('delete'), userId: Id }, closed),
 };
 
 /** An event before it is known to have what its type requires. */

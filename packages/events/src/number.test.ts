@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { exactNumber, isRawNumber, roundedNumber, wholeDigits } from './number.ts';
+import { parseJson } from './read-json.ts';
+
+test('a whole number of 64 bits keeps its digits', () => {
+  assert.equal(exactNumber(2n ** 53n - 1n), Number.MAX_SAFE_INTEGER);
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n }), (value) => {
+      assert.equal(JSON.stringify(exactNumber(value)), String(value));
+    }),
+  );
+  assert.ok(isRawNumber(exactNumber(2n ** 53n)));
+});
+
+test('as an id a whole number is its digits', () => {
+  for (const [text, digits] of [
+    ['42', '42'],
+    ['-7', '-7'],
+    ['-0', '0'],
+    ['1234567890123456789', '1234567890123456789'],
+    ['9007199254740992', '9007199254740992'],
+    ['7'.repeat(300), '7'.repeat(300)],
+    ['1.0', '1'],
+    ['-0.0', '0'],
+    ['1e3', '1000'],
+    ['12.5e1', '125'],
+  ] as const) {
+    assert.equal(wholeDigits(parseJson(text)), digits, text);
+  }
+});
+
+test('what is not whole, or would be rounded without its exponent, is no id', () => {
+  for (const text of [
+    '1.5',
+    '1e-400',
+    '1e400',
+    '1e300',
+    '1e20',
+    '1.00000000000000000001',
+    '9007199254740993.0',
+  ]) {
+    assert.equal(wholeDigits(parseJson(text)), undefined, text);
+  }
+  for (const value of ['42', true, null, undefined, {}, [], NaN, Infinity]) {
+    assert.equal(wholeDigits(value), undefined);
+  }
+});
+
+test('what needs a value gets the nearest one', () => {
+  assert.deepEqual(
+    ['25', '25.0', '1e400', '"1"'].map((text) => roundedNumber(parseJson(text))),
+    [25, 25, Infinity, undefined],
+  );
+});
+
+test('an id that is a number with thousands of zeros is refused in no time', () => {
+  const before = process.cpuUsage();
+  for (let nth = 0; nth < 50; nth += 1) {
+    assert.equal(wholeDigits(parseJson(`1.${'0'.repeat(32_000)}1`)), undefined);
+  }
+  assert.ok(process.cpuUsage(before).user < 1_000_000);
+});
