@@ -1,6 +1,6 @@
 /** What went wrong, by a code that programs can branch on. Thrown to a caller or handed to `onError`: the code decides. */
 export type AnalyticsErrorCode =
-  /** Thrown by `new Analytics`. */
+  /** Thrown by `new Analytics`, and by `verifySignature` where the secret is empty. */
   | 'invalid-options'
   /** Thrown: `field` names what is missing or wrong in the message. */
   | 'invalid-message'

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { verifySignature } from './verify-signature.ts';
@@ -40,5 +41,19 @@ test('a header that is no signature is refused', () => {
   ];
   for (const header of headers) {
     assert.equal(verifySignature(secret, body.repeat(repeat), header), false, String(header));
+  }
+});
+
+test('an empty or missing secret throws, because everyone can sign with it', () => {
+  const forged = createHmac('sha1', '').update('{}').digest('hex');
+  const missing = undefined as unknown as string;
+  for (const header of [forged, undefined, '']) {
+    for (const secret of ['', missing]) {
+      assert.throws(() => verifySignature(secret, '{}', header), {
+        name: 'AnalyticsError',
+        code: 'invalid-options',
+        field: 'secret',
+      });
+    }
   }
 });

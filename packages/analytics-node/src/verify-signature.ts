@@ -1,5 +1,6 @@
 /** The receiving side: whether a webhook is Tailrace's (specification, section 5). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { AnalyticsError } from './errors.ts';
 
 /**
  * Whether `header`, the received `X-Signature`, is the lowercase hexadecimal HMAC-SHA1 of `body`. The time it takes says
@@ -8,12 +9,18 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
  * @param secret the destination's shared secret
  * @param body the bytes as received: JSON that was parsed and written again usually differs
  * @param header as node:http gives it: of several headers none counts
+ * @throws AnalyticsError `invalid-options` where the secret is empty, whatever the header is: a receiver whose secret is
+ *   not set would otherwise accept what anyone can sign
  */
 export function verifySignature(
   secret: string,
   body: Uint8Array | string,
   header: string | readonly string[] | undefined | null,
 ): boolean {
+  if (!secret) {
+    const message = 'The secret is empty. Give the shared secret of the destination.';
+    throw new AnalyticsError('invalid-options', message, { field: 'secret' });
+  }
   if (typeof header !== 'string') return false;
   const expected = Buffer.from(createHmac('sha1', secret).update(body).digest('hex'));
   const received = Buffer.from(header);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -47,7 +48,7 @@ describe('verifySignature', () => {
 
   test('accepts what sign made, for any secret and body', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.uint8Array(), (anySecret, bytes) => {
+      fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.uint8Array(), (anySecret, bytes) => {
         const anyBody = Buffer.from(bytes);
         assert.equal(verifySignature(anySecret, anyBody, sign(anySecret, anyBody)), true);
       }),
@@ -87,6 +88,29 @@ describe('verifySignature', () => {
   test('refuses characters that only look right once cut to one byte', () => {
     const widened = String.fromCharCode(...Array.from(signature, (digit) => digit.charCodeAt(0) + 0x100));
     assert.equal(verifySignature(secret, body, widened), false);
+  });
+});
+
+describe('an empty secret, which signs nothing', () => {
+  const body = '{}';
+  const signedWithNothing = createHmac('sha1', '').update(body).digest('hex');
+  // As JavaScript code has it that read a setting which is not there.
+  const missing = undefined as unknown as string;
+
+  test('verifies nothing: verifySignature throws, whatever the header is', () => {
+    for (const header of [signedWithNothing, sign('s3cret', body), '', undefined, null]) {
+      assert.throws(() => verifySignature('', body, header), /^TypeError: The secret is empty/);
+      assert.throws(() => verifySignature(missing, body, header), /^TypeError: The secret is empty/);
+    }
+  });
+
+  test('signs nothing either', () => {
+    assert.throws(() => sign('', body), /^TypeError: The secret is empty/);
+    const message = { id: 'd-1', timestamp: 1_700_000_000, body };
+    for (const secrets of [[''], ['whsec_'], ['whsec_===='], ['newer', '']]) {
+      assert.throws(() => signStandardWebhook(secrets, message), /^TypeError: The secret is empty/);
+    }
+    assert.throws(() => signStandardWebhook([], message), /^TypeError: There is no secret/);
   });
 });
 

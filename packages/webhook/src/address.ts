@@ -1,11 +1,12 @@
 /**
- * Which addresses a webhook may reach. The check is made on the address that is dialled, after every form of
+ * Which addresses a webhook may reach; README.md has the sources of the list. The check is made on the address that is dialled, after every form of
  * writing it (decimal, octal, IPv4 in IPv6, a name) has been resolved, so that no spelling and no answer of a
  * name server gets around it.
  *
  * Refused: everything that IANA's special-purpose registries (RFC 6890 and its updates) do not call globally
- * reachable, multicast, and the IPv6 ranges that carry an IPv4 address inside, since what is at the other end is
- * then decided elsewhere. The allow-list opens networks of the operator's own.
+ * reachable, multicast, the IPv6 ranges that carry an IPv4 address inside, since what is at the other end is
+ * then decided elsewhere, and public addresses that a cloud uses inside. The allow-list opens networks of the
+ * operator's own.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Cidr } from '@tailrace/service';
@@ -16,6 +17,9 @@ for (const cidr of [
   '10.0.0.0/8', // private
   '100.64.0.0/10', // carrier-grade NAT
   '127.0.0.0/8', // loopback
+  '161.26.0.0/16', // IBM Cloud, inside: name servers, mirrors, storage
+  '166.8.0.0/14', // IBM Cloud, inside: private endpoints of its services
+  '168.63.129.16/32', // Azure: its agent's server, name server and health probes
   '169.254.0.0/16', // link-local, the clouds' metadata services among it
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments

@@ -102,6 +102,8 @@ export function guardedConnector(options: DialOptions): buildConnector.connector
     allowH2: false,
     lookup: guardedLookup(options),
     secureContext,
+    // Where it is left out, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment accepts every certificate.
+    rejectUnauthorized: true,
   });
   return (target, callback) => {
     const address = target.hostname.replace(/^\[|\]$/g, '');
