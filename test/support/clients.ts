@@ -34,13 +34,17 @@ export async function buildGoProgram(sources: string, folder: string): Promise<s
   return program;
 }
 
-/** Runs the Python client's program with the packages of its requirements.txt, and no others. */
+/** Runs the public Python client's program. */
 export async function runPythonClient(args: readonly string[]): Promise<void> {
-  need('python3', 'The Python client needs Python 3 with pip: install python3 and python3-pip.');
-  const folder = path.join(clients, 'python');
-  const packages = await installPythonPackages(path.join(folder, 'requirements.txt'));
+  await runPython(path.join(clients, 'python/send.py'), args);
+}
+
+/** Runs a program with the packages of the requirements.txt beside it, and no others. */
+export async function runPython(program: string, args: readonly string[]): Promise<void> {
+  need('python3', 'The Python clients need Python 3 with pip: install python3 and python3-pip.');
+  const packages = await installPythonPackages(path.join(path.dirname(program), 'requirements.txt'));
   const env = { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1' };
-  await run('python3', [path.join(folder, 'send.py'), ...args], { env });
+  await run('python3', [program, ...args], { env });
 }
 
 /** A folder in the cache, that appears only complete. */

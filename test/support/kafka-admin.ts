@@ -8,6 +8,10 @@ export interface KafkaAdmin extends AsyncDisposable {
   memberIds(groupId: string): Promise<string[]>;
   /** Removes the records below `offset`, as retention would. */
   expire(topic: string, partition: number, offset: number): Promise<void>;
+  /** Makes it so many partitions. */
+  addPartitions(topic: string, count: number): Promise<void>;
+  /** The brokers in sync for each partition. */
+  inSync(topic: string): Promise<number[][]>;
   /** Writes records in a transaction that is then aborted: they take offsets, and no consumer sees them. */
   writeAborted(topic: string, values: readonly string[]): Promise<void>;
 }
@@ -37,6 +41,13 @@ export async function connectAdmin(brokers: readonly string[]): Promise<KafkaAdm
       // Makes the library look up where the topic's partitions are, which the deletion itself forgets to.
       await admin.fetchTopicOffsets(topic);
       await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] });
+    },
+    async addPartitions(topic, count) {
+      await admin.createPartitions({ topicPartitions: [{ topic, count }] });
+    },
+    async inSync(topic) {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+      return (topics[0]?.partitions ?? []).map(({ isr }) => isr);
     },
     async writeAborted(topic, values) {
       const producer = client.producer({ transactionalId: `${topic}.aborted`, maxInFlightRequests: 1 });

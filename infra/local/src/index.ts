@@ -7,6 +7,7 @@ export {
   type OwnBroker,
   type SecureListener,
 } from './broker.ts';
+export { startCluster, type Cluster, type ClusterNode, type ClusterOptions } from './cluster.ts';
 export { nodeFlags } from './node-flags.ts';
 export { freePort, isFree } from './ports.ts';
 export { startRegistry, type LocalRegistry, type RegistryOptions } from './registry.ts';

@@ -4,32 +4,27 @@
  * In the data directory are `log` (Kafka's own), `server.properties` (written anew at every start, as the
  * ports may differ), `broker.log`, and `keeper`, which names the process that runs the JVM.
  */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { open, rename, writeFile } from 'node:fs/promises';
-import type { Socket } from 'node:net';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { TailraceError } from '@tailrace/errors';
-import type { BrokerNode, Environment, NodeOptions, SecureListener } from './broker.ts';
+import type { BrokerNode, Environment, NodeOptions } from './broker.ts';
 import { startFailure } from './failure.ts';
 import { areJarsCached, resolveJars } from './jars.ts';
+import { formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } from './kafka-process.ts';
 import { identify, isAlive, readIdentity } from './lock.ts';
 import { freePort, loopback } from './ports.ts';
 import { untilReady } from './probe.ts';
 import { formatProperties, jvmProperties, secureProperties } from './properties.ts';
 
-const kafkaDir = join(import.meta.dirname, '..', 'kafka');
 const minimumJava = 17;
 const stopTimeoutMs = 20_000;
 /** A little more than the keeper takes to end the JVM when its parent is gone. */
 const orphanTimeoutMs = 10_000;
-
-/** What lives for a second, or does little, costs less without what pays off later. */
-export const withoutOptimiser = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 const run = promisify(execFile);
 
@@ -61,7 +56,7 @@ export function parseJavaMajor(text: string): number | undefined {
 }
 
 export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
-  const { env, dataDir, secure, progress, onDeath, signal } = options;
+  const { env, dataDir, keepData, quickStart, secure, progress, onDeath, signal } = options;
   await outliveOrphan(dataDir);
   const classPath = await resolveJars(env, progress, signal);
   const port = await freePort(options.port);
@@ -78,12 +73,14 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
     await writeFile(join(dataDir, 'server.properties'), formatProperties(all));
     if (!existsSync(join(dataDir, 'log', 'meta.properties'))) {
       progress('formatting its storage');
-      await format(dataDir, classPath, env, secure?.users);
+      const clusterId = randomBytes(16).toString('base64url');
+      await formatStorage({ env, dataDir, classPath, clusterId, ...(secure && { users: secure.users }) });
     }
     signal.throwIfAborted();
     progress('starting the broker');
     expectedEnd = false;
-    const started = (keeper = await spawnBroker(options, classPath));
+    const started = (keeper = await spawnKafka({ env, dataDir, classPath, keepData, quickStart }));
+    await writeFile(join(dataDir, 'keeper'), JSON.stringify(await identify(started.pid ?? 0)));
     let ready = false;
     started.once('exit', (code, signalName) => {
       if (signalName !== null) killGroup(started);
@@ -133,86 +130,5 @@ async function outliveOrphan(dataDir: string): Promise<void> {
   while (await isAlive(keeper)) {
     if (Date.now() > deadline) process.kill(-keeper.pid, 'SIGKILL');
     await sleep(100);
-  }
-}
-
-async function spawnBroker(options: NodeOptions, classPath: string): Promise<ChildProcess> {
-  const { env, dataDir, keepData, quickStart } = options;
-  const logFile = join(dataDir, 'broker.log');
-  await rename(logFile, `${logFile}.old`).catch(() => undefined);
-  const log = await open(logFile, 'a');
-  try {
-    const keeper = spawn(
-      'sh',
-      [
-        join(kafkaDir, 'keeper.sh'),
-        keepData ? '' : dataDir,
-        javaCommand(env),
-        ...(quickStart ? withoutOptimiser : []),
-        '-Xms256m',
-        '-Xmx768m',
-        '-XX:+ExitOnOutOfMemoryError',
-        '-Djava.awt.headless=true',
-        `-Dlog4j2.configurationFile=${join(kafkaDir, 'log4j2.properties')}`,
-        `-Dtailrace.broker.log=${logFile}`,
-        '-cp',
-        classPath,
-        'kafka.Kafka',
-        join(dataDir, 'server.properties'),
-      ],
-      { env: { ...env }, detached: true, stdio: ['pipe', log.fd, log.fd] },
-    );
-    keeper.stdin?.on('error', () => undefined);
-    await once(keeper, 'spawn');
-    await writeFile(join(dataDir, 'keeper'), JSON.stringify(await identify(keeper.pid ?? 0)));
-    // Somebody who forgets to stop the broker can still end, and the keeper then ends the broker.
-    keeper.unref();
-    (keeper.stdin as Socket).unref();
-    return keeper;
-  } finally {
-    await log.close();
-  }
-}
-
-async function format(
-  dataDir: string,
-  classPath: string,
-  env: Environment,
-  users: SecureListener['users'] = {},
-): Promise<void> {
-  const clusterId = randomBytes(16).toString('base64url');
-  // Joined by `=`, because an id may begin with a dash.
-  const tool = ['kafka.tools.StorageTool', 'format', '--ignore-formatted', `--cluster-id=${clusterId}`];
-  const credentials = Object.entries(users).flatMap(([name, password]) =>
-    [256, 512].flatMap((bits) => ['--add-scram', `SCRAM-SHA-${bits}=[name=${name},password=${password}]`]),
-  );
-  const args = ['-c', join(dataDir, 'server.properties'), ...credentials];
-  const flags = [...withoutOptimiser, '-Dlog4j2.level=ERROR'];
-  try {
-    await run(javaCommand(env), [...flags, '-cp', classPath, ...tool, ...args], { env: { ...env } });
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new TailraceError(
-      'local-start-failed',
-      `Apache Kafka's storage in ${dataDir} could not be formatted:\n${stdout}${stderr}`,
-    );
-  }
-}
-
-export function javaCommand(env: Environment): string {
-  const home = env['JAVA_HOME'];
-  return home === undefined || home === '' ? 'java' : join(home, 'bin', 'java');
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-/** Ends the keeper and the JVM at once; the JVM is left alone where somebody killed its keeper. */
-function killGroup(keeper: ChildProcess): void {
-  try {
-    process.kill(-(keeper.pid ?? 0), 'SIGKILL');
-  } catch {
-    // Both have ended.
   }
 }

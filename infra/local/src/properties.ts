@@ -66,6 +66,34 @@ export function secureProperties(base: Properties, { port, keyStore, users }: Se
   };
 }
 
+/**
+ * One node of a cluster, broker and controller, on loopback. Kafka's own topics are replicated as on a cluster for
+ * production: three times, two of them in sync, where there are as many brokers. `more` overrides any of it.
+ */
+export function clusterProperties(options: {
+  readonly id: number;
+  readonly logDir: string;
+  readonly port: number;
+  /** The controllers' ports, by node id. */
+  readonly controllerPorts: ReadonlyMap<number, number>;
+  readonly more?: Properties;
+}): Properties {
+  const { id, logDir, port, controllerPorts, more } = options;
+  const replicas = Math.min(3, controllerPorts.size);
+  const inSync = Math.max(1, replicas - 1);
+  return {
+    ...jvmProperties({ logDir, port, controllerPort: controllerPorts.get(id) ?? NaN }),
+    'node.id': id,
+    'controller.quorum.voters': [...controllerPorts].map(([id, port]) => `${id}@127.0.0.1:${port}`).join(','),
+    'offsets.topic.replication.factor': replicas,
+    'transaction.state.log.replication.factor': replicas,
+    'transaction.state.log.min.isr': inSync,
+    'share.coordinator.state.topic.replication.factor': replicas,
+    'share.coordinator.state.topic.min.isr': inSync,
+    ...more,
+  };
+}
+
 /** Clients come in by `advertised`, the address as seen from outside; the broker reaches itself inside. */
 export function containerProperties(options: {
   readonly logDir: string;

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment, Progress } from './broker.ts';
 import { resolveRegistry } from './distribution.ts';
 import { startFailure } from './failure.ts';
-import { javaCommand, withoutOptimiser } from './jvm.ts';
+import { javaCommand, withoutOptimiser } from './kafka-process.ts';
 import { freePort, loopback } from './ports.ts';
 
 export interface RegistryOptions {

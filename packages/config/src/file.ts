@@ -42,14 +42,14 @@ export function parseConfiguration(
   };
 
   // What was read from a file with such errors need not be what was meant: its fields are not looked at.
-  const unreadable = [...document.errors, ...document.warnings].map(({ pos, code, message }) => ({
+  const misread = [...document.errors, ...document.warnings].map(({ pos, code, message }) => ({
     offset: pos[0],
     message:
       code === 'MULTIPLE_DOCS'
         ? 'a second document begins here; write all in one, without --- between'
         : message,
   }));
-  unreadable.push(...unresolvedAliases(document));
+  const unreadable = [...misread, ...unresolvedAliases(document)];
   if (unreadable.length > 0) {
     unreadable.sort((a, b) => a.offset - b.offset);
     throw invalidConfiguration(unreadable.map(({ offset, message }) => `${place(offset)} ${message}`));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { replayedFromHeader } from '@tailrace/topics';
 import fc from 'fast-check';
-import { formatPlace, Ledger, parsePlace, replayedFromHeader, type Place } from './ledger.ts';
+import { formatPlace, Ledger, parsePlace, type Place } from './ledger.ts';
 
 const partition = fc.nat({ max: 3 });
 const offset = fc.oneof(

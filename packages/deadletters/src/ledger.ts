@@ -9,9 +9,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { ConsumedRecord } from '@tailrace/kafka';
-
-/** Names the dead letter that a record of `deliveries.replay` was made of: `<partition>/<offset>`. */
-export const replayedFromHeader = 'replayed-from';
+import { replayedFromHeader } from '@tailrace/topics';
 
 export interface Place {
   readonly partition: number;

@@ -97,9 +97,10 @@ export async function findDeadLetters(
 ): Promise<readonly DeadLetter[]> {
   const found: DeadLetter[] = [];
   for await (const letters of await readDeadLetters(kafka, names, options)) {
-    found.push(
-      ...letters.filter(({ facts }) => facts.deliveryId === idOrPlace || formatPlace(facts) === idOrPlace),
-    );
+    for (const letter of letters) {
+      const { facts } = letter;
+      if (facts.deliveryId === idOrPlace || formatPlace(facts) === idOrPlace) found.push(letter);
+    }
   }
   return found.sort((a, b) => a.record.timestamp - b.record.timestamp);
 }

@@ -7,10 +7,16 @@
  * failure, when nobody knows what was written, it begins anew with both, as a later run of the command does.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { isTailraceError } from '@tailrace/errors';
+import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { ExclusivePublisher, ExclusiveRecord, Kafka } from '@tailrace/kafka';
-import { decodeDelivery, type TopicNames } from '@tailrace/topics';
-import { formatPlace, replayedFromHeader } from './ledger.ts';
+import {
+  decodeDelivery,
+  progressHeaders,
+  replayedFromHeader,
+  unequalPartitions,
+  type TopicNames,
+} from '@tailrace/topics';
+import { formatPlace } from './ledger.ts';
 import type { DeadLetter } from './letter.ts';
 import { Pace } from './pace.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
@@ -39,26 +45,21 @@ const largestPortion = { records: 500, bytes: 512 * 1024 };
 /** As long as something was replayed within this time, an absence of Kafka is waited out. */
 const patienceMs = 60_000;
 const retryPauseMs = 1_000;
-/** Everything else said what had become of the delivery before. */
-const keptHeaders = [
-  'delivery-id',
-  'event-id',
-  'source-id',
-  'destination-id',
-  'type',
-  'event-name',
-  'traceparent',
-];
 
 /**
  * @throws TailraceError `superseded` where another replay was begun; `kafka-unavailable` where Kafka is away for
- *   long. Either way nothing is lost and nothing doubled: another call continues.
+ *   long; `unequal-partitions` where the replay lane lacks partitions that dead letters lie in. Nothing is lost then
+ *   and nothing doubled: another call continues.
  */
 export async function replayDeadLetters(
-  kafka: Pick<Kafka, 'scan' | 'exclusivePublisher'>,
+  kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics'>,
   names: TopicNames,
   options: ReplayOptions,
 ): Promise<ReplayResult> {
+  const topics = await kafka.describeTopics([names.deliveriesDead, names.deliveriesReplay]);
+  const counts = new Map(Array.from(topics, ([topic, { partitions }]) => [topic, partitions]));
+  const unequal = unequalPartitions(names, counts);
+  if (unequal) throw new TailraceError('unequal-partitions', unequal.message);
   const replay = new Replay(names, options);
   for (;;) {
     try {
@@ -159,16 +160,12 @@ class Replay {
   }
 }
 
+/** All headers as they are, also those that only a newer version knows, without what had become of it before. */
 function replayOf({ record }: DeadLetter, topic: string): ExclusiveRecord {
-  const { partition, key, value, headers } = record;
-  const kept = keptHeaders.flatMap((name) => (headers[name] ? [[name, headers[name]] as const] : []));
-  return {
-    topic,
-    partition,
-    key,
-    value,
-    headers: { ...Object.fromEntries(kept), attempt: '0', [replayedFromHeader]: formatPlace(record) },
-  };
+  const { partition, key, value, headerList } = record;
+  const kept = headerList.filter(([name]) => !progressHeaders.has(name));
+  const headers = [...kept, ['attempt', '0'], [replayedFromHeader, formatPlace(record)]] as const;
+  return { topic, partition, key, value, headers };
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { tierDelaysMs, topicNames, topicSpecs } from './catalogue.ts';
+import { partitionGroupOf } from './partition-counts.ts';
 
 const names = topicNames('tailrace.');
 const minuteMs = 60_000;
@@ -42,18 +43,44 @@ test('every topic has the prefix and is specified once', () => {
   for (const name of all) assert.ok(name.startsWith('tailrace.'), name);
 });
 
-test('a key lies in the same partition number of deliveries, its tiers and the replay lane', () => {
-  const counts = specs
-    .filter(({ name }) => name.startsWith(names.deliveries))
-    .map(({ partitions }) => partitions);
-  assert.deepEqual([...new Set(counts)], [6]);
+test('a key lies in the same partition number of all topics of its group', () => {
+  for (const { name, partitions, samePartitionsAs, group } of specs) {
+    const expected = partitionGroupOf(names, name);
+    const first = expected && names[expected];
+    assert.equal(samePartitionsAs, name === first ? undefined : first, name);
+    assert.equal(group, name === first ? undefined : expected, name);
+    if (expected !== undefined) assert.equal(partitions, 6, name);
+  }
   assert.equal(spec(names.config)?.partitions, 1);
+});
+
+test('each topic gets the copies that are asked for, and the brokers decide where none are', () => {
+  for (const { name, replicationFactor, config } of specs) {
+    assert.equal(replicationFactor, undefined, name);
+    assert.ok(!('min.insync.replicas' in config), name);
+  }
+  const replication = { factor: 3, minInSync: 2 };
+  for (const { name, replicationFactor, config } of topicSpecs(names, {
+    partitions: 6,
+    retryScheduleMs,
+    replication,
+  })) {
+    assert.equal(replicationFactor, 3, name);
+    assert.equal(config['min.insync.replicas'], '2', name);
+  }
+});
+
+test('only state that is read by key keeps its partitions', () => {
+  const keeping = specs.filter(({ keepsPartitions }) => keepsPartitions).map(({ name }) => name);
+  assert.deepEqual(keeping, [names.config, names.audiences, names.audiencesSyncs, names.deletions]);
 });
 
 test('a topic takes larger records than the topics it is fed from', () => {
   const largest = (topic: string): number => Number(spec(topic)?.config['max.message.bytes']);
   for (const [from, to] of [
     [names.events, names.eventsRejected],
+    [names.events, names.eventsWaiting],
+    [names.eventsWaiting, names.eventsRejected],
     [names.events, names.deliveries],
     [names.deliveries, names.retryTier(10_000)],
     [names.deliveries, names.deliveriesDead],

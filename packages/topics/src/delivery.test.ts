@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import { readBack, type ConsumedRecord, type OutgoingRecord, type RecordHeader } from '@tailrace/kafka';
 import fc from 'fast-check';
-import { decodeDelivery, deliveryKey, encodeDelivery, type Delivery } from './delivery.ts';
+import {
+  decodeDelivery,
+  deliveryKey,
+  encodeDelivery,
+  progressHeaders,
+  replayedFromHeader,
+  type Delivery,
+} from './delivery.ts';
 
-type Content = Pick<ConsumedRecord, 'key' | 'value' | 'headers'>;
+type Content = Pick<ConsumedRecord, 'key' | 'value' | 'headers' | 'headerList'>;
 
 /** As it comes back from Kafka. */
-function consumed({ key, value, headers = {} }: OutgoingRecord): Content {
+function consumed({ key, value, headers }: OutgoingRecord): Content {
   const buffer = (text: string | Buffer): Buffer => Buffer.from(text as string);
   return {
     key: key === null ? null : buffer(key),
     value: value === null ? null : buffer(value),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, buffer(text)])),
+    ...readBack(headers),
   };
 }
 
@@ -20,6 +27,16 @@ const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });
 const time = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }).map(Number);
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined });
+
+const unknownName = fc.oneof(
+  fc.constantFrom('', '__proto__', 'constructor', 'toString', 'Delivery-Id', 'attempt2'),
+  text.map((name) => `x-${name}`),
+);
+const unknownValue = fc.option(fc.uint8Array().map((bytes): Buffer => Buffer.from(bytes)));
+const unknownHeaders = fc.array(
+  fc.tuple(unknownName, unknownValue).map((header): RecordHeader => header),
+  { minLength: 1 },
+);
 
 const delivery: fc.Arbitrary<Delivery> = fc.record({
   deliveryId: text,
@@ -39,6 +56,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   closedUrls: fc.array(fc.stringMatching(/^[0-9a-f]{16}$/), { maxLength: 5 }),
   lastAnswer: maybe(fc.json()),
   traceparent: maybe(text),
+  otherHeaders: maybe(unknownHeaders),
   key: text,
   body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
 });
@@ -99,12 +117,60 @@ test('the record has the documented headers and nothing for what is not there', 
 });
 
 test('a record that somebody else wrote is answered with a sentence that names every problem', () => {
-  const problem = decodeDelivery({ key: null, value: null, headers: {} });
+  const problem = decodeDelivery({ key: null, value: null, ...readBack() });
   assert.equal(typeof problem, 'string');
   for (const name of ['delivery-id', 'event-id', 'source-id', 'destination-id', 'type']) {
     assert.match(problem as string, new RegExp(`header ${name} is missing`));
   }
   assert.match(problem as string, /the value is null/);
+});
+
+test('headers that are not known are passed on as they came: in their order, repeated ones and null values too', () => {
+  const others = [
+    ['x-new', Buffer.from([0xff])],
+    ['__proto__', Buffer.from('p')],
+    ['x-new', null],
+    ['x-new', Buffer.alloc(0)],
+  ] as const;
+  const { headers = {} } = encodeDelivery('deliveries', example);
+  const entries = Object.entries(headers) as [string, string][];
+  const mixed = [...entries.slice(0, 3), ...others.slice(0, 2), ...entries.slice(3), ...others.slice(2)];
+  const decoded = decodeDelivery(consumed({ topic: 't', key: '', value: '', headers: mixed }));
+  if (typeof decoded === 'string') assert.fail(decoded);
+  assert.deepEqual(decoded.otherHeaders, others);
+  assert.deepEqual(encodeDelivery('tier', { ...decoded, attempt: 1 }).headers, [
+    ...entries.map(([name, value]) => [name, name === 'attempt' ? '1' : value]),
+    ...others,
+  ]);
+});
+
+test('of a known header that repeats the last value that is not null counts, and is written once', () => {
+  const { headers } = encodeDelivery('deliveries', example);
+  const repeated = [
+    ['type', 'page'],
+    ...(Object.entries(headers ?? {}) as [string, string][]),
+    ['type', null],
+    ['event-name', 'Renamed'],
+    [replayedFromHeader, '0/1'],
+  ] as const;
+  const decoded = decodeDelivery(consumed({ topic: 't', key: '', value: '', headers: repeated }));
+  if (typeof decoded === 'string') assert.fail(decoded);
+  assert.deepEqual([decoded.type, decoded.eventName, decoded.otherHeaders], ['track', 'Renamed', undefined]);
+  assert.ok(!Array.isArray(encodeDelivery('tier', decoded).headers));
+});
+
+test('every header that is written is known: those of the progress, and those that name the delivery', () => {
+  const all: Delivery = { ...example, placeAt: 0, lastAnswer: '[]', traceparent: '00-1-2-01' };
+  const { headers } = encodeDelivery('deliveries', all);
+  const names = Object.keys(headers ?? {});
+  assert.deepEqual(
+    names.filter((name) => !progressHeaders.has(name)),
+    ['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'traceparent'],
+  );
+  assert.deepEqual(
+    [...progressHeaders].filter((name) => !names.includes(name)),
+    [replayedFromHeader],
+  );
 });
 
 test('what says nothing has no header: as many steps as attempts, and never put off', () => {
@@ -130,8 +196,8 @@ test('a malformed header is a problem, not a guess', () => {
     ['delivery-id', '', /header delivery-id is missing/],
   ];
   for (const [name, value, sentence] of cases) {
-    const headers = { ...wellFormed.headers, [name]: Buffer.from(value) };
-    const decoded = decodeDelivery({ ...wellFormed, headers });
+    const headers = [...wellFormed.headerList, [name, value] as const];
+    const decoded = decodeDelivery({ ...wellFormed, ...readBack(headers) });
     assert.equal(typeof decoded, 'string', name);
     assert.match(decoded as string, sentence);
   }
@@ -150,7 +216,9 @@ test('any headers are decoded or refused, never thrown at', () => {
   const buffers = fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes));
   fc.assert(
     fc.property(fc.dictionary(names, buffers), fc.option(buffers), (headers, value) => {
-      assert.ok(['string', 'object'].includes(typeof decodeDelivery({ key: value, value, headers })));
+      assert.ok(
+        ['string', 'object'].includes(typeof decodeDelivery({ key: value, value, ...readBack(headers) })),
+      );
     }),
   );
 });

@@ -3,7 +3,23 @@
  * one destination. The value is the webhook body, byte for byte; everything else is in headers, so that no
  * stage after the router parses the body.
  */
-import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import type { ConsumedRecord, OutgoingRecord, RecordHeader } from '@tailrace/kafka';
+
+/** Names the dead letter that a record of the replay lane was made of: `<partition>/<offset>`. */
+export const replayedFromHeader = 'replayed-from';
+
+/** What identifies a delivery, in every topic. */
+const identityHeaders = [
+  ...['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'traceparent'],
+];
+
+/** What says how far a delivery has come. A replay begins without them. */
+export const progressHeaders: ReadonlySet<string> = new Set([
+  ...['attempt', 'step', 'put-off', 'place-at', 'first-attempt-at', 'due-at', 'reason', 'sequence'],
+  ...['closed-urls', 'last-answer', replayedFromHeader],
+]);
+
+const knownHeaders: ReadonlySet<string> = new Set([...identityHeaders, ...progressHeaders]);
 
 /** One event on its way to one destination. Times are milliseconds since the epoch. */
 export interface Delivery {
@@ -27,7 +43,7 @@ export interface Delivery {
   readonly placeAt?: number | undefined;
   /** When the first attempt was made, or would have been had it not been parked; the retry window starts here. */
   readonly firstAttemptAt?: number | undefined;
-  /** When the next attempt is due; undefined means at once. */
+  /** When the next attempt is due; undefined means immediately. */
   readonly dueAt?: number | undefined;
   /** Why the delivery is where it is: the reason of the retry, or of its death. */
   readonly reason?: string | undefined;
@@ -42,6 +58,11 @@ export interface Delivery {
   readonly lastAnswer?: string | undefined;
   /** W3C Trace Context of the call that caused it. */
   readonly traceparent?: string | undefined;
+  /**
+   * Headers that this version does not know, such as those of a newer replica. They are passed on as they came, in
+   * their order, behind those above; absent where there are none.
+   */
+  readonly otherHeaders?: readonly RecordHeader[] | undefined;
   /** `<destinationId>/<user key>`: orders a user's deliveries to one destination within a partition. */
   readonly key: string;
   /** The exact bytes that are signed and sent. */
@@ -79,12 +100,22 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   if (delivery.closedUrls.length > 0) headers['closed-urls'] = delivery.closedUrls.join(',');
   if (delivery.lastAnswer !== undefined) headers['last-answer'] = delivery.lastAnswer;
   if (delivery.traceparent !== undefined) headers['traceparent'] = delivery.traceparent;
-  return { topic, partition, key: delivery.key, value: delivery.body, headers };
+  const { key, body: value, otherHeaders } = delivery;
+  if (!otherHeaders) return { topic, partition, key, value, headers };
+  return { topic, partition, key, value, headers: [...Object.entries(headers), ...otherHeaders] };
 }
 
 /** What a record says, or a sentence on why it is not a delivery (somebody else wrote to the topic). */
-export function decodeDelivery(record: Pick<ConsumedRecord, 'key' | 'value' | 'headers'>): Delivery | string {
-  const header = (name: string): string | undefined => record.headers[name]?.toString();
+export function decodeDelivery(
+  record: Pick<ConsumedRecord, 'key' | 'value' | 'headers' | 'headerList'>,
+): Delivery | string {
+  let found = 0;
+  const header = (name: string): string | undefined => {
+    const value = record.headers[name];
+    if (value === undefined) return undefined;
+    found += 1;
+    return value.toString();
+  };
   const problems: string[] = [];
   const required = (name: string): string => {
     const text = header(name);
@@ -98,13 +129,14 @@ export function decodeDelivery(record: Pick<ConsumedRecord, 'key' | 'value' | 'h
     if (Number.isNaN(ms)) problems.push(`header ${name} is not an ISO 8601 time`);
     return ms;
   };
-  const count = (name: string, fallback: number): number => {
+  const count = (name: string): number | undefined => {
     const text = header(name);
-    const number = text === undefined ? fallback : Number(text);
+    if (text === undefined) return undefined;
+    const number = Number(text);
     if (!Number.isSafeInteger(number) || number < 0) problems.push(`header ${name} is not a whole number`);
     return number;
   };
-  const attempt = count('attempt', 0);
+  const attempt = count('attempt') ?? 0;
   if (record.value === null) problems.push('the value is null');
 
   const delivery: Delivery = {
@@ -115,20 +147,27 @@ export function decodeDelivery(record: Pick<ConsumedRecord, 'key' | 'value' | 'h
     type: required('type'),
     eventName: header('event-name'),
     attempt,
-    step: count('step', attempt),
-    putOff: count('put-off', 0),
+    step: count('step') ?? attempt,
+    putOff: count('put-off') ?? 0,
     placeAt: time('place-at'),
     firstAttemptAt: time('first-attempt-at'),
     dueAt: time('due-at'),
     reason: header('reason'),
-    sequence: header('sequence') === undefined ? undefined : count('sequence', 0),
+    sequence: count('sequence'),
     closedUrls: header('closed-urls')?.split(',') ?? [],
     lastAnswer: header('last-answer'),
     traceparent: header('traceparent'),
+    // Every header that was found is one of the list, so that where the numbers agree there are no others.
+    otherHeaders: found === record.headerList.length ? undefined : unknownOf(record.headerList),
     key: record.key?.toString() ?? '',
     body: record.value ?? Buffer.alloc(0),
   };
   return problems.length > 0 ? problems.join('; ') : delivery;
+}
+
+function unknownOf(headers: readonly RecordHeader[]): readonly RecordHeader[] | undefined {
+  const unknown = headers.filter(([name]) => !knownHeaders.has(name));
+  return unknown.length > 0 ? unknown : undefined;
 }
 
 function formatTime(ms: number): string {

@@ -1,5 +1,21 @@
-export { tierDelaysMs, topicNames, topicSpecs, type TopicNames } from './catalogue.ts';
-export { decodeDelivery, deliveryKey, encodeDelivery, userKeyOf, type Delivery } from './delivery.ts';
+export { tierDelaysMs, topicNames, topicSpecs, type TopicNames, type TopicOptions } from './catalogue.ts';
+export {
+  decodeDelivery,
+  deliveryKey,
+  encodeDelivery,
+  progressHeaders,
+  replayedFromHeader,
+  userKeyOf,
+  type Delivery,
+} from './delivery.ts';
 export { formatDuration, parseDuration } from './duration.ts';
+export {
+  partitionGroupOf,
+  partitionGroups,
+  unequalPartitions,
+  type PartitionGroup,
+  type UnequalPartitions,
+} from './partition-counts.ts';
+export { replicationFor, type Replication } from './replication.ts';
 export type { AttemptRecord, UrlAttempt } from './attempt.ts';
 export type { EventUsage, UsageRecord } from './usage.ts';

@@ -1,0 +1,115 @@
+/** Kafka's own programs on the local JVM: its server, kept by keeper.sh, and the tool that formats its storage. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { open, rename } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { TailraceError } from '@tailrace/errors';
+import type { Environment } from './broker.ts';
+
+const kafkaDir = join(import.meta.dirname, '..', 'kafka');
+
+/** What lives for a second, or does little, costs less without what pays off later. */
+export const withoutOptimiser = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+
+const run = promisify(execFile);
+
+export interface KafkaProcessOptions {
+  readonly env: Environment;
+  /** Holds `server.properties`; `broker.log` is written there. */
+  readonly dataDir: string;
+  /** As {@link resolveJars} of jars.ts answers. */
+  readonly classPath: string;
+  /** Whether the keeper leaves the directory where it is when the process that asked for it is gone. */
+  readonly keepData: boolean;
+  readonly quickStart: boolean;
+}
+
+/**
+ * Starts the server, and resolves with its keeper: a line on its standard input is the name of a signal for the
+ * JVM, and it ends when the JVM has. It is in a process group of its own.
+ */
+export async function spawnKafka(options: KafkaProcessOptions): Promise<ChildProcess> {
+  const { env, dataDir, classPath, keepData, quickStart } = options;
+  const logFile = join(dataDir, 'broker.log');
+  await rename(logFile, `${logFile}.old`).catch(() => undefined);
+  const log = await open(logFile, 'a');
+  try {
+    const keeper = spawn(
+      'sh',
+      [
+        join(kafkaDir, 'keeper.sh'),
+        keepData ? '' : dataDir,
+        javaCommand(env),
+        ...(quickStart ? withoutOptimiser : []),
+        '-Xms256m',
+        '-Xmx768m',
+        '-XX:+ExitOnOutOfMemoryError',
+        '-Djava.awt.headless=true',
+        `-Dlog4j2.configurationFile=${join(kafkaDir, 'log4j2.properties')}`,
+        `-Dtailrace.broker.log=${logFile}`,
+        '-cp',
+        classPath,
+        'kafka.Kafka',
+        join(dataDir, 'server.properties'),
+      ],
+      { env: { ...env }, detached: true, stdio: ['pipe', log.fd, log.fd] },
+    );
+    keeper.stdin?.on('error', () => undefined);
+    await once(keeper, 'spawn');
+    // The process that asked for it can still end without stopping the broker; the keeper then does.
+    keeper.unref();
+    (keeper.stdin as Socket).unref();
+    return keeper;
+  } finally {
+    await log.close();
+  }
+}
+
+/** Formats the storage that `server.properties` in `dataDir` names, unless it is formatted already. */
+export async function formatStorage(options: {
+  readonly env: Environment;
+  readonly dataDir: string;
+  readonly classPath: string;
+  /** The same for all nodes of a cluster: 16 bytes in base64url. */
+  readonly clusterId: string;
+  /** Passwords by name, for SCRAM. */
+  readonly users?: Readonly<Record<string, string>>;
+}): Promise<void> {
+  const { env, dataDir, classPath, clusterId, users = {} } = options;
+  // Joined by `=`, because an id may begin with a dash.
+  const tool = ['kafka.tools.StorageTool', 'format', '--ignore-formatted', `--cluster-id=${clusterId}`];
+  const credentials = Object.entries(users).flatMap(([name, password]) =>
+    [256, 512].flatMap((bits) => ['--add-scram', `SCRAM-SHA-${bits}=[name=${name},password=${password}]`]),
+  );
+  const args = ['-c', join(dataDir, 'server.properties'), ...credentials];
+  const flags = [...withoutOptimiser, '-Dlog4j2.level=ERROR'];
+  try {
+    await run(javaCommand(env), [...flags, '-cp', classPath, ...tool, ...args], { env: { ...env } });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new TailraceError(
+      'local-start-failed',
+      `Apache Kafka's storage in ${dataDir} could not be formatted:\n${stdout}${stderr}`,
+    );
+  }
+}
+
+export function javaCommand(env: Environment): string {
+  const home = env['JAVA_HOME'];
+  return home === undefined || home === '' ? 'java' : join(home, 'bin', 'java');
+}
+
+export function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Ends a keeper and its JVM by SIGKILL; the JVM is left alone where its keeper was killed before. */
+export function killGroup(keeper: ChildProcess): void {
+  try {
+    process.kill(-(keeper.pid ?? 0), 'SIGKILL');
+  } catch {
+    // Both have ended.
+  }
+}

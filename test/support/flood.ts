@@ -1,0 +1,57 @@
+/** Many requests at the same time, written as bytes: what a hostile client sends, and what became of it. */
+import { readFileSync } from 'node:fs';
+import { connectRaw, type RawConnection } from './ingest.ts';
+
+export interface RawRequest {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+/** `request` as the bytes of an HTTP/1.1 request after whose answer the connection ends. */
+export function requestBytes({ path, headers = {}, body = '' }: RawRequest): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = Object.entries({ connection: 'close', 'content-length': String(bytes.length), ...headers });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head}\r\n`), bytes]);
+}
+
+/** How often each status was answered; 0 stands for a connection that ended without an answer. */
+export type Outcomes = Readonly<Record<number, number>>;
+
+/** Sends `request` on `count` connections at the same time, and resolves once all of them have ended. */
+export async function flood(url: string, count: number, request: RawRequest): Promise<Outcomes> {
+  const bytes = requestBytes(request);
+  const connections = await openMany(url, count);
+  for (const connection of connections) connection.write(bytes);
+  return outcomesOf(connections);
+}
+
+/** Opens `count` connections, a hundred at a time. */
+export async function openMany(url: string, count: number): Promise<RawConnection[]> {
+  const connections: RawConnection[] = [];
+  while (connections.length < count) {
+    const next = Math.min(100, count - connections.length);
+    connections.push(...(await Promise.all(Array.from({ length: next }, () => connectRaw(url)))));
+  }
+  return connections;
+}
+
+export async function outcomesOf(connections: readonly RawConnection[]): Promise<Outcomes> {
+  const outcomes: Record<number, number> = {};
+  for (const connection of connections) {
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(await connection.received)?.[1] ?? 0);
+    outcomes[status] = (outcomes[status] ?? 0) + 1;
+  }
+  return outcomes;
+}
+
+/** The most memory that process `pid` has had resident since it started; undefined where the system does not say. */
+export function peakResidentBytes(pid: number): number | undefined {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}

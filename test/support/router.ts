@@ -1,0 +1,50 @@
+/** A router as a process of its own, with one source connected to one destination, and what it writes. */
+import { applyConfiguration } from '@tailrace/config';
+import type { Kafka } from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+import { sharedBroker } from './broker.ts';
+import { openKafka } from './kafka-client.ts';
+import { startService, type Environment, type ServiceProcess } from './process.ts';
+import { createTopics, uniquePrefix, watchTopic, type WatchedTopic } from './topics.ts';
+
+export interface TestRouter extends AsyncDisposable {
+  readonly brokers: readonly string[];
+  readonly kafka: Kafka;
+  readonly names: TopicNames;
+  readonly process: ServiceProcess;
+  readonly deliveries: WatchedTopic;
+  readonly rejected: WatchedTopic;
+}
+
+/** The source is `web` with the write key `wk_web`, its destination `crm`. */
+export async function startRouter(partitions: number, env: Environment = {}): Promise<TestRouter> {
+  await using started = new AsyncDisposableStack();
+  const { brokers } = await sharedBroker();
+  const kafka = started.use(openKafka(brokers));
+  const prefix = uniquePrefix();
+  const names = await createTopics(kafka, prefix, { partitions, retryScheduleMs: [1_000] });
+  await applyConfiguration(kafka, names.config, {
+    sources: [{ id: 'web', writeKeys: ['wk_web'], enabled: true }],
+    destinations: [
+      {
+        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'] },
+        settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
+      },
+    ],
+  });
+  const process = started.use(
+    await startService('router', {
+      KAFKA_BROKERS: brokers.join(','),
+      TAILRACE_TOPIC_PREFIX: prefix,
+      TAILRACE_METRICS_PORT: '0',
+      ...env,
+    }),
+  );
+  const deliveries = started.use(await watchTopic(kafka, names.deliveries));
+  const rejected = started.use(await watchTopic(kafka, names.eventsRejected));
+  const all = started.move();
+  return {
+    ...{ brokers, kafka, names, process, deliveries, rejected },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
