@@ -32,6 +32,17 @@ export function schemaCompiler(): {
   };
 }
 
+/** Where a number may be that is beyond what JavaScript has, and read as Infinity. */
+const maybeInfinite = /[eE]\+?\d{3}|\d{309}/;
+
+/** A value as validators can check it: what is beyond the largest number that JavaScript has is that number. */
+export function parseForValidator(text: string): unknown {
+  if (!maybeInfinite.test(text)) return JSON.parse(text) as unknown;
+  return JSON.parse(text, (_key, value: unknown) =>
+    typeof value === 'number' && !Number.isFinite(value) ? Math.sign(value) * Number.MAX_VALUE : value,
+  ) as unknown;
+}
+
 function validatorOf(draft: unknown): typeof Ajv | typeof Ajv2019 | typeof Ajv2020 {
   if (typeof draft !== 'string') return Ajv;
   if (draft.includes('2020-12')) return Ajv2020;

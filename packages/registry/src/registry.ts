@@ -1,19 +1,21 @@
 /**
  * Values in Confluent's wire format: a zero byte, the id of a schema in four bytes, and the value as that schema
- * says. Schemas come from the registry once each and are kept; a schema never changes under its id.
+ * says. Schemas come from the registry and are kept, the most recently used of them; a schema never changes under its
+ * id. An id that the registry does not know is remembered for a while too.
  *
- * To read a value never waits. Where its schema has yet to be asked for, the reading says so, and `learn` waits for
- * as long as that takes: whoever has other work goes on with it meanwhile.
+ * To read a value never waits. Where its schema is not known, the reading says so, and `ask` asks for it.
  */
 import { isUtf8 } from 'node:buffer';
-import { setTimeout as wait } from 'node:timers/promises';
-import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import type { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { TailraceError } from '@tailrace/errors';
 import { parseJson } from '@tailrace/events';
 import type { Type } from 'avsc';
 import type { Type as ProtobufType } from 'protobufjs';
-import { avroOptions, readAvro } from './avro.ts';
-import { schemaCompiler } from './json-schema.ts';
+import { createAsking, type AskingLimits } from './asking.ts';
+import { readAvro } from './avro.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { connectRegistry, isUnusable, statusOf } from './client.ts';
+import { parseForValidator } from './json-schema.ts';
 import { completeSchema, readProtobuf } from './protobuf.ts';
 
 export type FrameReading =
@@ -21,7 +23,7 @@ export type FrameReading =
   | {
       readonly outcome: 'rejected';
       readonly code: 'unsupported-encoding' | 'unknown-schema' | 'schema-mismatch';
-      /** What is wrong, and how to mend it. It quotes nothing of the value. */
+      /** What is wrong, and how to fix it. It quotes nothing of the value. */
       readonly message: string;
     }
   | { readonly outcome: 'needs-schema'; readonly schemaId: number };
@@ -29,8 +31,13 @@ export type FrameReading =
 export interface FrameReader {
   /** Never waits and never throws, whatever the frame holds. */
   read(frame: Buffer): FrameReading;
-  /** Resolves once `read` has an answer for frames of this schema; tries for as long as the registry is away. */
-  learn(schemaId: number): Promise<void>;
+  /**
+   * Asks for a schema. Resolves with true once `read` has an answer for its frames, and with false where the registry
+   * failed or takes more than a second: the schema is then asked for again and again, and `onAnswer` says when it is there.
+   */
+  ask(schemaId: number): Promise<boolean>;
+  /** Called with each id that `read` has an answer for from now on. */
+  onAnswer(listener: (schemaId: number) => void): void;
 }
 
 export interface Registry extends FrameReader {
@@ -48,80 +55,92 @@ export interface RegistryLog {
   info(fields: object, message: string): void;
 }
 
+export interface RegistryLimits extends AskingLimits {
+  /** Schemas that are kept. */
+  readonly schemas: number;
+  /** Ids that are remembered as unknown or of no use, and for how long. */
+  readonly rejectedIds: number;
+  readonly rejectedForMs: number;
+}
+
 /** The first byte of a frame; no JSON text begins with it. */
 export const magicByte = 0;
 const headerBytes = 5;
 
-const firstPauseMs = 250;
-const longestPauseMs = 10_000;
-const requestTimeoutMs = 5_000;
 const unhealthyAfterMs = 5_000;
-/** An id that the registry does not know may be one that it gives out next. */
-const unknownForMs = 1_000;
+const defaultLimits: Omit<RegistryLimits, keyof AskingLimits> = {
+  schemas: 250,
+  rejectedIds: 10_000,
+  // An id that the registry does not know may be one that it gives out next.
+  rejectedForMs: 30_000,
+};
 
-/** What is known of a schema: how its values are read, or why they cannot be. */
-type Known =
-  { readonly read: (payload: Buffer) => unknown } | (FrameReading & { readonly outcome: 'rejected' });
+type Rejected = FrameReading & { readonly outcome: 'rejected' };
+/** How the values of a schema are read. */
+type ReadPayload = (payload: Buffer) => unknown;
 
-export function openRegistry(url: string, log: RegistryLog): Registry {
+export function openRegistry(url: string, log: RegistryLog, options: Partial<RegistryLimits> = {}): Registry {
+  const limits = { ...defaultLimits, ...options };
   const { client, address, isRegistry } = connectRegistry(url);
-  const known = new Map<number, { readonly schema: Known; readonly until: number }>();
-  const learning = new Map<number, Promise<void>>();
-  const closing = new AbortController();
+  const schemas = new BoundedMap<number, ReadPayload>(limits.schemas);
+  const rejected = new BoundedMap<number, { readonly reading: Rejected; readonly until: number }>(
+    limits.rejectedIds,
+  );
+  const listeners: ((schemaId: number) => void)[] = [];
   let failingSince: number | undefined;
   let failure = '';
 
-  const find = (id: number): Known | undefined => {
-    const found = known.get(id);
-    if (found && performance.now() < found.until) return found.schema;
-    known.delete(id);
+  const rejectionOf = (id: number): Rejected | undefined => {
+    const found = rejected.get(id);
+    if (!found || performance.now() < found.until) return found?.reading;
+    rejected.delete(id);
     return undefined;
   };
 
   /** @throws what the registry, or the way to it, has against it */
-  const ask = async (id: number): Promise<Known> => {
+  const fetchSchema = async (id: number): Promise<ReadPayload | Rejected> => {
     try {
-      return schemaReader(await client.getSchema(id));
+      return payloadReader(await client.getSchema(id));
     } catch (error) {
-      const status = statusOf(error);
-      if (status === 404 && (await isRegistry())) {
+      if (statusOf(error) === 404 && (await isRegistry())) {
         return rejection('unknown-schema', `The schema registry has no schema with the id ${id}.`);
       }
-      if (status !== undefined || !isUnusable(error)) throw error;
+      if (!isUnusable(error)) throw error;
       return rejection(
         'schema-mismatch',
         `Schema ${id} of the registry cannot be used: ${sentenceOf(error)}`,
       );
+    } finally {
+      // The client would keep every schema, and all of them for ever.
+      client.cache.clear();
     }
   };
 
-  const learn = async (id: number): Promise<void> => {
-    for (
-      let pauseMs = firstPauseMs;
-      !closing.signal.aborted;
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
-    ) {
-      try {
-        const schema = await ask(id);
-        known.set(id, { schema, until: 'read' in schema ? Infinity : performance.now() + unknownForMs });
-        if (failingSince !== undefined) log.info({ registry: address }, 'the schema registry answers again');
-        failingSince = undefined;
-        return;
-      } catch (error) {
-        failure = (error as Error).message;
-        if (failingSince === undefined) {
-          log.warn(
-            { registry: address, reason: failure },
-            'the schema registry does not answer; trying again',
-          );
-        }
-        failingSince ??= performance.now();
+  const request = async (id: number): Promise<void> => {
+    try {
+      const found = await fetchSchema(id);
+      if (typeof found === 'function') schemas.set(id, found);
+      else rejected.set(id, { reading: found, until: performance.now() + limits.rejectedForMs });
+    } catch (error) {
+      failure = (error as Error).message;
+      if (failingSince === undefined) {
+        const fields = { registry: address, schemaId: id, reason: failure };
+        log.warn(fields, 'the schema registry does not give a schema; trying again');
       }
-      // At random, so that replicas do not come all at once when it is back.
-      const pause = pauseMs * (0.75 + Math.random() / 2);
-      await wait(pause, undefined, { signal: closing.signal }).catch(() => undefined);
+      failingSince ??= performance.now();
+      throw error;
     }
+    if (failingSince !== undefined) log.info({ registry: address }, 'the schema registry answers again');
+    failingSince = undefined;
   };
+
+  const asking = createAsking({
+    request,
+    onAnswer(id) {
+      for (const listener of listeners) listener(id);
+    },
+    limits,
+  });
 
   return {
     read(frame) {
@@ -132,21 +151,21 @@ export function openRegistry(url: string, log: RegistryLog): Registry {
         );
       }
       const schemaId = frame.readInt32BE(1);
-      const schema = find(schemaId);
-      if (!schema) return { outcome: 'needs-schema', schemaId };
-      if ('outcome' in schema) return schema;
+      const readPayload = schemas.get(schemaId);
+      if (!readPayload) return rejectionOf(schemaId) ?? { outcome: 'needs-schema', schemaId };
       try {
-        return { outcome: 'read', value: schema.read(frame.subarray(headerBytes)) };
+        return { outcome: 'read', value: readPayload(frame.subarray(headerBytes)) };
       } catch (error) {
         const message = `The value is not what schema ${schemaId} of the registry says: ${sentenceOf(error)}`;
         return rejection('schema-mismatch', message);
       }
     },
-    learn(schemaId) {
-      if (find(schemaId)) return Promise.resolve();
-      const running = learning.get(schemaId) ?? learn(schemaId).finally(() => learning.delete(schemaId));
-      learning.set(schemaId, running);
-      return running;
+    ask(schemaId) {
+      if (schemas.has(schemaId) || rejectionOf(schemaId)) return Promise.resolve(true);
+      return asking.ask(schemaId);
+    },
+    onAnswer(listener) {
+      listeners.push(listener);
     },
     check() {
       if (failingSince === undefined || performance.now() - failingSince < unhealthyAfterMs) {
@@ -156,7 +175,7 @@ export function openRegistry(url: string, log: RegistryLog): Registry {
       return Promise.reject(new TailraceError('registry-unavailable', message));
     },
     close() {
-      closing.abort();
+      asking.close();
     },
   };
 }
@@ -169,81 +188,28 @@ export const noRegistry: FrameReader = {
       'The value is in Confluent wire format, and no schema registry is configured. ' +
         'Set SCHEMA_REGISTRY_URL, or write the call as plain JSON.',
     ),
-  learn: () => Promise.resolve(),
+  ask: () => Promise.resolve(true),
+  onAnswer: () => undefined,
 };
 
-/** The client library on a URL that may hold credentials, and the address to be shown without them. */
-export function connectRegistry(url: string): {
-  readonly client: SchemaRegistry;
-  readonly address: string;
-  /** Whether it is a registry that answers there, and not just a server that knows no such path. */
-  readonly isRegistry: () => Promise<boolean>;
-} {
-  const { username, password, origin, pathname } = new URL(url);
-  const address = `${origin}${pathname.replace(/\/+$/, '')}`;
-  const auth = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
-  const client = new SchemaRegistry(
-    {
-      host: address,
-      clientId: 'tailrace',
-      // Retried here, for as long as it takes.
-      retry: { retries: 0 },
-      ...(username !== '' && { auth }),
-      middlewares: [
-        () => ({
-          prepareRequest: async (next) => (await next()).enhance({ timeout: requestTimeoutMs }),
-        }),
-      ],
-    },
-    { [SchemaType.AVRO]: avroOptions, [SchemaType.JSON]: { ajvInstance: schemaCompiler() } },
-  );
-  const isRegistry = async (): Promise<boolean> => {
-    const headers =
-      username === '' ? {} : { authorization: `Basic ${btoa(`${auth.username}:${auth.password}`)}` };
-    const response = await fetch(`${address}/subjects`, {
-      headers,
-      signal: AbortSignal.timeout(requestTimeoutMs),
-    });
-    return response.ok && Array.isArray(await response.json());
-  };
-  return { client, address, isRegistry };
-}
-
-function schemaReader(schema: Awaited<ReturnType<SchemaRegistry['getSchema']>>): Known {
+function payloadReader(schema: Awaited<ReturnType<SchemaRegistry['getSchema']>>): ReadPayload {
   if ('message' in schema) {
     const first = schema.message as ProtobufType;
     completeSchema(first);
-    return { read: (payload) => readProtobuf(first, payload) };
+    return (payload) => readProtobuf(first, payload);
   }
   if ('validate' in schema) {
-    return {
-      read(payload) {
-        if (!isUtf8(payload)) throw new RangeError('it is not UTF-8');
-        const text = payload.toString();
-        const paths: string[] = [];
-        const errorHook = ([path = '']: string[]): unknown => paths.push(path === '' ? 'the whole' : path);
-        // Numbers that are kept as text are no numbers to the validator.
-        if (schema.isValid(JSON.parse(text) as object, { errorHook })) return parseJson(text);
-        throw new RangeError(`it breaks a rule at ${paths.slice(0, 3).join(', ')}`);
-      },
+    return (payload) => {
+      if (!isUtf8(payload)) throw new RangeError('it is not UTF-8');
+      const text = payload.toString();
+      const paths: string[] = [];
+      const errorHook = ([path = '']: string[]): unknown => paths.push(path === '' ? 'the whole' : path);
+      // Numbers that keep their text are no numbers to the validator.
+      if (schema.isValid(parseForValidator(text) as object, { errorHook })) return parseJson(text);
+      throw new RangeError(`it breaks a rule at ${paths.slice(0, 3).join(', ')}`);
     };
   }
-  return { read: (payload) => readAvro(schema as unknown as Type, payload) };
-}
-
-/** The HTTP status that the client was answered with; undefined where the error is about something else. */
-function statusOf(error: unknown): number | undefined {
-  const { status } = error as { status?: unknown };
-  return typeof status === 'number' ? status : undefined;
-}
-
-/** Whether the registry did answer, with a schema that cannot be compiled. */
-function isUnusable(error: unknown): boolean {
-  return (
-    (error as Error).name === 'ConfluentSchemaRegistryArgumentError' ||
-    error instanceof SyntaxError ||
-    /no such|unresolvable|duplicate|undefined type/.test((error as Error).message)
-  );
+  return (payload) => readAvro(schema as unknown as Type, payload);
 }
 
 /** What a library says, made fit for a header. */
@@ -252,9 +218,6 @@ function sentenceOf(error: unknown): string {
   return `${line.slice(0, 200).replace(/\.$/, '')}.`;
 }
 
-function rejection(
-  code: (FrameReading & { outcome: 'rejected' })['code'],
-  message: string,
-): FrameReading & { readonly outcome: 'rejected' } {
+function rejection(code: Rejected['code'], message: string): Rejected {
   return { outcome: 'rejected', code, message };
 }

@@ -1,7 +1,7 @@
 /** Registers a JSON Schema as a subject, so that producers find it where they look. */
 import { COMPATIBILITY, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { TailraceError } from '@tailrace/errors';
-import { connectRegistry } from './registry.ts';
+import { connectRegistry } from './client.ts';
 
 export interface SubjectReport {
   readonly subject: string;

@@ -1,5 +1,4 @@
 /** The settings of the router; README.md says what each is for. */
-import type { PartitionLimits } from '@tailrace/kafka';
 import {
   derived,
   duration,
@@ -31,9 +30,3 @@ export const settings = {
     },
   ),
 };
-
-/**
- * More than the default, because records may wait for the schema registry, and those behind them that need nothing
- * of it are to go on. What waits has bytes of its own, so this is what it takes of memory.
- */
-export const partitionLimits: PartitionLimits = { records: 5_000, bytes: 8 * 2 ** 20 };

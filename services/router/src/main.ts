@@ -2,23 +2,27 @@
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { noRegistry, openRegistry } from '@tailrace/registry';
-import { runService } from '@tailrace/service';
+import { countUnreadable, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
-import { partitionLimits, settings } from './config.ts';
+import { settings } from './config.ts';
 import { createDedupe } from './dedupe.ts';
 import { routerObserver, watchRouter } from './observe.ts';
 import { createRouter } from './process-record.ts';
 import { rebuild } from './rebuild.ts';
+import { partitionLimits, restingTopics, topicsToConsume, untilRouted } from './topics.ts';
+import { createBatchRejecter } from './unreadable.ts';
 import { startUsage } from './usage.ts';
+import { createWaitingRoom } from './waiting.ts';
 
 await runService({ name: 'router', env: process.env, settings }, async (service) => {
   const { settings, log, metrics } = service;
   const names = topicNames(settings.topicPrefix);
 
-  const kafka = connectKafka(settings.kafka, log);
+  const kafka = connectKafka(settings.kafka, log, countUnreadable(metrics));
   service.onClose('Kafka', () => kafka.close());
   service.health.add('kafka', () => kafka.ping());
 
+  const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names));
   const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
 
   const registry = settings.registryUrl === undefined ? undefined : openRegistry(settings.registryUrl, log);
@@ -39,25 +43,50 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
   });
 
   const dedupe = createDedupe(settings.window);
+  const publisher = kafka.publisher();
+  const observer = routerObserver(metrics);
+  const waiting = createWaitingRoom({
+    ...{ kafka, frames, log },
+    topics: { events: names.events, waiting: names.eventsWaiting },
+    unfinished: (partitions) => consumption.unfinished(names.eventsWaiting, partitions),
+    // One of its own, so that routing does not wait for it.
+    publisher: kafka.publisher(),
+    router: () => router,
+  });
+  const router = createRouter({
+    ...{ names, config, frames, dedupe, usage, waiting, log },
+    ...{ publisher, observer },
+  });
   const consumption = await kafka.consume({
     groupId: `${settings.topicPrefix}router`,
-    topics: [names.events],
-    limits: () => partitionLimits,
-    prepare: (partitions, signal) =>
-      rebuild({ kafka, names, config, frames, dedupe, log, window: settings.window }, partitions, signal),
-    onRecord: createRouter({
-      names,
-      config,
-      frames,
-      publisher: kafka.publisher(),
-      dedupe,
-      observer: routerObserver(metrics),
-      usage,
-      log,
-    }),
+    topics,
+    coPartitioned: true,
+    limits: partitionLimits(names),
+    resting: restingTopics(names),
+    prepare: async (partitions, signal) => {
+      const ofTopic = Map.groupBy(partitions, ({ topic }) => topic);
+      await Promise.all([
+        waiting.prepare(ofTopic.get(names.eventsWaiting) ?? [], signal),
+        rebuild(
+          { kafka, names, config, frames, dedupe, log, window: settings.window },
+          ofTopic.get(names.events) ?? [],
+          signal,
+        ),
+      ]);
+    },
+    onUnreadable: createBatchRejecter({ names, publisher, observer }),
+    onRecord(record) {
+      if (record.topic === names.events) router.take(record);
+      else waiting.take(record);
+    },
   });
-  service.onClose('events in flight', () => consumption.close({ drainTimeoutMs: 10_000 }));
+  service.onClose('events in flight', async () => {
+    consumption.stopTaking();
+    await untilRouted(consumption, names.events, () => waiting.inFlight, 10_000);
+    await waiting.close();
+    await consumption.close();
+  });
   service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
   watchRouter(metrics, dedupe, consumption);
-  return { topics: [names.events] };
+  return { topics };
 });

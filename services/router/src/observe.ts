@@ -6,7 +6,7 @@ import type { Dedupe } from './dedupe.ts';
 import type { Rejection } from './rejected.ts';
 import type { FilterReason } from './route.ts';
 
-/** What is worth counting. Each event is accepted, repeated or rejected: one of the three. */
+/** What is worth counting. Each event is accepted, repeated or rejected; what is published counts once it is acknowledged. */
 export interface RouterObserver {
   /** A call of the source that is valid and new; it counts toward the source's usage, also where it is filtered. */
   accepted(sourceId: string, type: EventType): void;
@@ -33,7 +33,7 @@ export function routerObserver(metrics: Metrics): RouterObserver {
   );
   const rejected = metrics.counter(
     'tailrace_events_rejected_total',
-    'Records that could not be used, by error code.',
+    'Records that could not be used, by error code, once events.rejected has them.',
     ['code'],
   );
   const filtered = metrics.counter(
@@ -41,9 +41,11 @@ export function routerObserver(metrics: Metrics): RouterObserver {
     'Destinations that an event did not go to, by reason.',
     ['reason'],
   );
-  const created = metrics.counter('tailrace_deliveries_created_total', 'Deliveries handed to Kafka.', [
-    'destination_id',
-  ]);
+  const created = metrics.counter(
+    'tailrace_deliveries_created_total',
+    'Deliveries that Kafka has acknowledged.',
+    ['destination_id'],
+  );
   return {
     accepted(sourceId, type) {
       routed.inc({ type });

@@ -3,8 +3,9 @@
  * deliveries; and only when Kafka has acknowledged all of them is the record done.
  *
  * Everything up to publishing happens in one turn of the event loop, so deliveries are published in the order of
- * their records. Where the source is unknown, the record waits for news of the configuration, and where its schema
- * is, for the registry; the later records of its key wait with it, and nobody else.
+ * their records. Where the source is unknown, the record waits for an update of the configuration, and where its schema
+ * is, for the first answer of the registry; the later records of its key wait with it, and no others. Where the registry
+ * does not give the schema, the record waits in a topic of its own (waiting.ts).
  */
 import type { ConfigView, Source } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
@@ -17,18 +18,20 @@ import {
   webhookBody,
   type TailraceEvent,
 } from '@tailrace/events';
-import type { OutgoingRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
+import { type OutgoingRecord, type Publisher, type RecordHeader, type TrackedRecord } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
 import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
 import type { Log } from '@tailrace/service';
 import type { Dedupe } from './dedupe.ts';
 import { limitRefreshes } from './freshness.ts';
 import type { RouterObserver } from './observe.ts';
-import { readRecord, type SourceReference } from './read-record.ts';
+import { isTooLarge, readRecord, type SourceReference } from './read-record.ts';
 import { rejectedRecord, rejectedStub, type Rejection } from './rejected.ts';
 import { isBlocked, route } from './route.ts';
 import { createTurns } from './turns.ts';
+import { trackedRecord } from './tracked-record.ts';
 import type { UsageCounter } from './usage.ts';
+import type { WaitingRoom } from './waiting.ts';
 
 export interface RouterDependencies {
   readonly names: Pick<TopicNames, 'deliveries' | 'eventsRejected'>;
@@ -39,39 +42,91 @@ export interface RouterDependencies {
   readonly dedupe: Dedupe;
   readonly observer: RouterObserver;
   readonly usage: Pick<UsageCounter, 'count'>;
+  readonly waiting: Pick<WaitingRoom, 'holds' | 'park'>;
   readonly log: Pick<Log, 'warn' | 'debug'>;
 }
 
-/** The function to hand each record of `events` to, in the order of its partition. */
-export function createRouter(deps: RouterDependencies): (record: TrackedRecord) => void {
-  const { names, config, frames, publisher, dedupe, observer, usage, log } = deps;
+export interface Router {
+  /** Takes a record of `events`, in the order of its partition. */
+  readonly take: (record: TrackedRecord) => void;
+  /** Routes a record, unless its schema has to be asked for. */
+  readonly start: (record: TrackedRecord) => Step;
+  readonly reject: (record: TrackedRecord, rejection: Rejection) => void;
+}
+
+export type Step =
+  /** All that is left to wait for is Kafka. */
+  | { readonly outcome: 'started' }
+  /** It goes on by itself, and has started when this resolves. */
+  | { readonly outcome: 'waits'; readonly until: Promise<void> }
+  | { readonly outcome: 'needs-schema'; readonly schemaId: number };
+
+const started: Step = { outcome: 'started' };
+
+export function createRouter(deps: RouterDependencies): Router {
+  const { names, config, frames, publisher, dedupe, observer, usage, waiting, log } = deps;
   const freshAsOf = limitRefreshes(() => config.refresh(), log);
   const takeTurn = createTurns();
 
-  /** Returns a promise only where it has to wait before it can publish. */
-  const processRecord = (record: TrackedRecord): Promise<void> | undefined => {
+  const take = (record: TrackedRecord): Promise<void> | undefined => {
     if (record.lost) return undefined;
-    const reading = readRecord(record, frames);
-    if (reading.outcome === 'needs-schema') {
-      const waiting = detach(record);
-      return frames.learn(reading.schemaId).then(() => processRecord(waiting));
+    // One that is too large is rejected wherever it is read, and might not fit where it would wait.
+    if (waiting.holds(record) && !isTooLarge(record)) {
+      park(record);
+      return undefined;
     }
+    const step = start(record);
+    if (step.outcome === 'needs-schema') return askAndStart(detach(record), step.schemaId);
+    return step.outcome === 'waits' ? step.until : undefined;
+  };
+
+  const askAndStart = async (record: TrackedRecord, schemaId: number): Promise<void> => {
+    const isKnown = await frames.ask(schemaId);
+    if (record.lost) return;
+    if (!isKnown) {
+      park(record);
+      return;
+    }
+    const step = start(record);
+    if (step.outcome === 'needs-schema') await askAndStart(record, step.schemaId);
+    if (step.outcome === 'waits') await step.until;
+  };
+
+  const park = (record: TrackedRecord): void => {
+    waiting
+      .park(record)
+      .then(() => {
+        record.done();
+      })
+      .catch((failure: unknown) => {
+        if (isTailraceError(failure, 'record-too-large')) {
+          reject(record, { code: 'record-too-large', message: waitingTooLarge });
+        } else {
+          leaveUnfinished(failure);
+        }
+      });
+  };
+
+  const start = (record: TrackedRecord): Step => {
+    const reading = readRecord(record, frames);
+    if (reading.outcome === 'needs-schema') return reading;
     if (reading.outcome === 'rejected') {
       reject(record, reading);
-      return undefined;
+      return started;
     }
     const { call, source: reference } = reading;
     const source = enabledSource(reference);
     if (source) {
       routeCall(record, call, source);
-      return undefined;
+      return started;
     }
-    return freshAsOf(performance.now()).then(() => {
+    const until = freshAsOf(performance.now()).then(() => {
       if (record.lost) return;
       const source = enabledSource(reference);
       if (source) routeCall(record, call, source);
       else reject(record, unknownSource(reference));
     });
+    return { outcome: 'waits', until };
   };
 
   const enabledSource = ({ by, value }: SourceReference): Source | undefined => {
@@ -112,10 +167,11 @@ export function createRouter(deps: RouterDependencies): (record: TrackedRecord) 
     const routed = routings.filter(({ outcome }) => outcome === 'routed');
     if (routed.length === 0) return [];
     const body = Buffer.from(webhookBody(event));
-    return routed.map(({ destination }) => {
-      observer.created(destination.id);
-      return publisher.publish(deliveryRecord(record, event, source, destination.id, body));
-    });
+    return routed.map(({ destination: { id } }) =>
+      publisher.publish(deliveryRecord(record, event, source, id, body)).then(() => {
+        observer.created(id);
+      }),
+    );
   };
 
   const deliveryRecord = (
@@ -154,10 +210,10 @@ export function createRouter(deps: RouterDependencies): (record: TrackedRecord) 
 
   const reject = (record: TrackedRecord, rejection: Rejection): void => {
     const { topic, partition, offset } = record;
-    observer.rejected(rejection.code);
     log.debug({ topic, partition, offset, code: rejection.code }, rejection.message);
     const publish = (rejected: OutgoingRecord): Promise<void> =>
       publisher.publish(rejected).then(() => {
+        observer.rejected(rejection.code);
         record.done();
       });
     publish(rejectedRecord(names.eventsRejected, record, rejection))
@@ -169,14 +225,22 @@ export function createRouter(deps: RouterDependencies): (record: TrackedRecord) 
       .catch(leaveUnfinished);
   };
 
-  return (record) => {
-    takeTurn(keyOf(record), () => processRecord(record));
+  return {
+    take(record) {
+      takeTurn(keyOf(record), () => take(record));
+    },
+    start,
+    reject,
   };
 }
 
 const deliveryTooLarge =
   'The webhook was not delivered to every destination: Kafka refuses a record of its size. ' +
   'Raise max.message.bytes of the topic deliveries, or send less.';
+
+const waitingTooLarge =
+  'The record cannot wait for its schema: Kafka refuses a record of its size. ' +
+  'Raise max.message.bytes of the topic events.waiting, or send less.';
 
 /** While stopping, what is unfinished is left for whoever reads the partition next; all else is a defect. */
 function leaveUnfinished(failure: unknown): void {
@@ -191,20 +255,14 @@ function unknownSource({ by, value }: SourceReference): Rejection {
 }
 
 /** The record with bytes of its own: those it came with are a slice of all that was fetched with it. */
-function detach({ work, key, value, headers }: TrackedRecord): TrackedRecord {
+function detach({ work, key, value, headerList }: TrackedRecord): TrackedRecord {
   const { topic, partition, offset, timestamp } = work;
-  return {
-    ...{ work, topic, partition, offset, timestamp },
+  return trackedRecord(work, {
+    ...{ topic, partition, offset, timestamp },
     key: key && Buffer.from(key),
     value: value && Buffer.from(value),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, Buffer.from(header)])),
-    get lost() {
-      return work.lost;
-    },
-    done() {
-      work.done();
-    },
-  };
+    headerList: headerList.map(([name, header]): RecordHeader => [name, header && Buffer.from(header)]),
+  });
 }
 
 /** Works of different keys need no order; nor do records without a key, which have none in Kafka either. */

@@ -24,7 +24,7 @@ export function readRecord(
   if (value === null) {
     return rejection('malformed-json', 'The record has no value. Write one tracking call as JSON.');
   }
-  if (value.length > maxEventBytes) {
+  if (isTooLarge({ value })) {
     return tooLarge(value.length);
   }
   if (value[0] === magicByte) {
@@ -42,6 +42,11 @@ export function readRecord(
   return withSource(headers, call);
 }
 
+/** Whether the record is more than any call may be. */
+export function isTooLarge({ value }: Pick<ConsumedRecord, 'value'>): boolean {
+  return value !== null && value.length > maxEventBytes;
+}
+
 function withSource(headers: ConsumedRecord['headers'], call: unknown): RecordReading {
   const source = sourceOf(headers, call);
   if (!source) {
@@ -53,12 +58,20 @@ function withSource(headers: ConsumedRecord['headers'], call: unknown): RecordRe
   return { outcome: 'read', source, call };
 }
 
-/** What ingest and careful producers set comes first; the field is for those who can set no headers. */
+/**
+ * What ingest and careful producers set comes first; the field is for those who can set no headers. A header that is
+ * empty or null names nothing, so the next of them decides.
+ */
 function sourceOf(headers: ConsumedRecord['headers'], call: unknown): SourceReference | undefined {
-  const id = headers['source-id']?.toString();
-  if (id) return { by: 'id', value: id };
-  const writeKey = headers['write-key']?.toString() ?? (call as { writeKey?: unknown } | null)?.writeKey;
+  const id = textOf(headers['source-id']);
+  if (id !== undefined) return { by: 'id', value: id };
+  const field = (call as { writeKey?: unknown } | null)?.writeKey;
+  const writeKey = textOf(headers['write-key']) ?? field;
   return typeof writeKey === 'string' && writeKey !== '' ? { by: 'write-key', value: writeKey } : undefined;
+}
+
+function textOf(header: Buffer | undefined): string | undefined {
+  return header === undefined || header.length === 0 ? undefined : header.toString();
 }
 
 function parse(value: Buffer): unknown {

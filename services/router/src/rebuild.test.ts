@@ -1,7 +1,13 @@
 /** What is read back, and from where, on topics that are kept in memory; router-dedupe.test.ts does it on a real broker. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ConsumedRecord, NewPartition, Scan, ScanOptions } from '@tailrace/kafka';
+import {
+  readBack,
+  type ConsumedRecord,
+  type NewPartition,
+  type Scan,
+  type ScanOptions,
+} from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
 import fc from 'fast-check';
 import { createDedupe, type DedupeWindow } from './dedupe.ts';
@@ -23,7 +29,7 @@ function topicsOf(written: readonly Written[]) {
   const record = (
     fields: Partial<ConsumedRecord> & Pick<ConsumedRecord, 'topic' | 'offset'>,
   ): ConsumedRecord => ({
-    ...{ partition: 0, timestamp: at(), key: null, value: null, headers: {} },
+    ...{ partition: 0, timestamp: at(), key: null, value: null, ...readBack() },
     ...fields,
   });
   const events = written.map(({ messageId, agoMs }, offset) =>

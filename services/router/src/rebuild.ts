@@ -7,6 +7,7 @@
  * mended, or a source was made for it; it must not be taken for a repeat then, or it would be lost. Whether it was
  * rejected cannot be worked out from today's configuration, but `events.rejected` says it.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, Kafka, NewPartition } from '@tailrace/kafka';
@@ -42,6 +43,7 @@ const maxClockLeadMs = 3_600_000;
 const longestAgoMs = 60 * 86_400_000;
 /** For schemas that have to be asked for; what they hide is then not remembered. */
 const schemaPatienceMs = 5_000;
+const schemaPauseMs = 100;
 
 /**
  * @throws TailraceError (from the promise) `kafka-unavailable`, `topic-missing`: then it is to be called again
@@ -52,6 +54,7 @@ export async function rebuild(
   signal: AbortSignal,
 ): Promise<void> {
   const { kafka, names, dedupe, log } = deps;
+  if (partitions.length === 0) return;
   const beganAt = performance.now();
   for (const { partition } of partitions) dedupe.forget(partition);
 
@@ -180,21 +183,15 @@ const ingestPrefix = /^\{"type":"[a-z]{4,8}","messageId":"([^"\\]{1,100})",/;
 const prefixBytes = 450;
 
 function createRememberer({ config, frames, dedupe }: RebuildDependencies) {
-  let patience: Promise<unknown> | undefined;
-  let isPatient = true;
+  let deadline: number | undefined;
   let skipped = 0;
 
   const sourceIdOf = ({ by, value }: SourceReference): string | undefined =>
     (by === 'id' ? config.source(value) : config.sourceByWriteKey(value))?.id;
 
-  const learn = async (schemaId: number): Promise<void> => {
-    patience ??= new Promise((resolve) => {
-      setTimeout(() => {
-        isPatient = false;
-        resolve(undefined);
-      }, schemaPatienceMs).unref();
-    });
-    await Promise.race([frames.learn(schemaId), patience]);
+  const ask = async (schemaId: number): Promise<void> => {
+    deadline ??= performance.now() + schemaPatienceMs;
+    while (!(await frames.ask(schemaId)) && performance.now() < deadline) await pause(schemaPauseMs);
   };
 
   /** Whether the record named an id, which is now remembered. */
@@ -208,7 +205,7 @@ function createRememberer({ config, frames, dedupe }: RebuildDependencies) {
     }
     let reading = readRecord(record, frames);
     if (reading.outcome === 'needs-schema') {
-      if (isPatient) await learn(reading.schemaId);
+      await ask(reading.schemaId);
       reading = readRecord(record, frames);
       if (reading.outcome === 'needs-schema') skipped += 1;
     }

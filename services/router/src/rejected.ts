@@ -1,6 +1,6 @@
 /** The record of `events.rejected`: one of `events` as it was received, and why it could not be used. */
 import type { ErrorCode } from '@tailrace/errors';
-import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import type { ConsumedRecord, OutgoingRecord, UnreadableBatch } from '@tailrace/kafka';
 
 export interface Rejection {
   readonly code: Extract<
@@ -14,15 +14,19 @@ export interface Rejection {
     | 'unknown-source'
     | 'unknown-write-key'
     | 'record-too-large'
+    | 'unreadable-batch'
   >;
   /** Sentences that say what is wrong and how to mend it. */
   readonly message: string;
 }
 
-/** Key, value and headers byte for byte, with headers added that say why it is here and where it came from. */
+/**
+ * Key, value and headers byte for byte. Headers that say why it is here and where it came from are added at the end;
+ * where the producer used one of their names, both are there, and ours is the last.
+ */
 export function rejectedRecord(topic: string, record: ConsumedRecord, rejection: Rejection): OutgoingRecord {
-  const { key, value, headers } = record;
-  return { topic, key, value, headers: { ...headers, ...reasonHeaders(record, rejection) } };
+  const { key, value, headerList } = record;
+  return { topic, key, value, headers: [...headerList, ...reasonHeaders(record, rejection)] };
 }
 
 /** What is left where the record as a whole, with the added headers, is more than Kafka takes: only those headers. */
@@ -31,15 +35,26 @@ export function rejectedStub(topic: string, record: ConsumedRecord, rejection: R
   return { topic, key: null, value: null, headers: reasonHeaders(record, { ...rejection, message }) };
 }
 
+/** Stands for all records of a batch that could not be read. */
+export function rejectedBatch(topic: string, batch: UnreadableBatch): OutgoingRecord {
+  const { firstOffset, lastOffset, detail } = batch;
+  const range =
+    firstOffset === lastOffset ? `Record ${firstOffset}` : `Records ${firstOffset} to ${lastOffset}`;
+  const message = `${range} of the partition cannot be read, and are skipped. ${detail}`;
+  const place = { ...batch, offset: firstOffset };
+  const headers = reasonHeaders(place, { code: 'unreadable-batch', message });
+  return { topic, key: null, value: null, headers: [...headers, ['origin-last-offset', String(lastOffset)]] };
+}
+
 function reasonHeaders(
-  { topic, partition, offset }: ConsumedRecord,
+  { topic, partition, offset }: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset'>,
   { code, message }: Rejection,
-): Record<string, string> {
-  return {
-    'error-code': code,
-    'error-message': message,
-    'origin-topic': topic,
-    'origin-partition': String(partition),
-    'origin-offset': String(offset),
-  };
+): [string, string][] {
+  return [
+    ['error-code', code],
+    ['error-message', message],
+    ['origin-topic', topic],
+    ['origin-partition', String(partition)],
+    ['origin-offset', String(offset)],
+  ];
 }

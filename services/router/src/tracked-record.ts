@@ -1,0 +1,16 @@
+/** A record of other content than was handed out, whose work is still that of the one that was. */
+import { lastOfEach, type ConsumedRecord, type TrackedRecord, type Work } from '@tailrace/kafka';
+
+export function trackedRecord(work: Work, content: Omit<ConsumedRecord, 'headers'>): TrackedRecord {
+  return {
+    ...content,
+    work,
+    headers: lastOfEach(content.headerList),
+    get lost() {
+      return work.lost;
+    },
+    done() {
+      work.done();
+    },
+  };
+}
