@@ -9,16 +9,21 @@ import type { Source } from '@tailrace/config';
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import {
   callBytes,
+  fitsEvents,
+  idProblem,
   maxBatchBytes,
   maxBatchCalls,
   maxCallBytes,
   maxEventBytes,
+  maxIdLength,
   readBatch,
   readCall,
   userKey,
+  writeJson,
   type BatchFields,
   type EventType,
   type JsonObject,
+  type ReadOptions,
   type TailraceEvent,
 } from '@tailrace/events';
 import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
@@ -51,16 +56,25 @@ export interface BatchOutcome {
   readonly rejected: readonly RejectedCall[];
 }
 
-/** Both throw TailraceError `rate-limited`, and whatever a publisher throws, beside what they say. */
+/**
+ * Called with what will be held while Kafka is waited for, before anything is published. Throws TailraceError
+ * `overloaded` where it is too much.
+ */
+export type Hold = (records: readonly OutgoingRecord[], rejected: readonly RejectedCall[]) => void;
+
+/**
+ * Both throw TailraceError `rate-limited`, and what `hold` and a publisher throw, beside what they say. They read
+ * `input` before they return, and keep nothing of it but texts.
+ */
 export interface Acceptor {
-  /** @throws TailraceError `invalid-call` */
-  call(type: EventType, input: unknown, origin: Origin): Promise<void>;
+  /** @throws TailraceError `invalid-call`, `call-too-large` */
+  call(type: EventType, input: unknown, origin: Origin, hold: Hold): Promise<void>;
   /**
    * Where no call of a batch can be used, nothing is set aside. `bodyBytes` is the size of the whole body.
    *
    * @throws TailraceError `invalid-call` where it is not a batch, `batch-too-large`
    */
-  batch(body: unknown, bodyBytes: number, origin: Origin): Promise<BatchOutcome>;
+  batch(body: unknown, bodyBytes: number, origin: Origin, hold: Hold): Promise<BatchOutcome>;
 }
 
 /** What the calls of a batch share counts once for each; together it may come to this. */
@@ -79,28 +93,40 @@ export function createAcceptor(dependencies: {
     if (retryAfterS > 0) throw new TailraceError('rate-limited', undefined, { retryAfterS });
   };
 
+  /** Apart from the functions that read the input, whose variables are kept for as long as they wait. */
+  const publish = async (
+    records: readonly OutgoingRecord[],
+    types: readonly EventType[],
+    rejected: readonly RejectedCall[],
+  ): Promise<BatchOutcome> => {
+    await Promise.all(records.map((record) => publisher.publish(record)));
+    for (const type of types) observer.accepted(type);
+    for (const { code } of rejected) observer.rejected(code);
+    return { accepted: types.length, rejected };
+  };
+
   return {
-    async call(type, input, origin) {
+    async call(type, input, origin, hold) {
       countCalls(origin.source, 1);
-      const { receivedAt } = origin;
-      const reading = readCall(input, { type, receivedAt, fallbackMessageId: randomUUID });
+      const reading = readEvent(input, { type, receivedAt: origin.receivedAt });
       if (!reading.ok) throw new TailraceError(reading.code, reading.message);
-      await publisher.publish(
-        eventRecord(names.events, reading.event, JSON.stringify(reading.event), origin),
-      );
-      observer.accepted(type);
+      const record = eventRecord(names.events, reading.event, reading.json, origin);
+      hold([record], []);
+      return publisher.publish(record).then(() => {
+        observer.accepted(type);
+      });
     },
 
-    async batch(body, bodyBytes, origin) {
+    async batch(body, bodyBytes, origin, hold) {
       const { calls, fields } = readCalls(body, bodyBytes);
       countCalls(origin.source, calls.length);
-      const events: TailraceEvent[] = [];
+      const types: EventType[] = [];
       const records: OutgoingRecord[] = [];
       const rejected: RejectedCall[] = [];
       for (const [index, call] of calls.entries()) {
         const reading = readItem(call, bodyBytes, { ...fields, receivedAt: origin.receivedAt });
         if (reading.ok) {
-          events.push(reading.event);
+          types.push(reading.event.type);
           records.push(eventRecord(names.events, reading.event, reading.json, origin));
           continue;
         }
@@ -108,15 +134,16 @@ export function createAcceptor(dependencies: {
         const messageId = textOf(call, 'messageId');
         rejected.push({ index, ...(messageId !== undefined && { messageId }), code, message });
       }
-      if (records.length === 0 && rejected.length > 0) return { accepted: 0, rejected };
+      if (records.length === 0 && rejected.length > 0) {
+        hold([], rejected);
+        return { accepted: 0, rejected };
+      }
 
       for (const rejection of rejected) {
         records.push(rejectedRecord(names.eventsRejected, calls[rejection.index], rejection, origin));
       }
-      await Promise.all(records.map((record) => publisher.publish(record)));
-      for (const { type } of events) observer.accepted(type);
-      for (const { code } of rejected) observer.rejected(code);
-      return { accepted: events.length, rejected };
+      hold(records, rejected);
+      return publish(records, types, rejected);
     },
   };
 }
@@ -146,7 +173,7 @@ function readCalls(
   return { calls, fields };
 }
 
-type ItemReading =
+type EventReading =
   | { readonly ok: true; readonly event: TailraceEvent; readonly json: string }
   | { readonly ok: false; readonly code: RejectedCall['code']; readonly message: string };
 
@@ -154,19 +181,29 @@ function readItem(
   call: unknown,
   bodyBytes: number,
   options: BatchFields & { readonly receivedAt: number },
-): ItemReading {
+): EventReading {
   // In a body that is no larger than one call may be, none needs measuring.
   if (bodyBytes > maxCallBytes && callBytes(call) > maxCallBytes) return tooLarge();
+  return readEvent(call, options);
+}
+
+/** The event, and its JSON as it is stored: what the router refuses for its size is refused here, before the answer. */
+function readEvent(
+  call: unknown,
+  options: Omit<ReadOptions, 'fallbackMessageId' | 'enriched'>,
+): EventReading {
   const reading = readCall(call, { ...options, fallbackMessageId: randomUUID });
   if (!reading.ok) return reading;
   const json = JSON.stringify(reading.event);
-  // A UTF-16 unit is at most three bytes of UTF-8.
-  const fits = json.length * 3 <= maxEventBytes || Buffer.byteLength(json) <= maxEventBytes;
-  return fits ? { ok: true, event: reading.event, json } : tooLarge();
+  return fitsEvents(json) ? { ok: true, event: reading.event, json } : tooLarge(eventTooLarge);
 }
 
-function tooLarge(): ItemReading {
-  const { code, message } = new TailraceError('call-too-large');
+const eventTooLarge =
+  `With the context and integrations of its batch the call has more than ${maxEventBytes} bytes as it is stored. ` +
+  'Send less in them.';
+
+function tooLarge(reason?: string): EventReading {
+  const { code, message } = new TailraceError('call-too-large', reason);
   return { ok: false, code: code as 'call-too-large', message };
 }
 
@@ -186,17 +223,18 @@ function rejectedRecord(
     'error-message': message,
     origin: 'ingest',
   };
-  const key = textOf(call, 'userId') ?? textOf(call, 'anonymousId') ?? null;
-  return { topic, key, value: jsonOf(call), headers };
+  const key = idOf(call, 'userId') ?? idOf(call, 'anonymousId') ?? null;
+  return { topic, key, value: writeJson(call), headers };
 }
 
 function originHeaders({ source, traceparent }: Origin): Record<string, string> {
   return traceparent === undefined ? { 'source-id': source.id } : { 'source-id': source.id, traceparent };
 }
 
-/** null for a call that is nested too deeply to be written, of which nothing then can be kept. */
-function jsonOf(call: unknown): string | null {
-  return callBytes(call) === Infinity ? null : JSON.stringify(call);
+/** Of a bad call, which may have anything there. */
+function idOf(call: unknown, field: string): string | undefined {
+  const text = textOf(call, field);
+  return text === undefined || idProblem(text, maxIdLength) !== undefined ? undefined : text;
 }
 
 function textOf(call: unknown, field: string): string | undefined {

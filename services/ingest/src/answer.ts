@@ -27,7 +27,7 @@ const preflightHeaders = [
 const retryAfterS = { overloaded: 1, 'shutting-down': 1, other: 5 } as const;
 
 /** Exactly `application/json`: a charset behind it is not what every SDK expects. */
-export function jsonAnswer(status: number, json: string, headers: readonly string[] = []): Answer {
+export function jsonAnswer(status: number, json: string | Buffer, headers: readonly string[] = []): Answer {
   return answer(status, json, ['content-type', 'application/json', ...headers]);
 }
 

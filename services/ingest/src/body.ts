@@ -1,6 +1,5 @@
-/** From the bytes of a request to what they say, without ever holding more than the route allows. */
+/** From the bytes of a request to what they say: bounded decompression, and JSON. */
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import { maxBatchBytes, maxCallBytes, parseJson } from '@tailrace/events';
@@ -13,65 +12,6 @@ export interface BodyLimit {
 
 export const callLimit: BodyLimit = { bytes: maxCallBytes, exceeded: 'call-too-large' };
 export const batchLimit: BodyLimit = { bytes: maxBatchBytes, exceeded: 'batch-too-large' };
-
-/**
- * So much of a body that is too large is read and forgotten before it is refused: a sender that is cut off in the
- * middle of writing would not see the answer, take it for a broken connection, and send it all again.
- */
-const forgottenBytes = 1024 * 1024;
-
-/** Reads bodies, and bounds what those that are still arriving hold in memory. */
-export interface Intake {
-  /**
-   * The body as it came. Rejects with TailraceError: what the limit says, `overloaded`, or `malformed-request` where
-   * the connection ends first.
-   */
-  read(request: IncomingMessage, limit: BodyLimit): Promise<Buffer>;
-}
-
-/** `maxBytes` are for all bodies together; the one that goes beyond them is refused. */
-export function createIntake(maxBytes: number): Intake {
-  let heldByAll = 0;
-  const read = (request: IncomingMessage, limit: BodyLimit): Promise<Buffer> =>
-    new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let received = 0;
-      let held = 0;
-      const release = (): void => {
-        heldByAll -= held;
-        held = 0;
-      };
-      const settle = (problem?: ErrorCode): void => {
-        request.off('data', onData).off('end', onEnd).off('close', onClose);
-        release();
-        if (problem !== undefined) reject(new TailraceError(problem));
-        else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-      };
-      const onData = (chunk: Buffer): void => {
-        received += chunk.length;
-        if (received > limit.bytes) {
-          chunks.length = 0;
-          release();
-          if (received > limit.bytes + forgottenBytes) settle(limit.exceeded);
-          return;
-        }
-        chunks.push(chunk);
-        held += chunk.length;
-        heldByAll += chunk.length;
-        if (heldByAll > maxBytes) settle('overloaded');
-      };
-      const onEnd = (): void => {
-        settle(received > limit.bytes ? limit.exceeded : undefined);
-      };
-      const onClose = (): void => {
-        settle('malformed-request');
-      };
-      const declared = Number(request.headers['content-length'] ?? 0);
-      if (declared > limit.bytes + forgottenBytes) settle(limit.exceeded);
-      else request.on('data', onData).on('end', onEnd).on('close', onClose);
-    });
-  return { read };
-}
 
 /**
  * Inflates synchronously: for so few bytes that costs less than the way to the thread pool and back, and the

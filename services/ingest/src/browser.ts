@@ -1,19 +1,19 @@
 /** What the browser SDK asks for beside its calls: its settings when it loads, and to be rid of its metrics. */
 import type { IncomingMessage } from 'node:http';
 import { jsonAnswer, success } from './answer.ts';
-import { batchLimit, type Intake } from './body.ts';
+import { batchLimit } from './body.ts';
+import { forgetBody } from './intake.ts';
 import { metricsOperation, settingsOperation } from './openapi.ts';
 import type { Route } from './route.ts';
 import type { SourceFinder } from './write-key.ts';
 
 export interface BrowserDependencies {
-  readonly findSource: SourceFinder;
-  readonly intake: Intake;
+  readonly sources: SourceFinder;
   /** Where browsers reach this server; else what the request says is used. */
   readonly publicUrl: string | undefined;
 }
 
-export function browserRoutes({ findSource, intake, publicUrl }: BrowserDependencies): Route[] {
+export function browserRoutes({ sources, publicUrl }: BrowserDependencies): Route[] {
   return [
     {
       name: 'settings',
@@ -21,7 +21,7 @@ export function browserRoutes({ findSource, intake, publicUrl }: BrowserDependen
       paths: ['/v1/projects/{writeKey}/settings'],
       operation: settingsOperation,
       async handle(request, { parameters: { writeKey = '' } }) {
-        await findSource([writeKey]);
+        await sources.find([writeKey]);
         const address = addressOf(request, publicUrl);
         const settings = { integrations: { 'Segment.io': { apiKey: writeKey, ...address } } };
         // Not for shared caches: the host that the browser named is part of it.
@@ -34,7 +34,7 @@ export function browserRoutes({ findSource, intake, publicUrl }: BrowserDependen
       paths: ['/v1/m'],
       operation: metricsOperation,
       async handle(request) {
-        await intake.read(request, batchLimit);
+        await forgetBody(request, batchLimit);
         return success;
       },
     },

@@ -19,5 +19,5 @@ export const settings = {
   acknowledgeWithinMs: duration('TAILRACE_INGEST_ACK_TIMEOUT', 10_000),
   requestTimeoutMs: duration('TAILRACE_INGEST_REQUEST_TIMEOUT', 60_000, { minMs: 100 }),
   maxConnections: integer('TAILRACE_INGEST_MAX_CONNECTIONS', { min: 1, max: 1_000_000 }, 10_000),
-  maxBufferedBytes: bytes('TAILRACE_INGEST_BUFFER', 64 * 2 ** 20),
+  maxBufferedBytes: bytes('TAILRACE_INGEST_BUFFER', 112 * 2 ** 20),
 };

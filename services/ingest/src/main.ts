@@ -1,11 +1,11 @@
 /** Ingest: takes tracking calls over HTTP, and answers once Kafka has them. */
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
-import { listen, runService } from '@tailrace/service';
+import { countUnreadable, listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { createAcceptor } from './accept.ts';
-import { createIntake } from './body.ts';
 import { settings } from './config.ts';
+import { createMemoryBudget } from './memory.ts';
 import { ingestObserver } from './observe.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { ingestRoutes } from './routes.ts';
@@ -16,7 +16,7 @@ await runService({ name: 'ingest', env: process.env, settings }, async (service)
   const { settings, log, metrics } = service;
   const names = topicNames(settings.topicPrefix);
 
-  const kafka = connectKafka(settings.kafka, log);
+  const kafka = connectKafka(settings.kafka, log, countUnreadable(metrics));
   service.onClose('Kafka', () => kafka.close());
   service.health.add('kafka', () => kafka.ping());
 
@@ -26,16 +26,17 @@ await runService({ name: 'ingest', env: process.env, settings }, async (service)
     giveUpAfterMs: settings.acknowledgeWithinMs,
     maxBufferedBytes: settings.maxBufferedBytes,
   });
-  const observer = ingestObserver(metrics, publisher);
+  const memory = createMemoryBudget(settings.maxBufferedBytes);
+  const observer = ingestObserver(metrics, { publisher, memory });
   const server = createServer({
     routes: ingestRoutes({
-      findSource: createSourceFinder(config),
+      sources: createSourceFinder(config),
       acceptor: createAcceptor({ publisher, names, rateLimits: createRateLimits(), observer }),
-      intake: createIntake(settings.maxBufferedBytes),
       observer,
       publicUrl: settings.publicUrl,
     }),
     observer,
+    memory,
     log,
     requestTimeoutMs: settings.requestTimeoutMs,
     maxConnections: settings.maxConnections,

@@ -3,6 +3,7 @@ import type { ErrorCode } from '@tailrace/errors';
 import type { EventType } from '@tailrace/events';
 import type { Publisher } from '@tailrace/kafka';
 import { buckets, type Metrics } from '@tailrace/service';
+import type { MemoryBudget } from './memory.ts';
 
 export interface IngestObserver {
   /** A call that Kafka has. */
@@ -19,7 +20,13 @@ export interface IngestObserver {
 
 export function ingestObserver(
   metrics: Metrics,
-  publisher: Pick<Publisher, 'bufferedBytes'>,
+  {
+    publisher,
+    memory,
+  }: {
+    readonly publisher: Pick<Publisher, 'bufferedBytes'>;
+    readonly memory: Pick<MemoryBudget, 'heldBytes'>;
+  },
 ): IngestObserver {
   const accepted = metrics.counter('tailrace_ingest_calls_total', 'Calls that Kafka has acknowledged.', [
     'type',
@@ -43,6 +50,11 @@ export function ingestObserver(
   metrics.gauge('tailrace_ingest_buffered_bytes', 'Bytes that wait for the acknowledgement of Kafka.', {
     read: () => publisher.bufferedBytes,
   });
+  metrics.gauge(
+    'tailrace_ingest_held_bytes',
+    'Memory that requests hold, from their first byte to their answer; beyond TAILRACE_INGEST_BUFFER they are refused.',
+    { read: () => memory.heldBytes },
+  );
   return {
     accepted(type) {
       accepted.inc({ type });

@@ -1,6 +1,7 @@
 /** From a method and a URL to what serves it, as tolerant of slashes as the SDKs make necessary. */
 import type { IncomingMessage } from 'node:http';
 import type { Answer } from './answer.ts';
+import type { MemoryShare } from './memory.ts';
 import type { Operation } from './openapi.ts';
 
 export interface Route {
@@ -10,7 +11,11 @@ export interface Route {
   /** All forms; `{name}` stands for a segment of any text. The first is the one that is documented. */
   readonly paths: readonly [string, ...string[]];
   readonly operation: Operation;
-  readonly handle: (request: IncomingMessage, target: Target) => Answer | Promise<Answer>;
+  readonly handle: (
+    request: IncomingMessage,
+    target: Target,
+    memory: MemoryShare,
+  ) => Answer | Promise<Answer>;
 }
 
 export interface Target {

@@ -15,6 +15,6 @@ export function ingestRoutes(dependencies: TrackingDependencies & BrowserDepende
     handle: () => described,
   };
   routes.push(document);
-  const described = jsonAnswer(200, JSON.stringify(openApiDocument(routes)));
+  const described = jsonAnswer(200, Buffer.from(JSON.stringify(openApiDocument(routes))));
   return routes;
 }

@@ -14,6 +14,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import type { Log } from '@tailrace/service';
 import { clientErrorAnswer, errorAnswer, httpText, preflight, type Answer } from './answer.ts';
+import { watchConnections } from './connections.ts';
+import { forgetRest, restIsLong } from './intake.ts';
+import type { MemoryBudget } from './memory.ts';
+import { answerBytes, requestBytes } from './memory-costs.ts';
 import type { IngestObserver } from './observe.ts';
 import { createRouter, type Route } from './route.ts';
 
@@ -27,6 +31,7 @@ export interface IngestServer {
 export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly observer: IngestObserver;
+  readonly memory: MemoryBudget;
   readonly log: Log;
   /** For the whole of a request to arrive; its headers have at most ten seconds of it. */
   readonly requestTimeoutMs: number;
@@ -40,11 +45,14 @@ const headersTimeoutMs = 10_000;
 /** How often connections are looked at for requests that are too slow, at the least. */
 const checkIntervalMs = 5_000;
 const maxHeaderBytes = 16 * 1024;
+/** SDKs send ten. A header of five bytes takes a hundred in memory, and one of each connection may be arriving. */
+const maxHeaders = 100;
+const tooLarge = 413;
 /** How long a closing server waits for requests that are slow to arrive or to be answered. */
 const closeTimeoutMs = 15_000;
 
 export function createServer(options: ServerOptions): IngestServer {
-  const { observer, log, requestTimeoutMs, maxConnections } = options;
+  const { observer, memory, log, requestTimeoutMs, maxConnections } = options;
   const find = createRouter(options.routes);
   let closing = false;
 
@@ -58,20 +66,36 @@ export function createServer(options: ServerOptions): IngestServer {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const startedAt = performance.now();
     const { method = '', url = '' } = request;
+    const share = memory.open(requestBytes(request));
+    connections.begin(request, response, share);
     const match = find(method, url);
     const name = match?.route.name ?? (method === 'OPTIONS' ? 'preflight' : 'none');
     let answer: Answer;
+    let admitted = false;
     try {
-      if (match) answer = await match.route.handle(request, match.target);
+      if (request.rawHeaders.length > 2 * maxHeaders) throw new TailraceError('malformed-request');
+      share.ask(0, 'overloaded');
+      admitted = true;
+      if (match) answer = await match.route.handle(request, match.target, share);
       else if (method === 'OPTIONS') answer = preflight;
       else throw new TailraceError('not-found');
     } catch (error) {
       answer = refuse(error, name);
     }
-    // What is left of a body that was refused is not waited for.
-    if (closing || (answer.status >= 400 && !request.complete)) response.shouldKeepAlive = false;
+    if (!admitted && connections.isPipelined(request)) {
+      // Its answer would have to wait for the others, and is not accounted for.
+      request.socket.destroy();
+      return;
+    }
+    const refusedEarly = answer.status >= 400 && !request.complete;
+    // A sender that is cut off while it writes sees a reset and no answer.
+    const reads = refusedEarly && admitted && answer.status !== tooLarge && !restIsLong(request);
+    if (reads) forgetRest(request);
+    if (closing || (refusedEarly && !reads)) response.shouldKeepAlive = false;
+    if (admitted) share.keep(answerBytes(answer));
     response.writeHead(answer.status, answer.headers);
     response.end(answer.body);
+    connections.answered(request, response);
     observer.answered(name, performance.now() - startedAt);
   };
 
@@ -87,9 +111,18 @@ export function createServer(options: ServerOptions): IngestServer {
     },
     (request, response) => void serve(request, response),
   );
+  // Otherwise node:http answers an unknown expectation itself, past all bounds on memory.
+  http.on(
+    'checkExpectation',
+    (request: IncomingMessage, response: ServerResponse) => void serve(request, response),
+  );
   http.maxConnections = maxConnections;
+  // node:http leaves out what is beyond it; with one more than are allowed, `serve` sees that there are too many.
+  http.maxHeadersCount = maxHeaders + 1;
+  const connections = watchConnections(http);
   http.on('clientError', (error, socket: Socket) => {
-    if (!socket.writable) {
+    // Behind an answer that was given before the request was complete, a second one would be taken for that of the next.
+    if (!socket.writable || connections.hasAnswered(socket)) {
       socket.destroy();
       return;
     }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import { createSourceFinder, writeKeysOf, type SourceFinder } from './write-key.ts';
+import { createSourceFinder, headerKeyOf, writeKeysOf, type SourceFinder } from './write-key.ts';
 
 const web: Source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
 
 /** A configuration that learns of its sources only when it is refreshed. */
 function setUp(): {
-  find: SourceFinder;
+  find: SourceFinder['find'];
   news: Source[];
   refreshes: () => number;
   clock: { ms: number };
@@ -19,7 +19,7 @@ function setUp(): {
   const clock = { ms: 0 };
   let refreshes = 0;
   let broken = false;
-  const find = createSourceFinder(
+  const sources = createSourceFinder(
     {
       sourceByWriteKey: (key) => known.find(({ writeKeys }) => writeKeys.includes(key)),
       refresh: async () => {
@@ -31,7 +31,13 @@ function setUp(): {
     },
     () => clock.ms,
   );
-  return { find, news, refreshes: () => refreshes, clock, break: () => (broken = true) };
+  return {
+    find: (keys) => sources.find(keys),
+    news,
+    refreshes: () => refreshes,
+    clock,
+    break: () => (broken = true),
+  };
 }
 
 test('a key that is news is found by reading the configuration to its end', async () => {
@@ -99,13 +105,18 @@ const headers: readonly (readonly [header: string | undefined, key: string | und
 
 for (const [header, key] of headers) {
   test(`the header ${JSON.stringify(header)} holds ${key === undefined ? 'no key' : `the key ${key}`}`, () => {
-    assert.deepEqual(writeKeysOf(header, {}), key === undefined ? [] : [key]);
+    assert.deepEqual(writeKeysOf(headerKeyOf({ authorization: header }), {}), key === undefined ? [] : [key]);
   });
 }
 
 test('the key of the body comes after that of the header, and only where it is a text', () => {
-  assert.deepEqual(writeKeysOf(basic('a:'), { writeKey: 'b' }), ['a', 'b']);
+  assert.deepEqual(writeKeysOf({ key: 'a', decides: false }, { writeKey: 'b' }), ['a', 'b']);
   for (const body of [null, 7, [], {}, { writeKey: '' }, { writeKey: 7 }, { writeKey: null }]) {
     assert.deepEqual(writeKeysOf(undefined, body), []);
   }
+});
+
+test('the key of Basic auth alone decides; a Bearer token may be one of OAuth, beside a key in the body', () => {
+  assert.deepEqual(headerKeyOf({ authorization: basic('wk:') }), { key: 'wk', decides: true });
+  assert.deepEqual(headerKeyOf({ authorization: 'Bearer wk' }), { key: 'wk', decides: false });
 });

@@ -1,0 +1,81 @@
+/** What a request holds while it waits for Kafka. */
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Source } from '@tailrace/config';
+import { createAcceptor } from './accept.ts';
+import { createMemoryBudget } from './memory.ts';
+import type { IngestObserver } from './observe.ts';
+import { createRateLimits } from './rate-limit.ts';
+import { createRouter } from './route.ts';
+import { trackingRoutes } from './tracking.ts';
+
+const web: Source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
+const none = (): void => undefined;
+const observer: IngestObserver = {
+  accepted: none,
+  rejected: none,
+  refused: none,
+  answered: none,
+  received: none,
+};
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+const goodCall = '{"type":"track","userId":"ada","event":"e","properties":{"a":1}}';
+const objects = ',{}'.repeat(160_000);
+const requests = {
+  'a batch with a key in the header': { key: 'wk_web', body: `{"batch":[${goodCall}],"x":[0${objects}]}` },
+  'a batch whose key has to be looked for': {
+    key: undefined,
+    body: `{"writeKey":"wk_new","batch":[${goodCall}],"x":[0${objects}]}`,
+  },
+};
+
+for (const [name, { key, body }] of Object.entries(requests)) {
+  test(`${name} holds nothing of what it was parsed into while it waits`, async () => {
+    const waiting: unknown[] = [];
+    const wait = (value: unknown): Promise<never> => {
+      waiting.push(value);
+      return new Promise(none);
+    };
+    const acceptor = createAcceptor({
+      publisher: { publish: wait },
+      names: { events: 'events', eventsRejected: 'rejected' },
+      rateLimits: createRateLimits(),
+      observer,
+    });
+    const sources = {
+      known: (keys: readonly string[]) => (keys.includes('wk_web') ? web : undefined),
+      find: wait,
+    };
+    const find = createRouter(trackingRoutes({ sources, acceptor, observer }));
+    const budget = createMemoryBudget(64 * 2 ** 20);
+    const match = find('POST', '/v1/batch');
+    assert.ok(match);
+
+    const before = heapBytes();
+    const pending: unknown[] = [];
+    for (let count = 1; count <= 10; count++) {
+      const request = Object.assign(new PassThrough(), {
+        headers: key === undefined ? {} : { authorization: `Basic ${btoa(`${key}:`)}` },
+      });
+      request.end(body);
+      pending.push(match.route.handle(request as unknown as IncomingMessage, match.target, budget.open(0)));
+      while (waiting.length < count) await new Promise(setImmediate);
+    }
+    // Parsed, each of them takes 10 MB.
+    const heldBytes = heapBytes() - before;
+    assert.ok(heldBytes < 10 * 2 ** 20, `${pending.length} requests hold ${heldBytes} bytes`);
+    assert.ok(budget.heldBytes >= 10 * (key === undefined ? body.length : goodCall.length));
+  });
+}
