@@ -1,4 +1,5 @@
 /** Bodies, which lie in the topics and nowhere else. */
+import { parseJson } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { Role } from './auth.ts';
 import { maskValues } from './mask.ts';
@@ -35,7 +36,7 @@ export function showBody(value: Buffer | null, role: Role | undefined): ShownBod
 /** What somebody else wrote to a topic need not be JSON, and is then a text. */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

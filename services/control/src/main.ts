@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { openConfigEditor } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
-import { listen, runService } from '@tailrace/service';
+import { countUnreadable, listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { openAudiences } from './audiences/index.ts';
 import { audit } from './audit.ts';
@@ -16,7 +16,7 @@ await runService({ name: 'control', env: process.env, settings }, async (service
   const { settings, log, metrics, signal } = service;
   const names = topicNames(settings.topics.prefix);
 
-  const kafka = connectKafka(settings.kafka, log);
+  const kafka = connectKafka(settings.kafka, log, countUnreadable(metrics));
   service.onClose('Kafka', () => kafka.close());
   service.health.add('kafka', () => kafka.ping());
 

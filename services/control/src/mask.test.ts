@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseJson } from '@tailrace/events';
 import { maskValues } from './mask.ts';
 
 test('nothing but the form of a body is left, at any depth', () => {
@@ -12,6 +13,12 @@ test('nothing but the form of a body is left, at any depth', () => {
     properties: { type: '***', list: ['***', { b: '***' }], nested: { deep: '***' } },
   });
   assert.equal(maskValues('text'), '***');
+});
+
+test('a number that keeps its text is a value like others', () => {
+  const body = parseJson('{"version":1,"properties":{"id":1234567890123456789,"list":[25.0]}}');
+  assert.equal(JSON.stringify(maskValues(body)), '{"version":1,"properties":{"id":"***","list":["***"]}}');
+  assert.equal(maskValues(parseJson('1.0')), '***');
 });
 
 test('a key that means something to JavaScript is a key like others', () => {

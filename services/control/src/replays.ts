@@ -48,7 +48,7 @@ export interface Replays {
 }
 
 export interface ReplaysDependencies {
-  readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher'>;
+  readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics'>;
   readonly names: TopicNames;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Interrupts all. */

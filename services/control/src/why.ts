@@ -4,7 +4,7 @@
  */
 import type { ConfigView, Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import { isSelected, type JsonObject } from '@tailrace/events';
+import { isSelected, parseJson, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 
@@ -102,7 +102,7 @@ async function find(
   signal.addEventListener('abort', close, { once: true });
   try {
     for await (const records of scan) {
-      found.push(...records.filter(isWanted).map(detach));
+      for (const record of records) if (isWanted(record)) found.push(detach(record));
       if (signal.aborted || found.length >= enough) break;
     }
   } finally {
@@ -128,7 +128,7 @@ function recordsOf(eventId: string): (record: ConsumedRecord) => boolean {
     if (value?.includes(written) !== true) return false;
     const call = parse(value);
     // What is in another format than JSON has the id among its bytes, and that is all that can be told.
-    return call === undefined || call['messageId'] === eventId;
+    return call === undefined || textOrDigits(call['messageId']) === eventId;
   };
 }
 
@@ -150,7 +150,7 @@ function judge(
     at: record.timestamp,
     sourceId: source?.id ?? record.headers['source-id']?.toString(),
     type: textOr(call?.['type']),
-    event: textOr(call?.['event']),
+    event: textOrDigits(call?.['event']),
   };
   const answer = (outcome: EventOutcome, explanation: string) => ({
     outcome,
@@ -174,8 +174,11 @@ function judge(
   if (destinations.length === 0) {
     return answer('no-destination', `No enabled destination is connected to the source ${source.id}.`);
   }
-  if (call['type'] === 'track' && source.schema?.track?.blocked.includes(String(call['event'])) === true) {
-    return answer('filtered', `The source ${source.id} blocks the event ${String(call['event'])}.`);
+  if (call['type'] === 'track' && isBlocked(source, textOrDigits(call['event']))) {
+    return answer(
+      'filtered',
+      `The source ${source.id} blocks the event ${textOrDigits(call['event']) ?? ''}.`,
+    );
   }
   const integrations = call['integrations'] as JsonObject | undefined;
   if (!destinations.some(({ type }) => isSelected(type, integrations ?? {}))) {
@@ -193,19 +196,29 @@ function sourceOf(
   { headers }: ConsumedRecord,
   call: JsonObject | undefined,
 ): Source | undefined {
+  // As the router does it: what is empty names nothing.
   const id = headers['source-id']?.toString();
-  if (id !== undefined) return config.source(id);
-  const writeKey = headers['write-key']?.toString() ?? textOr(call?.['writeKey']);
+  if (id) return config.source(id);
+  const writeKey = [headers['write-key']?.toString(), textOr(call?.['writeKey'])].find(Boolean);
   return writeKey === undefined ? undefined : config.sourceByWriteKey(writeKey);
+}
+
+function isBlocked({ schema }: Source, event: string | undefined): boolean {
+  return event !== undefined && schema?.track?.blocked.includes(event) === true;
 }
 
 function textOr(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** An id or a name, which a direct producer may have written as a number. */
+function textOrDigits(value: unknown): string | undefined {
+  return textOr(value) ?? wholeDigits(value);
+}
+
 function parse(value: Buffer | null): JsonObject | undefined {
   try {
-    const parsed: unknown = JSON.parse(value?.toString() ?? '');
+    const parsed: unknown = parseJson(value?.toString() ?? '');
     return typeof parsed === 'object' && parsed !== null ? (parsed as JsonObject) : undefined;
   } catch {
     return undefined;

@@ -14,13 +14,16 @@ import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { decodeDelivery, tierDelaysMs, userKeyOf, type Delivery, type TopicNames } from '@tailrace/topics';
-import { requestHeaders, targetsOf, type Answer, type Sender, type Target } from '@tailrace/webhook';
+import { requestHeaders, type Answer, type Sender, type Target } from '@tailrace/webhook';
 import type { Breakers, Permission } from './breaker.ts';
 import { decide, type RetryPolicy } from './decide.ts';
+import { HeaderTimes } from './header-times.ts';
+import { detach, isOrdered, openTargets } from './job.ts';
 import type { Signal, Task } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 import { Order } from './order.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
+import { Ownership } from './ownership.ts';
 import {
   attemptRecord,
   closedNow,
@@ -46,8 +49,11 @@ export interface DelivererDependencies {
   readonly policy: RetryPolicy;
   /** What is unfinished in these partitions, tier by tier. */
   readonly unfinished: (partitions: readonly number[]) => readonly AsyncIterable<readonly ConsumedRecord[]>[];
-  /** How far `deliveries` was taken, and where it ends. */
-  readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
+  /** How far a partition was taken, and where it ends. */
+  readonly position: (
+    topic: string,
+    partition: number,
+  ) => { readonly next: number; readonly end: number } | undefined;
   /** This replica's part of a destination's rate limit, from 0 to 1. */
   readonly rateShare: () => number;
   readonly observer: DeliveryObserver;
@@ -55,7 +61,7 @@ export interface DelivererDependencies {
   readonly now?: () => number;
 }
 
-/** What is worth measuring. */
+/** What is worth measuring. What is written to a tier or to the dead letters counts when Kafka has acknowledged it. */
 export interface DeliveryObserver {
   /** An attempt begins, this long after it was due; `first` where it is the delivery's first. */
   started(event: { readonly latenessMs: number; readonly first: boolean }): void;
@@ -71,6 +77,8 @@ const refreshPauseMs = 1_000;
 export class Deliverer {
   readonly #deps: DelivererDependencies;
   readonly #now: () => number;
+  readonly #ownership: Ownership;
+  readonly #times: HeaderTimes;
   readonly #successors: Successors;
   readonly #waitingRoom: WaitingRoom<Job>;
   readonly #order: Order<Job>;
@@ -78,9 +86,13 @@ export class Deliverer {
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
     this.#now = dependencies.now ?? Date.now;
+    const { names, policy, position } = dependencies;
+    this.#ownership = new Ownership(this.#now);
+    this.#times = new HeaderTimes({ names, position, windowMs: policy.windowMs, now: this.#now });
     this.#successors = new Successors({
       ...dependencies,
-      tiersMs: tierDelaysMs(dependencies.policy.scheduleMs),
+      ownership: this.#ownership,
+      tiersMs: tierDelaysMs(policy.scheduleMs),
       now: this.#now,
     });
     this.#waitingRoom = new WaitingRoom({
@@ -98,6 +110,8 @@ export class Deliverer {
         this.#putBehind(job, until);
       },
       ...dependencies,
+      position: (partition) => position(names.deliveries, partition),
+      until: (delivery, record) => this.#times.until(delivery, record),
       now: this.#now,
     });
   }
@@ -107,6 +121,11 @@ export class Deliverer {
     return this.#waitingRoom.size;
   }
 
+  /** To be called after each rebalance, before anything is taken. */
+  joined(): void {
+    this.#ownership.joined();
+  }
+
   /** Takes a record of `deliveries`, a tier or the replay lane. */
   take(record: TrackedRecord): void {
     const delivery = decodeDelivery(record);
@@ -114,12 +133,12 @@ export class Deliverer {
       this.#buryMalformed(record, delivery);
       return;
     }
-    // A copy, because the body is a slice of all that was fetched with it, and would keep that in memory.
-    const job = { work: record.work, delivery: { ...delivery, body: Buffer.from(delivery.body) } };
+    const job = { work: record.work, delivery: this.#times.correct(detach(delivery), record) };
     // One with a place in an order takes its turn among those held, even where it is due already.
-    const waits = delivery.dueAt !== undefined && (delivery.dueAt > this.#now() || isOrdered(job));
+    const { dueAt } = job.delivery;
+    const waits = dueAt !== undefined && (dueAt > this.#now() || isOrdered(job));
     if (waits) {
-      this.#waitingRoom.hold(job, delivery.dueAt);
+      this.#waitingRoom.hold(job, dueAt);
     } else {
       this.#enqueue(job);
     }
@@ -294,29 +313,34 @@ export class Deliverer {
     const parked = { work, delivery: { ...delivery, step, firstAttemptAt } };
     if (outcome.kind === 'dead') return this.#bury(parked, outcome.reason);
     if (outcome.kind === 'retry') {
-      this.#deps.observer.parked(delivery.destinationId);
-      this.#order.left(parked, this.#successors.retry(parked, outcome));
+      const dueAt = this.#successors.retry(parked, outcome, () => {
+        this.#deps.observer.parked(delivery.destinationId);
+      });
+      this.#order.left(parked, dueAt);
     }
     return 'none';
   }
 
   /** Lets it wait in a tier for a place in its lane; whatever follows it in order is written behind it. */
   #putOff(job: Job, waitMs: number): void {
-    this.#deps.observer.putOff(job.delivery.destinationId);
-    this.#order.left(job, this.#successors.putOff(job, waitMs));
+    const placeAt = this.#successors.putOff(job, waitMs, () => {
+      this.#deps.observer.putOff(job.delivery.destinationId);
+    });
+    this.#order.left(job, placeAt);
   }
 
   /** Lets it wait in a tier behind an earlier one of its user. */
   #putBehind(job: Job, until: number): void {
-    this.#deps.observer.putBehind(job.delivery.destinationId);
-    this.#successors.putBehind(job, until);
+    this.#successors.putBehind(job, until, () => {
+      this.#deps.observer.putBehind(job.delivery.destinationId);
+    });
   }
 
   #bury(job: Job, reason: DeadReason): Signal {
     const { deliveryId, destinationId, eventId, attempt } = job.delivery;
-    this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
-    this.#deps.observer.died(destinationId, reason);
     this.#successors.bury(job, reason, () => {
+      this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
+      this.#deps.observer.died(destinationId, reason);
       this.#order.ended(job);
     });
     return 'none';
@@ -325,9 +349,10 @@ export class Deliverer {
   #buryMalformed(record: TrackedRecord, problem: string): void {
     const { topic, partition, offset } = record;
     const reason: DeadReason = 'malformed-record';
-    this.#deps.log.error({ topic, partition, offset, problem, reason }, 'dead letter');
-    this.#deps.observer.died('unknown', reason);
-    this.#successors.buryAsItIs(record, reason, problem);
+    this.#successors.buryAsItIs(record, reason, problem, () => {
+      this.#deps.log.error({ topic, partition, offset, problem, reason }, 'dead letter');
+      this.#deps.observer.died('unknown', reason);
+    });
   }
 
   #report(
@@ -351,14 +376,4 @@ export class Deliverer {
       this.#deps.log.debug({ err: error, deliveryId }, 'the record of an attempt was not kept');
     });
   }
-}
-
-function openTargets({ delivery }: Job, destination: Destination): readonly Target[] {
-  const targets = targetsOf(destination);
-  if (delivery.closedUrls.length === 0) return targets;
-  return targets.filter(({ fingerprint }) => !delivery.closedUrls.includes(fingerprint));
-}
-
-function isOrdered({ delivery }: Job): boolean {
-  return delivery.sequence !== undefined;
 }

@@ -1,7 +1,7 @@
 /** The delivery service: reads `deliveries`, its tiers and the replay lane, and sends the webhooks. */
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
-import { runService } from '@tailrace/service';
+import { countUnreadable, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender } from '@tailrace/webhook';
 import { Breakers } from './breaker.ts';
@@ -9,6 +9,7 @@ import { laneLimits, settings } from './config.ts';
 import { Deliverer } from './deliver.ts';
 import { Lanes } from './lanes.ts';
 import { deliveryObserver, watchDelivery } from './observe.ts';
+import { watchPartitions } from './partitions.ts';
 import { ownedShare, partitionLimits, positionOf, restingTopics, topicsToConsume } from './sources.ts';
 
 /** Nobody waits for the record of an attempt, so it travels in company. */
@@ -19,11 +20,18 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   const names = topicNames(settings.topics.prefix);
   const policy = { scheduleMs: settings.topics.retryScheduleMs, windowMs: settings.retryWindowMs };
 
-  const kafka = connectKafka(settings.kafka, log);
+  const kafka = connectKafka(settings.kafka, log, countUnreadable(metrics));
   service.onClose('Kafka', () => kafka.close());
   service.health.add('kafka', () => kafka.ping());
 
   const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names, policy));
+  const partitions = await service.whenAvailable('equal partition counts', () =>
+    watchPartitions({ kafka, names, topics, log }),
+  );
+  service.onClose('partition counts', () => {
+    partitions.close();
+  });
+  service.health.add('partition counts', () => partitions.check(), { cacheMs: 0 });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const config = await service.whenAvailable('the configuration', () =>
     openConfig(kafka, names.config, log, { secretKeys: settings.secretKeys }),
@@ -47,9 +55,9 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     ...{ names, config, sender, lanes, breakers, policy, log },
     publisher: kafka.publisher(),
     attemptPublisher: kafka.publisher(attemptPublishing),
-    unfinished: (partitions) => tiers.map((tier) => consumption.unfinished(tier, partitions)),
-    position: (partition) => positionOf(consumption, names.deliveries, partition),
-    rateShare: () => ownedShare(consumption, names.deliveries, settings.topics.partitions),
+    unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
+    position: (topic, partition) => positionOf(consumption, topic, partition),
+    rateShare: () => ownedShare(consumption, names.deliveries, partitions.deliveries),
     observer: deliveryObserver(metrics),
   });
   const consumption = await kafka.consume({
@@ -59,15 +67,19 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     limits: partitionLimits(names),
     resting: restingTopics(names, topics, policy),
     onRebalance: (rebalancing) => {
-      if (rebalancing) lanes.hold();
-      else lanes.release();
+      if (rebalancing) {
+        lanes.hold();
+      } else {
+        deliverer.joined();
+        lanes.release();
+      }
     },
     onRecord: (record) => {
       deliverer.take(record);
     },
   });
   service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
-  watchDelivery(metrics, { deliverer, lanes, breakers, consumption });
+  watchDelivery(metrics, { deliverer, lanes, breakers, consumption, partitions });
   service.onClose('deliveries in flight', async () => {
     consumption.stopTaking();
     await deliverer.stop();

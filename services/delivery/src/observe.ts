@@ -4,6 +4,7 @@ import { buckets, watchLag, type Metrics } from '@tailrace/service';
 import type { Breakers } from './breaker.ts';
 import type { Deliverer, DeliveryObserver } from './deliver.ts';
 import type { Lanes } from './lanes.ts';
+import type { PartitionWatch } from './partitions.ts';
 
 export function deliveryObserver(metrics: Metrics): DeliveryObserver {
   const attempts = metrics.counter('tailrace_delivery_attempts_total', 'Attempts, by what they ended in.', [
@@ -26,23 +27,24 @@ export function deliveryObserver(metrics: Metrics): DeliveryObserver {
     'From the time a retry was due to its start.',
     { buckets: buckets.requestSeconds },
   );
-  const dead = metrics.counter('tailrace_dead_letters_total', 'Deliveries that were given up, by reason.', [
-    'destination_id',
-    'reason',
-  ]);
+  const dead = metrics.counter(
+    'tailrace_dead_letters_total',
+    'Deliveries that were given up, by reason, once Kafka has the dead letter.',
+    ['destination_id', 'reason'],
+  );
   const putOff = metrics.counter(
     'tailrace_deliveries_put_off_total',
-    'Deliveries sent to a tier without an attempt, because the lane of their destination was full.',
+    'Deliveries written to a tier without an attempt, because the lane of their destination was full.',
     ['destination_id'],
   );
   const behind = metrics.counter(
     'tailrace_deliveries_behind_total',
-    'Deliveries sent to a tier to wait behind an earlier one of their user.',
+    'Deliveries written to a tier to wait behind an earlier one of their user.',
     ['destination_id'],
   );
   const parked = metrics.counter(
     'tailrace_deliveries_parked_total',
-    'Steps of the schedule taken without an attempt, because a circuit breaker was open.',
+    'Deliveries written to a tier without an attempt, because a circuit breaker was open.',
     ['destination_id'],
   );
   return {
@@ -76,9 +78,10 @@ export function watchDelivery(
     readonly lanes: Lanes;
     readonly breakers: Breakers;
     readonly consumption: Consumption;
+    readonly partitions: PartitionWatch;
   },
 ): void {
-  const { deliverer, lanes, breakers, consumption } = watched;
+  const { deliverer, lanes, breakers, consumption, partitions } = watched;
   metrics.gauge('tailrace_deliveries_in_flight', 'Deliveries being attempted now.', {
     read: () => lanes.running,
   });
@@ -93,5 +96,10 @@ export function watchDelivery(
   metrics.gauge('tailrace_deliveries_waiting', 'Deliveries read ahead from the tiers, waiting to be due.', {
     read: () => deliverer.waiting,
   });
+  metrics.gauge(
+    'tailrace_missing_partitions',
+    'Partitions that tiers, replay lane or dead letters lack: what must be written there waits.',
+    { read: () => partitions.missing },
+  );
   watchLag(metrics, consumption);
 }

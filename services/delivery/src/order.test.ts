@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, mock, test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
-import type { ConsumedRecord } from '@tailrace/kafka';
+import { readBack, type ConsumedRecord } from '@tailrace/kafka';
 import { encodeDelivery, type Delivery } from '@tailrace/topics';
 import { Order, type Ordered } from './order.ts';
 
@@ -35,6 +35,7 @@ function openOrder(t: TestContext) {
       return [answer()];
     },
     position: () => position,
+    until: ({ dueAt = 0, placeAt = 0 }) => Math.max(dueAt, placeAt),
     log: quiet,
     now: Date.now,
   });
@@ -82,7 +83,7 @@ function stored(
   key = 'crm/ada',
   partition = 0,
 ): ConsumedRecord {
-  const { headers = {} } = encodeDelivery('tier', {
+  const { headers } = encodeDelivery('tier', {
     ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key },
     ...{ attempt: 1, step: 1, putOff: 0, closedUrls: [], body: Buffer.alloc(0) },
     dueAt: start + dueInMs,
@@ -91,7 +92,7 @@ function stored(
   return {
     ...{ topic: 'tier', partition, offset: 0, timestamp: start, value: Buffer.from('{}') },
     key: Buffer.from(key),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)])),
+    ...readBack(headers),
   };
 }
 

@@ -34,6 +34,8 @@ export interface OrderDependencies<J extends Ordered> {
   readonly unfinished: (partitions: readonly number[]) => readonly AsyncIterable<readonly ConsumedRecord[]>[];
   /** How far this partition of `deliveries` was taken, and where it ends, as offsets; undefined where not owned. */
   readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
+  /** When one that waits in a tier should be back, by its record. */
+  readonly until: (delivery: Delivery, record: ConsumedRecord) => number;
   readonly log: Pick<Log, 'debug' | 'warn'>;
   readonly now: () => number;
 }
@@ -241,7 +243,7 @@ export class Order<J extends Ordered> {
       if (record.headers['sequence'] === undefined) return;
       const delivery = decodeDelivery(record);
       if (typeof delivery === 'string' || delivery.sequence === undefined) return;
-      const until = Math.max(delivery.dueAt ?? 0, delivery.placeAt ?? 0);
+      const until = this.#deps.until(delivery, record);
       backlogs.get(record.partition)?.append(hashOf(delivery.key), delivery.sequence, until);
     };
     const read = async (tier: AsyncIterable<readonly ConsumedRecord[]>): Promise<void> => {

@@ -8,7 +8,7 @@ import type { RetryPolicy } from './decide.ts';
  * `deliveries`, the replay lane, and every tier there is: the schedule's own, and those of an earlier schedule,
  * which may still hold records.
  *
- * @throws TailraceError `topic-missing` where one of the schedule's topics does not exist
+ * @throws TailraceError `topic-missing` where one of the schedule's topics does not exist, or the dead letters do not
  */
 export async function topicsToConsume(
   kafka: Kafka,
@@ -21,7 +21,7 @@ export async function topicsToConsume(
     names.deliveriesReplay,
     ...tierDelaysMs(scheduleMs).map((delayMs) => names.retryTier(delayMs)),
   ];
-  const missing = needed.filter((topic) => !existing.includes(topic));
+  const missing = [...needed, names.deliveriesDead].filter((topic) => !existing.includes(topic));
   if (missing.length > 0) {
     throw new TailraceError(
       'topic-missing',
@@ -59,7 +59,7 @@ export function restingTopics(
   };
 }
 
-/** The part of a topic's partitions that this replica owns, from 0 to 1. */
+/** The part of a topic's partitions that this replica owns, from 0 to 1; `partitions` is how many the topic has. */
 export function ownedShare(
   consumption: Pick<Consumption, 'partitions'>,
   topic: string,

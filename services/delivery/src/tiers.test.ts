@@ -53,6 +53,25 @@ describe('due times', () => {
     assert.ok(dueTimes.assign('tier', 0, 8_000, 10_000) >= before);
   });
 
+  test('of a new owner begin behind what an owner before it may have given', () => {
+    const dueTimes = new DueTimes();
+    const bounds = { least: 10_000, most: 10_500 };
+    assert.equal(dueTimes.last('tier', 0, bounds), 10_000);
+    const first = dueTimes.assign('tier', 0, 8_500, 10_500, bounds);
+    assert.ok(first >= 10_000 && first <= 10_500);
+    assert.ok(dueTimes.next('tier', 0, 9_000, 10_500, bounds) >= first);
+    assert.ok(dueTimes.next('tier', 1, 9_000, 10_500, bounds) >= 10_000);
+  });
+
+  test('are spread again soon after the clock was set back', () => {
+    const dueTimes = new DueTimes();
+    dueTimes.assign('tier', 0, 1_000_000, 1_000_100, { least: 0, most: 1_000_100 });
+    assert.equal(dueTimes.last('tier', 0, { least: 0, most: 10_000 }), 10_000);
+    dueTimes.assign('tier', 0, 8_000, 10_000, { least: 0, most: 10_000 });
+    const later = dueTimes.assign('tier', 0, 28_000, 30_000, { least: 0, most: 30_000 });
+    assert.ok(later < 30_000);
+  });
+
   test('of one partition or tier know nothing of another', () => {
     const dueTimes = new DueTimes(() => 0);
     assert.equal(dueTimes.assign('slow', 0, 90_000, 100_000), 90_000);
@@ -86,11 +105,13 @@ describe('the waiting room', () => {
       mock.timers.reset();
     });
     let now = start;
+    let elapsed = 0;
     const due: string[] = [];
     const room = new WaitingRoom<string>({
       onDue: (item) => due.push(item),
       isStale: (item) => item.startsWith('stale'),
       now: () => now,
+      elapsed: () => elapsed,
     });
     return {
       room,
@@ -99,6 +120,7 @@ describe('the waiting room', () => {
       pass: (ms: number): void => {
         for (let left = ms; left > 0; left -= 10) {
           now += Math.min(10, left);
+          elapsed += Math.min(10, left);
           mock.timers.tick(Math.min(10, left));
         }
       },
@@ -209,11 +231,25 @@ describe('the waiting room', () => {
     assert.deepEqual(due, ['hour']);
   });
 
-  test('keeps to the clock where it was set back', (t) => {
+  test('lets nothing wait longer where the clock is set back', (t) => {
+    const { room, due, pass, setClock } = openRoom(t);
+    room.hold('minute', start + 60_000);
+    room.hold('second', start + 1_500);
+    setClock(-3_600_000);
+    pass(1_000);
+    room.hold('new', start - 3_600_000 + 1_200);
+    assert.deepEqual(due, []);
+    pass(600);
+    assert.deepEqual(due, ['new', 'second']);
+    pass(58_400);
+    assert.deepEqual(due, ['new', 'second', 'minute']);
+  });
+
+  test('keeps to the clock where it is only adjusted', (t) => {
     const { room, due, pass, setClock } = openRoom(t);
     room.hold('item', start + 500);
-    setClock(-2_000);
-    pass(2_400);
+    setClock(-800);
+    pass(1_200);
     assert.deepEqual(due, []);
     pass(100);
     assert.deepEqual(due, ['item']);

@@ -9,6 +9,16 @@ const freshShare = 0.5;
 /** How far each further record of a burst goes into the room that is left: a thousand spread over all of it. */
 const burstShare = 0.02;
 
+/** What is known of due times of a tier beside those that were assigned here, in milliseconds since the epoch. */
+export interface DueTimeBounds {
+  /** An owner before may have assigned times up to this one. */
+  readonly least: number;
+  /** None is later, unless the clock was set back. */
+  readonly most: number;
+}
+
+const unbounded: DueTimeBounds = { least: 0, most: Infinity };
+
 /** Assigns due times, spread at random and never decreasing along a partition of a tier. */
 export class DueTimes {
   readonly #last = new Map<string, number>();
@@ -19,27 +29,25 @@ export class DueTimes {
   }
 
   /** A time in [earliest, latest], not before the one given last for this topic and partition where that fits. */
-  assign(topic: string, partition: number, earliest: number, latest: number): number {
-    const key = keyOf(topic, partition);
-    const last = this.#last.get(key) ?? 0;
+  assign(topic: string, partition: number, earliest: number, latest: number, bounds?: DueTimeBounds): number {
+    const last = this.last(topic, partition, bounds);
     const from = Math.min(Math.max(earliest, last), latest);
     const share = last > earliest ? burstShare : freshShare;
     const dueAt = Math.round(from + (latest - from) * share * this.#random());
-    this.#last.set(key, Math.max(last, dueAt));
+    this.#last.set(keyOf(topic, partition), Math.max(last, dueAt));
     return dueAt;
   }
 
-  /** The latest that was given for this topic and partition, in milliseconds since the epoch. */
-  last(topic: string, partition: number): number {
-    return this.#last.get(keyOf(topic, partition)) ?? 0;
+  /** The latest that was given for this topic and partition, or may have been, in milliseconds since the epoch. */
+  last(topic: string, partition: number, { least, most } = unbounded): number {
+    return Math.min(Math.max(this.#last.get(keyOf(topic, partition)) ?? 0, least), most);
   }
 
   /** The first time in [earliest, latest] that is not before the one given last, where that fits. */
-  next(topic: string, partition: number, earliest: number, latest: number): number {
-    const key = keyOf(topic, partition);
-    const last = this.#last.get(key) ?? 0;
+  next(topic: string, partition: number, earliest: number, latest: number, bounds?: DueTimeBounds): number {
+    const last = this.last(topic, partition, bounds);
     const dueAt = Math.round(Math.min(Math.max(earliest, last), latest));
-    this.#last.set(key, Math.max(last, dueAt));
+    this.#last.set(keyOf(topic, partition), Math.max(last, dueAt));
     return dueAt;
   }
 }
@@ -50,12 +58,14 @@ function keyOf(topic: string, partition: number): string {
 
 /** The most a timer sleeps, so that a clock that jumps is noticed. */
 const longestSleepMs = 1_000;
+/** A clock that was set back by less is not worth the trouble. */
+const leastSetBackMs = 1_000;
 
 const leastClearing = 1_000;
 
 interface Guest<T> {
   readonly item: T;
-  readonly dueAt: number;
+  dueAt: number;
   /** Of those that are due at the same time, the one that came first is handed out first. */
   readonly nth: number;
 }
@@ -66,12 +76,21 @@ export interface WaitingRoomOptions<T> {
   /** Whether nobody waits for the item any more; such items are cleared away as more come in. */
   readonly isStale?: (item: T) => boolean;
   readonly now?: () => number;
+  /** Milliseconds of a clock that is never set. */
+  readonly elapsed?: () => number;
 }
 
+/**
+ * Due times are of a clock that may be set. Set forward, it makes items due earlier: it is right now, and was slow before.
+ * Set back, it moves what is held back with it: nothing waits longer than it should have when it came in.
+ */
 export class WaitingRoom<T> {
   readonly #onDue: (item: T) => void;
   readonly #isStale: (item: T) => boolean;
   readonly #now: () => number;
+  readonly #elapsed: () => number;
+  /** What the clock that may be set shows when the other one shows 0. */
+  #epoch: number;
   /** A binary heap, earliest first. */
   #heap: Guest<T>[] = [];
   #held = 0;
@@ -80,10 +99,17 @@ export class WaitingRoom<T> {
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Infinity;
 
-  constructor({ onDue, isStale = () => false, now = Date.now }: WaitingRoomOptions<T>) {
+  constructor({
+    onDue,
+    isStale = () => false,
+    now = Date.now,
+    elapsed = () => performance.now(),
+  }: WaitingRoomOptions<T>) {
     this.#onDue = onDue;
     this.#isStale = isStale;
     this.#now = now;
+    this.#elapsed = elapsed;
+    this.#epoch = now() - elapsed();
   }
 
   get size(): number {
@@ -91,9 +117,23 @@ export class WaitingRoom<T> {
   }
 
   hold(item: T, dueAt: number): void {
+    this.#followClock();
     if (this.#heap.length >= this.#clearAt) this.#clearStale();
     this.#insert({ item, dueAt, nth: this.#held++ });
     if (dueAt < this.#wakesAt) this.#sleep();
+  }
+
+  /** Looks at the clock, and moves everything that is held where it was set back. */
+  #followClock(): number {
+    const now = this.#now();
+    const epoch = now - this.#elapsed();
+    const setBackMs = this.#epoch - epoch;
+    this.#epoch = epoch;
+    if (setBackMs > leastSetBackMs) {
+      for (const guest of this.#heap) guest.dueAt -= setBackMs;
+      this.#wakesAt -= setBackMs;
+    }
+    return now;
   }
 
   #clearStale(): void {
@@ -136,7 +176,7 @@ export class WaitingRoom<T> {
   }
 
   #wake(): void {
-    const now = this.#now();
+    const now = this.#followClock();
     for (let next = this.#heap[0]; next && next.dueAt <= now; next = this.#heap[0]) {
       this.#takeFirst();
       this.#onDue(next.item);

@@ -1,5 +1,6 @@
 /** Deletion requests: make one, and look how far it is. */
 import { TailraceError } from '@tailrace/errors';
+import { maxIdLength } from '@tailrace/events';
 import Type from 'typebox';
 import { progressOf, totalOf, type DeletionRequest } from '../deletions/index.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../page.ts';
@@ -18,7 +19,7 @@ const wantedSchema = Type.Object(
   {
     requestId: Type.Optional(requestId),
     userIds: Type.Array(
-      Type.String({ minLength: 1, maxLength: 1_024, description: 'a text of 1 to 1,024 characters' }),
+      Type.String({ minLength: 1, maxLength: maxIdLength, description: 'a text of 1 to 1,024 characters' }),
       { minItems: 1, maxItems: maxUsers, description: 'a list of 1 to 1,000 ids of users' },
     ),
     sources: Type.Optional(

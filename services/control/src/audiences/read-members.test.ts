@@ -25,8 +25,10 @@ async function read(
 const idsOf = async (...args: Parameters<typeof read>): Promise<string[]> => (await read(...args)).userIds;
 
 test('NDJSON has a JSON string or an object with userId on each line; blank lines are passed over', async () => {
-  const content = '{"userId":"ada"}\n\n"bob"\r\n  {"plan": 1, "userId": "c\\u00e9"}  \n{"userId":42}';
-  assert.deepEqual(await read(content, 'ndjson'), { userIds: ['ada', 'bob', 'cé', '42'], lines: 5 });
+  const content =
+    '{"userId":"ada"}\n\n"bob"\r\n  {"plan": 1, "userId": "c\\u00e9"}  \n{"userId":42}\n{"userId":1234567890123456789}';
+  const userIds = ['ada', 'bob', 'cé', '42', '1234567890123456789'];
+  assert.deepEqual(await read(content, 'ndjson'), { userIds, lines: 6 });
 });
 
 test('CSV has a header with a column userId, or one column without a header', async () => {
@@ -55,13 +57,18 @@ test('what cannot be read is told with its line', async () => {
     ['ndjson', '"ada"\n\n["bob"]', /^Line 3 must be/],
     ['ndjson', 'null', /^Line 1 must be/],
     ['ndjson', '7', /^Line 1 must be/],
+    ['ndjson', '7.0', /^Line 1 must be/],
     ['ndjson', '{"id":"x"}', /^Line 1 has no userId/],
     ['ndjson', '{"userId":null}', /^Line 1 has a userId that is no string/],
-    ['ndjson', '{"userId":9007199254740993}', /^Line 1 has a userId that is no string/],
+    ['ndjson', '{"userId":1e400}', /^Line 1 has a userId that is no string/],
     ['ndjson', '{"userId":1.5}', /^Line 1 has a userId that is no string/],
     ['ndjson', '"a"\n""', /^Line 2 has an empty userId/],
-    ['ndjson', `"a"\n"${'x'.repeat(1_025)}"`, /^Line 2 has a userId of more than 1,024 characters/],
-    ['ndjson', '"\\ud800"', /^Line 1 has a userId with half a surrogate pair/],
+    [
+      'ndjson',
+      `"a"\n"${'x'.repeat(1_025)}"`,
+      /^Line 2 has a userId, which must not be longer than 1,024 characters/,
+    ],
+    ['ndjson', '"\\ud800"', /^Line 1 has a userId, which must not hold half a surrogate pair/],
     ['ndjson', Buffer.from('"a"\n"b"\n"\xff"\n"c"', 'latin1'), /^Line 3 is not UTF-8/],
     ['ndjson', `"a"\n"${'x'.repeat(70_000)}`, /^Line 2 is longer than 64 KB/],
     ['ndjson', `"a"\n"${'x'.repeat(70_000)}"\n"b"\n`, /^Line 2 is longer than 64 KB/],

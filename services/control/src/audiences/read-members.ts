@@ -6,6 +6,7 @@
  * tracking call could carry is refused.
  */
 import { TailraceError } from '@tailrace/errors';
+import { idProblem, isRawNumber, maxIdLength, parseJson, wholeDigits } from '@tailrace/events';
 import { readCsvRow, type CsvRow } from './csv-row.ts';
 
 export type MembershipFormat = 'ndjson' | 'csv';
@@ -16,7 +17,6 @@ export interface MembersBatch {
   readonly lines: number;
 }
 
-export const maxUserIdLength = 1_024;
 const maxLineBytes = 64 * 1024;
 /** After decompression: what a disk must be able to hold, and a bomb may not exceed. */
 const maxBytes = 4 * 2 ** 30;
@@ -79,17 +79,18 @@ const readJsonLine: LineReader = (line, lineNumber) => {
   if (line === endOfFile || isBlank(line)) return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch {
     throw invalidLine(lineNumber, 'is not JSON; write {"userId": "..."} or "..." on each line');
   }
   if (typeof value === 'string') return { userId: value, line: lineNumber };
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isObject =
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
   if (!isObject) throw invalidLine(lineNumber, 'must be {"userId": "..."}, or a JSON string');
   const { userId } = value as { readonly userId?: unknown };
-  if (typeof userId === 'string') return { userId, line: lineNumber };
-  // As in a tracking call; what is beyond 2^53 may have been rounded, and would be somebody else.
-  if (Number.isSafeInteger(userId)) return { userId: String(userId), line: lineNumber };
+  // As in a tracking call.
+  const text = typeof userId === 'string' ? userId : wholeDigits(userId);
+  if (text !== undefined) return { userId: text, line: lineNumber };
   throw invalidLine(lineNumber, userId === undefined ? 'has no userId' : 'has a userId that is no string');
 };
 
@@ -137,10 +138,8 @@ function createCsvReader(): LineReader {
 
 function checkUserId(userId: string, line: number): string {
   if (userId === '') throw invalidLine(line, 'has an empty userId');
-  if (userId.length > maxUserIdLength) {
-    throw invalidLine(line, `has a userId of more than ${maxUserIdLength.toLocaleString('en')} characters`);
-  }
-  if (!userId.isWellFormed()) throw invalidLine(line, 'has a userId with half a surrogate pair');
+  const problem = idProblem(userId, maxIdLength);
+  if (problem !== undefined) throw invalidLine(line, `has a userId, which ${problem}`);
   return userId;
 }
 

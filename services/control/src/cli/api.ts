@@ -5,6 +5,7 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { errorTable, TailraceError, type ErrorCode } from '@tailrace/errors';
+import { parseJson } from '@tailrace/events';
 import { httpUrl, readSettings, required, secret } from '@tailrace/service';
 import { UsageError, type CommandContext } from './command.ts';
 
@@ -94,7 +95,8 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
     // What changes something may have nothing to say.
     if (text === '' && init.method !== undefined) return undefined as T;
     try {
-      return JSON.parse(text) as T;
+      // Bodies of webhooks among it keep their numbers.
+      return parseJson(text) as T;
     } catch {
       throw noControlService(origin, response.status);
     }

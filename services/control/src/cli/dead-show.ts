@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { findDeadLetters, type DeadLetter } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
-import { formatInstant } from '@tailrace/events';
+import { formatInstant, parseJson } from '@tailrace/events';
 import { topicNames, type UrlAttempt } from '@tailrace/topics';
 import { defineCommand, exitCodes } from './command.ts';
 import { showReading } from './dead-filter.ts';
@@ -47,7 +47,8 @@ export const deadShow = defineCommand({
 });
 
 function linesOf({ facts, record }: DeadLetter): string[] {
-  const { 'last-answer': lastAnswer, ...headers } = record.headers;
+  const lastAnswer = record.headers['last-answer'];
+  const headers = record.headerList.filter(([name]) => name !== 'last-answer');
   const heading = (text: string): string => styleText('bold', text);
   return [
     ...table([
@@ -57,7 +58,7 @@ function linesOf({ facts, record }: DeadLetter): string[] {
       ['key', record.key?.toString() ?? '-'],
     ]),
     heading('headers'),
-    ...table(Object.entries(headers).map(([name, value]) => [`  ${name}`, value.toString()])),
+    ...table(headers.map(([name, value]) => [`  ${name}`, value?.toString() ?? 'null'])),
     ...(lastAnswer ? [heading('last answers'), ...answerLines(lastAnswer.toString())] : []),
     heading(`body, ${formatCount(record.value?.length ?? 0)} bytes`),
     ...bodyLines(record.value),
@@ -90,7 +91,7 @@ function parseAnswers(lastAnswer: string): readonly UrlAttempt[] | undefined {
 function bodyLines(body: Buffer | null): string[] {
   const text = body?.toString() ?? '';
   try {
-    return JSON.stringify(JSON.parse(text), undefined, 2).split('\n').map(printable);
+    return JSON.stringify(parseJson(text), undefined, 2).split('\n').map(printable);
   } catch {
     return text.split('\n').map(printable);
   }

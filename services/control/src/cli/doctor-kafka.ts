@@ -1,10 +1,12 @@
-/** Brokers, topics, groups of consumers, and whether what is encrypted can be read. */
+/** Brokers, groups of consumers, whether what is encrypted can be read; topics are for doctor-topics.ts. */
 import { createConnection } from 'node:net';
 import { openConfig } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
-import { tierDelaysMs, topicNames, topicSpecs } from '@tailrace/topics';
+import { tierDelaysMs, topicNames } from '@tailrace/topics';
 import type { CommandContext } from './command.ts';
+import { checkDurability } from './doctor-durability.ts';
+import { checkTopics } from './doctor-topics.ts';
 import type { Finding } from './doctor.ts';
 import { withKafka, type SecretKeys, type TopicSettings } from './kafka.ts';
 import { countOf } from './table.ts';
@@ -18,11 +20,15 @@ export async function checkKafka(context: CommandContext): Promise<Finding[]> {
   try {
     await withKafka(context, async (kafka, settings, secretKeys) => {
       findings.push(await checkBrokers(kafka));
+      const add = (more: readonly Finding[]): void => {
+        for (const finding of more) findings.push(finding);
+      };
       const topics = await checkTopics(kafka, settings);
-      findings.push(...topics.findings);
+      add(topics.findings);
+      add(await checkDurability(kafka, settings));
       if (topics.missing) return;
-      findings.push(...(await checkConfiguration(kafka, settings, secretKeys)));
-      findings.push(...(await checkGroups(kafka, settings)));
+      add(await checkConfiguration(kafka, settings, secretKeys));
+      add(await checkGroups(kafka, settings));
     });
   } catch (error) {
     // The settings have been told of.
@@ -61,52 +67,6 @@ function canConnect(host: string, port: number): Promise<boolean> {
   });
 }
 
-async function checkTopics(
-  kafka: Kafka,
-  { prefix, partitions, retryScheduleMs }: TopicSettings,
-): Promise<{ readonly findings: Finding[]; readonly missing: boolean }> {
-  const about = 'topics';
-  const names = topicNames(prefix);
-  const reports = await kafka.inspectTopics(topicSpecs(names, { partitions, retryScheduleMs }));
-  const missing = reports.filter(({ outcome }) => outcome === 'missing').map(({ name }) => name);
-  const findings = reports.flatMap(({ name, differences }) =>
-    differences.map((difference): Finding => {
-      const [says = '', mend] = difference.split(/: (.*)/s, 2);
-      return {
-        level: 'warn',
-        about,
-        says: `${name}: ${says}.`,
-        ...(mend !== undefined && { mend: sentence(mend) }),
-      };
-    }),
-  );
-  if (missing.length > 0) {
-    const says = `${countOf(missing.length, 'topic')} missing: ${missing.join(', ')}.`;
-    findings.push({
-      level: 'fail',
-      about,
-      says,
-      mend: 'Create what is missing with npx tailrace topics apply.',
-    });
-  }
-  const tiers = new Set(tierDelaysMs(retryScheduleMs));
-  const others = (await kafka.listTopics()).filter((topic) => {
-    const delayMs = names.retryTierDelayMs(topic);
-    return delayMs !== undefined && !tiers.has(delayMs);
-  });
-  if (others.length > 0) {
-    findings.push({
-      level: 'warn',
-      about,
-      says: `${others.join(', ')}: of a retry schedule other than TAILRACE_RETRY_SCHEDULE here.`,
-      mend: 'Give this command the schedule of the services. A tier that no service has in its schedule is not read.',
-    });
-  }
-  if (findings.length === 0)
-    findings.push({ level: 'ok', about, says: `${reports.length}, all as they should be` });
-  return { findings, missing: missing.length > 0 };
-}
-
 /** Whether every entry can be read, the secrets in it too. */
 async function checkConfiguration(
   kafka: Kafka,
@@ -137,7 +97,7 @@ async function checkConfiguration(
 async function checkGroups(kafka: Kafka, { prefix, retryScheduleMs }: TopicSettings): Promise<Finding[]> {
   const names = topicNames(prefix);
   const tiers = tierDelaysMs(retryScheduleMs).map((delayMs) => names.retryTier(delayMs));
-  const router = await kafka.inspectGroup(`${prefix}router`, [names.events]);
+  const router = await kafka.inspectGroup(`${prefix}router`, [names.events, names.eventsWaiting]);
   const delivery = await kafka.inspectGroup(`${prefix}delivery`, [
     names.deliveries,
     names.deliveriesReplay,
@@ -146,8 +106,14 @@ async function checkGroups(kafka: Kafka, { prefix, retryScheduleMs }: TopicSetti
   const sum = (topics: readonly string[]): number =>
     topics.reduce((total, topic) => total + (delivery.lag.get(topic) ?? 0), 0);
   const waiting = sum(tiers);
+  const forSchemas = router.lag.get(names.eventsWaiting) ?? 0;
   return [
-    groupFinding('router', router.members, router.lag.get(names.events) ?? 0, ''),
+    groupFinding(
+      'router',
+      router.members,
+      router.lag.get(names.events) ?? 0,
+      forSchemas === 0 ? '' : `; for their schemas, ${countOf(forSchemas, 'record')}`,
+    ),
     groupFinding(
       'delivery',
       delivery.members,
@@ -177,8 +143,4 @@ function groupFinding(service: string, members: number, behind: number, more: st
     says,
     mend: 'Where this grows, add replicas, up to the number of partitions.',
   };
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -1,54 +1,126 @@
 /** `tailrace topics`: the topics that Tailrace needs. */
 import { styleText } from 'node:util';
 import { producerSchema } from '@tailrace/events';
-import type { TopicReport } from '@tailrace/kafka';
+import type { Kafka, TopicReport } from '@tailrace/kafka';
 import { registerSubject, type SubjectReport } from '@tailrace/registry';
 import { readSettings, schemaRegistryUrl } from '@tailrace/service';
-import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topics';
-import { defineCommand, exitCodes } from './command.ts';
+import { partitionGroups, topicNames, type PartitionGroup } from '@tailrace/topics';
+import { defineCommand, exitCodes, UsageError, type CommandContext } from './command.ts';
 import { withKafka, type TopicSettings } from './kafka.ts';
+import { addPartitions } from './topic-growth.ts';
+import { replicatedSpecsOf, specsOf } from './topic-specs.ts';
 
 const colours = {
   missing: 'red',
   created: 'green',
+  grown: 'green',
   registered: 'green',
   exists: 'dim',
   differs: 'yellow',
 } as const;
 
+/** As `TopicReport`, and what partitions were added. */
+interface AppliedTopic extends Omit<TopicReport, 'outcome'> {
+  readonly outcome: TopicReport['outcome'] | 'grown';
+  readonly partitions?: { readonly from: number; readonly to: number };
+}
+
 export const topicsApply = defineCommand({
   name: 'topics apply',
-  summary: 'create the topics that are missing',
+  summary: 'create the topics that are missing, and add partitions',
   details: [
-    'Creates what is missing, and says of a topic that differs how, and how to mend it. It never changes a\n' +
-      'topic that exists, so it may run at every deployment. That a topic differs is no failure, since\n' +
-      'somebody may have meant it; with --strict it is.',
+    'Creates what is missing, and says of a topic that differs how, and what to do about it. Without --partitions\n' +
+      'it never changes a topic that exists, so it may run at every deployment. That a topic differs is no\n' +
+      'failure, since it may be meant; with --strict it is.',
+    'With --partitions it gives the topics N partitions, on the running system, in an order that is safe. Kafka\n' +
+      'cannot remove partitions again. packages/topics/README.md says what holds meanwhile and what does not.',
     'Where SCHEMA_REGISTRY_URL is set, it also registers the JSON Schema of what may be written to the topic\n' +
       'events, as the subject <prefix>events-value.',
   ],
-  examples: ['topics apply', 'topics apply --strict'],
+  examples: [
+    'topics apply',
+    'topics apply --strict',
+    'topics apply --partitions 12',
+    'topics apply --partitions 12 --only deliveries',
+  ],
   through: 'kafka',
   options: {
     strict: { type: 'boolean', help: 'end with exit code 1 where a topic differs' },
+    partitions: {
+      type: 'integer',
+      placeholder: 'N',
+      min: 1,
+      max: 10_000,
+      help: 'add partitions until each topic has N; those that keep their number are left alone',
+    },
+    only: {
+      type: 'string',
+      placeholder: 'TOPICS',
+      choices: partitionGroups,
+      help: 'with --partitions: only deliveries, its retry tiers, replay lane and dead letters; or only events',
+    },
   },
-  async run({ strict }, context) {
+  async run({ strict, partitions, only }, context) {
+    if (only !== undefined && partitions === undefined) throw new UsageError('--only goes with --partitions');
     const { registryUrl } = readSettings(context.env, { registryUrl: schemaRegistryUrl() });
-    const { reports, names } = await withKafka(context, async (kafka, settings) => ({
-      reports: await kafka.ensureTopics(specsOf(settings)),
-      names: topicNames(settings.prefix),
-    }));
+    const { topics, names } = await withKafka(
+      context,
+      async (kafka, settings) => ({
+        topics: await applyTopics(kafka, settings, { partitions, only }, context),
+        names: topicNames(settings.prefix),
+      }),
+      { mayTakeLong: partitions !== undefined },
+    );
     const schema =
       registryUrl === undefined
         ? undefined
         : await registerSubject(registryUrl, `${names.events}-value`, producerSchema());
-    const differs = reports.some(({ outcome }) => outcome === 'differs');
+    const differs = topics.some(({ differences }) => differences.length > 0);
     return {
       exitCode: strict && differs ? exitCodes.failed : exitCodes.done,
-      text: [...reports.flatMap(linesOf), ...(schema ? [schemaLine(schema)] : [])],
-      json: { topics: reports, ...(schema && { schema }) },
+      text: [...topics.flatMap(linesOf), ...(schema ? [schemaLine(schema)] : [])],
+      json: { topics, ...(schema && { schema }) },
     };
   },
 });
+
+async function applyTopics(
+  kafka: Kafka,
+  settings: TopicSettings,
+  { partitions, only }: { readonly partitions: number | undefined; readonly only: string | undefined },
+  { terminal, warn }: CommandContext,
+): Promise<AppliedTopic[]> {
+  const isForAll = partitions !== undefined && only === undefined;
+  const wanted = isForAll ? { ...settings, partitions } : settings;
+  const specs = await replicatedSpecsOf(kafka, wanted);
+  const reports = await kafka.ensureTopics(specs);
+  if (partitions === undefined) return reports;
+
+  const grown = await addPartitions(kafka, {
+    ...{ names: topicNames(settings.prefix), specs, partitions, only: only as PartitionGroup | undefined },
+    onTopic: (name) => {
+      terminal.progress(`Adding partitions to ${name}`);
+    },
+  });
+  terminal.progress('');
+  if (isForAll && partitions !== settings.partitions) {
+    warn(`Set TAILRACE_PARTITIONS to ${partitions} for later runs: it is ${settings.partitions} here.`);
+  }
+  const created = new Set(reports.filter(({ outcome }) => outcome === 'created').map(({ name }) => name));
+  const after = (await kafka.inspectTopics(specs)).map(({ name, outcome, differences }): AppliedTopic => {
+    const growth = grown.find((topic) => topic.name === name);
+    if (growth)
+      return { name, outcome: 'grown', differences, partitions: { from: growth.from, to: growth.to } };
+    return { name, outcome: created.has(name) ? 'created' : outcome, differences };
+  });
+  const others = grown.filter(({ name }) => !specs.some((spec) => spec.name === name));
+  return [
+    ...after,
+    ...others.map(({ name, from, to }): AppliedTopic => ({
+      ...{ name, outcome: 'grown', differences: [], partitions: { from, to } },
+    })),
+  ];
+}
 
 export const topicsList = defineCommand({
   name: 'topics list',
@@ -80,13 +152,9 @@ export const topicsList = defineCommand({
   },
 });
 
-function specsOf({ prefix, partitions, retryScheduleMs }: TopicSettings) {
-  const names: TopicNames = topicNames(prefix);
-  return topicSpecs(names, { partitions, retryScheduleMs });
-}
-
-function linesOf({ name, outcome, differences }: TopicReport): string[] {
-  const line = `${styleText(colours[outcome], outcome.padEnd(7))}  ${name}`;
+function linesOf({ name, outcome, differences, partitions }: AppliedTopic): string[] {
+  const growth = partitions ? `: ${partitions.from} → ${partitions.to} partitions` : '';
+  const line = `${styleText(colours[outcome], outcome.padEnd(7))}  ${name}${growth}`;
   return [line, ...differences.map((difference) => `         ${difference}`)];
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
-import type { ConsumedRecord, OutgoingRecord, TailOptions } from '@tailrace/kafka';
+import { readBack, type ConsumedRecord, type OutgoingRecord, type TailOptions } from '@tailrace/kafka';
 import { encodeDelivery, topicNames, type AttemptRecord, type Delivery } from '@tailrace/topics';
 import fc from 'fast-check';
 import type { DeliveryFilter } from './deliveries.ts';
@@ -29,12 +29,12 @@ function createTopics() {
   return {
     log,
     append(record: OutgoingRecord, timestamp: number): void {
-      const { topic, key, value, headers = {} } = record;
+      const { topic, key, value, headers } = record;
       const offset = ends.get(topic) ?? 0;
       ends.set(topic, offset + 1);
       log.push({
         ...{ topic, partition: 0, offset, timestamp, key: buffer(key), value: buffer(value) },
-        headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)])),
+        ...readBack(headers),
       });
     },
     kafka: {

@@ -1,0 +1,70 @@
+/** Whether the topics are there, and as they should be. */
+import type { Kafka } from '@tailrace/kafka';
+import { partitionGroups, tierDelaysMs, topicNames, unequalPartitions } from '@tailrace/topics';
+import type { Finding } from './doctor.ts';
+import type { TopicSettings } from './kafka.ts';
+import { countOf } from './table.ts';
+import { specsOf } from './topic-specs.ts';
+
+const about = 'topics';
+
+export async function checkTopics(
+  kafka: Kafka,
+  settings: TopicSettings,
+): Promise<{ readonly findings: Finding[]; readonly missing: boolean }> {
+  const names = topicNames(settings.prefix);
+  const reports = await kafka.inspectTopics(specsOf(settings));
+  const missing = reports.filter(({ outcome }) => outcome === 'missing').map(({ name }) => name);
+  const existing = await kafka.listTopics();
+  const tiers = new Set(tierDelaysMs(settings.retryScheduleMs));
+  const otherTiers = existing.filter((topic) => {
+    const delayMs = names.retryTierDelayMs(topic);
+    return delayMs !== undefined && !tiers.has(delayMs);
+  });
+
+  const topics = await kafka.describeTopics([...reports.map(({ name }) => name), ...otherTiers]);
+  const counts = new Map(Array.from(topics, ([topic, { partitions }]) => [topic, partitions]));
+  const findings: Finding[] = reports.flatMap(({ name, differences }) =>
+    differences
+      // What is unequal has a finding of its own.
+      .filter((difference) => !difference.includes(' --only '))
+      .map((difference) => differenceOf(name, difference)),
+  );
+  for (const group of partitionGroups) {
+    const unequal = unequalPartitions(names, counts, group);
+    if (!unequal) continue;
+    const [says = '', mend = ''] = unequal.message.split(/(?<=\.) (?=Make )/);
+    const more = group === 'deliveries' ? ' Delivery does not start.' : '';
+    findings.push({ level: 'fail', about, says: says + more, mend });
+  }
+  if (missing.length > 0) {
+    const says = `${countOf(missing.length, 'topic')} missing: ${missing.join(', ')}.`;
+    findings.push({
+      level: 'fail',
+      about,
+      says,
+      mend: 'Create what is missing with npx tailrace topics apply.',
+    });
+  }
+  if (otherTiers.length > 0) {
+    findings.push({
+      level: 'warn',
+      about,
+      says: `${otherTiers.join(', ')}: of a retry schedule other than TAILRACE_RETRY_SCHEDULE here.`,
+      mend: 'Give this command the schedule of the services. A tier that no service has in its schedule is not read.',
+    });
+  }
+  if (findings.length === 0)
+    findings.push({ level: 'ok', about, says: `${reports.length}, all as they should be` });
+  return { findings, missing: missing.length > 0 };
+}
+
+function differenceOf(topic: string, difference: string): Finding {
+  const [says = '', mend] = difference.split(/: (.*)/s, 2);
+  return {
+    level: 'warn',
+    about,
+    says: `${topic}: ${says}.`,
+    ...(mend !== undefined && { mend: `${mend.charAt(0).toUpperCase()}${mend.slice(1)}.` }),
+  };
+}

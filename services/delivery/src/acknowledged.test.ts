@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { OutgoingRecord, TrackedRecord } from '@tailrace/kafka';
+import { topicNames, type Delivery } from '@tailrace/topics';
+import type { Outcome } from './outcome.ts';
+import { Successors, type Job } from './successors.ts';
+
+const names = topicNames('');
+const delivery: Delivery = {
+  ...{ deliveryId: 'd-1', eventId: 'e-1', sourceId: 'web', destinationId: 'crm', type: 'track' },
+  ...{ attempt: 1, step: 1, putOff: 0, closedUrls: [], key: 'crm/u-1', body: Buffer.from('{}') },
+};
+
+function open() {
+  const published: { readonly record: OutgoingRecord; readonly acknowledge: () => void }[] = [];
+  const happened: string[] = [];
+  const successors = new Successors({
+    names,
+    publisher: {
+      publish: (record) =>
+        new Promise((resolve) => {
+          published.push({ record, acknowledge: resolve });
+        }),
+    },
+    tiersMs: [10_000, 60_000],
+    ownership: { since: () => -Infinity },
+    now: () => 1_000_000,
+    log: { error: () => undefined },
+  });
+  const work: Job['work'] = {
+    ...{ topic: names.deliveries, partition: 7, offset: 5, timestamp: 0, lost: false },
+    done: () => happened.push('done'),
+  };
+  const onWritten = (): void => {
+    happened.push('written');
+  };
+  return { successors, published, happened, job: { work, delivery }, onWritten };
+}
+
+const retry: Outcome & { readonly kind: 'retry' } = {
+  kind: 'retry',
+  reason: 'timeout',
+  tierMs: 10_000,
+  earliestDueAt: 1_008_000,
+  latestDueAt: 1_010_000,
+};
+const record = { key: null, value: null, headers: {}, headerList: [] };
+
+const ways: Readonly<Record<string, (opened: ReturnType<typeof open>) => unknown>> = {
+  'a retry': ({ successors, job, onWritten }) => successors.retry(job, retry, onWritten),
+  'a deferral': ({ successors, job, onWritten }) => successors.putOff(job, 5_000, onWritten),
+  'a place behind an earlier one': ({ successors, job, onWritten }) => {
+    successors.putBehind(job, 1_005_000, onWritten);
+  },
+  'a dead letter': ({ successors, job, onWritten }) => {
+    successors.bury(job, 'client-error', onWritten);
+  },
+  'a dead letter of a malformed record': ({ successors, job: { work }, onWritten }) => {
+    const tracked: TrackedRecord = { ...work, ...record, work };
+    successors.buryAsItIs(tracked, 'malformed-record', 'no header', onWritten);
+  },
+};
+
+for (const [what, write] of Object.entries(ways)) {
+  test(`${what} is written to the same partition, and neither done nor counted before Kafka has it`, async () => {
+    const opened = open();
+    write(opened);
+    const [first, ...more] = opened.published;
+    assert.ok(first && more.length === 0);
+    assert.equal(first.record.partition, 7);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(opened.happened, []);
+    first.acknowledge();
+    await opened.successors.written();
+    assert.deepEqual(opened.happened, ['done', 'written']);
+  });
+}
