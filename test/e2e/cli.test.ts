@@ -3,6 +3,7 @@ import test from 'node:test';
 import { freePort } from '@tailrace/local';
 import { sharedBroker } from '../support/broker.ts';
 import { tailrace } from '../support/cli.ts';
+import { openKafka } from '../support/kafka-client.ts';
 import { uniquePrefix } from '../support/topics.ts';
 
 async function environment(): Promise<Record<string, string>> {
@@ -34,7 +35,8 @@ test('topics apply creates every topic, changes nothing the second time, and say
   const env = await environment();
   const prefix = env['TAILRACE_TOPIC_PREFIX'] ?? '';
   const names = [
-    ...['events', 'events.rejected', 'deliveries', 'deliveries.retry.10s', 'deliveries.retry.1m'],
+    ...['events', 'events.rejected', 'events.waiting', 'deliveries'],
+    ...['deliveries.retry.10s', 'deliveries.retry.1m'],
     ...['deliveries.dead', 'deliveries.replay', 'attempts', 'usage', 'config'],
     ...['audiences', 'audiences.syncs', 'deletions'],
   ].map((name) => `${prefix}${name}`);
@@ -67,6 +69,80 @@ test('topics apply creates every topic, changes nothing the second time, and say
 
   const fewer = await tailrace(['topics', 'list'], { ...env, TAILRACE_RETRY_SCHEDULE: '10s' });
   assert.match(fewer.stdout, new RegExp(`not needed  ${prefix}deliveries\\.retry\\.1m\n`));
+});
+
+test('topics apply adds partitions to topics in use, and makes unequal ones equal', async () => {
+  const env = await environment();
+  const prefix = env['TAILRACE_TOPIC_PREFIX'] ?? '';
+  await using kafka = openKafka((await sharedBroker()).brokers);
+  const count = async (name: string): Promise<number | undefined> =>
+    (await kafka.describeTopics([prefix + name])).get(prefix + name)?.partitions;
+  const inEarlierTiers = { ...env, TAILRACE_RETRY_SCHEDULE: '5s,10s' };
+  assert.equal((await tailrace(['topics', 'apply'], inEarlierTiers)).exitCode, 0);
+
+  await kafka.addPartitions(`${prefix}deliveries`, 3);
+  const later = { ...env, TAILRACE_PARTITIONS: '5' };
+  const created = await tailrace(['topics', 'apply'], later);
+  assert.equal(
+    await count('deliveries.retry.1m'),
+    3,
+    'a new tier has as many as deliveries, whatever the settings say',
+  );
+  const command = 'npx tailrace topics apply --partitions 3 --only deliveries';
+  assert.ok(
+    created.stdout.includes(
+      `it has 2 partitions and ${prefix}deliveries has 3: make them equal with ${command}`,
+    ),
+    created.stdout,
+  );
+  const { stdout } = await tailrace(['doctor', '--output', 'json'], env);
+  const { findings } = JSON.parse(stdout) as {
+    findings: { level: string; about: string; says: string; mend?: string }[];
+  };
+  const unequal = findings.find(({ level, about }) => level === 'fail' && about === 'topics');
+  assert.match(
+    unequal?.says ?? '',
+    /equally many partitions.* \(3 partitions\);.* \(2 partitions\)\. Delivery does/,
+  );
+  assert.ok(unequal?.mend?.includes(command));
+
+  const equal = await tailrace(command.split(' ').slice(2), env);
+  assert.deepEqual([equal.exitCode, equal.stderr], [0, '']);
+  assert.match(equal.stdout, new RegExp(`^grown    ${prefix}deliveries\\.dead: 2 → 3 partitions$`, 'm'));
+  for (const name of ['deliveries.retry.5s', 'deliveries.retry.10s', 'deliveries.dead', 'deliveries.replay'])
+    assert.equal(await count(name), 3, name);
+  assert.equal(await count('events'), 2);
+
+  await kafka.addPartitions(`${prefix}events`, 3);
+  const uneven = await tailrace(['topics', 'apply'], env);
+  assert.ok(uneven.stdout.includes('topics apply --partitions 3 --only events'), uneven.stdout);
+  const even = await tailrace(['topics', 'apply', '--partitions', '3', '--only', 'events'], env);
+  assert.match(even.stdout, new RegExp(`^grown    ${prefix}events\\.waiting: 2 → 3 partitions$`, 'm'));
+
+  const all = await tailrace(['topics', 'apply', '--partitions', '4'], env);
+  assert.equal(all.exitCode, 0);
+  assert.match(all.stderr, /^tailrace: Set TAILRACE_PARTITIONS to 4 for later runs/);
+  const grown = [...all.stdout.matchAll(/^grown +(\S+):/gm)].map(([, name]) => name);
+  for (const name of [
+    'events',
+    'events.rejected',
+    'events.waiting',
+    'deliveries',
+    'deliveries.retry.5s',
+    'attempts',
+    'usage',
+  ]) {
+    assert.equal(await count(name), 4, name);
+    assert.ok(grown.includes(prefix + name), name);
+  }
+  assert.deepEqual([await count('audiences'), await count('config')], [2, 1]);
+  const strict = await tailrace(['topics', 'apply', '--strict'], { ...env, TAILRACE_PARTITIONS: '4' });
+  assert.equal(strict.exitCode, 0, strict.stdout);
+
+  const fewer = await tailrace(['topics', 'apply', '--partitions', '3'], env);
+  assert.equal(fewer.exitCode, 1);
+  assert.match(fewer.stderr, /has 4 partitions, and Kafka cannot remove any\. Give --partitions 4 or more/);
+  assert.equal((await tailrace(['topics', 'apply', '--only', 'deliveries'], env)).exitCode, 2);
 });
 
 test('apply writes what the file says, tells what it did, and shows no secret', async () => {

@@ -6,10 +6,11 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { AttemptRecord } from '@tailrace/topics';
 import * as answers from '../support/answers.ts';
-import { drainWithinMs, eventIdIn, openLedger, owedTo, type Ledger } from '../support/ledger.ts';
+import { eventIdIn, openLedger, owedTo, type Ledger } from '../support/ledger.ts';
 import { isConserved, report, type Arrival } from '../support/oracle.ts';
 import { startPipeline, type Connection, type Pipeline } from '../support/pipeline.ts';
 import { readAll } from '../support/topics.ts';
+import { bodyOf, callOf, sendUntilAccepted } from './calls.ts';
 
 const eventCount = 10_000;
 const batchSize = 20;
@@ -131,40 +132,6 @@ function failNowAndThen(): answers.Answer {
   if (dice < serverError) return answers.status(503);
   if (dice < serverError + reset) return answers.reset;
   return dice < serverError + reset + never ? answers.never : answers.status(200);
-}
-
-type NumberedCall = ReturnType<typeof callOf>;
-
-function callOf(number: number) {
-  const messageId = `event-${number}`;
-  return {
-    type: 'track',
-    messageId,
-    userId: `user-${number % 997}`,
-    timestamp: new Date(Date.UTC(2026, 10, 20) + number).toISOString(),
-    context: { ip: '203.0.113.7', locale: 'de-CH' },
-    event: 'Größe gewählt',
-    properties: { id: messageId, size: number / 8, filler: 'x'.repeat(number % 500) },
-  };
-}
-
-/** What must arrive, written down apart from the code under test: specification, section 2.1. */
-function bodyOf({ type, userId, timestamp, context, event, properties }: NumberedCall): Buffer {
-  return Buffer.from(JSON.stringify({ version: 1, type, userId, timestamp, context, event, properties }));
-}
-
-/** As an SDK does: the same calls, with the same messageIds, until the answer is 200. */
-async function sendUntilAccepted(connection: Connection, batch: readonly NumberedCall[]): Promise<void> {
-  const deadline = Date.now() + drainWithinMs;
-  for (;;) {
-    const outcome = await connection.post('batch', { batch }).then(
-      async (response) => `${response.status} ${await response.text()}`,
-      (error: unknown) => String(error),
-    );
-    if (outcome === '200 {"success":true}') return;
-    assert.ok(Date.now() < deadline, `ingest still answers: ${outcome}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 interface Causes {

@@ -135,6 +135,32 @@ test('a replay is the dead letter as a delivery that was never attempted', async
   }
 });
 
+test('headers that only a newer version knows are in the replay as they are in the dead letter', async () => {
+  const stage = await createStage();
+  await bury(stage, 1);
+  const [letter] = await readAll(kafka, stage.names.deliveriesDead);
+  assert.ok(letter);
+  const newer = [
+    ['x-newer', 'one'],
+    ['x-newer', Buffer.from([0xff, 0x00])],
+    ['X-Newer', 'another name'],
+  ] as const;
+  const { partition, key, value, headerList } = letter;
+  const renamed = headerList.map(([name, text]) => [name, name === 'delivery-id' ? 'newer' : text] as const);
+  await publish([
+    { topic: stage.names.deliveriesDead, partition, key, value, headers: [...renamed, ...newer] },
+  ]);
+  assert.equal(await replayRest(stage), 2);
+  const replays = await readAll(kafka, stage.names.deliveriesReplay);
+  const replay = replays.find((record) => headerOf(record, 'delivery-id') === 'newer');
+  assert.ok(replay);
+  assert.deepEqual(
+    replay.headerList.filter(([name]) => /^x-newer$/i.test(name)),
+    newer.map(([name, text]) => [name, Buffer.from(text)]),
+  );
+  assert.equal(headerOf(replay, 'replayed-from'), `${partition}/${letter.offset + 1}`);
+});
+
 function textHeaders({ headers }: ConsumedRecord): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.toString()]));
 }

@@ -131,31 +131,89 @@ test('of a key that is there twice the last counts, and is written once', async 
   assert.match(stored, /"event":"last","properties":\{"n":2\}/);
 });
 
-test('a number that cannot be kept is refused, and set aside with all its digits in a batch', async () => {
-  const large = callJson('"properties":{"accountId":9007199254740993}');
-  const answer = await send({ bytes: large.json });
-  assertRefused(answer, 400, 'invalid-call');
-  assert.match(
-    String(answer.json['message']),
-    /^properties holds a number beyond 2\^53.* send it as a string\.$/,
-  );
-
-  const kept = callJson('"properties":{"a":9007199254740991,"b":1e21,"c":-0.30000000000000004}');
-  const { status, json } = await send({ path: '/v1/batch', bytes: `{"batch":[${large.json},${kept.json}]}` });
+test('a number is stored with the digits it came with, and set aside with them where its call is bad', async () => {
+  const numbers = '{"a":9007199254740993,"b":1e400,"c":-0.30000000000000004,"d":25.0}';
+  const single = callJson(`"properties":${numbers}`);
+  assertAccepted(await send({ bytes: single.json }));
+  const [good, bad] = [
+    callJson(`"properties":${numbers}`),
+    callJson(`"traits":[],"context":1.0,"a":${numbers}`),
+  ];
+  const { status, json } = await send({ path: '/v1/batch', bytes: `{"batch":[${good.json},${bad.json}]}` });
   assert.deepEqual([status, (json['rejected'] as unknown[]).length], [200, 1]);
-  assert.match(await storedAs(kept.messageId), /"a":9007199254740991,"b":1e\+21,"c":-0.30000000000000004/);
-  const record = await rejected.find(({ value }) => value?.includes(large.messageId) ?? false);
-  assert.equal(record.value?.toString(), large.json);
-  assert.equal(headerOf(record, 'error-code'), 'invalid-call');
+  for (const { messageId } of [single, good]) {
+    assert.ok((await storedAs(messageId)).includes(`"properties":${numbers}`));
+  }
+  const record = await rejected.find(({ value }) => value?.includes(bad.messageId) ?? false);
+  assert.equal(record.value?.toString(), bad.json);
 });
 
-test('nesting beyond what can be written is refused, with or without a number that is too large in it', async () => {
-  for (const inner of ['0', '1e400']) {
-    const deep = callJson(`"properties":{"deep":${'['.repeat(15_000)}${inner}${']'.repeat(15_000)}}`);
-    const { status, json } = await send({ bytes: deep.json });
-    assert.equal(status, 400);
-    assert.ok(['invalid-call', 'malformed-json'].includes(String(json['code'])));
+test('a call that is nested thousands of levels deep is refused, and set aside as it was sent in a good batch', async () => {
+  for (const [levels, inner] of [
+    [5_000, '0'],
+    [15_000, '1e400'],
+    [100_000, '{"a":1.0}'],
+  ] as const) {
+    const [status, code] = levels > 15_000 ? [413, 'call-too-large'] : [400, 'invalid-call'];
+    const deep = callJson(`"properties":{"deep":${'['.repeat(levels)}${inner}${']'.repeat(levels)}}`);
+    assertRefused(await send({ bytes: deep.json }), status, code);
+    const good = callJson('"properties":{"a":1.0}');
+    const batch = `{"batch":[${deep.json},${good.json}]}`;
+    const answer = await send({ path: '/v1/batch', bytes: batch });
+    const named = (answer.json['rejected'] as { code: string }[]).map((call) => call.code);
+    assert.deepEqual([answer.status, named], [200, [code]]);
+    assert.match(await storedAs(good.messageId), /"properties":\{"a":1\.0\}/);
+    const record = await rejected.find(({ value }) => value?.includes(deep.messageId) ?? false);
+    assert.ok(record.value?.toString() === deep.json, `${levels} levels`);
+    assert.deepEqual([record.key?.toString(), headerOf(record, 'error-code')], ['ada', code]);
   }
+});
+
+test('ids that UTF-8 cannot encode, or that are too long, are refused, and count as one with no other', async () => {
+  for (const half of ['m\\ud800', 'm\\udbff']) {
+    const answer = await send({ bytes: `{"userId":"ada","event":"e","messageId":"${half}"}` });
+    assertRefused(answer, 400, 'invalid-call');
+    assert.match(String(answer.json['message']), /^messageId must not hold half a surrogate pair/);
+  }
+  for (const field of ['userId', 'anonymousId', 'previousId', 'groupId']) {
+    for (const [id, rule] of [
+      ['u'.repeat(1_025), /must not be longer than 1,024 characters\.$/],
+      ['u\\ud800', /must not hold half a surrogate pair/],
+    ] as const) {
+      const long = callJson(`"${field}":"${id}"`);
+      const answer = await send({ bytes: long.json });
+      assertRefused(answer, 400, 'invalid-call');
+      assert.match(String(answer.json['message']), rule);
+      const batch = `{"batch":[${long.json},${callJson('"a":1').json}]}`;
+      const { status, json } = await send({ path: '/v1/batch', bytes: batch });
+      assert.deepEqual([status, (json['rejected'] as unknown[]).length], [200, 1]);
+      // An id that is refused is no key either.
+      const record = await rejected.find(({ value }) => value?.includes(long.messageId) ?? false);
+      assert.equal(record.key?.toString(), field === 'userId' ? undefined : 'ada');
+    }
+  }
+  const longest = callJson(`"userId":"${'u'.repeat(1_024)}"`);
+  assertAccepted(await send({ bytes: longest.json }));
+  await storedAs(longest.messageId);
+});
+
+test('what is stored is measured before the answer: text and numbers grow by nothing, a shared context does', async () => {
+  const wide = callJson(`"properties":{"n":[${'1e20,'.repeat(6_000)}0],"t":"${'\\ud800'.repeat(300)}"}`);
+  assert.ok(wide.json.length > 31_000 && wide.json.length < 32_768);
+  assertAccepted(await send({ bytes: wide.json }));
+  assert.ok((await storedAs(wide.messageId)).length < wide.json.length + 200);
+
+  const shared = `"context":{"note":"${'n'.repeat(45_000)}"}`;
+  const good = callJson('"a":1');
+  const batch = `{"batch":[${wide.json},${good.json}],${shared}}`;
+  const { status, json } = await send({ path: '/v1/batch', bytes: batch });
+  const named = json['rejected'] as { code: string; message: string }[];
+  assert.deepEqual([status, named.map(({ code }) => code)], [200, ['call-too-large']]);
+  assert.match(
+    named[0]?.message ?? '',
+    /^With the context .* of its batch the call has more than 69632 bytes/,
+  );
+  await storedAs(good.messageId);
 });
 
 test('an object with thousands of properties is accepted as it is, and one with ten thousand is too large', async () => {
@@ -199,9 +257,11 @@ test('the source is that of the first write key that an enabled source has, what
   assertAccepted(await send({ body: both, key: 'wk_web' }));
   assert.equal(await sourceOf(both.messageId), 'web');
 
-  const disabledFirst = call({ writeKey: 'wk_other' });
-  assertAccepted(await send({ body: disabledFirst, key: 'wk_off' }));
-  assert.equal(await sourceOf(disabledFirst.messageId), 'other');
+  const tokenFirst = call({ writeKey: 'wk_other' });
+  const headers = { authorization: 'Bearer wk_off' };
+  assertAccepted(await send({ body: tokenFirst, key: null, headers }));
+  assert.equal(await sourceOf(tokenFirst.messageId), 'other');
+  assertRefused(await send({ body: tokenFirst, key: 'wk_off' }), 401, 'unknown-write-key');
 
   const inside = call({ writeKey: 'wk_other', sourceId: 'other', projectId: 'other' });
   assertAccepted(await send({ path: '/v1/batch', body: { batch: [inside] }, key: 'wk_web' }));

@@ -112,7 +112,7 @@ test('headers beyond 16 KB are refused, and so is what only looks like HTTP', as
 });
 
 test('bodies that are still arriving are bounded together: the one too many is told to come back', async () => {
-  await using ingest = await start({ TAILRACE_INGEST_BUFFER: '100KB' });
+  await using ingest = await start({ TAILRACE_INGEST_BUFFER: '190KB' });
   const body = JSON.stringify(call({ properties: { padding: 'x'.repeat(30 * 1024) } }));
   const whole = `${head}content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
   const opened = new AsyncDisposableStack();

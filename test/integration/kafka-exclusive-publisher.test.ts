@@ -46,6 +46,14 @@ test('the partition of a key is the one that other publishers choose', async () 
   }
 });
 
+test('a record for a partition that the topic does not have is a failure', async () => {
+  const topic = await kafka.createTopic({ partitions: 2 });
+  const publisher = await kafka.exclusivePublisher(`${topic}.writer`);
+  const record = { topic, partition: 2, key: 'k', value: 'v' };
+  await assert.rejects(publisher.publish([record]), { code: 'partition-missing' });
+  await publisher.close();
+});
+
 test('who opens one shuts out whoever had one under the same id, and nobody else', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const first = await kafka.exclusivePublisher(topic);

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import { sharedBroker } from '../support/broker.ts';
+import { connectAdmin } from '../support/kafka-admin.ts';
 import { openKafka, type TestKafka } from '../support/kafka-client.ts';
 import { startKafkaProxy } from '../support/kafka-proxy.ts';
 import { readAll, uniquePrefix } from '../support/topics.ts';
@@ -124,10 +125,28 @@ test('without one, it waits for a missing topic, and says so', async () => {
   await using kafka = openKafka(brokers);
   const missing = `${uniquePrefix()}late`;
   const published = kafka.publisher().publish({ topic: missing, key: 'k', value: 'v' });
-  await kafka.log.find(({ level, message }) => level === 'warn' && message.includes('did not take'));
+  await kafka.log.find(({ level, message }) => level === 'warn' && message.includes('cannot write'));
   await kafka.ensureTopics([{ name: missing, partitions: 1, config: {} }]);
   await published;
   assert.deepEqual(await valuesOf(missing), ['v']);
+});
+
+test('a record for a partition that the topic does not have is never said to be published', async () => {
+  await using kafka = openKafka(brokers);
+  const topic = await kafka.createTopic({ partitions: 2 });
+  const impatient = kafka.publisher({ giveUpAfterMs: 60_000 });
+  const record = { topic, partition: 2, key: 'k', value: 'v' };
+  await assert.rejects(impatient.publish(record), { code: 'partition-missing' });
+
+  const patient = kafka.publisher();
+  const published = patient.publish(record);
+  await kafka.log.find(({ level, message }) => level === 'warn' && message.includes('cannot write'));
+  await patient.publish({ ...record, partition: 1 });
+  await using admin = await connectAdmin(brokers);
+  await admin.addPartitions(topic, 3);
+  await published;
+  const read = await readAll(kafka, topic);
+  assert.deepEqual(read.map(({ partition }) => partition).sort(), [1, 2]);
 });
 
 test('close() drains what waits, and takes nothing more', async () => {

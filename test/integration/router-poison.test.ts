@@ -1,15 +1,10 @@
 /** Whatever stands in a partition: each record is delivered or set aside as it is, and none holds up the next. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { applyConfiguration } from '@tailrace/config';
-import { connectKafka, type Kafka } from '@tailrace/kafka';
+import type { Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { sharedBroker } from '../support/broker.ts';
-import { startService } from '../support/process.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../support/topics.ts';
-
-const ignore = (): void => undefined;
-const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+import { startRouter } from '../support/router.ts';
+import { headerOf, type WatchedTopic } from '../support/topics.ts';
 
 let kafka: Kafka;
 let names: TopicNames;
@@ -18,30 +13,8 @@ let rejected: WatchedTopic;
 const opened = new AsyncDisposableStack();
 
 before(async () => {
-  const { brokers } = await sharedBroker();
-  kafka = connectKafka({ brokers, clientId: 'poison-test' }, quiet);
-  opened.defer(() => kafka.close());
-  const prefix = uniquePrefix();
-  // One partition, so that everything lies behind everything.
-  names = await createTopics(kafka, prefix, { partitions: 1, retryScheduleMs: [1_000] });
-  await applyConfiguration(kafka, names.config, {
-    sources: [{ id: 'web', writeKeys: ['wk_web'], enabled: true }],
-    destinations: [
-      {
-        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'] },
-        settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
-      },
-    ],
-  });
-  opened.use(
-    await startService('router', {
-      KAFKA_BROKERS: brokers.join(','),
-      TAILRACE_TOPIC_PREFIX: prefix,
-      TAILRACE_METRICS_PORT: '0',
-    }),
-  );
-  deliveries = opened.use(await watchTopic(kafka, names.deliveries));
-  rejected = opened.use(await watchTopic(kafka, names.eventsRejected));
+  const started = opened.use(await startRouter(1));
+  ({ kafka, names, deliveries, rejected } = started);
 });
 after(() => opened.disposeAsync());
 
@@ -65,13 +38,11 @@ const poison: [title: string, value: Buffer | string | null, code: string][] = [
   ['another type', '{"type":"teleport","userId":"u"}', 'invalid-call'],
   ['no user', '{"type":"page"}', 'invalid-call'],
   ['a user in the prototype', '{"type":"page","__proto__":{"userId":"u"}}', 'invalid-call'],
-  ['a user id that was rounded', '{"type":"page","userId":9007199254740993}', 'invalid-call'],
-  [
-    'a number that would be rounded',
-    track('"userId":"u","properties":{"id":9007199254740993}'),
-    'invalid-call',
-  ],
-  ['a number that would be lost', track('"userId":"u","properties":{"far":-1e400}'), 'invalid-call'],
+  ['a user id that is no whole number', '{"type":"page","userId":1e400}', 'invalid-call'],
+  ['a user id of 900 KB', `{"type":"page","userId":"${'u'.repeat(900_000)}"}`, 'call-too-large'],
+  ['a user id of 60 KB', `{"type":"page","userId":"${'u'.repeat(60_000)}"}`, 'invalid-call'],
+  ['a user id with half a surrogate pair', '{"type":"page","userId":"u\\ud800"}', 'invalid-call'],
+  ['a message id with half a surrogate pair', track('"userId":"u","messageId":"m\\udbff"'), 'invalid-call'],
   ['properties that are a large number', track('"userId":"u","properties":1e400'), 'invalid-call'],
   ['deep nesting', track(`"userId":"u","properties":${nested(5_000)}`), 'invalid-call'],
   [
@@ -85,9 +56,14 @@ const poison: [title: string, value: Buffer | string | null, code: string][] = [
 /** What is kept as it was sent: the call's properties, and how they arrive. */
 const kept: [title: string, call: (userId: string) => string, properties: string][] = [
   [
-    'large numbers that JavaScript can hold',
-    (userId) => track(`"userId":"${userId}","properties":{"id":9007199254740991,"far":-1e300}`),
-    '{"id":9007199254740991,"far":-1e+300}',
+    'numbers with the digits they came with',
+    (userId) => track(`"userId":"${userId}","properties":{"id":9007199254740993,"far":-1e400,"one":1.0}`),
+    '{"id":9007199254740993,"far":-1e400,"one":1.0}',
+  ],
+  [
+    'half surrogate pairs, escaped',
+    (userId) => track(`"userId":"${userId}","properties":{"k\\ud800":"v\\udbff"}`),
+    '{"k\\ud800":"v\\udbff"}',
   ],
   [
     'keys that name the prototype',

@@ -57,7 +57,11 @@ const protobufSchema = `
 const jsonSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   ...{ type: 'object', required: ['type', 'userId'] },
-  properties: { type: { const: 'track' }, userId: { type: 'string' }, properties: { type: 'object' } },
+  properties: {
+    type: { const: 'track' },
+    userId: { type: 'string' },
+    properties: { type: 'object', properties: { number: { type: 'number' } } },
+  },
 };
 
 let brokers: readonly string[];
@@ -142,17 +146,18 @@ const avroCall = (userId: string) => ({
 });
 
 describe('a call in wire format', () => {
-  test('of JSON Schema arrives, and is refused where a number would be rounded', async () => {
+  test('of JSON Schema arrives, its numbers with the digits they came with', async () => {
     const { id } = await client.register(
       { type: SchemaType.JSON, schema: JSON.stringify(jsonSchema) },
       { subject: 'json-call' },
     );
     const text = (userId: string, number: string): Buffer =>
       Buffer.from(`{"type":"track","event":"e","userId":"${userId}","properties":{"number":${number}}}`);
-    await write('json-2', frame(id, text('json-2', '12345678901234567890')));
-    await write('json-1', frame(id, text('json-1', '9007199254740991')));
-    assert.match(await bodyOf('json-1'), /"event":"e","properties":\{"number":9007199254740991\}\}$/);
-    assert.match(headerOf(await rejectionOf('json-2'), 'error-message') ?? '', /beyond 2\^53/);
+    for (const [index, number] of ['9007199254740991', '12345678901234567890', '25.0', '1e400'].entries()) {
+      await write(`json-${index}`, frame(id, text(`json-${index}`, number)));
+      const body = await bodyOf(`json-${index}`);
+      assert.ok(body.endsWith(`"event":"e","properties":{"number":${number}}}`), body);
+    }
   });
 
   test('of Avro arrives, with times, bytes and unions as JSON has them', async () => {
@@ -189,6 +194,57 @@ describe('a call in wire format', () => {
     const body = JSON.parse(await bodyOf('proto-1')) as Record<string, unknown>;
     assert.equal(body['event'], 'Order Completed');
     assert.deepEqual(body['properties'], { share: 0.5 });
+  });
+});
+
+/** A text as Avro and Protobuf write it, in their two ways to write its length. */
+const avroText = (text: string): Buffer => Buffer.concat([Buffer.from([text.length * 2]), Buffer.from(text)]);
+const protobufText = (field: number, text: string): Buffer =>
+  Buffer.concat([Buffer.from([(field << 3) | 2, text.length]), Buffer.from(text)]);
+
+describe('a whole number of 64 bits', () => {
+  test('keeps its digits in Avro', async () => {
+    const text = (name: string) => ({ name, type: 'string' });
+    const properties = {
+      ...{ type: 'record', name: 'Numbers' },
+      fields: ['a', 'b'].map((name) => ({ name, type: 'long' })),
+    };
+    const fields = [...['type', 'userId', 'event'].map(text), { name: 'properties', type: properties }];
+    const schema = JSON.stringify({ type: 'record', name: 'Call', namespace: 'numbers', fields });
+    const { id } = await client.register({ type: SchemaType.AVRO, schema }, { subject: 'avro-numbers' });
+    const numbers = Buffer.from('feffffffffffffffff01ffffffffffffffffff01', 'hex');
+    const texts = ['track', 'avro-64', 'e'].map(avroText);
+    await write('avro-64', frame(id, Buffer.concat([...texts, numbers])));
+    assert.match(
+      await bodyOf('avro-64'),
+      /"properties":\{"a":9223372036854775807,"b":-9223372036854775808\}\}$/,
+    );
+  });
+
+  test('keeps its digits in Protobuf', async () => {
+    const schema = `
+      syntax = "proto3";
+      package numbers;
+      message Numbers { int64 a = 1; uint64 b = 2; }
+      message Call { string type = 1; string user_id = 2; string event = 3; Numbers properties = 4; }
+    `;
+    const { id } = await client.register(
+      { type: SchemaType.PROTOBUF, schema },
+      { subject: 'protobuf-numbers' },
+    );
+    // The lowest of int64, and the highest of uint64.
+    const numbers = Buffer.from('0880808080808080808001' + '10ffffffffffffffffff01', 'hex');
+    const payload = Buffer.concat([
+      Buffer.from([2, 2]),
+      ...['track', 'proto-64', 'e'].map((text, index) => protobufText(index + 1, text)),
+      Buffer.from([0x22, numbers.length]),
+      numbers,
+    ]);
+    await write('proto-64', frame(id, payload));
+    assert.match(
+      await bodyOf('proto-64'),
+      /"properties":\{"a":-9223372036854775808,"b":18446744073709551615\}\}$/,
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@
 import { freePort } from '@tailrace/local';
 import { decodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../support/broker.ts';
+import { eventually } from '../support/kafka-client.ts';
 import { startService, type ServiceProcess } from '../support/process.ts';
 import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../support/topics.ts';
 
@@ -278,7 +279,12 @@ test('its metrics count what came in and what became of it', async () => {
   await publisher.publish({ topic: names.events, key: call.userId, value: 'poison' });
   await publish(last);
   await deliveriesOf(call.userId, 2);
-  const after = await scrape();
+  // What is created or rejected counts once Kafka has it.
+  const created = 'tailrace_deliveries_created_total{destination_id="crm"}';
+  const rejected = 'tailrace_events_rejected_total{code="malformed-json"}';
+  const after = await eventually(scrape, (counts) =>
+    [created, rejected].every((name) => counts.get(name) !== before.get(name)),
+  );
   const increase = (name: string): number => (after.get(name) ?? 0) - (before.get(name) ?? 0);
   assert.equal(increase('tailrace_events_routed_total{type="page"}'), 2);
   assert.equal(increase('tailrace_source_events_total{source_id="web"}'), 3, 'filtered ones count too');

@@ -1,0 +1,41 @@
+/** Numbered tracking calls for fault tests, what must arrive for each, and a sender that does not give up. */
+import assert from 'node:assert/strict';
+import { drainWithinMs } from '../support/ledger.ts';
+import type { Connection } from '../support/pipeline.ts';
+
+export type NumberedCall = ReturnType<typeof callOf>;
+
+export function callOf(number: number) {
+  const messageId = `event-${number}`;
+  return {
+    type: 'track',
+    messageId,
+    userId: `user-${number % 997}`,
+    timestamp: new Date(Date.UTC(2026, 10, 20) + number).toISOString(),
+    context: { ip: '203.0.113.7', locale: 'de-CH' },
+    event: 'Größe gewählt',
+    properties: { id: messageId, size: number / 8, filler: 'x'.repeat(number % 500) },
+  };
+}
+
+/** What must arrive, written down apart from the code under test: specification, section 2.1. */
+export function bodyOf({ type, userId, timestamp, context, event, properties }: NumberedCall): Buffer {
+  return Buffer.from(JSON.stringify({ version: 1, type, userId, timestamp, context, event, properties }));
+}
+
+/** As an SDK does: the same calls, with the same messageIds, until the answer is 200. */
+export async function sendUntilAccepted(
+  connection: Connection,
+  batch: readonly NumberedCall[],
+): Promise<void> {
+  const deadline = Date.now() + drainWithinMs;
+  for (;;) {
+    const outcome = await connection.post('batch', { batch }).then(
+      async (response) => `${response.status} ${await response.text()}`,
+      (error: unknown) => String(error),
+    );
+    if (outcome === '200 {"success":true}') return;
+    assert.ok(Date.now() < deadline, `ingest still answers: ${outcome}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

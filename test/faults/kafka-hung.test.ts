@@ -1,0 +1,55 @@
+/** The only broker hangs: no service ends or calls it a defect, and everything goes on when it answers again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ownCluster } from '../support/cluster.ts';
+import { startControl } from '../support/control.ts';
+import { startPipeline } from '../support/pipeline.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const hangsForMs = 40_000;
+
+test('a broker that hangs: 503 until it answers, the same processes all along, and nothing is lost', async () => {
+  await using cluster = await ownCluster({ size: 1 });
+  await using pipeline = await startPipeline({ brokers: cluster.brokers });
+  const prefix = pipeline.names.events.replace(/events$/, '');
+  await using control = await startControl(cluster.brokers, prefix);
+  await using receiver = await startReceiver();
+  const { send, post } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+  const services = [pipeline.ingest, pipeline.router, pipeline.delivery, control.process];
+  const pids = services.map(({ pid }) => pid);
+  let accepted = 0;
+  for (let nth = 0; nth < 50; nth += 1) {
+    await send('track', { userId: `u-${nth}`, event: 'Before' });
+    accepted += 1;
+  }
+
+  await cluster.node(1).freeze();
+  const until = performance.now() + hangsForMs;
+  while (performance.now() < until) {
+    const [called, asked] = await Promise.all([
+      post('track', { userId: 'u', event: 'Meanwhile' }),
+      control.ask({ path: '/v1/dead-letters' }),
+    ]);
+    if (called.status === 200) accepted += 1;
+    else assert.equal(called.status, 503, await called.text());
+    assert.equal(asked.status, 503, asked.text);
+  }
+  cluster.node(1).thaw();
+
+  // Calls that were answered with 503 may have been written all the same.
+  for (let nth = 0; nth < 50;) {
+    const answer = await post('track', { userId: `u-${nth}`, event: 'After' });
+    if (answer.status !== 200) continue;
+    nth += 1;
+    accepted += 1;
+  }
+  await receiver.waitFor((requests) => requests.length >= accepted, 60_000);
+  assert.deepEqual(
+    services.map(({ pid }) => pid),
+    pids,
+  );
+  for (const { name, log } of services) {
+    const defects = log.items.filter(({ level, msg }) => level === 'fatal' || msg === 'a request failed');
+    assert.deepEqual(defects, [], name);
+  }
+});

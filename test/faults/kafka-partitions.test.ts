@@ -1,0 +1,128 @@
+/** Three brokers, of which one is lost or hangs: what can be written is written, and a partition holds up only itself. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
+import { ownCluster, type Cluster } from '../support/cluster.ts';
+import { connectAdmin } from '../support/kafka-admin.ts';
+import { eventually, joinGroup, openKafka, type TestKafka } from '../support/kafka-client.ts';
+import { readAll, uniquePrefix } from '../support/topics.ts';
+
+let cluster: Cluster;
+let kafka: TestKafka;
+const opened = new AsyncDisposableStack();
+
+before(async () => {
+  cluster = opened.use(await ownCluster());
+  kafka = opened.use(openKafka(cluster.brokers));
+});
+after(() => opened.disposeAsync());
+
+async function createTopic(replicas: number, partitions = 6): Promise<string> {
+  const name = `${uniquePrefix()}topic`;
+  const config = { 'min.insync.replicas': '2' };
+  await kafka.ensureTopics([{ name, partitions, replicationFactor: replicas, config }]);
+  return name;
+}
+
+/** A record for each partition, each with another value, and whether Kafka has acknowledged it. */
+function publishEach(publisher: Publisher, topic: string, partitions: readonly number[]) {
+  const acknowledged = new Set<number>();
+  const all = partitions.map(async (partition) => {
+    const record: OutgoingRecord = { topic, partition, key: 'k', value: `${topic} ${partition}` };
+    await publisher.publish(record);
+    acknowledged.add(partition);
+  });
+  return { acknowledged, all: Promise.all(all) };
+}
+
+test('partitions below their in-sync minimum wait by themselves, in order, and all others are written', async () => {
+  const healthy = await createTopic(3);
+  const mixed = await createTopic(2);
+  await using admin = await connectAdmin(cluster.brokers);
+  const publisher = kafka.publisher();
+  await publishEach(publisher, healthy, [0]).all;
+  await cluster.node(3).kill();
+  const isShort = (isr: readonly number[]): boolean => isr.length < 2;
+  const inSync = await eventually(
+    () => admin.inSync(mixed),
+    (all) => all.some(isShort) && !all.some((isr) => isr.includes(3)),
+    60_000,
+  );
+  const numbers = inSync.map((_, partition) => partition);
+  const short = numbers.filter((partition) => isShort(inSync[partition] ?? []));
+  const whole = numbers.filter((partition) => !short.includes(partition));
+  assert.ok(short.length > 0 && whole.length > 0);
+
+  const first = publishEach(publisher, mixed, numbers);
+  await eventually(
+    () => [...first.acknowledged].sort(),
+    (partitions) => String(partitions) === String(whole),
+    30_000,
+  );
+  // By now some are known to fail; whatever is published meanwhile does not wait for them.
+  for (let round = 0; round < 20; round += 1) {
+    const before = performance.now();
+    const behind = publishEach(publisher, mixed, whole);
+    await Promise.all([publishEach(publisher, healthy, numbers).all, behind.all]);
+    assert.ok(performance.now() - before < 5_000);
+  }
+  const second = publishEach(publisher, mixed, short);
+  assert.deepEqual([first.acknowledged.size, second.acknowledged.size], [whole.length, 0]);
+
+  await cluster.node(3).restart();
+  await Promise.all([first.all, second.all]);
+  const read = await readAll(kafka, mixed);
+  // Refused because there were too few replicas, nothing of them had been written: each is there once.
+  assert.equal(read.length, whole.length * 21 + short.length * 2);
+});
+
+test('a broker that hangs for half a minute: everything is written and read, and no error is unknown', async () => {
+  const topic = await createTopic(3);
+  const publisher = kafka.publisher();
+  await using member = await joinGroup(kafka, {
+    groupId: `${topic}.group`,
+    topics: [topic],
+    onRecord: (record) => {
+      record.done();
+    },
+  });
+  const published: Promise<void>[] = [];
+  let next = 0;
+  const publishSome = (): void => {
+    for (let nth = 0; nth < 5; nth += 1) {
+      published.push(publisher.publish({ topic, key: `user-${nth}`, value: String(next++) }));
+    }
+  };
+  publishSome();
+  await Promise.all(published);
+  const timer = setInterval(publishSome, 100);
+  try {
+    await cluster.node(2).freeze();
+    // Asked all the while, Kafka answers, or is said not to.
+    const until = performance.now() + 30_000;
+    while (performance.now() < until) {
+      await kafka.offsetsAt(topic, 0).catch((error: unknown) => {
+        assert.equal((error as { code?: string }).code, 'kafka-unavailable', String(error));
+      });
+      await kafka.ping({ timeoutMs: 1_000 }).catch(() => undefined);
+    }
+    cluster.node(2).thaw();
+  } finally {
+    clearInterval(timer);
+  }
+  await Promise.all(published);
+  const values = (): Set<string> => new Set(member.records.items.map(({ value }) => String(value)));
+  await eventually(
+    () => values().size,
+    (size) => size === next,
+    60_000,
+  );
+  for (const user of [0, 1, 2, 3, 4]) {
+    const read = (await readAll(kafka, topic)).filter(({ key }) => String(key) === `user-${user}`);
+    const firsts = [...new Set(read.map(({ value }) => Number(value)))];
+    assert.deepEqual(
+      firsts,
+      [...firsts].sort((a, b) => a - b),
+    );
+  }
+});

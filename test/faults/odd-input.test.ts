@@ -1,0 +1,178 @@
+/**
+ * Odd and hostile input in the middle of normal traffic: nothing accepted is lost or repeated, no service ends, memory
+ * keeps to its bounds and readiness tells the truth. The seed is printed; ODD_INPUT_SEED and ODD_INPUT_SECONDS set it
+ * and how long it lasts.
+ */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { sharedBroker } from '../support/broker.ts';
+import { startPipeline, type Connection, type Pipeline } from '../support/pipeline.ts';
+import type { ServiceProcess } from '../support/process.ts';
+import { produceRaw } from '../support/raw-producer.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { watchTopic } from '../support/topics.ts';
+import { oddInputs, seeded, type OddInputContext } from './odd-input.ts';
+
+const seconds = Number(process.env['ODD_INPUT_SECONDS'] ?? 75);
+const seed = Number(process.env['ODD_INPUT_SEED'] ?? randomInt(1_000_000));
+/** Peaks of resident memory in MB: what README.md of each service states, beside 40 for the runtime's own swings. */
+const mostMb = { ingest: 512, router: 450, delivery: 300 };
+const partitions = 3;
+
+test(`odd input in normal traffic, for ${seconds} s with seed ${seed}`, async (t) => {
+  const [broker = ''] = (await sharedBroker()).brokers;
+  await using pipeline = await startPipeline({ partitions, retrySchedule: '1s,2s' });
+  await using receiver = await startReceiver();
+  const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+  await using rejected = await watchTopic(pipeline.kafka, pipeline.names.eventsRejected);
+  const services = [pipeline.ingest, pipeline.router, pipeline.delivery];
+  const pids = services.map(({ pid }) => pid);
+  const ledger = openLedger();
+  const context = contextOf(pipeline, connection, broker, ledger);
+
+  const random = seeded(seed);
+  const until = performance.now() + seconds * 1_000;
+  const probes = await Promise.all(services.map(probeOf));
+  const kinds = Object.keys(oddInputs);
+  const normal = sendNormally(context, ledger, until);
+  const ready = watchReadiness(probes, until);
+  // Each kind once, whatever the seed, and then as it comes.
+  for (let nth = 0; nth < kinds.length || performance.now() < until; nth += 1) {
+    const kind = kinds[nth] ?? kinds[Math.floor(random() * kinds.length)] ?? '';
+    await oddInputs[kind]?.(random())(context);
+    await wait(50 + random() * 200);
+  }
+  await normal;
+  const refusals = await ready;
+
+  const arrived = (): Map<string, number> => {
+    const counts = new Map<string, number>();
+    for (const { body } of receiver.requests) {
+      const { userId } = JSON.parse(body.toString()) as { userId: string };
+      counts.set(userId, (counts.get(userId) ?? 0) + 1);
+    }
+    return counts;
+  };
+  const missing = (): string[] => {
+    const counts = arrived();
+    return [...ledger.obligations.keys()].filter((id) => !counts.has(id));
+  };
+  const drainedBy = performance.now() + 60_000;
+  while (missing().length > 0 && performance.now() < drainedBy) await wait(500);
+  await rejected.waitFor((records) => records.length >= ledger.rejected, 30_000);
+
+  const peaks = Object.fromEntries(services.map((service) => [service.name, peakMb(service)]));
+  t.diagnostic(
+    `${ledger.obligations.size} events, ${ledger.rejected} rejected, peaks in MB ${JSON.stringify(peaks)}`,
+  );
+  assert.deepEqual(missing(), []);
+  assert.deepEqual(
+    [...arrived()].filter(([id, count]) => ledger.obligations.has(id) && count > 1),
+    [],
+  );
+  for (const { body } of receiver.requests) {
+    const text = body.toString();
+    const wanted = ledger.obligations.get((JSON.parse(text) as { userId: string }).userId);
+    if (wanted !== undefined) assert.ok(text.includes(wanted), `${text} is to hold ${wanted}`);
+  }
+  assert.equal(rejected.items.length, ledger.rejected);
+  assert.deepEqual(
+    services.map(({ pid }) => pid),
+    pids,
+  );
+  assert.deepEqual(refusals, []);
+  for (const [name, most] of Object.entries(mostMb)) {
+    assert.ok((peaks[name] ?? Infinity) <= most, `${name} took ${peaks[name] ?? 0} MB of at most ${most}`);
+  }
+});
+
+interface Ledger {
+  /** By id, what its body must hold. */
+  readonly obligations: Map<string, string | undefined>;
+  rejected: number;
+}
+
+function openLedger(): Ledger {
+  return { obligations: new Map(), rejected: 0 };
+}
+
+function contextOf(
+  pipeline: Pipeline,
+  connection: Connection,
+  broker: string,
+  ledger: Ledger,
+): OddInputContext {
+  const { names, ingestUrl } = pipeline;
+  let next = 0;
+  return {
+    ...{ ingestUrl, sourceId: connection.sourceId, destinationId: connection.destinationId },
+    writeKey: connection.writeKey,
+    oblige(text) {
+      const id = `odd-${next++}`;
+      ledger.obligations.set(id, text);
+      return id;
+    },
+    rejects(records) {
+      ledger.rejected += records;
+    },
+    produce: (topic, batch) =>
+      produceRaw(
+        broker,
+        topic === 'events' ? names.events : names.retryTier(2_000),
+        next++ % partitions,
+        batch,
+      ),
+    async post(route, body, headers = {}) {
+      const response = await fetch(`${ingestUrl}/v1/${route}`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa(`${connection.writeKey}:`)}`, ...headers },
+        body: body as string,
+      });
+      await response.arrayBuffer();
+      return response.status;
+    },
+    expectStatus(what, status, allowed) {
+      assert.ok(allowed.includes(status), `${what} was answered with ${status}`);
+    },
+  };
+}
+
+/** Twenty calls a second, each obliged to arrive once it is answered with 200. */
+async function sendNormally(context: OddInputContext, ledger: Ledger, until: number): Promise<void> {
+  for (let nth = 0; performance.now() < until; nth += 1) {
+    const id = `normal-${nth}`;
+    const status = await context.post(
+      'track',
+      JSON.stringify({ event: 'Normal', userId: id, messageId: id }),
+    );
+    context.expectStatus('a normal call', status, [200, 503]);
+    if (status === 200) ledger.obligations.set(id, undefined);
+    await wait(50);
+  }
+}
+
+async function probeOf(service: ServiceProcess): Promise<string> {
+  const line = await service.log.find(({ msg }) => msg === 'starting');
+  return `http://127.0.0.1:${String(line['metricsPort'])}/readyz`;
+}
+
+/** Every answer that was not 200, by service. */
+async function watchReadiness(probes: readonly string[], until: number): Promise<string[]> {
+  const refusals: string[] = [];
+  while (performance.now() < until) {
+    for (const probe of probes) {
+      const { status } = await fetch(probe);
+      if (status !== 200) refusals.push(`${probe} ${status}`);
+    }
+    await wait(1_000);
+  }
+  return refusals;
+}
+
+function peakMb({ pid }: ServiceProcess): number {
+  const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_000);
+}

@@ -1,0 +1,47 @@
+/** The cluster that fault tests stand on: its brokers replicate, hang, die and are started again. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { ownCluster } from '../support/cluster.ts';
+import { connectAdmin } from '../support/kafka-admin.ts';
+import { eventually, openKafka } from '../support/kafka-client.ts';
+import { readAll, uniquePrefix } from '../support/topics.ts';
+
+test('a cluster: a broker that hangs leaves the in-sync replicas, one that is killed loses nothing, both return', async () => {
+  await using cluster = await ownCluster();
+  const [first, second] = cluster.nodes;
+  assert.ok(first && second && cluster.nodes.length === 3);
+  await using kafka = openKafka(cluster.brokers);
+  const topic = `${uniquePrefix()}topic`;
+  const config = { 'min.insync.replicas': '2' };
+  await kafka.ensureTopics([{ name: topic, partitions: 3, replicationFactor: 3, config }]);
+  const { brokers } = await kafka.inspectCluster();
+  assert.deepEqual(brokers.map(({ id }) => id).sort(), [1, 2, 3]);
+
+  // Of the brokers that keep running alone, because the client waits long for one that hangs.
+  await using admin = await connectAdmin([first.address]);
+  const inSync = (holds: (ids: readonly number[]) => boolean): Promise<unknown> =>
+    eventually(
+      () => admin.inSync(topic),
+      (partitions) => partitions.length === 3 && partitions.every(holds),
+      90_000,
+    );
+  await cluster.node(3).freeze();
+  await inSync((ids) => !ids.includes(3));
+  cluster.node(3).thaw();
+  await inSync((ids) => ids.length === 3);
+
+  const publisher = kafka.publisher();
+  await publisher.publish({ topic, partition: 0, key: null, value: 'kept' });
+  const { pid } = second;
+  await second.kill();
+  assert.equal(second.pid, undefined);
+  assert.equal(existsSync(`/proc/${pid ?? 0}`), false);
+  await inSync((ids) => !ids.includes(2));
+  assert.deepEqual(
+    (await readAll(kafka, topic)).map(({ value }) => String(value)),
+    ['kept'],
+  );
+  await second.restart();
+  await inSync((ids) => ids.length === 3);
+});

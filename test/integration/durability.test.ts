@@ -1,0 +1,123 @@
+/** What `topics apply` and `doctor` do about copies, on a cluster of three brokers. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { tailrace, type Run } from '../support/cli.ts';
+import { ownCluster } from '../support/cluster.ts';
+import { eventually, openKafka } from '../support/kafka-client.ts';
+import { readAll, uniquePrefix } from '../support/topics.ts';
+
+const opened = new AsyncDisposableStack();
+after(() => opened.disposeAsync());
+const cluster = opened.use(await ownCluster());
+const kafka = opened.use(openKafka(cluster.brokers));
+
+type Environment = Readonly<Record<string, string>> & { readonly TAILRACE_TOPIC_PREFIX: string };
+
+function environment(more: Readonly<Record<string, string>> = {}): Environment {
+  return {
+    KAFKA_BROKERS: cluster.brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: uniquePrefix(),
+    TAILRACE_PARTITIONS: '2',
+    TAILRACE_RETRY_SCHEDULE: '1s',
+    TAILRACE_SECRET_KEY: '0123456789abcdef'.repeat(4),
+    ...more,
+  };
+}
+
+async function apply(env: Environment, ...args: string[]): Promise<Run> {
+  return tailrace(['topics', 'apply', ...args], env);
+}
+
+interface Finding {
+  readonly level: string;
+  readonly about: string;
+  readonly says: string;
+  readonly mend?: string;
+}
+
+async function durability(env: Environment): Promise<Finding[]> {
+  const { stdout } = await tailrace(['doctor', '--output', 'json'], env);
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  return findings.filter(({ about }) => about === 'durability');
+}
+
+test('on three brokers each topic gets three copies, two of which must have a record', async () => {
+  const env = environment();
+  const { exitCode, stderr } = await apply(env);
+  assert.deepEqual([exitCode, stderr], [0, '']);
+  const topics = (await kafka.listTopics()).filter((name) => name.startsWith(env.TAILRACE_TOPIC_PREFIX));
+  assert.equal(topics.length, 13);
+  for (const [name, copies] of await kafka.inspectDurability(topics)) {
+    assert.deepEqual(copies, { replicationFactor: 3, minInSync: 2 }, name);
+  }
+  assert.equal((await apply(env, '--strict')).exitCode, 0);
+  // So that Kafka's topic of offsets exists; the brokers' own default for it is 1.
+  await readAll(kafka, `${env.TAILRACE_TOPIC_PREFIX}config`);
+  const findings = await durability(env);
+  assert.deepEqual(
+    findings.map(({ level, says }) => `${level} ${says.slice(0, 22)}`),
+    ['warn min.insync.replicas of'],
+  );
+});
+
+test('a tier that is created while a broker is away has as many copies as the others', async () => {
+  const env = environment();
+  await apply(env);
+  await cluster.node(3).kill();
+  await eventually(
+    () => kafka.inspectCluster(),
+    ({ brokers }) => brokers.length === 2,
+    30_000,
+  );
+  const { exitCode, stdout } = await apply({ ...env, TAILRACE_RETRY_SCHEDULE: '1s,2s' });
+  assert.equal(exitCode, 0, stdout);
+  const tier = `${env.TAILRACE_TOPIC_PREFIX}deliveries.retry.2s`;
+  assert.deepEqual((await kafka.inspectDurability([tier])).get(tier), { replicationFactor: 3, minInSync: 2 });
+  await cluster.node(3).restart();
+});
+
+test('existing topics are never changed: apply says the commands, and doctor fails', async () => {
+  const env = environment({ TAILRACE_REPLICATION: '1' });
+  assert.equal((await apply(env)).exitCode, 0);
+  const [single] = await durability({ ...env, TAILRACE_REPLICATION: '3' });
+  assert.equal(single?.level, 'fail');
+  assert.match(single.says, /on one broker only.*\.events, /);
+  assert.match(single.mend ?? '', /kafka-reassign-partitions\.sh.* 3 of each/);
+
+  const { stdout } = await apply({ ...env, TAILRACE_REPLICATION: '3' });
+  const events = `${env.TAILRACE_TOPIC_PREFIX}events`;
+  assert.match(
+    stdout,
+    new RegExp(`differs  ${events}\n +it has 1 replica and should have 3: add them with kafka-reassign`),
+  );
+  assert.ok(stdout.includes(`--entity-name ${events} --add-config min.insync.replicas=2`), stdout);
+  assert.deepEqual((await kafka.inspectDurability([events])).get(events), {
+    replicationFactor: 1,
+    minInSync: 1,
+  });
+});
+
+test('doctor fails where one broker may have the only copy of what is acknowledged, and warns where all must be up', async () => {
+  const env = environment();
+  const topic = { partitions: 2, replicationFactor: 3 };
+  const name = (rest: string): string => `${env.TAILRACE_TOPIC_PREFIX}${rest}`;
+  await kafka.ensureTopics([
+    { ...topic, name: name('events'), config: { 'min.insync.replicas': '1' } },
+    { ...topic, name: name('usage'), config: { 'min.insync.replicas': '3' } },
+  ]);
+  await apply(env);
+  const findings = await durability(env);
+  const [fail] = findings.filter(({ level }) => level === 'fail');
+  assert.ok(fail);
+  assert.ok(fail.says.endsWith(`may be on one disk: ${name('events')}.`), fail.says);
+  assert.match(fail.mend ?? '', /--add-config min\.insync\.replicas=2/);
+  assert.ok(
+    findings.some(({ level, says }) => level === 'warn' && says.endsWith(`writing: ${name('usage')}.`)),
+  );
+});
+
+test('more copies than brokers are refused in one sentence', async () => {
+  const { exitCode, stderr } = await apply(environment({ TAILRACE_REPLICATION: '5' }));
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /is to have 5 copies, and there are fewer brokers\..*TAILRACE_REPLICATION/);
+});

@@ -1,0 +1,120 @@
+/** Headers as Kafka allows them and librdkafka writes them: null, repeated, empty, with any name. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+import { framed, startFaultyRegistry, type FaultyRegistry } from '../support/faulty-registry.ts';
+import { eventually } from '../support/kafka-client.ts';
+import { produceWithLibrdkafka, type ForeignRecord } from '../support/librdkafka.ts';
+import { startRouter } from '../support/router.ts';
+import { readAll, type WatchedTopic } from '../support/topics.ts';
+
+let brokers: readonly string[];
+let kafka: Kafka;
+let names: TopicNames;
+let registry: FaultyRegistry;
+let deliveries: WatchedTopic;
+let rejected: WatchedTopic;
+const opened = new AsyncDisposableStack();
+
+before(async () => {
+  registry = opened.use(await startFaultyRegistry());
+  const started = opened.use(await startRouter(1, { SCHEMA_REGISTRY_URL: registry.url }));
+  ({ brokers, kafka, names, deliveries, rejected } = started);
+});
+after(() => opened.disposeAsync());
+beforeEach(() => {
+  registry.answers(() => 200);
+});
+
+type Headers = ForeignRecord['headers'];
+
+const page = (userId: string, more: object = {}) => ({ type: 'page', userId, ...more });
+
+function write(key: string, value: string | Buffer | null, headers: Headers): Promise<void> {
+  return produceWithLibrdkafka(brokers, [{ topic: names.events, partition: 0, key, value, headers }]);
+}
+
+const delivered = (userId: string): Promise<ConsumedRecord> =>
+  deliveries.find(({ key }) => key?.toString() === `crm/${userId}`, 30_000);
+
+const rejectionOf = (key: string): Promise<ConsumedRecord> =>
+  rejected.find((record) => record.key?.toString() === key, 30_000);
+
+/** As text, for comparison. */
+const shown = ({ headerList }: ConsumedRecord): Headers =>
+  headerList.map(([name, value]) => [name, value === null ? null : value.toString()]);
+
+const odd: Headers = [
+  ['trace', null],
+  ['trace', '1'],
+  ['__proto__', 'x'],
+  ['trace', '2'],
+  ['constructor', null],
+  ['error-code', 'mine'],
+  ['origin-offset', null],
+  ['empty', ''],
+];
+const ours = ['error-code', 'error-message', 'origin-topic', 'origin-partition', 'origin-offset'];
+
+test('a null header stops nothing, on a record that is rejected and on one whose schema is not known yet', async () => {
+  await write('null-rejected', '{', [['trace', null]]);
+  await write('null-framed', framed(1, page('null-framed')), [
+    ['write-key', 'wk_web'],
+    ['trace', null],
+  ]);
+  await rejectionOf('null-rejected');
+  await delivered('null-framed');
+});
+
+test('a header that is empty or null names no source, so the next of them decides', async () => {
+  const inBody = (userId: string): string => JSON.stringify(page(userId, { writeKey: 'wk_web' }));
+  await write('empty-key', inBody('empty-key'), [['write-key', '']]);
+  await write('null-key', inBody('null-key'), [['write-key', null]]);
+  await write('empty-id', inBody('empty-id'), [['source-id', '']]);
+  await write('empty-both', inBody('empty-both'), [
+    ['source-id', ''],
+    ['write-key', ''],
+  ]);
+  await write('empty-id-key', JSON.stringify(page('empty-id-key')), [
+    ['source-id', ''],
+    ['write-key', 'wk_web'],
+  ]);
+  await write('wrong-key', inBody('wrong-key'), [['write-key', 'wk_wrong']]);
+  for (const user of ['empty-key', 'null-key', 'empty-id', 'empty-both', 'empty-id-key'])
+    await delivered(user);
+  assert.equal((await rejectionOf('wrong-key')).headers['error-code']?.toString(), 'unknown-write-key');
+});
+
+test('a rejected record keeps all its headers in their order, and ours come after them', async () => {
+  await write('odd', '{', odd);
+  const record = await rejectionOf('odd');
+  assert.deepEqual(shown(record).slice(0, odd.length), odd);
+  const added = shown(record).slice(odd.length);
+  assert.deepEqual(
+    added.map(([name]) => name),
+    ours,
+  );
+  assert.equal(added[0]?.[1], 'malformed-json');
+});
+
+test('a record that waited for its schema is delivered, or rejected, with the headers that it had', async () => {
+  registry.answers(() => 500);
+  const headers: Headers = [['write-key', 'wk_web'], ...odd];
+  await write('waited', framed(2, page('waited', { messageId: 'waited-1' })), headers);
+  await write('waited-unknown', framed(3, page('waited-unknown')), headers);
+  await eventually(
+    async () => (await readAll(kafka, names.eventsWaiting)).length,
+    (count) => count === 2,
+  );
+  registry.answers((id) => (id === 2 ? 200 : 404));
+  await delivered('waited');
+  const record = await rejectionOf('waited-unknown');
+  assert.deepEqual(shown(record).slice(0, headers.length), headers);
+  const added = shown(record).slice(headers.length);
+  assert.deepEqual(
+    added.map(([name]) => name),
+    ours,
+  );
+  assert.deepEqual([added[0]?.[1], added[2]?.[1]], ['unknown-schema', names.events]);
+});

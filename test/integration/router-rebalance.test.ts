@@ -1,0 +1,180 @@
+/** Routers that come and go: what a rebalance moves, and members of the release before. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { applyConfiguration } from '@tailrace/config';
+import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+import { sharedBroker } from '../support/broker.ts';
+import { framed, startFaultyRegistry, type FaultyRegistry } from '../support/faulty-registry.ts';
+import { connectAdmin, type KafkaAdmin } from '../support/kafka-admin.ts';
+import { eventually, joinGroup } from '../support/kafka-client.ts';
+import { startService, type Environment, type ServiceProcess } from '../support/process.ts';
+import { createTopics, headerOf, readAll, uniquePrefix } from '../support/topics.ts';
+
+const ignore = (): void => undefined;
+const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const partitions = 6;
+const schemaId = 7;
+
+let kafka: Kafka;
+let admin: KafkaAdmin;
+let publisher: Publisher;
+let registry: FaultyRegistry;
+let brokers: readonly string[];
+let prefix: string;
+let names: TopicNames;
+let environment: Environment;
+const opened = new AsyncDisposableStack();
+
+before(async () => {
+  ({ brokers } = await sharedBroker());
+  kafka = connectKafka({ brokers, clientId: 'rebalance-test' }, quiet);
+  opened.defer(() => kafka.close());
+  admin = opened.use(await connectAdmin(brokers));
+  registry = opened.use(await startFaultyRegistry());
+  publisher = kafka.publisher();
+});
+after(() => opened.disposeAsync());
+
+beforeEach(async () => {
+  prefix = uniquePrefix();
+  names = await createTopics(kafka, prefix, { partitions, retryScheduleMs: [1_000] });
+  await applyConfiguration(kafka, names.config, {
+    sources: [{ id: 'web', writeKeys: ['wk_web'], enabled: true }],
+    destinations: [
+      {
+        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'] },
+        settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
+      },
+    ],
+  });
+  environment = {
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: prefix,
+    TAILRACE_METRICS_PORT: '0',
+    SCHEMA_REGISTRY_URL: registry.url,
+  };
+});
+
+/** Writes one call to every partition; resolves when Kafka has them. */
+async function writeToAll(name: string, schema?: number): Promise<void> {
+  const writes = Array.from({ length: partitions }, (_, partition) => {
+    const userId = `u${partition}`;
+    const call = { type: 'page', userId, messageId: `${name}-${partition}` };
+    const value = schema === undefined ? JSON.stringify(call) : framed(schema, call);
+    const headers = { 'source-id': 'web' };
+    return publisher.publish({ topic: names.events, partition, key: userId, value, headers });
+  });
+  await Promise.all(writes);
+}
+
+const deliveredIds = async (): Promise<string[]> =>
+  (await readAll(kafka, names.deliveries)).map((record) => headerOf(record, 'event-id') ?? '');
+
+async function untilDelivered(name: string): Promise<void> {
+  await eventually(
+    async () => (await deliveredIds()).filter((id) => id.startsWith(`${name}-`)),
+    (ids) => new Set(ids).size === partitions,
+    30_000,
+  );
+}
+
+const untilCommitted = (): Promise<unknown> =>
+  eventually(
+    () => admin.committed(`${prefix}router`, names.events),
+    (offsets) => offsets.every((offset) => offset > 0),
+  );
+
+/** For how many partitions a router has read back what was routed, each time that it did. */
+const readBack = ({ log }: ServiceProcess): unknown[] =>
+  log.items.filter(({ msg }) => msg === 'message ids read back').map(({ partitions }) => partitions);
+
+const untilReadBack = (router: ServiceProcess, times: readonly number[]): Promise<unknown> =>
+  eventually(
+    () => readBack(router),
+    (found) => JSON.stringify(found) === JSON.stringify(times),
+    30_000,
+  );
+
+test('of two and three routers, each reads back only the partitions that moved to it', async () => {
+  registry.answers(() => 200);
+  await using first = await startService('router', environment);
+  await writeToAll('before');
+  await untilDelivered('before');
+  await untilCommitted();
+
+  await using second = await startService('router', environment);
+  await untilReadBack(second, [3]);
+  await using third = await startService('router', environment);
+  await untilReadBack(third, [2]);
+  assert.deepEqual([readBack(first), readBack(second)], [[], [3]]);
+
+  await writeToAll('shared');
+  await untilDelivered('shared');
+  await third.stop();
+  await untilReadBack(first, [1]);
+  await untilReadBack(second, [3, 1]);
+  await writeToAll('after');
+  await untilDelivered('after');
+});
+
+test('who takes over a partition knows which keys wait in it', async () => {
+  registry.answers(() => 500);
+  await using first = await startService('router', environment);
+  await writeToAll('1-framed', schemaId);
+  await eventually(
+    async () => (await readAll(kafka, names.eventsWaiting)).length,
+    (count) => count === partitions,
+  );
+  await using second = await startService('router', environment);
+  await untilReadBack(second, [3]);
+  await writeToAll('2-plain');
+  await eventually(
+    async () => (await readAll(kafka, names.eventsWaiting)).length,
+    (count) => count === 2 * partitions,
+  );
+  await first.kill();
+  registry.answers(() => 200);
+  await untilDelivered('1-framed');
+  await untilDelivered('2-plain');
+  const records = await readAll(kafka, names.deliveries);
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const ids = records
+      .filter(({ key }) => key?.toString() === `crm/u${partition}`)
+      .map((record) => headerOf(record, 'event-id'));
+    assert.deepEqual([...new Set(ids)], [`1-framed-${partition}`, `2-plain-${partition}`]);
+  }
+});
+
+test('routers of this release and of the one before are in one group, whichever came first', async () => {
+  registry.answers(() => 200);
+  const groupId = `${prefix}router`;
+  /** Reads `events` alone, and offers what the release before offered. */
+  const joinAsBefore = () =>
+    joinGroup(kafka, {
+      ...{ groupId, topics: [names.events] },
+      onRecord(record) {
+        record.done();
+      },
+    });
+  const share = (member: Awaited<ReturnType<typeof joinAsBefore>>, count: number): Promise<unknown> =>
+    eventually(
+      () => member.partitions.length,
+      (length) => length === count,
+      30_000,
+    );
+
+  const before = await joinAsBefore();
+  await share(before, partitions);
+  await using router = await startService('router', environment);
+  await share(before, partitions / 2);
+  await before.close();
+  await writeToAll('upgraded');
+  await untilDelivered('upgraded');
+
+  // As in a downgrade.
+  await using again = await joinAsBefore();
+  await share(again, partitions / 2);
+  await router.stop();
+  await share(again, partitions);
+});

@@ -1,0 +1,201 @@
+/** Records that wait for their schemas while the registry fails: what they hold up, and what they do not. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { applyConfiguration } from '@tailrace/config';
+import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+import { sharedBroker } from '../support/broker.ts';
+import { framed, startFaultyRegistry, type FaultyRegistry } from '../support/faulty-registry.ts';
+import { eventually } from '../support/kafka-client.ts';
+import { startService, type ServiceProcess } from '../support/process.ts';
+import { createTopics, headerOf, readAll, uniquePrefix, watchTopic } from '../support/topics.ts';
+
+const ignore = (): void => undefined;
+const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const badId = 1;
+const goodId = 2;
+const otherId = 3;
+
+let brokers: readonly string[];
+let kafka: Kafka;
+let publisher: Publisher;
+const opened = new AsyncDisposableStack();
+before(async () => {
+  ({ brokers } = await sharedBroker());
+  kafka = connectKafka({ brokers, clientId: 'waiting-test' }, quiet);
+  opened.defer(() => kafka.close());
+  publisher = kafka.publisher();
+});
+after(() => opened.disposeAsync());
+
+let names: TopicNames;
+let registry: FaultyRegistry;
+let router: ServiceProcess;
+let stage = new AsyncDisposableStack();
+beforeEach(async () => {
+  stage = new AsyncDisposableStack();
+  const prefix = uniquePrefix();
+  names = await createTopics(kafka, prefix, { partitions: 1, retryScheduleMs: [1_000] });
+  await applyConfiguration(kafka, names.config, {
+    sources: [{ id: 'shop', writeKeys: ['wk_shop'], enabled: true }],
+    destinations: [
+      {
+        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['shop'] },
+        settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
+      },
+    ],
+  });
+  registry = stage.use(await startFaultyRegistry());
+  router = stage.use(
+    await startService('router', {
+      KAFKA_BROKERS: brokers.join(','),
+      TAILRACE_TOPIC_PREFIX: prefix,
+      TAILRACE_METRICS_PORT: '0',
+      SCHEMA_REGISTRY_URL: registry.url,
+    }),
+  );
+});
+afterEach(() => stage.disposeAsync());
+
+/** Writes a call whose messageId is its name; framed where it has a schema. */
+function write(userId: string, name: string, schemaId?: number): Promise<void> {
+  const call = { type: 'track', event: 'e', userId, messageId: name };
+  const value = schemaId === undefined ? JSON.stringify(call) : framed(schemaId, call);
+  return publisher.publish({ topic: names.events, key: userId, value, headers: { 'write-key': 'wk_shop' } });
+}
+
+const endOf = async (topic: string): Promise<number> =>
+  (await kafka.offsetsAt(topic, Date.now() + 3_600_000)).get(0) ?? 0;
+
+/** Resolves once so many records are in the topic; each is looked at once, since there may be many. */
+async function untilHolds(topic: string, count: number, withinMs = 60_000): Promise<void> {
+  await eventually(
+    () => endOf(topic),
+    (end) => end >= count,
+    withinMs,
+  );
+}
+
+/** The messageIds that were delivered, by user and in order. */
+async function deliveredIds(): Promise<Map<string, string[]>> {
+  const records = await readAll(kafka, names.deliveries);
+  const byUser = Map.groupBy(records, ({ key }) => key?.toString().replace('crm/', '') ?? '');
+  return new Map(
+    Array.from(byUser, ([user, list]) => [user, list.map((record) => headerOf(record, 'event-id') ?? '')]),
+  );
+}
+
+test('beside one record that waits, plain JSON of its partition goes on without a limit', async () => {
+  registry.answers(() => 500);
+  await write('ada', 'ada-1', badId);
+  const [rounds, perRound] = [13, 10_000];
+  for (let round = 0; round < rounds; round += 1) {
+    await Promise.all(
+      Array.from({ length: perRound }, (_, index) => write(`u${index}`, `plain-${round}-${index}`)),
+    );
+  }
+  await write('ada', 'ada-2');
+  await untilHolds(names.deliveries, rounds * perRound, 120_000);
+  await untilHolds(names.eventsWaiting, 2);
+  assert.equal(await endOf(names.deliveries), rounds * perRound);
+  registry.answers(() => 200);
+  await untilHolds(names.deliveries, rounds * perRound + 2);
+  assert.deepEqual((await deliveredIds()).get('ada'), ['ada-1', 'ada-2']);
+});
+
+test('one schema that cannot be had holds up no records but its own, and those of their keys', async () => {
+  registry.answers((id) => (id === goodId ? 200 : 500));
+  await write('bad', 'bad-1', badId);
+  await write('bad', 'bad-2', goodId);
+  await write('bad', 'bad-3');
+  await write('good', 'good-1', goodId);
+  await write('other', 'other-1', otherId);
+  await write('other', 'other-2', goodId);
+  await untilHolds(names.eventsWaiting, 5);
+  await untilHolds(names.deliveries, 1);
+  // The others are in the topic too, and go on while the first still waits there.
+  registry.answers((id) => (id === badId ? 500 : 200));
+  await untilHolds(names.deliveries, 3);
+  // A later record of a key that waits no more does not go there either.
+  await write('other', 'other-3');
+  await untilHolds(names.deliveries, 4);
+  assert.equal(await endOf(names.eventsWaiting), 5);
+  assert.deepEqual(
+    await deliveredIds(),
+    new Map([
+      ['good', ['good-1']],
+      ['other', ['other-1', 'other-2', 'other-3']],
+    ]),
+  );
+  registry.answers(() => 200);
+  await untilHolds(names.deliveries, 7);
+  assert.deepEqual((await deliveredIds()).get('bad'), ['bad-1', 'bad-2', 'bad-3']);
+});
+
+test('more records wait than a router keeps in mind: each arrives, in order, also across a kill -9', async () => {
+  const [users, rounds] = [5_000, 5];
+  const total = users * rounds;
+  await registry.shut();
+  for (let round = 0; round < rounds; round += 1) {
+    const schemaId = round % 2 === 0 ? badId : undefined;
+    await Promise.all(
+      Array.from({ length: users }, (_, user) =>
+        write(`u${user}`, `${round}`.padStart(2, '0') + `-${user}`, schemaId),
+      ),
+    );
+    // In the middle of moving records to where they wait.
+    if (round !== 2) continue;
+    await untilHolds(names.eventsWaiting, total / 4);
+    await router.kill();
+    await router.restart();
+  }
+  await untilHolds(names.eventsWaiting, total);
+  await write('plain', 'plain-1');
+  await untilHolds(names.deliveries, 1);
+  assert.equal(await endOf(names.deliveries), 1);
+
+  await registry.open();
+  // In the middle of routing them.
+  await untilHolds(names.deliveries, total / 3);
+  await router.kill();
+  await router.restart();
+  await eventually(
+    async () => [...(await deliveredIds()).values()].reduce((sum, ids) => sum + new Set(ids).size, 0),
+    (count) => count === total + 1,
+    60_000,
+  );
+  for (const [user, ids] of await deliveredIds()) {
+    const firsts = [...new Set(ids)];
+    assert.deepEqual(firsts, firsts.toSorted(), user);
+  }
+});
+
+test('thousands of invented ids cost the registry a request each, and hold up nothing', async () => {
+  registry.answers((id) => (id === goodId ? 200 : 404));
+  await using rejected = await watchTopic(kafka, names.eventsRejected);
+  const ids = Array.from({ length: 4_000 }, (_, index) => 1_000 + index);
+  const writes = ids.map((id) => write(`u${id}`, `invented-${id}`, id));
+  await write('good', 'good-1', goodId);
+  await write('plain', 'plain-1');
+  await Promise.all(writes);
+  await untilHolds(names.deliveries, 2);
+  const records = await rejected.waitFor(ids.length, 60_000);
+  assert.equal(records.length, ids.length);
+  for (const record of records) {
+    assert.equal(headerOf(record, 'error-code'), 'unknown-schema');
+    assert.equal(headerOf(record, 'origin-topic'), names.events);
+    assert.ok(Number(headerOf(record, 'origin-offset')) < ids.length + 2);
+  }
+  // One for each id, one now and then whether a registry is there, and one for the good id.
+  assert.ok(registry.requests <= ids.length + 10, `${registry.requests} requests`);
+});
+
+test('a registry that hangs holds up no records but those that need it', async () => {
+  registry.answers((id) => (id === badId ? 'hangs' : 200));
+  await write('bad', 'bad-1', badId);
+  await write('good', 'good-1', goodId);
+  await write('plain', 'plain-1');
+  await untilHolds(names.deliveries, 2);
+  registry.answers(() => 200);
+  await untilHolds(names.deliveries, 3);
+});
