@@ -42,8 +42,8 @@ export interface AssignmentOptions {
   readonly log: KafkaLog;
   readonly session: () => Pick<Session, 'pause' | 'resume' | 'seek'>;
   readonly limits: (topic: string) => { readonly records: number; readonly bytes: number };
-  /** Whether records may be handed out; where not, partitions stay paused. */
-  readonly taking: () => boolean;
+  /** Whether the topic may be fetched; where not, its partitions stay paused. */
+  readonly mayFetch: (topic: string) => boolean;
   readonly prepare: PreparePartitions | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface Assignment {
 const retryPauseMs = 250;
 
 export function createAssignment(options: AssignmentOptions): Assignment {
-  const { groupId, admin, classify, log, session, limits, taking, prepare } = options;
+  const { groupId, admin, classify, log, session, limits, mayFetch, prepare } = options;
   const partitions = new Map<string, Partition>();
   const relocating = new Set<Partition>();
   let memberId: string | undefined;
@@ -133,7 +133,7 @@ export function createAssignment(options: AssignmentOptions): Assignment {
   const begin = (partition: Partition, offset: number, finished?: readonly OffsetRange[]): void => {
     partition.start(offset, finished);
     session().seek(partition, offset);
-    if (taking()) session().resume([partition]);
+    if (mayFetch(partition.topic)) session().resume([partition]);
   };
 
   const relocate = async (partition: Partition): Promise<void> => {

@@ -100,9 +100,11 @@ export interface Consumption {
    * @throws TailraceError (from the iteration) `kafka-unavailable`
    */
   unfinished(topic: string, partitions: readonly number[]): AsyncIterable<readonly ConsumedRecord[]>;
-  /** Stops fetching until `release()`; what has been fetched may still be handed out. */
-  hold(): void;
-  release(): void;
+  /**
+   * Stops fetching, everything or these topics, until `release` of the same; what has been fetched may still be handed out.
+   */
+  hold(topics?: readonly string[]): void;
+  release(topics?: readonly string[]): void;
   /** Hands out nothing more; what is out may finish. */
   stopTaking(): void;
   /** stopTaking(), then waits until all work is finished, for at most `drainTimeoutMs` (default 0); commits and leaves. */
@@ -144,6 +146,8 @@ export async function startConsumption(
   } = options;
   let taking = true;
   let held = false;
+  const heldTopics = new Set<string>();
+  const mayFetch = (topic: string): boolean => taking && !held && !heldTopics.has(topic);
   let wakeDrain: (() => void) | undefined;
 
   const assignment = createAssignment({
@@ -153,7 +157,7 @@ export async function startConsumption(
     log,
     session: () => session,
     limits,
-    taking: () => taking && !held,
+    mayFetch,
     prepare,
   });
   const { partitions } = assignment;
@@ -201,7 +205,7 @@ export async function startConsumption(
   const finished = (partition: Partition): void => {
     if (partition.paused && partition.roomy) {
       partition.paused = false;
-      if (taking && !held) session.resume([partition]);
+      if (mayFetch(partition.topic)) session.resume([partition]);
     }
     wakeDrain?.();
   };
@@ -221,7 +225,6 @@ export async function startConsumption(
       wakeDrain?.();
     },
   });
-  const mayFetch = (): boolean => taking && !held;
   const endRest = resting && startRest({ ...{ consumer, session, partitions, mayFetch }, ...resting });
   // A batch of nothing but transaction markers or aborted records is never handed over; step over it as the library does.
   consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
@@ -282,13 +285,18 @@ export async function startConsumption(
       }));
     },
     unfinished: (topic, numbers) => unfinished.read(topic, numbers),
-    hold() {
-      held = true;
-      session.pause(partitions);
+    hold(topics) {
+      if (!topics) held = true;
+      for (const topic of topics ?? []) heldTopics.add(topic);
+      session.pause([...partitions].filter(({ topic }) => !mayFetch(topic)));
     },
-    release() {
-      held = false;
-      if (taking) session.resume([...partitions].filter(({ located, paused }) => located && !paused));
+    release(topics) {
+      if (!topics) held = false;
+      for (const topic of topics ?? []) heldTopics.delete(topic);
+      const free = [...partitions].filter(
+        ({ topic, located, paused }) => located && !paused && mayFetch(topic),
+      );
+      session.resume(free);
     },
     stopTaking,
     async close({ drainTimeoutMs = 0 } = {}) {

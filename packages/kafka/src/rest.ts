@@ -17,8 +17,8 @@ export interface RestOptions {
   readonly partitions: Iterable<Partition>;
   readonly topics: readonly string[];
   readonly everyMs: number;
-  /** Whether anything may be fetched now. */
-  readonly mayFetch: () => boolean;
+  /** Whether the topic may be fetched now. */
+  readonly mayFetch: (topic: string) => boolean;
 }
 
 /** Begins at once; the function returned ends it. */
@@ -35,7 +35,7 @@ export function startRest({ consumer, session, partitions, topics, everyMs, mayF
   const wake = (): void => {
     for (const node of begun.keys()) begun.set(node, 0);
     letIn = true;
-    if (mayFetch()) session.resume(those(({ located, paused }) => located && !paused));
+    session.resume(those(({ topic, located, paused }) => located && !paused && mayFetch(topic)));
   };
 
   // The second fetch begins when what came with the first is handed out, and leaves out what is paused by now.
