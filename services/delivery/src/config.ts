@@ -9,7 +9,7 @@ import {
   topicSettings,
 } from '@tailrace/service';
 
-import type { LaneLimits } from './lanes.ts';
+import type { LaneLimits } from './lanes/lanes.ts';
 
 const hourMs = 3_600_000;
 
@@ -22,10 +22,10 @@ export const settings = {
   timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
   allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),
   concurrencyPerDestination: integer('TAILRACE_DELIVERY_CONCURRENCY', { min: 1, max: 10_000 }, 64),
-  concurrency: integer('TAILRACE_DELIVERY_TOTAL_CONCURRENCY', { min: 1, max: 100_000 }, 512),
+  concurrency: integer('TAILRACE_DELIVERY_TOTAL_CONCURRENCY', { min: 1, max: 100_000 }, 2_048),
 };
 
-/** What may wait in the lanes is about half a second of the fastest destinations' work; see lanes.ts. */
+/** What may wait in the lanes is about a quarter of a second of the fastest destinations' work; see lanes.ts. */
 export function laneLimits(settings: {
   readonly concurrencyPerDestination: number;
   readonly concurrency: number;
@@ -33,7 +33,7 @@ export function laneLimits(settings: {
   return {
     perLane: settings.concurrencyPerDestination,
     total: settings.concurrency,
-    waiting: 2_000,
+    waiting: 1_000,
     waitingBytes: 8 * 2 ** 20,
   };
 }

@@ -31,17 +31,14 @@ export function decide(
   if (answers.some(({ kind }) => kind === 'success')) return { kind: 'delivered' };
 
   const retryable = answers.filter((answer) => answer.kind === 'retryable');
-  const [firstRetryable] = retryable;
+  // An answer says more than that nothing was asked.
+  const firstRetryable = retryable.find(({ reason }) => reason !== 'circuit-open') ?? retryable[0];
   if (!firstRetryable) {
     const permanent = answers.find((answer) => answer.kind === 'permanent');
     return { kind: 'dead', reason: permanent?.reason ?? 'no-open-url' };
   }
 
-  // What the breaker kept back to the end says so, whichever limit ended it.
-  const givenUp = (reason: DeadReason): Outcome => ({
-    kind: 'dead',
-    reason: firstRetryable.reason === 'circuit-open' ? 'circuit-open' : reason,
-  });
+  const givenUp = (reason: DeadReason): Outcome => ({ kind: 'dead', reason });
 
   const scheduledMs = policy.scheduleMs[state.step - 1];
   if (scheduledMs === undefined) return givenUp('attempts-exhausted');

@@ -4,9 +4,9 @@
  * when it is delivered, or when Kafka has acknowledged its successor (in a tier, or among the dead letters), is
  * the record finished, and its offset may be committed.
  *
- * Three things make a successor without an attempt: a lane that is full puts the delivery off; an open circuit
- * breaker parks it, which is a step of its schedule; and where the destination asks for order, one that waits in
- * a tier has the later ones of its user wait behind it.
+ * Three things make a successor without an attempt, and none is a step of the schedule: a lane that is slow and full
+ * defers the delivery; an open circuit breaker parks it; and where the destination asks for order, one that waits in a
+ * tier has the later ones of its user wait behind it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigView, Destination } from '@tailrace/config';
@@ -14,22 +14,23 @@ import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { decodeDelivery, tierDelaysMs, userKeyOf, type Delivery, type TopicNames } from '@tailrace/topics';
-import { requestHeaders, type Answer, type Sender, type Target } from '@tailrace/webhook';
-import type { Breakers, Permission } from './breaker.ts';
+import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
 import { decide, type RetryPolicy } from './decide.ts';
 import { HeaderTimes } from './header-times.ts';
 import { detach, isOrdered, openTargets } from './job.ts';
-import type { Signal, Task } from './lane.ts';
-import type { Lanes } from './lanes.ts';
+import type { Permission } from './lanes/breaker.ts';
+import type { Feedback, Task } from './lanes/lane.ts';
+import type { Lanes } from './lanes/lanes.ts';
 import { Order } from './order.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
 import { Ownership } from './ownership.ts';
 import {
   attemptRecord,
   closedNow,
+  feedbackOf,
   showsTrouble,
-  signalOf,
   urlAttempt,
+  type AttemptOutcome,
   type LoggedAttempt,
   type UrlResult,
 } from './results.ts';
@@ -41,7 +42,6 @@ export interface DelivererDependencies {
   readonly config: Pick<ConfigView, 'destination' | 'refresh'>;
   readonly sender: Sender;
   readonly lanes: Lanes;
-  readonly breakers: Breakers;
   /** For what must not be lost: retries and dead letters. */
   readonly publisher: Pick<Publisher, 'publish'>;
   /** For the record of attempts, which nobody waits for. */
@@ -54,7 +54,7 @@ export interface DelivererDependencies {
     topic: string,
     partition: number,
   ) => { readonly next: number; readonly end: number } | undefined;
-  /** This replica's part of a destination's rate limit, from 0 to 1. */
+  /** This replica's part of a destination's rate limit, from 0 to 1; asked for once after each rebalance. */
   readonly rateShare: () => number;
   readonly observer: DeliveryObserver;
   readonly log: Log;
@@ -73,6 +73,7 @@ export interface DeliveryObserver {
 }
 
 const refreshPauseMs = 1_000;
+const nothingSent: Feedback = { signal: 'none' };
 
 export class Deliverer {
   readonly #deps: DelivererDependencies;
@@ -82,11 +83,15 @@ export class Deliverer {
   readonly #successors: Successors;
   readonly #waitingRoom: WaitingRoom<Job>;
   readonly #order: Order<Job>;
+  readonly #longestDelayMs: number;
+  /** Of this membership; undefined until it is needed. */
+  #rateShare: number | undefined;
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
     this.#now = dependencies.now ?? Date.now;
     const { names, policy, position } = dependencies;
+    this.#longestDelayMs = Math.max(...policy.scheduleMs);
     this.#ownership = new Ownership(this.#now);
     this.#times = new HeaderTimes({ names, position, windowMs: policy.windowMs, now: this.#now });
     this.#successors = new Successors({
@@ -124,6 +129,7 @@ export class Deliverer {
   /** To be called after each rebalance, before anything is taken. */
   joined(): void {
     this.#ownership.joined();
+    this.#rateShare = undefined;
   }
 
   /** Takes a record of `deliveries`, a tier or the replay lane. */
@@ -170,54 +176,67 @@ export class Deliverer {
   }
 
   #submit(job: Job, destination: Destination | undefined): void {
-    if (destination && !this.#deps.lanes.held && this.#willBeParked(job, destination)) {
-      // It asks nothing of its receiver, and the lane of one that is in trouble has little room.
-      void this.#deliver(job);
+    if (destination && !this.#deps.lanes.held && this.#isDown(job, destination)) {
+      // It asks nothing of its receiver, so it needs no turn.
+      this.#park(job, openTargets(job, destination));
       return;
     }
+    const { work } = job;
     const { destinationId, body, dueAt } = job.delivery;
     const task: Task = {
       bytes: body.length,
       requests: destination?.settings.webhooks.length ?? 1,
+      get lost() {
+        return work.lost;
+      },
       run: () => this.#deliver(job),
-      putOff: (waitMs) => {
-        this.#putOff(job, waitMs);
+      defer: (waitMs) => {
+        this.#defer(job, waitMs);
       },
     };
     this.#deps.lanes.submit(destinationId, task, {
       returned: dueAt !== undefined,
+      background: work.topic === this.#deps.names.deliveriesReplay,
       ...(destination?.rateLimit !== undefined && {
-        rateLimit: destination.rateLimit * this.#deps.rateShare(),
+        rateLimit: destination.rateLimit * (this.#rateShare ??= this.#deps.rateShare()),
       }),
     });
   }
 
-  #willBeParked(job: Job, destination: Destination): boolean {
-    const now = performance.now();
-    return openTargets(job, destination).every(({ origin }) => this.#deps.breakers.of(origin).parks(now));
+  /** Whether every URL that is open for it is known to be dead. */
+  #isDown(job: Job, destination: Destination): boolean {
+    const { destinationId } = job.delivery;
+    const targets = openTargets(job, destination);
+    return (
+      targets.length > 0 &&
+      targets.every(({ fingerprint }) => this.#deps.lanes.parks(destinationId, fingerprint))
+    );
   }
 
-  async #deliver(job: Job): Promise<Signal> {
+  async #deliver(job: Job): Promise<Feedback> {
     const { work, delivery } = job;
     // Its new owner reads it again; a copy of ours would be one too many.
-    if (work.lost) return 'none';
+    if (work.lost) return nothingSent;
     const destination = await this.#findDestination(delivery.destinationId);
     if (!destination) return this.#bury(job, 'destination-deleted');
     if (!destination.enabled) return this.#bury(job, 'destination-disabled');
     if (!isOrdered(job) && this.#withSequence(job, destination)) {
       // That the destination asks for order was news.
       this.#enqueue(job);
-      return 'none';
+      return nothingSent;
     }
     const open = openTargets(job, destination);
     if (open.length === 0) return this.#bury(job, 'no-open-url');
 
     const startedAt = this.#now();
     const firstAttemptAt = delivery.firstAttemptAt ?? startedAt;
-    if (startedAt > firstAttemptAt + this.#deps.policy.windowMs) return this.#bury(job, 'window-exceeded');
+    // One that was parked all along has its one attempt, should the receiver be back.
+    const isOver = startedAt > firstAttemptAt + this.#deps.policy.windowMs;
+    if (isOver && delivery.attempt > 0) return this.#bury(job, 'window-exceeded');
 
-    const permissions = open.map(({ origin }) => this.#deps.breakers.of(origin).ask(performance.now()));
-    if (permissions.every((permission) => permission === 'park')) return this.#park(job, firstAttemptAt);
+    const { destinationId } = delivery;
+    const permissions = open.map(({ fingerprint }) => this.#deps.lanes.ask(destinationId, fingerprint));
+    if (permissions.every((permission) => permission === 'park')) return this.#park(job, open);
 
     this.#deps.observer.started({
       latenessMs: startedAt - (delivery.dueAt ?? work.timestamp),
@@ -226,18 +245,22 @@ export class Deliverer {
     const results = await Promise.all(
       open.map((target, place) => this.#send(destination, target, permissions[place] ?? 'send', delivery)),
     );
-    const step = delivery.step + 1;
     const answers = results.map(({ answer }) => answer);
-    const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
-    const attempted: Delivery = {
+    const attempted = {
       ...delivery,
       attempt: delivery.attempt + 1,
-      step,
       firstAttemptAt,
       closedUrls: [...delivery.closedUrls, ...closedNow(results)],
     };
-    this.#conclude({ work, delivery: attempted }, outcome, { startedAt, results });
-    return signalOf(results);
+    const isProbe = permissions.includes('probe') && !permissions.includes('send');
+    if (isProbe && this.#isDown({ work, delivery: attempted }, destination)) {
+      this.#parkProbe({ work, delivery: attempted }, { startedAt, results });
+    } else {
+      const step = delivery.step + 1;
+      const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
+      this.#conclude({ work, delivery: { ...attempted, step } }, outcome, { startedAt, results });
+    }
+    return feedbackOf(results, this.#longestDelayMs);
   }
 
   async #findDestination(id: string): Promise<Destination | undefined> {
@@ -265,7 +288,7 @@ export class Deliverer {
     destination: Destination,
     target: Target,
     permission: Permission,
-    { deliveryId, body }: Delivery,
+    { deliveryId, destinationId, body }: Delivery,
   ): Promise<UrlResult> {
     if (permission === 'park') {
       return { target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 };
@@ -275,7 +298,7 @@ export class Deliverer {
     const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: this.#now() });
     const answer = await this.#deps.sender.send({ origin, path, headers, body, tls });
     const endedAt = performance.now();
-    this.#deps.breakers.of(origin).report(!showsTrouble(answer), endedAt);
+    this.#deps.lanes.report(destinationId, target.fingerprint, !showsTrouble(answer));
     return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
   }
 
@@ -305,24 +328,53 @@ export class Deliverer {
     }
   }
 
-  /** Takes the next step of the schedule without an attempt. */
-  #park({ work, delivery }: Job, firstAttemptAt: number): Signal {
-    const step = delivery.step + 1;
-    const answers: Answer[] = [{ kind: 'retryable', reason: 'circuit-open' }];
-    const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
-    const parked = { work, delivery: { ...delivery, step, firstAttemptAt } };
-    if (outcome.kind === 'dead') return this.#bury(parked, outcome.reason);
-    if (outcome.kind === 'retry') {
-      const dueAt = this.#successors.retry(parked, outcome, () => {
-        this.#deps.observer.parked(delivery.destinationId);
-      });
-      this.#order.left(parked, dueAt);
+  /** Lets it wait without an attempt while its URLs are dead. */
+  #park(job: Job, targets: readonly Target[]): Feedback {
+    const dueAt = this.#parkUntil(job, targets);
+    return dueAt === undefined ? this.#bury(job, 'circuit-open') : nothingSent;
+  }
+
+  /** A probe is an attempt beside the schedule: it costs no step, and the same delivery makes the next one as well. */
+  #parkProbe(job: Job, { startedAt, results }: { startedAt: number; results: readonly UrlResult[] }): void {
+    const failed = results.map(({ answer }) => answer).find((answer) => answer.kind === 'retryable');
+    const dueAt = this.#parkUntil(
+      job,
+      results.map(({ target }) => target),
+    );
+    if (dueAt === undefined)
+      this.#conclude(job, { kind: 'dead', reason: 'circuit-open' }, { startedAt, results });
+    else {
+      const outcome = { kind: 'retry', reason: failed?.reason ?? 'circuit-open' } as const;
+      this.#report(job.delivery, outcome, startedAt, results, dueAt);
     }
-    return 'none';
+  }
+
+  /**
+   * Waits for the next probe, where this is the delivery that will make it, else longer each time; neither is a step of the
+   * schedule. Undefined where its window is over, and with it its wait.
+   */
+  #parkUntil({ work, delivery }: Job, targets: readonly Target[]): number | undefined {
+    const { lanes, policy } = this.#deps;
+    const { destinationId, putOff } = delivery;
+    const now = this.#now();
+    const firstAttemptAt = delivery.firstAttemptAt ?? now;
+    const windowEndsAt = firstAttemptAt + policy.windowMs;
+    if (now >= windowEndsAt) return undefined;
+    const claims = targets.map(({ fingerprint }) => lanes.claimProbe(destinationId, fingerprint));
+    const probeInMs = Math.min(...claims.map((inMs) => inMs ?? Infinity));
+    const isProbe = probeInMs !== Infinity;
+    const delayMs = policy.scheduleMs[Math.min(putOff, policy.scheduleMs.length - 1)] ?? 0;
+    const until = Math.min(now + (isProbe ? probeInMs : delayMs), windowEndsAt);
+    const parked = { work, delivery: { ...delivery, firstAttemptAt, putOff: isProbe ? 0 : putOff + 1 } };
+    const dueAt = this.#successors.park(parked, until, () => {
+      this.#deps.observer.parked(destinationId);
+    });
+    this.#order.left(parked, dueAt);
+    return dueAt;
   }
 
   /** Lets it wait in a tier for a place in its lane; whatever follows it in order is written behind it. */
-  #putOff(job: Job, waitMs: number): void {
+  #defer(job: Job, waitMs: number): void {
     const placeAt = this.#successors.putOff(job, waitMs, () => {
       this.#deps.observer.putOff(job.delivery.destinationId);
     });
@@ -336,14 +388,14 @@ export class Deliverer {
     });
   }
 
-  #bury(job: Job, reason: DeadReason): Signal {
+  #bury(job: Job, reason: DeadReason): Feedback {
     const { deliveryId, destinationId, eventId, attempt } = job.delivery;
     this.#successors.bury(job, reason, () => {
       this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
       this.#deps.observer.died(destinationId, reason);
       this.#order.ended(job);
     });
-    return 'none';
+    return nothingSent;
   }
 
   #buryMalformed(record: TrackedRecord, problem: string): void {
@@ -357,7 +409,7 @@ export class Deliverer {
 
   #report(
     delivery: Delivery,
-    outcome: Outcome,
+    outcome: AttemptOutcome,
     startedAt: number,
     results: readonly UrlResult[],
     nextDueAt?: number,

@@ -4,10 +4,9 @@ import { connectKafka } from '@tailrace/kafka';
 import { countUnreadable, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender } from '@tailrace/webhook';
-import { Breakers } from './breaker.ts';
 import { laneLimits, settings } from './config.ts';
 import { Deliverer } from './deliver.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes } from './lanes/lanes.ts';
 import { deliveryObserver, watchDelivery } from './observe.ts';
 import { watchPartitions } from './partitions.ts';
 import { ownedShare, partitionLimits, positionOf, restingTopics, topicsToConsume } from './sources.ts';
@@ -44,15 +43,18 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   });
   service.onClose('connections to receivers', () => sender.close());
 
-  const lanes = new Lanes(laneLimits(settings), (high) => {
-    if (high) consumption.hold();
-    else consumption.release();
-  });
-  const breakers = new Breakers((host, state) => {
-    log.warn({ host, state }, 'circuit breaker');
+  const lanes = new Lanes(laneLimits(settings), {
+    onPressure: (kind, high) => {
+      const topics = kind === 'background' ? [names.deliveriesReplay] : undefined;
+      if (high) consumption.hold(topics);
+      else consumption.release(topics);
+    },
+    onBreaker: ({ lane, url, state }) => {
+      log.warn({ destinationId: lane, url, state }, 'circuit breaker');
+    },
   });
   const deliverer = new Deliverer({
-    ...{ names, config, sender, lanes, breakers, policy, log },
+    ...{ names, config, sender, lanes, policy, log },
     publisher: kafka.publisher(),
     attemptPublisher: kafka.publisher(attemptPublishing),
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
@@ -79,7 +81,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     },
   });
   service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
-  watchDelivery(metrics, { deliverer, lanes, breakers, consumption, partitions });
+  watchDelivery(metrics, { deliverer, lanes, consumption, partitions });
   service.onClose('deliveries in flight', async () => {
     consumption.stopTaking();
     await deliverer.stop();

@@ -1,9 +1,8 @@
 /** The delivery service's metrics: what an SRE asks first, by destination and never by user or URL. */
 import type { Consumption } from '@tailrace/kafka';
 import { buckets, watchLag, type Metrics } from '@tailrace/service';
-import type { Breakers } from './breaker.ts';
 import type { Deliverer, DeliveryObserver } from './deliver.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from './lanes/lanes.ts';
 import type { PartitionWatch } from './partitions.ts';
 
 export function deliveryObserver(metrics: Metrics): DeliveryObserver {
@@ -76,22 +75,24 @@ export function watchDelivery(
   watched: {
     readonly deliverer: Deliverer;
     readonly lanes: Lanes;
-    readonly breakers: Breakers;
     readonly consumption: Consumption;
     readonly partitions: PartitionWatch;
   },
 ): void {
-  const { deliverer, lanes, breakers, consumption, partitions } = watched;
+  const { deliverer, lanes, consumption, partitions } = watched;
   metrics.gauge('tailrace_deliveries_in_flight', 'Deliveries being attempted now.', {
     read: () => lanes.running,
   });
   metrics.gauge('tailrace_deliveries_queued', 'Deliveries that wait for their turn in a lane.', {
     read: () => lanes.waiting,
   });
-  metrics.gauge('tailrace_circuit_breakers', 'Hosts whose circuit breaker is in this state.', {
+  metrics.gauge('tailrace_circuit_breakers', 'URLs whose circuit breaker is in this state.', {
     labels: ['state'],
     read: () =>
-      (['open', 'half-open'] as const).map((state) => ({ labels: { state }, value: breakers.count(state) })),
+      (['open', 'half-open'] as const).map((state) => ({
+        labels: { state },
+        value: lanes.countBreakers(state),
+      })),
   });
   metrics.gauge('tailrace_deliveries_waiting', 'Deliveries read ahead from the tiers, waiting to be due.', {
     read: () => deliverer.waiting,

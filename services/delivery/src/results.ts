@@ -1,8 +1,7 @@
 /** What the answers of one attempt say: to whoever looks at attempts, to the lane, to the breaker. */
 import type { AttemptRecord, Delivery, UrlAttempt } from '@tailrace/topics';
 import type { Answer, Target } from '@tailrace/webhook';
-import type { Signal } from './lane.ts';
-import type { Outcome } from './outcome.ts';
+import type { Feedback, Signal } from './lanes/lane.ts';
 
 export interface UrlResult {
   readonly target: Target;
@@ -23,11 +22,25 @@ export function showsTrouble(answer: Answer): boolean {
   return answer.kind === 'retryable' && answer.reason !== 'too-many-requests';
 }
 
-/** What the answers say about how much the destination can take. */
-export function signalOf(results: readonly UrlResult[]): Signal {
+/** What the answers say about how much the destination can take, and when; at most so long it is left alone. */
+export function feedbackOf(results: readonly UrlResult[], mostRetryAfterMs: number): Feedback {
+  const signal = signalOf(results);
+  if (signal === 'quick' || signal === 'steady') return { signal };
+  // One URL that may be asked again is enough.
+  const asked = results.map(({ answer }) => (isWishForRest(answer) ? (answer.retryAfterMs ?? 0) : 0));
+  return { signal, retryAfterMs: Math.min(mostRetryAfterMs, ...asked) };
+}
+
+/** With 429 and 503, `Retry-After` is about the receiver; with others, about this one request. */
+function isWishForRest(answer: Answer): answer is Answer & { kind: 'retryable' } {
+  return answer.kind === 'retryable' && (answer.status === 429 || answer.status === 503);
+}
+
+function signalOf(results: readonly UrlResult[]): Signal {
   const reasons = results.map(({ answer }) => (answer.kind === 'retryable' ? answer.reason : undefined));
   if (reasons.includes('too-many-requests')) return 'throttled';
   if (reasons.includes('timeout')) return 'overloaded';
+  if (results.every(({ answer }) => showsTrouble(answer))) return 'failed';
   const quick = results.every(({ latencyMs }) => latencyMs <= quickMs);
   return quick && reasons.every((reason) => reason === undefined) ? 'quick' : 'steady';
 }
@@ -47,10 +60,14 @@ export function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt
 /** An attempt as it is logged: a log outlives the wish of a user to be forgotten, so it does not name users. */
 export type LoggedAttempt = Omit<AttemptRecord, 'userKey'>;
 
+/** What became of a delivery, as far as it is told of its attempt. */
+export type AttemptOutcome =
+  { readonly kind: 'delivered' } | { readonly kind: 'retry' | 'dead'; readonly reason: string };
+
 /** What is told of an attempt; `nextDueAt` in milliseconds since the epoch, where it is retried. */
 export function attemptRecord(
   delivery: Delivery,
-  outcome: Outcome,
+  outcome: AttemptOutcome,
   startedAt: number,
   results: readonly UrlResult[],
   nextDueAt?: number,

@@ -66,6 +66,14 @@ export class Successors {
     return placeAt;
   }
 
+  /** Lets it wait, as it is, while its receiver is dead. Returns when it is due. */
+  park({ work, delivery }: Job, until: number, onWritten?: () => void): number {
+    const { topic, dueAt } = this.#waitUntil(until, this.#deps.now(), work);
+    const parked = { ...delivery, placeAt: undefined, dueAt, reason: 'circuit-open' };
+    this.#replace(work, topic, parked, onWritten);
+    return dueAt;
+  }
+
   /** Lets it wait, as it is, behind an earlier one of its user that is due `until`. */
   putBehind({ work, delivery }: Job, until: number, onWritten?: () => void): void {
     const { topic, dueAt } = this.#waitUntil(until + 1, this.#deps.now(), work);

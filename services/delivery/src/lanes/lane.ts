@@ -1,21 +1,28 @@
 /**
- * One destination's lane: the deliveries that wait for their turn, how many may be in flight at once, how fast
- * they may follow each other, and how long what waits will take.
+ * One destination's lane: the deliveries that wait for their turn, how many may be in flight, how fast they may follow
+ * each other, whether each URL is known to be dead, and how long what waits will take.
  *
  * There is one model of the receiver, and everything follows from it. A task takes so long, and so many may be in
  * flight: that makes a rate (Little's law), which a rate limit, or a pace that the receiver has asked for with
  * 429, may lower. The rate turns what waits into a time.
  *
- * Times are milliseconds of a clock that only goes forward.
+ * Times are milliseconds of a clock that only goes forward. There are two: the wall's, and the idle clock, which stands
+ * still while this process is working. What a receiver took by the idle clock is time for which it, and nothing in this
+ * process, was waited for; so whether a receiver keeps up is judged by that.
  */
+import { Breaker, type BreakerState } from './breaker.ts';
+import type { Amount, Standing } from './budget.ts';
 import { Pace } from './pace.ts';
+import { TaskQueue } from './queue.ts';
 
 /** What an attempt says about how much its receiver can take. */
 export type Signal =
-  /** It answered quickly: more may be sent at once. */
+  /** It answered quickly: more may be sent. */
   | 'quick'
-  /** It answered, slowly or with an error: as many as now. */
+  /** It answered slowly: as many as now. */
   | 'steady'
+  /** It failed: fewer at once, where most do. */
+  | 'failed'
   /** It timed out: fewer at once. */
   | 'overloaded'
   /** It asked for less: fewer at once, and no faster than what it took. */
@@ -23,39 +30,67 @@ export type Signal =
   /** Nothing was sent. */
   | 'none';
 
+export interface Feedback {
+  readonly signal: Signal;
+  /** The receiver asked to be left alone for so long. */
+  readonly retryAfterMs?: number;
+}
+
 export interface Task {
   readonly bytes: number;
   /** Requests it will make, which a rate limit counts. */
   readonly requests: number;
+  /** Its partition belongs to another member now. */
+  readonly lost: boolean;
   /** Must not reject. */
-  run(): Promise<Signal>;
+  run(): Promise<Feedback>;
   /** Called instead of `run` where the lane has no room: a place is promised in `waitMs`. */
-  putOff(waitMs: number): void;
+  defer(waitMs: number): void;
 }
 
-const firstConcurrency = 8;
-/** The weight of the latest task in how long tasks take. */
-const tookWeight = 0.1;
+export interface Moment {
+  readonly now: number;
+  /** Of the idle clock. */
+  readonly idle: number;
+}
+
+/** A dead receiver should hold little from the first second on; one that answers has all it needs after six rounds. */
+const firstConcurrency = 1;
+/** The weight of the latest task in how long tasks take, and in what share of them is quick, or fails. */
+const weight = 0.1;
+/** A lane that gets through what it holds within this is busy, not slow. */
+const patienceMs = 1_000;
+/** A receiver that says nothing for so long is not quick: one that always was, and one that never said anything. */
+const silence = { quickMs: 500, newMs: 100 };
+/** After it was shrunk, a lane is not expected to grow to its limit for so long. */
+const shrunkMs = 10_000;
+/** Of tasks that start while live ones wait, every so many are from the background. */
+const backgroundEvery = 4;
 /** How much of a second's allowance may be used at once. */
 const burstSeconds = 0.1;
 /** An allowance that is short of a request by less than this is a whole one. */
 const roundingError = 1e-6;
-/** A promise reaches no further ahead than this many times the time for which the lane has been putting off. */
+/** A promise reaches no further ahead than this many times the time for which the lane has been deferring. */
 const promiseReach = 10;
 
 export class Lane {
   readonly #mostConcurrency: number;
-  /** Waiting tasks; those before `#head` have been taken. */
-  readonly #tasks: Task[] = [];
-  #head = 0;
-  #waitingBytes = 0;
-  #running = 0;
+  readonly #onBreaker: (url: string, state: BreakerState, before: BreakerState) => void;
+  readonly #live = new TaskQueue();
+  /** What is replayed or brought forward: it has a share of its own, and never the whole lane. */
+  readonly #background = new TaskQueue();
+  readonly #runningTasks = { live: 0, background: 0 };
+  #runningBytes = 0;
+  #liveSinceBackground = 0;
   #concurrency: number;
   #shrunkAt = -Infinity;
 
-  /** How long tasks take, and when the last one ended, or began after a pause. */
-  #tookMs = 0;
-  #heardAt = 0;
+  /** How long tasks take by either clock, and when the last one ended, or began after a pause. */
+  #took: Moment = { now: 0, idle: 0 };
+  #heardAt: Moment = { now: 0, idle: 0 };
+  /** Of late, the share of tasks that were quick, and that failed; undefined before any ended. */
+  #quickShare: number | undefined;
+  #failedShare = 0;
 
   readonly #pace = new Pace();
   /** Requests a second that the destination's configuration allows. */
@@ -63,28 +98,46 @@ export class Lane {
   /** Full at first. */
   #allowance = Infinity;
   #allowedAt = 0;
+  /** Until when the receiver asked to be left alone. */
+  #leftAloneUntil = 0;
 
-  /** Places promised to tasks that were put off; they are used up at the lane's rate. */
+  /** Places promised to tasks that were deferred; they are used up at the lane's rate. */
   #owed = 0;
   #owedAt = 0;
   /** Since when some have been owed without a break. */
   #owesSince = 0;
 
-  constructor(mostConcurrency: number) {
+  /** By URL. One that has nothing to remember is not there. */
+  readonly #breakers = new Map<string, Breaker>();
+
+  constructor(
+    mostConcurrency: number,
+    onBreaker: (url: string, state: BreakerState, before: BreakerState) => void = () => undefined,
+  ) {
     this.#mostConcurrency = mostConcurrency;
+    this.#onBreaker = onBreaker;
     this.#concurrency = Math.min(firstConcurrency, mostConcurrency);
   }
 
   get waiting(): number {
-    return this.#tasks.length - this.#head;
+    return this.#live.count + this.#background.count;
   }
 
-  get waitingBytes(): number {
-    return this.#waitingBytes;
+  /** What waits of the live ones. */
+  get waitingLive(): Amount {
+    return this.#live;
+  }
+
+  get waitingBackground(): Amount {
+    return this.#background;
   }
 
   get running(): number {
-    return this.#running;
+    return this.#runningTasks.live + this.#runningTasks.background;
+  }
+
+  get inFlight(): Amount {
+    return { count: this.running, bytes: this.#runningBytes };
   }
 
   /** Tasks it may have in flight now. */
@@ -97,9 +150,23 @@ export class Lane {
     return Math.min(this.#rateLimit, this.#pace.rate);
   }
 
-  /** There is nothing in it, and no promise to keep. */
-  idle(now: number): boolean {
-    return this.waiting === 0 && this.#running === 0 && !this.owes(now);
+  /** There is nothing in it, no promise to keep, and nothing is known of its URLs that would be missed. */
+  isForgettable(now: number): boolean {
+    const remembers = [...this.#breakers.values()].some((breaker) => !breaker.idle);
+    return (
+      !remembers && this.waiting === 0 && this.running === 0 && !this.owes(now) && now >= this.#leftAloneUntil
+    );
+  }
+
+  breaker(url: string): Breaker {
+    let breaker = this.#breakers.get(url);
+    if (!breaker) {
+      breaker = new Breaker((state, before) => {
+        this.#onBreaker(url, state, before);
+      });
+      this.#breakers.set(url, breaker);
+    }
+    return breaker;
   }
 
   /** Requests a second; Infinity for no limit. */
@@ -109,8 +176,9 @@ export class Lane {
 
   /** In how many whole milliseconds a task may start: 0 for now, Infinity where none waits or the lane is at its concurrency. */
   startsIn(now: number): number {
-    const next = this.#tasks[this.#head];
-    if (!next || this.#running >= this.concurrency) return Infinity;
+    const next = this.#nextQueue()?.first;
+    if (!next || this.running >= this.concurrency) return Infinity;
+    if (now < this.#leftAloneUntil) return Math.ceil(this.#leftAloneUntil - now);
     const rate = this.rate;
     if (rate === Infinity) return 0;
     const burst = Math.max(1, rate * burstSeconds);
@@ -120,44 +188,90 @@ export class Lane {
     return missing <= roundingError ? 0 : Math.ceil(((missing - roundingError) / rate) * 1_000);
   }
 
-  push(task: Task): void {
-    this.#tasks.push(task);
-    this.#waitingBytes += task.bytes;
+  push(task: Task, background = false): void {
+    (background ? this.#background : this.#live).push(task);
   }
 
-  /** The first task, which counts as running from now on. */
-  start(now: number): Task | undefined {
-    const task = this.#tasks[this.#head];
+  /** The task whose turn it is, which counts as running from now on, and what to call when it has ended. */
+  start(at: Moment): { readonly task: Task; readonly background: boolean } | undefined {
+    const queue = this.#nextQueue();
+    const task = queue?.takeFirst();
     if (!task) return undefined;
-    this.#head += 1;
-    if (this.#running === 0) this.#heardAt = now;
-    this.#running += 1;
-    this.#waitingBytes -= task.bytes;
+    const background = queue === this.#background;
+    this.#liveSinceBackground = background ? 0 : this.#liveSinceBackground + 1;
+    if (this.running === 0) this.#heardAt = at;
+    this.#runningTasks[background ? 'background' : 'live'] += 1;
+    this.#runningBytes += task.bytes;
     if (this.rate !== Infinity) this.#allowance -= task.requests;
-    // Taking from the front of an array is slow; the front is cut off now and then.
-    if (this.#head >= 256 && this.#head * 2 >= this.#tasks.length) {
-      this.#tasks.splice(0, this.#head);
-      this.#head = 0;
-    }
-    return task;
+    return { task, background };
   }
 
-  /** Gives up the last task that waits. */
+  /** The live ones first, but for a share; and the background never takes all of a lane. */
+  #nextQueue(): TaskQueue | undefined {
+    const mayStartBackground =
+      this.#background.count > 0 && this.#runningTasks.background < Math.max(1, this.concurrency / 2);
+    if (this.#live.count === 0) return mayStartBackground ? this.#background : undefined;
+    const isTurn = this.#liveSinceBackground >= backgroundEvery - 1;
+    return mayStartBackground && isTurn ? this.#background : this.#live;
+  }
+
+  /** Gives up the last live task that waits. */
   dropLast(): Task | undefined {
-    if (this.waiting === 0) return undefined;
-    const task = this.#tasks.pop();
-    if (task) this.#waitingBytes -= task.bytes;
-    return task;
+    return this.#live.takeLast();
   }
 
-  finished(signal: Signal, tookMs: number, now: number): void {
-    this.#heardAt = now;
-    this.#running -= 1;
-    if (signal === 'none') return;
-    this.#tookMs += (tookMs - this.#tookMs) * tookWeight;
-    this.#pace.heard(signal === 'throttled', now);
-    if (signal === 'overloaded' || signal === 'throttled') this.#shrink(tookMs, now);
+  /** Gives up what belongs to another member now. */
+  dropLost(): { readonly live: readonly Task[]; readonly background: readonly Task[] } {
+    return { live: this.#live.takeLost(), background: this.#background.takeLost() };
+  }
+
+  finished(
+    { task, background }: { readonly task: Task; readonly background: boolean },
+    { signal, retryAfterMs = 0 }: Feedback,
+    startedAt: Moment,
+    at: Moment,
+  ): void {
+    this.#heardAt = at;
+    this.#runningTasks[background ? 'background' : 'live'] -= 1;
+    this.#runningBytes -= task.bytes;
+    if (signal === 'none') {
+      if (this.rate !== Infinity) this.#allowance += task.requests;
+      return;
+    }
+    const tookMs = at.now - startedAt.now;
+    this.#took = {
+      now: closer(this.#took.now, tookMs),
+      idle: closer(this.#took.idle, at.idle - startedAt.idle),
+    };
+    const isQuick = signal === 'quick' ? 1 : 0;
+    this.#quickShare = this.#quickShare === undefined ? isQuick : closer(this.#quickShare, isQuick);
+    this.#failedShare = closer(this.#failedShare, signal === 'failed' ? 1 : 0);
+    this.#pace.heard(signal === 'throttled', at.now);
+    if (retryAfterMs > 0) this.#leftAloneUntil = Math.max(this.#leftAloneUntil, at.now + retryAfterMs);
+    const isTooMuch = signal === 'overloaded' || signal === 'throttled';
+    if (isTooMuch || (signal === 'failed' && this.#failedShare > 0.5)) this.#shrink(tookMs, at.now);
     else if (signal === 'quick') this.#grow();
+  }
+
+  standing({ idle }: Moment): Standing {
+    const silentMs = this.running > 0 ? idle - this.#heardAt.idle : 0;
+    if (this.#quickShare === undefined) return silentMs <= silence.newMs ? 'new' : 'slow';
+    return this.#quickShare >= 0.5 && silentMs <= silence.quickMs ? 'quick' : 'slow';
+  }
+
+  /**
+   * Whether its receiver gets through what waits, and one more, in a moment. Of a new one nothing else is known, and one that
+   * answers quickly is believed to take as many at once as it may have.
+   */
+  keepsUp(at: Moment): boolean {
+    const standing = this.standing(at);
+    if (standing === 'slow' || at.now + patienceMs < this.#leftAloneUntil) return false;
+    const waiting = this.waiting + 1;
+    const requests = this.#live.first?.requests ?? 1;
+    if ((waiting * requests * 1_000) / this.rate > patienceMs) return false;
+    const mayGrow = standing === 'quick' && at.now - this.#shrunkAt > shrunkMs;
+    const inFlight = mayGrow ? this.#mostConcurrency : this.concurrency;
+    return (waiting * this.#took.idle) / inFlight <= patienceMs;
   }
 
   /** How long what waits will take; 0 where nothing is known yet. */
@@ -165,25 +279,26 @@ export class Lane {
     return this.waiting * this.#msPerTask(now);
   }
 
-  /** Whether some that came earlier are put off still, so that a new one belongs behind them. */
+  /** Whether some that came earlier are deferred still, so that a new one belongs behind them. */
   owes(now: number): boolean {
     this.#settle(now);
     return this.#owed > 0;
   }
 
-  /** Promises the place behind all those put off, and says in how many milliseconds it is. */
+  /** Promises the place behind all those deferred, and says in how many milliseconds it is. */
   promise(now: number): number {
     if (!this.owes(now)) this.#owesSince = now;
     this.#owed += 1;
     const waitMs = (this.waiting + this.#owed) * this.#msPerTask(now);
     // A rate is not known well enough to look further ahead than one has looked back, or not by much.
-    return Math.min(waitMs, promiseReach * (now - this.#owesSince));
+    const reachMs = Math.min(waitMs, promiseReach * (now - this.#owesSince));
+    return Math.max(reachMs, this.#leftAloneUntil - now);
   }
 
   #msPerTask(now: number): number {
-    const silentMs = this.#running > 0 ? now - this.#heardAt : 0;
-    const inFlightMs = Math.max(this.#tookMs, silentMs) / this.concurrency;
-    const requests = this.#tasks[this.#head]?.requests ?? 1;
+    const silentMs = this.running > 0 ? now - this.#heardAt.now : 0;
+    const inFlightMs = Math.max(this.#took.now, silentMs) / this.concurrency;
+    const requests = this.#live.first?.requests ?? 1;
     return Math.max(inFlightMs, (requests * 1_000) / this.rate);
   }
 
@@ -194,7 +309,7 @@ export class Lane {
 
   /** By one for each quick answer while the limit is what holds the lane back: it doubles with each round. */
   #grow(): void {
-    if (this.#running + 1 < this.concurrency) return;
+    if (this.waiting === 0 && this.running + 1 < this.concurrency) return;
     this.#concurrency = Math.min(this.#concurrency + 1, this.#mostConcurrency);
   }
 
@@ -204,4 +319,8 @@ export class Lane {
     this.#shrunkAt = now;
     this.#concurrency = Math.max(1, this.#concurrency / 2);
   }
+}
+
+function closer(average: number, latest: number): number {
+  return average + (latest - average) * weight;
 }

@@ -1,17 +1,14 @@
 /**
- * One lane per destination, so that destinations share a process without sharing their trouble. Each lane has a
- * concurrency of its own, which follows what its receiver can take, and lanes that have work take turns for what
- * the process may have in flight altogether.
+ * One lane per destination, so that destinations share a process without sharing their trouble. Lanes take turns for
+ * what the process may have in flight, and for the buffer in which deliveries wait for their turn; both are shared in one
+ * way (budget.ts). README.md explains it.
  *
- * What waits is bounded for all lanes together. A lane may hold a share of what is free, so that lanes that do
- * not get on, however many there are, never fill the buffer: the fuller it is, the less each may keep (the dynamic
- * thresholds of shared-memory switches, Choudhury and Hahne, 1998). What a slow lane has no room for is put off,
- * for as long as it will take to get to it. A lane that will be through what it holds in a moment is not put off,
- * and none is while it is this process that is too busy, which makes every lane look slow: then the buffer fills,
- * and reading pauses.
+ * What a slow lane has no room for in the buffer is deferred. A lane that keeps up is never deferred: where such lanes
+ * fill the buffer, reading pauses until they have made room, which takes a moment.
  */
-import { Lane, type Signal, type Task } from './lane.ts';
-import { watchLoop } from './loop.ts';
+import type { BreakerState, Permission } from './breaker.ts';
+import { Budget } from './budget.ts';
+import { Lane, type Feedback, type Moment, type Task } from './lane.ts';
 
 export interface LaneLimits {
   /** Tasks in flight for one destination, at most. */
@@ -26,16 +23,36 @@ export interface LaneLimits {
 export interface SubmitOptions {
   /** It comes back from a tier, and goes before those that come now. */
   readonly returned?: boolean;
+  /** It gives way to live traffic: a replay, or what is brought forward. */
+  readonly background?: boolean;
   /** The destination's limit, in requests a second. */
   readonly rateLimit?: number;
 }
 
-/** Of what is free, the part that one lane may hold. */
-const share = 0.5;
-/** A lane always has room for so many, so that it does not run dry between two fetches. */
-const alwaysWaiting = 8;
-/** A lane that gets through what it holds within this is busy, not slow. */
-const patienceMs = 1_000;
+export interface LanesOptions {
+  /** Told when reading of live or background deliveries should pause, and when it may go on. */
+  readonly onPressure?: (kind: 'live' | 'background', high: boolean) => void;
+  readonly onBreaker?: (change: BreakerChange) => void;
+  /** Milliseconds for which this process has had nothing to do. */
+  readonly idleMs?: () => number;
+}
+
+export interface BreakerChange {
+  readonly lane: string;
+  readonly url: string;
+  readonly state: BreakerState;
+}
+
+/** The parts that only lanes with quick answers may use. */
+const reserve = { inFlight: 0.25, waiting: 0.5 };
+/** Bodies in flight, at most. */
+const bytesInFlight = 32 * 2 ** 20;
+/** What may wait in the background, as a part of what may wait altogether. */
+const backgroundPart = 0.25;
+/** Probes of open breakers, as a part of what may be in flight. */
+const probePart = 0.125;
+/** Reading that was paused goes on when the buffer is no fuller than this. */
+const resumeAt = 0.75;
 /** While reading is paused, how often to look which lanes have turned out to be slow. */
 const pressureCheckMs = 100;
 /** Beyond 1,000 lanes, those with nothing in them are forgotten now and then. */
@@ -43,60 +60,106 @@ const lanesBeforeForgetting = 1_000;
 
 export class Lanes {
   readonly #limits: LaneLimits;
-  readonly #onPressure: (high: boolean) => void;
-  readonly #isBusy: () => boolean;
+  readonly #onPressure: (kind: 'live' | 'background', high: boolean) => void;
+  readonly #onBreaker: (change: BreakerChange) => void;
+  readonly #idleMs: () => number;
   readonly #lanes = new Map<string, Lane>();
+  #forgetAt = lanesBeforeForgetting;
   /** Lanes that may start a task now, in the order of their turns. */
   readonly #ready = new Set<Lane>();
-  /** Lanes whose rate limit lets them go on later. */
+  /** Lanes that could, and have to wait until others give back what they hold. */
+  readonly #crowdedOut = new Set<Lane>();
+  /** Lanes whose rate limit, or receiver, lets them go on later. */
   readonly #limited = new Map<Lane, NodeJS.Timeout>();
-  #running = 0;
-  #waiting = 0;
-  #waitingBytes = 0;
+  readonly #inFlight: Budget;
+  readonly #live: Budget;
+  readonly #background: Budget;
+  readonly #breakers = { open: 0, 'half-open': 0 };
   #pressure: NodeJS.Timeout | undefined;
+  #backgroundPressure = false;
   #held = false;
   #stopped = false;
   #onIdle: (() => void) | undefined;
 
-  /**
-   * @param onPressure told when reading should pause, and when it may go on
-   * @param isBusy whether this process has no time to spare
-   */
   constructor(
     limits: LaneLimits,
-    onPressure: (high: boolean) => void = () => undefined,
-    isBusy: () => boolean = watchLoop(),
+    {
+      onPressure = () => undefined,
+      onBreaker = () => undefined,
+      idleMs = () => performance.eventLoopUtilization().idle,
+    }: LanesOptions = {},
   ) {
     this.#limits = limits;
     this.#onPressure = onPressure;
-    this.#isBusy = isBusy;
+    this.#onBreaker = onBreaker;
+    this.#idleMs = idleMs;
+    const waiting = { count: limits.waiting, bytes: limits.waitingBytes };
+    this.#inFlight = new Budget({ count: limits.total, bytes: bytesInFlight }, reserve.inFlight);
+    this.#live = new Budget(waiting, reserve.waiting);
+    this.#background = new Budget(
+      { count: waiting.count * backgroundPart, bytes: waiting.bytes * backgroundPart },
+      reserve.waiting,
+    );
   }
 
   get running(): number {
-    return this.#running;
+    return this.#inFlight.count;
   }
 
   get waiting(): number {
-    return this.#waiting;
+    return this.#live.count + this.#background.count;
   }
 
-  /** Runs `task` when it is its turn, in the order of its lane; or puts it off, where the lane is slow and full. */
-  submit(name: string, task: Task, { returned = false, rateLimit = Infinity }: SubmitOptions = {}): void {
+  /** Runs `task` when it is its turn, in the order of its lane; or defers it, where the lane is slow and full. */
+  submit(
+    name: string,
+    task: Task,
+    { returned = false, background = false, rateLimit = Infinity }: SubmitOptions = {},
+  ): void {
     if (this.#stopped) return;
-    const now = performance.now();
-    const lane = this.#laneOf(name, now);
+    const lane = this.#laneOf(name);
+    const at = this.#moment();
     lane.limitRate(rateLimit);
-    if (!this.#hasRoom(lane, returned, now)) {
-      task.putOff(lane.promise(now));
+    if (!this.#hasRoom(lane, { returned, background }, at)) {
+      task.defer(lane.promise(at.now));
       return;
     }
-    lane.push(task);
-    this.#count(1, task.bytes);
-    this.#schedule(lane, now);
+    lane.push(task, background);
+    (background ? this.#background : this.#live).take(task.bytes);
+    this.#watchPressure();
+    this.#schedule(lane, at.now);
     this.#startSome();
   }
 
-  /** Whether everything waits where it is: nothing starts, and nothing is put off. */
+  /** Whether nothing would be sent to this URL now. */
+  parks(name: string, url: string): boolean {
+    return this.#lanes.get(name)?.breaker(url).parks(performance.now()) ?? false;
+  }
+
+  /** Whether to send a request to this URL. Whoever is told `send` or `probe` has to `report`. */
+  ask(name: string, url: string): Permission {
+    const breaker = this.#laneOf(name).breaker(url);
+    const isCrowded = this.#breakers['half-open'] >= Math.max(1, this.#limits.total * probePart);
+    if (breaker.state !== 'closed' && isCrowded) return 'park';
+    return breaker.ask(performance.now());
+  }
+
+  /** Tells whether the URL is well. */
+  report(name: string, url: string, succeeded: boolean): void {
+    this.#laneOf(name).breaker(url).report(succeeded, performance.now());
+  }
+
+  /** In how many milliseconds the one delivery that asks first is to come back as the next probe; undefined for others. */
+  claimProbe(name: string, url: string): number | undefined {
+    return this.#laneOf(name).breaker(url).claimProbe(performance.now());
+  }
+
+  /** URLs whose breaker is in this state. */
+  countBreakers(state: 'open' | 'half-open'): number {
+    return this.#breakers[state];
+  }
+
+  /** Whether everything waits where it is: nothing starts, and nothing is deferred. */
   get held(): boolean {
     return this.#held;
   }
@@ -105,8 +168,15 @@ export class Lanes {
     this.#held = true;
   }
 
+  /** Goes on, without what belongs to another member now. */
   release(): void {
     this.#held = false;
+    for (const lane of this.#lanes.values()) {
+      const lost = lane.dropLost();
+      for (const { bytes } of lost.live) this.#live.giveBack(bytes);
+      for (const { bytes } of lost.background) this.#background.giveBack(bytes);
+    }
+    this.#watchPressure();
     this.#startSome();
   }
 
@@ -116,79 +186,92 @@ export class Lanes {
     clearInterval(this.#pressure);
     for (const timer of this.#limited.values()) clearTimeout(timer);
     this.#ready.clear();
-    if (this.#running === 0) return;
+    if (this.running === 0) return;
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });
   }
 
-  #laneOf(name: string, now: number): Lane {
+  #moment(): Moment {
+    return { now: performance.now(), idle: this.#idleMs() };
+  }
+
+  #laneOf(name: string): Lane {
     let lane = this.#lanes.get(name);
     if (!lane) {
-      if (this.#lanes.size >= lanesBeforeForgetting) this.#forgetIdle(now);
-      this.#lanes.set(name, (lane = new Lane(this.#limits.perLane)));
+      if (this.#lanes.size >= this.#forgetAt) this.#forgetIdle();
+      lane = new Lane(this.#limits.perLane, (url, state, before) => {
+        if (before !== 'closed') this.#breakers[before] -= 1;
+        if (state !== 'closed') this.#breakers[state] += 1;
+        this.#onBreaker({ lane: name, url, state });
+      });
+      this.#lanes.set(name, lane);
     }
     return lane;
   }
 
-  #forgetIdle(now: number): void {
-    for (const [name, lane] of this.#lanes) if (lane.idle(now)) this.#lanes.delete(name);
+  #forgetIdle(): void {
+    const now = performance.now();
+    for (const [name, lane] of this.#lanes) if (lane.isForgettable(now)) this.#lanes.delete(name);
+    this.#forgetAt = Math.max(lanesBeforeForgetting, this.#lanes.size * 2);
   }
 
-  #hasRoom(lane: Lane, returned: boolean, now: number): boolean {
-    if (this.#held || lane.waiting < alwaysWaiting || !this.#isSlow(lane, now)) return true;
-    return this.#withinShare(lane) && (returned || !lane.owes(now));
+  #hasRoom(
+    lane: Lane,
+    { returned, background }: { readonly returned: boolean; readonly background: boolean },
+    at: Moment,
+  ): boolean {
+    if (this.#held || lane.keepsUp(at)) return true;
+    const isNext = returned || background || !lane.owes(at.now);
+    return isNext && this.#withinShare(lane, background);
   }
 
-  #isSlow(lane: Lane, now: number): boolean {
-    return lane.waitMs(now) > patienceMs && !this.#isBusy();
+  #withinShare(lane: Lane, background: boolean): boolean {
+    return background
+      ? this.#background.admits(lane.waitingBackground, 'slow')
+      : this.#live.admits(lane.waitingLive, 'slow');
   }
 
-  #withinShare(lane: Lane): boolean {
-    return (
-      lane.waiting < (this.#limits.waiting - this.#waiting) * share &&
-      lane.waitingBytes < (this.#limits.waitingBytes - this.#waitingBytes) * share
-    );
-  }
-
-  #count(tasks: number, bytes: number): void {
-    this.#waiting += tasks;
-    this.#waitingBytes += bytes;
-    const fill = Math.max(
-      this.#waiting / this.#limits.waiting,
-      this.#waitingBytes / this.#limits.waitingBytes,
-    );
+  #watchPressure(): void {
+    const { fill } = this.#live;
     if (fill >= 1 && !this.#pressure) {
       this.#pressure = setInterval(() => {
         this.#relieve();
       }, pressureCheckMs);
-      this.#onPressure(true);
-    } else if (fill < 0.5 && this.#pressure) {
+      this.#onPressure('live', true);
+    } else if (fill <= resumeAt && this.#pressure) {
       clearInterval(this.#pressure);
       this.#pressure = undefined;
-      this.#onPressure(false);
+      this.#onPressure('live', false);
     }
+    const isHigh = this.#background.fill >= (this.#backgroundPressure ? resumeAt : 1);
+    if (isHigh === this.#backgroundPressure) return;
+    this.#backgroundPressure = isHigh;
+    this.#onPressure('background', isHigh);
   }
 
-  /** Puts off what lanes hold beyond their share that have turned out to be slow since they took it in. */
+  /** Defers what lanes hold beyond their share that have turned out to be slow since they took it in. */
   #relieve(): void {
     if (this.#held) return;
-    const now = performance.now();
+    const at = this.#moment();
     for (const lane of this.#lanes.values()) {
-      while (lane.waiting > alwaysWaiting && !this.#withinShare(lane) && this.#isSlow(lane, now)) {
+      while (lane.waitingLive.count > 0 && !this.#withinShare(lane, false) && !lane.keepsUp(at)) {
         const task = lane.dropLast();
         if (!task) break;
-        this.#count(-1, -task.bytes);
-        task.putOff(lane.promise(now));
+        this.#live.giveBack(task.bytes);
+        task.defer(lane.promise(at.now));
       }
     }
+    this.#watchPressure();
   }
 
   /** Gives the lane a turn, now or when its rate limit lets it go on. */
   #schedule(lane: Lane, now: number): void {
     const delayMs = lane.startsIn(now);
-    if (delayMs === 0) this.#ready.add(lane);
-    else if (delayMs !== Infinity && !this.#limited.has(lane)) {
+    if (delayMs === 0) {
+      this.#crowdedOut.delete(lane);
+      this.#ready.add(lane);
+    } else if (delayMs !== Infinity && !this.#limited.has(lane)) {
       const timer = setTimeout(() => {
         this.#limited.delete(lane);
         this.#schedule(lane, performance.now());
@@ -201,31 +284,53 @@ export class Lanes {
   #startSome(): void {
     if (this.#stopped || this.#held) return;
     for (const lane of this.#ready) {
-      if (this.#running >= this.#limits.total) return;
       // To the back of the turns; a lane with nothing to start leaves them.
       this.#ready.delete(lane);
-      const now = performance.now();
-      if (lane.startsIn(now) > 0) {
-        this.#schedule(lane, now);
+      const at = this.#moment();
+      if (lane.startsIn(at.now) > 0) {
+        this.#schedule(lane, at.now);
         continue;
       }
-      const task = lane.start(now);
-      if (!task) continue;
-      this.#count(-1, -task.bytes);
-      this.#running += 1;
-      this.#schedule(lane, now);
-      void task.run().then((signal) => {
-        this.#finished(lane, signal, now);
+      if (!this.#inFlight.admits(lane.inFlight, lane.standing(at))) {
+        this.#crowdedOut.add(lane);
+        continue;
+      }
+      const started = lane.start(at);
+      if (!started) continue;
+      const { task, background } = started;
+      (background ? this.#background : this.#live).giveBack(task.bytes);
+      this.#inFlight.take(task.bytes);
+      this.#schedule(lane, at.now);
+      void task.run().then((feedback) => {
+        this.#finished(lane, started, feedback, at);
       });
     }
+    this.#watchPressure();
   }
 
-  #finished(lane: Lane, signal: Signal, startedAt: number): void {
-    const now = performance.now();
-    this.#running -= 1;
-    lane.finished(signal, now - startedAt, now);
-    if (this.#running === 0) this.#onIdle?.();
-    this.#schedule(lane, now);
+  #finished(
+    lane: Lane,
+    started: { readonly task: Task; readonly background: boolean },
+    feedback: Feedback,
+    startedAt: Moment,
+  ): void {
+    const at = this.#moment();
+    this.#inFlight.giveBack(started.task.bytes);
+    lane.finished(started, feedback, startedAt, at);
+    if (this.running === 0) this.#onIdle?.();
+    this.#letIn();
+    this.#schedule(lane, at.now);
     this.#startSome();
+  }
+
+  /** One place is free, and the first that it is offered to may not need it any more. */
+  #letIn(): void {
+    let turns = 2;
+    for (const lane of this.#crowdedOut) {
+      if (turns === 0) return;
+      turns -= 1;
+      this.#crowdedOut.delete(lane);
+      this.#ready.add(lane);
+    }
   }
 }

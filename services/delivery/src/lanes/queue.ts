@@ -1,0 +1,58 @@
+/** The tasks of a lane that wait, first come, first served. */
+import type { Task } from './lane.ts';
+
+export class TaskQueue {
+  /** Those before `#head` have been taken. */
+  #tasks: Task[] = [];
+  #head = 0;
+  #bytes = 0;
+
+  get count(): number {
+    return this.#tasks.length - this.#head;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get first(): Task | undefined {
+    return this.#tasks[this.#head];
+  }
+
+  push(task: Task): void {
+    this.#tasks.push(task);
+    this.#bytes += task.bytes;
+  }
+
+  takeFirst(): Task | undefined {
+    const task = this.#tasks[this.#head];
+    if (!task) return undefined;
+    this.#head += 1;
+    this.#bytes -= task.bytes;
+    // Taking from the front of an array is slow; the front is cut off now and then.
+    if (this.#head >= 256 && this.#head * 2 >= this.#tasks.length) {
+      this.#tasks.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return task;
+  }
+
+  takeLast(): Task | undefined {
+    if (this.count === 0) return undefined;
+    const task = this.#tasks.pop();
+    if (task) this.#bytes -= task.bytes;
+    return task;
+  }
+
+  /** Takes out all whose partition belongs to another member now. */
+  takeLost(): readonly Task[] {
+    const waiting = this.#tasks.slice(this.#head);
+    const lost = waiting.filter((task) => task.lost);
+    if (lost.length > 0) {
+      this.#tasks = waiting.filter((task) => !task.lost);
+      this.#head = 0;
+      for (const { bytes } of lost) this.#bytes -= bytes;
+    }
+    return lost;
+  }
+}
