@@ -1,0 +1,206 @@
+/**
+ * A URL that fails is left alone, and nothing else is: what a circuit breaker and `Retry-After` hold back, what they do
+ * not, and what becomes of what waited. All tests share one service.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Destination } from '@tailrace/config';
+import type { Delivery } from '@tailrace/topics';
+import * as answers from '../support/answers.ts';
+import { deliveriesAmong, deliveriesFor, fatesOf, publishAll, undisturbed } from '../support/crowd.ts';
+import { destinationOf, newDelivery, openDeliveryStage, type DeliveryStage } from '../support/delivery.ts';
+import { eventually } from '../support/kafka-client.ts';
+import { closedPort, startReceiver, type ReceivedRequest } from '../support/receiver.ts';
+
+/** Long enough that no delivery is at its end before a breaker has opened. */
+const scheduleMs = [1_000, 2_000, ...Array.from({ length: 14 }, () => 5_000)];
+const tiersMs = [...new Set(scheduleMs)];
+/** Until a breaker has opened, or until what waited for one has arrived. */
+const withinMs = 80_000;
+/** Of one clock that two processes read, and of a timer that rounds down. */
+const clockErrorMs = 5;
+
+let stage: DeliveryStage;
+before(async () => {
+  stage = await openDeliveryStage({
+    scheduleMs,
+    env: { TAILRACE_DELIVERY_TIMEOUT: '5s', TAILRACE_RETRY_WINDOW: '10m' },
+  });
+  await stage.startReplica();
+});
+after(() => stage[Symbol.asyncDispose]());
+
+/** Records of the destination that wait, or waited, in tiers because a breaker was open. */
+async function parked(destination: Destination): Promise<Delivery[]> {
+  const tiers = await Promise.all(tiersMs.map((tierMs) => stage.watch(stage.names.retryTier(tierMs))));
+  await Promise.all(tiers.map((tier) => tier.refresh()));
+  return deliveriesAmong(
+    tiers.flatMap(({ items }) => items),
+    [destination],
+  ).filter(({ reason }) => reason === 'circuit-open');
+}
+
+/** Sends deliveries to it, a few at a time, until its breaker has opened; gives all of them. */
+async function feedUntilParked(destination: Destination): Promise<Delivery[]> {
+  const sent: Delivery[] = [];
+  const deadline = performance.now() + withinMs;
+  while ((await parked(destination)).length === 0) {
+    assert.ok(performance.now() < deadline, 'its breaker has not opened');
+    const some = sent.length < 100 ? deliveriesFor([destination], 5) : [];
+    await publishAll(stage, some);
+    sent.push(...some);
+    await wait(250);
+  }
+  return sent;
+}
+
+/** A destination that has failed until its breaker opened, and then got `waiting` more. */
+async function parkedAt(
+  url: string,
+  waiting: number,
+): Promise<{ destination: Destination; deliveries: readonly Delivery[] }> {
+  const destination = destinationOf([url]);
+  await stage.configure(destination);
+  const sent = await feedUntilParked(destination);
+  const more = deliveriesFor([destination], waiting);
+  await publishAll(stage, more);
+  const wanted = new Set(more.map(({ deliveryId }) => deliveryId));
+  // One of them may have become a probe.
+  await eventually(
+    async () => {
+      const ids = (await parked(destination)).map(({ deliveryId }) => deliveryId);
+      return new Set(ids.filter((id) => wanted.has(id))).size;
+    },
+    (count) => count >= waiting - 5,
+    withinMs,
+  );
+  return { destination, deliveries: [...sent, ...more] };
+}
+
+/** A step of the schedule is for an attempt. */
+function assertNoStepIsLost(waiting: readonly Delivery[]): void {
+  const wrong = waiting.filter(({ step, attempt }) => step !== attempt);
+  assert.equal(wrong.length, 0, `${wrong.length} of ${waiting.length} lost a step of their schedule`);
+}
+
+function bodiesOf(sent: readonly { readonly body: Buffer }[]): string[] {
+  return sent.map(({ body }) => body.toString()).sort();
+}
+
+/** Resolves once each of them has been answered with 200, and asserts that each was so once. */
+async function eachArrivesOnce(
+  taken: { waitFor(count: number, timeoutMs: number): Promise<readonly ReceivedRequest[]> },
+  deliveries: readonly Delivery[],
+): Promise<void> {
+  const requests = await taken.waitFor(deliveries.length, withinMs);
+  assert.deepEqual(bodiesOf(requests), bodiesOf(deliveries));
+}
+
+describe('a receiver that fails', { concurrency: true }, () => {
+  test('does not hold back another destination of its origin', async () => {
+    await using receiver = await startReceiver({
+      answer: ({ path }) => answers.status(path === '/good' ? 200 : 500),
+    });
+    const [bad, good] = [destinationOf([`${receiver.url}/bad`]), destinationOf([`${receiver.url}/good`])];
+    await stage.configure(bad, good);
+    await feedUntilParked(bad);
+    const deliveries = deliveriesFor([good], 200);
+    await publishAll(stage, deliveries);
+    const isGood = ({ path }: ReceivedRequest): boolean => path === '/good';
+    const requests = await receiver.waitFor((all) => all.filter(isGood).length >= 200, withinMs);
+    assert.deepEqual(bodiesOf(requests.filter(isGood)), bodiesOf(deliveries));
+    assert.deepEqual(await fatesOf(stage, tiersMs, [good]), undisturbed);
+  });
+
+  test('four times of five is slowed down and not cut off', async () => {
+    const count = 60;
+    await using receiver = await startReceiver({
+      answer: (_request, nth) => answers.status(nth % 5 === 0 ? 200 : 500),
+    });
+    const destination = destinationOf([receiver.url]);
+    await stage.configure(destination);
+    await publishAll(stage, deliveriesFor([destination], count));
+    await receiver.waitFor(200, withinMs);
+    const { waited, died } = await fatesOf(stage, tiersMs, [destination]);
+    assert.deepEqual([waited['circuit-open'], died['circuit-open']], [undefined, undefined]);
+  });
+
+  test('is asked by one request at a time, and gets each delivery once when it has recovered', async () => {
+    let [recovered, opened] = [false, false];
+    let [inFlight, mostInFlight, probes] = [0, 0, 0];
+    await using receiver = await startReceiver({
+      answer: () => {
+        const answer = answers.status(recovered ? 200 : 500);
+        inFlight += 1;
+        if (opened && !recovered) {
+          probes += 1;
+          mostInFlight = Math.max(mostInFlight, inFlight);
+        }
+        return answers.delayed(300, (response) => {
+          inFlight -= 1;
+          answer(response);
+        });
+      },
+    });
+    const destination = destinationOf([receiver.url]);
+    await stage.configure(destination);
+    const sent = await feedUntilParked(destination);
+    // What was on its way when it opened is no probe.
+    await eventually(
+      () => inFlight,
+      (count) => count === 0,
+      withinMs,
+    );
+    opened = true;
+    const more = deliveriesFor([destination], 200);
+    await publishAll(stage, more);
+    await eventually(
+      () => probes,
+      (count) => count >= 2,
+      withinMs,
+    );
+    assert.equal(mostInFlight, 1);
+    assert.ok(probes < 10, `${probes} requests while 200 deliveries were there`);
+    assertNoStepIsLost(await parked(destination));
+    const before = receiver.requests.length;
+    recovered = true;
+    const deliveries = [...sent, ...more];
+    const all = await receiver.waitFor(before + deliveries.length, withinMs);
+    assert.deepEqual(bodiesOf(all.slice(before)), bodiesOf(deliveries));
+    assert.deepEqual((await fatesOf(stage, tiersMs, [destination])).died, {});
+  });
+
+  test('to connect keeps no delivery from arriving once when it is there again', async () => {
+    const port = await closedPort();
+    const { destination, deliveries } = await parkedAt(`http://127.0.0.1:${port}`, 200);
+    assertNoStepIsLost(await parked(destination));
+    await using receiver = await startReceiver({ port });
+    await eachArrivesOnce(receiver, deliveries);
+    assert.deepEqual((await fatesOf(stage, tiersMs, [destination])).died, {});
+  });
+});
+
+for (const status of [429, 503]) {
+  test(`Retry-After of a ${status} holds back the destination, and not only the one delivery`, async () => {
+    let answeredAt = NaN;
+    await using receiver = await startReceiver({
+      answer: (_request, nth) => (response) => {
+        if (nth === 1) answeredAt = Date.now();
+        answers.status(nth === 1 ? status : 200, nth === 1 ? { 'retry-after': '2' } : {})(response);
+      },
+    });
+    const destination = destinationOf([receiver.url]);
+    await stage.configure(destination);
+    const first = newDelivery(destination.id);
+    await stage.publish(first);
+    // The service has the answer, and so knows of the wait, when the retry is written.
+    await stage.recordOf(stage.names.retryTier(2_000), first);
+    const others = deliveriesFor([destination], 20);
+    await publishAll(stage, others);
+    const [, ...later] = await receiver.waitFor(1 + 1 + others.length, withinMs);
+    assert.deepEqual(bodiesOf(later), bodiesOf([first, ...others]));
+    const early = later.filter(({ receivedAt }) => receivedAt < answeredAt + 2_000 - clockErrorMs);
+    assert.equal(early.length, 0, `${early.length} of ${later.length} requests came before their time`);
+  });
+}

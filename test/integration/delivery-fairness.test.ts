@@ -1,0 +1,215 @@
+/**
+ * Many bad destinations beside good ones, in small: who is attempted, who is deferred, who dies. Nothing here is about
+ * how long anything takes: what is slow is held by the test itself, until the others are through.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import * as answers from '../support/answers.ts';
+import {
+  closedGate,
+  crowdOf,
+  deliveriesFor,
+  fatesOf,
+  publishAll,
+  undisturbed,
+  type Fates,
+} from '../support/crowd.ts';
+import { destinationOf, openDeliveryStage, patientMs, type DeliveryStage } from '../support/delivery.ts';
+import { eventually } from '../support/kafka-client.ts';
+import { startReceiver } from '../support/receiver.ts';
+import type { Destination } from '@tailrace/config';
+
+const scheduleMs = [1_000, 2_000, 10_000];
+
+/** Exchanges that the test does not answer outlast it, so that none of them ends while the others are looked at. */
+async function startStage(): Promise<DeliveryStage> {
+  const stage = await openDeliveryStage({
+    scheduleMs,
+    env: { TAILRACE_DELIVERY_TIMEOUT: '2m', TAILRACE_RETRY_WINDOW: '4m' },
+  });
+  await stage.startReplica();
+  return stage;
+}
+
+function fates(stage: DeliveryStage, ...destinations: readonly Destination[]): Promise<Fates> {
+  return fatesOf(stage, scheduleMs, destinations);
+}
+
+test('300 destinations that their rate limit holds back do not hold back another', async () => {
+  await using stage = await startStage();
+  await using limited = await startReceiver();
+  await using healthy = await startReceiver();
+  // A delivery to five URLs is five requests: at one a second it is one delivery in five seconds.
+  const many = Array.from({ length: 300 }, (_, place) =>
+    destinationOf(
+      ['a', 'b', 'c', 'd', 'e'].map((name) => `${limited.url}/${place}/${name}`),
+      { rateLimit: 1 },
+    ),
+  );
+  const good = destinationOf([healthy.url]);
+  await stage.configure(...many, good);
+  await publishAll(stage, deliveriesFor(many, 9));
+  await limited.waitFor(300 * 5, patientMs);
+  await publishAll(stage, deliveriesFor([good], 500));
+  await healthy.waitFor(500, patientMs);
+  const share = limited.requests.length / (300 * 9 * 5);
+  assert.ok(share < 0.5, `the others had ${share * 100} % of their requests when the last of these came`);
+  assert.deepEqual(await fates(stage, good), undisturbed);
+});
+
+test('260 slow receivers do not hold back another, neither before they answer nor afterwards', async () => {
+  await using stage = await startStage();
+  const gate = closedGate();
+  let answered = 0;
+  await using slow = await startReceiver({
+    answer: () =>
+      gate.answer(
+        answers.delayed(4_000, (response) => {
+          answered += 1;
+          answers.status(200)(response);
+        }),
+      ),
+  });
+  await using healthy = await startReceiver();
+  const many = crowdOf(260, slow.url);
+  const good = destinationOf([healthy.url]);
+  await stage.configure(...many, good);
+  await publishAll(stage, deliveriesFor(many, 20));
+  await publishAll(stage, deliveriesFor([good], 500));
+  await healthy.waitFor(500, patientMs);
+  assert.equal(answered, 0);
+
+  // Now it is known how long they take.
+  gate.open();
+  await eventually(
+    () => answered,
+    (count) => count >= many.length,
+    patientMs,
+  );
+  await publishAll(stage, deliveriesFor([good], 500));
+  await healthy.waitFor(1_000, patientMs);
+  assert.ok(answered < 260 * 20, 'the others still have something to do');
+  assert.deepEqual(await fates(stage, good), undisturbed);
+});
+
+test('600 receivers that never answer do not hold back another, nor one that was never used before', async () => {
+  await using stage = await startStage();
+  await using silent = await startReceiver({ answer: () => answers.never });
+  await using healthy = await startReceiver();
+  await using fresh = await startReceiver();
+  const many = crowdOf(600, silent.url);
+  const good = crowdOf(10, healthy.url);
+  const unused = crowdOf(50, fresh.url);
+  await stage.configure(...many, ...good);
+  await publishAll(stage, deliveriesFor(many, 8));
+  await publishAll(stage, deliveriesFor(good, 50));
+  await healthy.waitFor(500, patientMs);
+  await stage.configure(...unused);
+  await publishAll(stage, deliveriesFor(unused, 1));
+  await fresh.waitFor(unused.length, patientMs);
+  assert.deepEqual(await fates(stage, ...good, ...unused), undisturbed);
+  const { waited } = await fates(stage, ...many);
+  assert.equal(waited['timeout'], undefined, 'no exchange has run out of time yet');
+  // Each of them was tried too: what is not known to be bad gets its first request at once.
+  const tried = new Set(silent.requests.map(({ path }) => path));
+  assert.equal(tried.size, many.length);
+});
+
+test('64 requests that hang at an origin do not hold back another destination of that origin', async () => {
+  await using stage = await startStage();
+  const gate = closedGate();
+  const quick = 1_000;
+  let begun = 0;
+  await using receiver = await startReceiver({
+    answer: ({ path }) => {
+      if (path === '/good') return answers.status(200);
+      begun += 1;
+      return begun <= quick ? answers.status(200) : gate.answer(answers.status(200));
+    },
+  });
+  const slow = destinationOf([`${receiver.url}/slow`]);
+  const good = destinationOf([`${receiver.url}/good`]);
+  await stage.configure(slow, good);
+  // It answers until it may have as many in flight as a destination ever has, and then no more.
+  await publishAll(stage, deliveriesFor([slow], quick + 400));
+  await eventually(
+    () => gate.waiting,
+    (hanging) => hanging >= 64,
+    patientMs,
+  );
+  await publishAll(stage, deliveriesFor([good], 200));
+  await receiver.waitFor(
+    (requests) => requests.filter(({ path }) => path === '/good').length >= 200,
+    patientMs,
+  );
+  assert.ok(gate.waiting >= 64, 'the others still hang');
+  assert.deepEqual(await fates(stage, good), undisturbed);
+});
+
+describe('destinations that keep up', () => {
+  let stage: DeliveryStage;
+  before(async () => {
+    stage = await startStage();
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  test('a burst of 20,000 to one of them: all arrive, and none is deferred', async () => {
+    await using receiver = await startReceiver();
+    const destination = destinationOf([receiver.url]);
+    await stage.configure(destination);
+    await publishAll(stage, deliveriesFor([destination], 20_000));
+    await receiver.waitFor(20_000, 2 * patientMs);
+    assert.deepEqual(await fates(stage, destination), undisturbed);
+  });
+
+  test('a burst of 5,000 to a hundred of them: all arrive, and none is deferred', async () => {
+    await using receiver = await startReceiver();
+    const destinations = crowdOf(100, receiver.url);
+    await stage.configure(...destinations);
+    await publishAll(stage, deliveriesFor(destinations, 50));
+    await receiver.waitFor(5_000, patientMs);
+    assert.deepEqual(await fates(stage, ...destinations), undisturbed);
+  });
+
+  test('5,000 that are replayed do not hold back what is live, of their own destination or of another', async () => {
+    const gate = closedGate();
+    const isLive = new Set<string>();
+    let [replayed, arrived] = [0, 0];
+    await using receiver = await startReceiver({
+      answer: ({ body }) => {
+        if (isLive.has(body.toString())) {
+          arrived += 1;
+          return answers.status(200);
+        }
+        replayed += 1;
+        return replayed <= 500 ? answers.status(200) : gate.answer(answers.status(200));
+      },
+    });
+    await using healthy = await startReceiver();
+    const [destination, other] = [destinationOf([receiver.url]), destinationOf([healthy.url])];
+    await stage.configure(destination, other);
+    await publishAll(stage, deliveriesFor([destination], 5_000), stage.names.deliveriesReplay);
+    await eventually(
+      () => gate.waiting,
+      (hanging) => hanging > 0,
+      patientMs,
+    );
+    const live = deliveriesFor([destination], 200);
+    for (const { body } of live) isLive.add(body.toString());
+    await publishAll(stage, [...live, ...deliveriesFor([other], 200)]);
+    await healthy.waitFor(200, patientMs);
+    await eventually(
+      () => arrived,
+      (count) => count >= live.length,
+      patientMs,
+    );
+    assert.ok(gate.waiting > 0, 'the replay still hangs');
+    gate.open();
+    await eventually(
+      () => replayed,
+      (count) => count >= 5_000,
+      patientMs,
+    );
+    assert.deepEqual(await fates(stage, other), undisturbed);
+  });
+});
