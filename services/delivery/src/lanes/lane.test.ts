@@ -32,8 +32,8 @@ function finish(lane: Lane, task: Started, signal: Signal, from: number, now: nu
   lane.finished(task, { signal }, at(from), at(now));
 }
 
-function pushMany(lane: Lane, count: number): void {
-  for (let task = 0; task < count; task += 1) lane.push(waitingTask);
+function pushMany(lane: Lane, count: number, now = 0): void {
+  for (let task = 0; task < count; task += 1) lane.push(waitingTask, at(now));
 }
 
 /** Runs rounds of as many tasks as the lane takes at once, each ending with `signal` after `tookMs`. */
@@ -98,7 +98,7 @@ test('it does not grow while fewer are in flight than may be', () => {
   const lane = new Lane(64);
   const first = runRounds(lane, 2, 'quick', 10, 0);
   for (let now = first; now < first + 1_000; now += 10) {
-    lane.push(waitingTask);
+    lane.push(waitingTask, at(0));
     finish(lane, start(lane, now), 'quick', now, now + 10);
   }
   assert.equal(lane.concurrency, 4);
@@ -140,7 +140,7 @@ describe('how long what waits will take', () => {
   test('is what a rate limit makes it', () => {
     const lane = new Lane(8);
     lane.limitRate(10);
-    for (let count = 0; count < 100; count += 1) lane.push({ ...waitingTask, requests: 2 });
+    for (let count = 0; count < 100; count += 1) lane.push({ ...waitingTask, requests: 2 }, at(0));
     assert.equal(lane.waitMs(0), 20_000);
   });
 });
@@ -185,9 +185,9 @@ describe('whether a lane keeps up', () => {
   test('is so while it needs less than a second for what it holds, at all the concurrency it may have', () => {
     const lane = new Lane(64);
     const now = runRounds(lane, 1, 'quick', 20, 0);
-    pushMany(lane, 1_000);
+    pushMany(lane, 1_000, now);
     assert.ok(lane.keepsUp(at(now)));
-    pushMany(lane, 64 * 1_000);
+    pushMany(lane, 3_000, now);
     assert.ok(!lane.keepsUp(at(now)));
   });
 
@@ -200,28 +200,63 @@ describe('whether a lane keeps up', () => {
     assert.ok(lane.keepsUp({ now: 2_000, idle: 20 }));
   });
 
-  test('is not so where it is limited, fails, has fallen silent, or wants to be left alone', () => {
+  test('is so also where its receiver pauses for a moment, and some answers are late', () => {
+    const { lane, now } = grownLane(64);
+    pushMany(lane, 1_000, now);
+    const late = startAll(lane, now);
+    assert.ok(lane.keepsUp(at(now + 2_900)));
+    for (const task of late) finish(lane, task, 'steady', now, now + 2_900);
+    assert.ok(lane.keepsUp(at(now + 2_900)));
+  });
+
+  test('is not so where what waits has waited for long, and the next time for less long', () => {
+    const { lane, now } = grownLane(64);
+    pushMany(lane, 300, now);
+    startAll(lane, now);
+    assert.ok(lane.keepsUp(at(now + 3_000)));
+    assert.ok(!lane.keepsUp(at(now + 3_001)));
+    // It has got through, and is at it again.
+    const later = now + 5_000;
+    while (lane.dropLast());
+    pushMany(lane, 1, later);
+    assert.ok(lane.keepsUp(at(later + 300)));
+    assert.ok(!lane.keepsUp(at(later + 400)));
+  });
+
+  test('begins anew where it could do nothing for no fault of its receiver', () => {
+    const { lane, now } = grownLane(64);
+    pushMany(lane, 300, now);
+    lane.beginAnew(at(now + 10_000));
+    assert.ok(lane.keepsUp(at(now + 10_000)));
+  });
+
+  test('is not so where it is limited, fails, or wants to be left alone', () => {
     const limited = grownLane(64);
     limited.lane.limitRate(1);
-    pushMany(limited.lane, 1);
+    pushMany(limited.lane, 1, limited.now);
     assert.ok(!limited.lane.keepsUp(at(limited.now)));
 
     const failing = grownLane(64);
     const failedAt = runRounds(failing.lane, 5, 'failed', 10, failing.now);
     assert.ok(!failing.lane.keepsUp(at(failedAt)));
 
-    const silent = grownLane(64);
-    pushMany(silent.lane, 10);
-    start(silent.lane, silent.now);
-    assert.ok(silent.lane.keepsUp(at(silent.now + 500)));
-    assert.ok(!silent.lane.keepsUp(at(silent.now + 501)));
-
     const left = grownLane(64);
-    pushMany(left.lane, 10);
+    pushMany(left.lane, 10, left.now);
     const task = start(left.lane, left.now);
     left.lane.finished(task, { signal: 'overloaded', retryAfterMs: 5_000 }, at(left.now), at(left.now));
     assert.ok(!left.lane.keepsUp(at(left.now)));
   });
+});
+
+test('a receiver that has fallen silent, or takes for ever, is not quick', () => {
+  const { lane, now } = grownLane(64);
+  assert.equal(lane.standing(at(now)), 'quick');
+  pushMany(lane, 1, now);
+  start(lane, now);
+  assert.equal(lane.standing(at(now + 500)), 'quick');
+  assert.equal(lane.standing(at(now + 501)), 'slow');
+  const slow = grownLane(64, 4_000);
+  assert.equal(slow.lane.standing(at(slow.now)), 'slow');
 });
 
 describe('the background', () => {
@@ -230,8 +265,8 @@ describe('the background', () => {
   test('gives way to live tasks, but for every fourth turn', () => {
     const { lane, now } = grownLane(1);
     for (let count = 0; count < 8; count += 1) {
-      lane.push(waitingTask);
-      lane.push(background, true);
+      lane.push(waitingTask, at(0));
+      lane.push(background, at(0), true);
     }
     const turns: boolean[] = [];
     for (let count = 0; count < 8; count += 1) {
@@ -244,7 +279,7 @@ describe('the background', () => {
 
   test('never takes all of a lane', () => {
     const { lane, now } = grownLane(8);
-    for (let count = 0; count < 8; count += 1) lane.push(background, true);
+    for (let count = 0; count < 8; count += 1) lane.push(background, at(0), true);
     assert.equal(startAll(lane, now).length, 4);
   });
 });
@@ -252,7 +287,7 @@ describe('the background', () => {
 test('what belongs to another member leaves the lane', () => {
   const lane = new Lane(8);
   pushMany(lane, 3);
-  for (let count = 0; count < 2; count += 1) lane.push({ ...waitingTask, lost: true });
+  for (let count = 0; count < 2; count += 1) lane.push({ ...waitingTask, lost: true }, at(0));
   assert.equal(lane.dropLost().live.length, 2);
   assert.deepEqual([lane.waiting, lane.waitingLive.bytes], [3, 30]);
 });

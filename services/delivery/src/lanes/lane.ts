@@ -56,12 +56,16 @@ export interface Moment {
 
 /** A dead receiver should hold little from the first second on; one that answers has all it needs after six rounds. */
 const firstConcurrency = 1;
-/** The weight of the latest task in how long tasks take, and in what share of them is quick, or fails. */
+/** The weight of the latest task in how long tasks take, and in what share of them fails. */
 const weight = 0.1;
-/** A lane that gets through what it holds within this is busy, not slow. */
-const patienceMs = 1_000;
-/** A receiver that says nothing for so long is not quick: one that always was, and one that never said anything. */
+/** A lane that should get through what it holds within this is busy, not slow. */
+const busyMs = 1_000;
+/** For how long the first that waits may have waited nevertheless: receivers pause, too. Lost by it, and regained slowly. */
+const patience = { mostMs: 3_000, leastMs: 100, regained: 0.1 };
+/** A receiver that says nothing for so long is not quick: one that was, and one that never said anything. */
 const silence = { quickMs: 500, newMs: 100 };
+/** The shortest time that a task took is remembered for so long, or twice. */
+const memoryMs = 1_000;
 /** After it was shrunk, a lane is not expected to grow to its limit for so long. */
 const shrunkMs = 10_000;
 /** Of tasks that start while live ones wait, every so many are from the background. */
@@ -85,12 +89,17 @@ export class Lane {
   #concurrency: number;
   #shrunkAt = -Infinity;
 
-  /** How long tasks take by either clock, and when the last one ended, or began after a pause. */
-  #took: Moment = { now: 0, idle: 0 };
+  /** How long tasks take, and when the last one ended, or began after a pause. */
+  #tookMs = 0;
   #heardAt: Moment = { now: 0, idle: 0 };
-  /** Of late, the share of tasks that were quick, and that failed; undefined before any ended. */
-  #quickShare: number | undefined;
+  /** By the idle clock, the shortest that one took, of late and in the time before. */
+  readonly #shortest = { lately: Infinity, before: Infinity, since: -Infinity };
+  /** Of late, the share of tasks that came to nothing, and of those that failed; undefined before any ended. */
+  #badShare: number | undefined;
   #failedShare = 0;
+  #patienceLostAt = -Infinity;
+  /** By the idle clock: what waited before does not count. */
+  #waitsSince = -Infinity;
 
   readonly #pace = new Pace();
   /** Requests a second that the destination's configuration allows. */
@@ -188,8 +197,13 @@ export class Lane {
     return missing <= roundingError ? 0 : Math.ceil(((missing - roundingError) / rate) * 1_000);
   }
 
-  push(task: Task, background = false): void {
-    (background ? this.#background : this.#live).push(task);
+  push(task: Task, { idle }: Moment, background = false): void {
+    (background ? this.#background : this.#live).push(task, idle);
+  }
+
+  /** It could do nothing until now, for no fault of its receiver. */
+  beginAnew({ idle }: Moment): void {
+    this.#waitsSince = idle;
   }
 
   /** The task whose turn it is, which counts as running from now on, and what to call when it has ended. */
@@ -239,12 +253,10 @@ export class Lane {
       return;
     }
     const tookMs = at.now - startedAt.now;
-    this.#took = {
-      now: closer(this.#took.now, tookMs),
-      idle: closer(this.#took.idle, at.idle - startedAt.idle),
-    };
-    const isQuick = signal === 'quick' ? 1 : 0;
-    this.#quickShare = this.#quickShare === undefined ? isQuick : closer(this.#quickShare, isQuick);
+    this.#tookMs = closer(this.#tookMs, tookMs);
+    this.#rememberShortest(at.idle - startedAt.idle, at.idle);
+    const isBad = signal === 'quick' || signal === 'steady' ? 0 : 1;
+    this.#badShare = this.#badShare === undefined ? isBad : closer(this.#badShare, isBad);
     this.#failedShare = closer(this.#failedShare, signal === 'failed' ? 1 : 0);
     this.#pace.heard(signal === 'throttled', at.now);
     if (retryAfterMs > 0) this.#leftAloneUntil = Math.max(this.#leftAloneUntil, at.now + retryAfterMs);
@@ -255,23 +267,47 @@ export class Lane {
 
   standing({ idle }: Moment): Standing {
     const silentMs = this.running > 0 ? idle - this.#heardAt.idle : 0;
-    if (this.#quickShare === undefined) return silentMs <= silence.newMs ? 'new' : 'slow';
-    return this.#quickShare >= 0.5 && silentMs <= silence.quickMs ? 'quick' : 'slow';
+    if (this.#badShare === undefined) return silentMs <= silence.newMs ? 'new' : 'slow';
+    const isQuick = this.#badShare <= 0.5 && silentMs <= silence.quickMs && this.#shortestMs() <= busyMs;
+    return isQuick ? 'quick' : 'slow';
   }
 
   /**
-   * Whether its receiver gets through what waits, and one more, in a moment. Of a new one nothing else is known, and one that
-   * answers quickly is believed to take as many at once as it may have.
+   * Whether its receiver gets through what waits, and one more, in a moment: by what it seems to be able to do, and by what it
+   * did. Of a new one nothing is known, and one that answers is believed to take as many at once as it may have.
    */
   keepsUp(at: Moment): boolean {
-    const standing = this.standing(at);
-    if (standing === 'slow' || at.now + patienceMs < this.#leftAloneUntil) return false;
+    if (at.now + busyMs < this.#leftAloneUntil) return false;
     const waiting = this.waiting + 1;
     const requests = this.#live.first?.requests ?? 1;
-    if ((waiting * requests * 1_000) / this.rate > patienceMs) return false;
-    const mayGrow = standing === 'quick' && at.now - this.#shrunkAt > shrunkMs;
+    if ((waiting * requests * 1_000) / this.rate > busyMs) return false;
+    if (this.#badShare === undefined) return this.standing(at) === 'new';
+    if (this.#badShare > 0.5) return false;
+    const mayGrow = at.now - this.#shrunkAt > shrunkMs;
     const inFlight = mayGrow ? this.#mostConcurrency : this.concurrency;
-    return (waiting * this.#took.idle) / inFlight <= patienceMs;
+    if ((waiting * this.#shortestMs()) / inFlight > busyMs) return false;
+    return this.#isPatientWith(at.idle - Math.max(this.#live.since, this.#waitsSince), at.now);
+  }
+
+  /** One that makes others wait again and again has no more patience left than makes a tenth of the time. */
+  #isPatientWith(waitedMs: number, now: number): boolean {
+    const { mostMs, leastMs, regained } = patience;
+    if (waitedMs <= Math.min(mostMs, leastMs + (now - this.#patienceLostAt) * regained)) return true;
+    this.#patienceLostAt = now;
+    return false;
+  }
+
+  #rememberShortest(tookMs: number, idle: number): void {
+    const shortest = this.#shortest;
+    if (idle - shortest.since > memoryMs) {
+      shortest.before = shortest.lately;
+      shortest.lately = tookMs;
+      shortest.since = idle;
+    } else if (tookMs < shortest.lately) shortest.lately = tookMs;
+  }
+
+  #shortestMs(): number {
+    return Math.min(this.#shortest.lately, this.#shortest.before);
   }
 
   /** How long what waits will take; 0 where nothing is known yet. */
@@ -297,7 +333,7 @@ export class Lane {
 
   #msPerTask(now: number): number {
     const silentMs = this.running > 0 ? now - this.#heardAt.now : 0;
-    const inFlightMs = Math.max(this.#took.now, silentMs) / this.concurrency;
+    const inFlightMs = Math.max(this.#tookMs, silentMs) / this.concurrency;
     const requests = this.#live.first?.requests ?? 1;
     return Math.max(inFlightMs, (requests * 1_000) / this.rate);
   }

@@ -124,7 +124,7 @@ export class Lanes {
       task.defer(lane.promise(at.now));
       return;
     }
-    lane.push(task, background);
+    lane.push(task, at, background);
     (background ? this.#background : this.#live).take(task.bytes);
     this.#watchPressure();
     this.#schedule(lane, at.now);
@@ -171,7 +171,9 @@ export class Lanes {
   /** Goes on, without what belongs to another member now. */
   release(): void {
     this.#held = false;
+    const at = this.#moment();
     for (const lane of this.#lanes.values()) {
+      lane.beginAnew(at);
       const lost = lane.dropLost();
       for (const { bytes } of lost.live) this.#live.giveBack(bytes);
       for (const { bytes } of lost.background) this.#background.giveBack(bytes);

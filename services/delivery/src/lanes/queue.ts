@@ -1,9 +1,14 @@
 /** The tasks of a lane that wait, first come, first served. */
 import type { Task } from './lane.ts';
 
+interface Waiting {
+  readonly task: Task;
+  readonly since: number;
+}
+
 export class TaskQueue {
   /** Those before `#head` have been taken. */
-  #tasks: Task[] = [];
+  #tasks: Waiting[] = [];
   #head = 0;
   #bytes = 0;
 
@@ -16,16 +21,21 @@ export class TaskQueue {
   }
 
   get first(): Task | undefined {
-    return this.#tasks[this.#head];
+    return this.#tasks[this.#head]?.task;
   }
 
-  push(task: Task): void {
-    this.#tasks.push(task);
+  /** Since when the first has waited; Infinity where none does. */
+  get since(): number {
+    return this.#tasks[this.#head]?.since ?? Infinity;
+  }
+
+  push(task: Task, since: number): void {
+    this.#tasks.push({ task, since });
     this.#bytes += task.bytes;
   }
 
   takeFirst(): Task | undefined {
-    const task = this.#tasks[this.#head];
+    const task = this.first;
     if (!task) return undefined;
     this.#head += 1;
     this.#bytes -= task.bytes;
@@ -39,7 +49,7 @@ export class TaskQueue {
 
   takeLast(): Task | undefined {
     if (this.count === 0) return undefined;
-    const task = this.#tasks.pop();
+    const task = this.#tasks.pop()?.task;
     if (task) this.#bytes -= task.bytes;
     return task;
   }
@@ -47,9 +57,9 @@ export class TaskQueue {
   /** Takes out all whose partition belongs to another member now. */
   takeLost(): readonly Task[] {
     const waiting = this.#tasks.slice(this.#head);
-    const lost = waiting.filter((task) => task.lost);
+    const lost = waiting.filter(({ task }) => task.lost).map(({ task }) => task);
     if (lost.length > 0) {
-      this.#tasks = waiting.filter((task) => !task.lost);
+      this.#tasks = waiting.filter(({ task }) => !task.lost);
       this.#head = 0;
       for (const { bytes } of lost) this.#bytes -= bytes;
     }
