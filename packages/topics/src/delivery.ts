@@ -35,9 +35,9 @@ export interface Delivery {
   readonly eventName?: string | undefined;
   /** Attempts made so far. */
   readonly attempt: number;
-  /** Steps of the retry schedule taken so far: as many as attempts, and one more for each time it was parked. */
+  /** Steps of the retry schedule taken so far: as many as attempts, but for those that were probes of a dead receiver. */
   readonly step: number;
-  /** How often it was put off because its destination's lane was full. */
+  /** How often in a row it was put off, because its destination's lane was full or its receiver dead. */
   readonly putOff: number;
   /** When a place in the lane was promised to it; only while it is put off. */
   readonly placeAt?: number | undefined;

@@ -19,7 +19,7 @@ const leastShare = 0.8;
 
 /**
  * @param state `step` counts the steps of the schedule, the one just made included; `firstAttemptAt` is when the
- *   first was made, or parked.
+ *   first was made, or the delivery first parked.
  * @param answers of every URL that was still open; never empty.
  */
 export function decide(

@@ -176,7 +176,7 @@ export class Deliverer {
   }
 
   #submit(job: Job, destination: Destination | undefined): void {
-    if (destination && !this.#deps.lanes.held && this.#isDown(job, destination)) {
+    if (destination?.enabled && !this.#deps.lanes.held && this.#isDown(job, destination)) {
       // It asks nothing of its receiver, so it needs no turn.
       this.#park(job, openTargets(job, destination));
       return;

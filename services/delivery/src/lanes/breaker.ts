@@ -77,6 +77,11 @@ export class Breaker {
     else if (this.#state === 'half-open') this.#open(now, Math.min(this.#openForMs * 2, openMs.most));
   }
 
+  /** Its URL is not used any more. */
+  forget(): void {
+    this.#close();
+  }
+
   #count(succeeded: boolean, now: number): void {
     if (succeeded) {
       this.#run = 0;

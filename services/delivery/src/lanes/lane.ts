@@ -70,6 +70,8 @@ const memoryMs = 1_000;
 const shrunkMs = 10_000;
 /** Of tasks that start while live ones wait, every so many are from the background. */
 const backgroundEvery = 4;
+/** Twice as many as a destination has, so that those it had before are forgotten in the end. */
+const mostUrls = 10;
 /** How much of a second's allowance may be used at once. */
 const burstSeconds = 0.1;
 /** An allowance that is short of a request by less than this is a whole one. */
@@ -116,7 +118,7 @@ export class Lane {
   /** Since when some have been owed without a break. */
   #owesSince = 0;
 
-  /** By URL. One that has nothing to remember is not there. */
+  /** By URL, in the order in which they were first used. */
   readonly #breakers = new Map<string, Breaker>();
 
   constructor(
@@ -170,6 +172,11 @@ export class Lane {
   breaker(url: string): Breaker {
     let breaker = this.#breakers.get(url);
     if (!breaker) {
+      const [oldest] = this.#breakers;
+      if (oldest && this.#breakers.size >= mostUrls) {
+        this.#breakers.delete(oldest[0]);
+        oldest[1].forget();
+      }
       breaker = new Breaker((state, before) => {
         this.#onBreaker(url, state, before);
       });

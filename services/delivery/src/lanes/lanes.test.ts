@@ -341,6 +341,14 @@ describe('breakers', () => {
     assert.equal(lanes.countBreakers('open'), 1);
   });
 
+  test('of URLs that a destination had once are forgotten', (t) => {
+    const pass = holdTime(t);
+    const { lanes } = openLanes({ perLane: 1, total: 10 });
+    fail(lanes, 'a', 'first', pass);
+    for (let url = 0; url < 10; url += 1) lanes.ask('a', `${url}`);
+    assert.equal(lanes.countBreakers('open'), 0);
+  });
+
   test('together probe in a part of what may be in flight', (t) => {
     const pass = holdTime(t);
     const { lanes } = openLanes({ perLane: 1, total: 16 });
