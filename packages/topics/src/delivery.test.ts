@@ -45,6 +45,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   destinationId: text,
   type: fc.constantFrom('track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'),
   eventName: maybe(text),
+  acceptedAt: maybe(time),
   attempt: fc.nat(),
   step: fc.nat(),
   putOff: fc.nat(),
@@ -76,6 +77,7 @@ const example: Delivery = {
   destinationId: 'crm',
   type: 'track',
   eventName: 'Käse Gekauft',
+  acceptedAt: Date.UTC(2026, 0, 2, 3, 4, 4),
   attempt: 2,
   step: 3,
   putOff: 1,
@@ -105,6 +107,7 @@ test('the record has the documented headers and nothing for what is not there', 
       type: 'track',
       attempt: '2',
       'event-name': 'Käse Gekauft',
+      'accepted-at': '2026-01-02T03:04:04.000Z',
       step: '3',
       'put-off': '1',
       'first-attempt-at': '2026-01-02T03:04:05.006Z',
@@ -201,6 +204,18 @@ test('a malformed header is a problem, not a guess', () => {
     assert.equal(typeof decoded, 'string', name);
     assert.match(decoded as string, sentence);
   }
+});
+
+test('a time of acceptance that cannot be read is none: it is only measured by', () => {
+  const { headerList, ...content } = consumed(encodeDelivery('deliveries', example));
+  const headers = [...headerList, ['accepted-at', 'lately'] as const];
+  const decoded = decodeDelivery({ ...content, ...readBack(headers) });
+  assert.deepEqual(decoded, {
+    ...example,
+    acceptedAt: undefined,
+    placeAt: undefined,
+    otherHeaders: undefined,
+  });
 });
 
 test('any headers are decoded or refused, never thrown at', () => {

@@ -16,7 +16,7 @@ const identityHeaders = [
 /** What says how far a delivery has come. A replay begins without them. */
 export const progressHeaders: ReadonlySet<string> = new Set([
   ...['attempt', 'step', 'put-off', 'place-at', 'first-attempt-at', 'due-at', 'reason', 'sequence'],
-  ...['closed-urls', 'last-answer', replayedFromHeader],
+  ...['closed-urls', 'last-answer', 'accepted-at', replayedFromHeader],
 ]);
 
 const knownHeaders: ReadonlySet<string> = new Set([...identityHeaders, ...progressHeaders]);
@@ -33,6 +33,8 @@ export interface Delivery {
   readonly type: string;
   /** The name of a track call's event. */
   readonly eventName?: string | undefined;
+  /** When the event was accepted, or replayed. Ages are measured from here; nothing is decided by it. */
+  readonly acceptedAt?: number | undefined;
   /** Attempts made so far. */
   readonly attempt: number;
   /** Steps of the retry schedule taken so far: as many as attempts, but for those that were probes of a dead receiver. */
@@ -89,6 +91,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
     attempt: String(delivery.attempt),
   };
   if (delivery.eventName !== undefined) headers['event-name'] = delivery.eventName;
+  if (delivery.acceptedAt !== undefined) headers['accepted-at'] = formatTime(delivery.acceptedAt);
   if (delivery.step !== delivery.attempt) headers['step'] = String(delivery.step);
   if (delivery.putOff > 0) headers['put-off'] = String(delivery.putOff);
   if (delivery.placeAt !== undefined) headers['place-at'] = formatTime(delivery.placeAt);
@@ -146,6 +149,7 @@ export function decodeDelivery(
     destinationId: required('destination-id'),
     type: required('type'),
     eventName: header('event-name'),
+    acceptedAt: acceptanceIn(header('accepted-at')),
     attempt,
     step: count('step') ?? attempt,
     putOff: count('put-off') ?? 0,
@@ -163,6 +167,12 @@ export function decodeDelivery(
     body: record.value ?? Buffer.alloc(0),
   };
   return problems.length > 0 ? problems.join('; ') : delivery;
+}
+
+/** It is for measuring alone, so one that cannot be read is no reason to give a delivery up. */
+function acceptanceIn(text: string | undefined): number | undefined {
+  const ms = text === undefined ? NaN : Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 function unknownOf(headers: readonly RecordHeader[]): readonly RecordHeader[] | undefined {

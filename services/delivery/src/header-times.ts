@@ -8,9 +8,11 @@
  *   the record was written, so that the retry window ends. One in the past is believed, however long ago it is: a wrong
  *   clock cannot be told from a long absence, and no attempt may be made after the window.
  * - `place-at`: no place is promised further ahead than the retry window.
+ * - `accepted-at`, by which nothing is decided: see measure/acceptance.ts.
  */
 import type { Work } from '@tailrace/kafka';
 import type { Delivery, TopicNames } from '@tailrace/topics';
+import { withAcceptance } from './measure/acceptance.ts';
 
 export interface TimeBounds {
   readonly now: number;
@@ -63,7 +65,8 @@ export class HeaderTimes {
     const { windowMs } = this.#deps;
     const [now, tierMs] = [this.#deps.now(), this.#tierMs(record.topic)];
     const existedAt = (): number => this.#existedAt(record, now);
-    return plausibleTimes(delivery, record.timestamp, { now, tierMs, windowMs, existedAt });
+    const times = plausibleTimes(delivery, record.timestamp, { now, tierMs, windowMs, existedAt });
+    return withAcceptance(times, record.timestamp, now);
   }
 
   /** When a record that waits in a tier should be back. */

@@ -22,6 +22,7 @@ import { type OutgoingRecord, type Publisher, type RecordHeader, type TrackedRec
 import type { FrameReader } from '@tailrace/registry';
 import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
 import type { Log } from '@tailrace/service';
+import { acceptedAt } from './accepted-at.ts';
 import type { Dedupe } from './dedupe.ts';
 import { limitRefreshes } from './freshness.ts';
 import type { RouterObserver } from './observe.ts';
@@ -167,8 +168,9 @@ export function createRouter(deps: RouterDependencies): Router {
     const routed = routings.filter(({ outcome }) => outcome === 'routed');
     if (routed.length === 0) return [];
     const body = Buffer.from(webhookBody(event));
+    const accepted = acceptedAt(Date.parse(event.receivedAt), record.timestamp, Date.now());
     return routed.map(({ destination: { id } }) =>
-      publisher.publish(deliveryRecord(record, event, source, id, body)).then(() => {
+      publisher.publish(deliveryRecord(record, event, source, id, body, accepted)).then(() => {
         observer.created(id);
       }),
     );
@@ -180,6 +182,7 @@ export function createRouter(deps: RouterDependencies): Router {
     source: Source,
     destinationId: string,
     body: Buffer,
+    acceptedAt: number,
   ): OutgoingRecord =>
     encodeDelivery(names.deliveries, {
       deliveryId: deliveryId(source.id, event.messageId, destinationId),
@@ -188,6 +191,7 @@ export function createRouter(deps: RouterDependencies): Router {
       destinationId,
       type: event.type,
       eventName: event.type === 'track' ? event.event : undefined,
+      acceptedAt,
       attempt: 0,
       step: 0,
       putOff: 0,
