@@ -1,3 +1,4 @@
+export { CountsById, unknownId } from './counts.ts';
 export { createHealth, type CheckReport, type Health, type HealthCheck } from './health.ts';
 export {
   brokers,
@@ -18,6 +19,7 @@ export {
 } from './kinds.ts';
 export { createLog, createLogTo, type Log } from './log.ts';
 export { buckets, countUnreadable, createMetrics, watchLag, type Metrics } from './metrics.ts';
+export { type PageMetric, type PageSample } from './metrics-page.ts';
 export { listen, startProbeServer, type ProbeServer } from './probe-server.ts';
 export { exitCodes, runService, type ServiceContext, type ServiceShape } from './run.ts';
 export {

@@ -1,15 +1,19 @@
 /** Prometheus metrics of one process: what a service counts, and what Node and the process say of themselves. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createPages, type MetricsPages } from './metrics-page.ts';
 
 /**
  * Names follow `tailrace_<noun>_<unit>_total` for counters and end in the base unit otherwise (`_seconds`,
- * `_bytes`). Labels come from closed sets: never a user id, a URL or anything a caller chooses.
+ * `_bytes`). Labels come from closed sets: never a user id, a URL or anything a caller chooses. What is counted for
+ * each destination, source or partition belongs on a page of its own, under another name.
  */
 export interface Metrics {
+  /** `read` is called at each scrape, and gives all values; without it the counter is incremented by hand. */
   counter<Label extends string = never>(
     name: string,
     help: string,
     labels?: readonly Label[],
+    read?: Read<Label>,
   ): Counter<Label>;
   /** `read` is called at each scrape, and says all that is to be shown; without it the gauge is set by hand. */
   gauge<Label extends string = never>(
@@ -17,7 +21,7 @@ export interface Metrics {
     help: string,
     options?: {
       readonly labels?: readonly Label[];
-      readonly read?: () => number | readonly Sample<Label>[];
+      readonly read?: Read<Label>;
     },
   ): Gauge<Label>;
   histogram<Label extends string = never>(
@@ -25,11 +29,16 @@ export interface Metrics {
     help: string,
     options: { readonly buckets: readonly number[]; readonly labels?: readonly Label[] },
   ): Histogram<Label>;
-  /** The text of a scrape. */
-  expose(): Promise<{ readonly contentType: string; readonly body: string }>;
+  /** What is counted for each destination, source or partition. */
+  readonly pages: MetricsPages;
+  readonly contentType: string;
+  /** The text of a scrape of `/metrics`. */
+  expose(): Promise<string>;
 }
 
-/** One value of a gauge with labels. */
+type Read<Label extends string> = () => number | readonly Sample<Label>[];
+
+/** One value of a counter or gauge with labels. */
 export interface Sample<Label extends string> {
   readonly labels: Readonly<Record<Label, string>>;
   readonly value: number;
@@ -49,7 +58,21 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   if (options.processMetrics ?? true) collectDefaultMetrics({ register: registry });
   const common = { registers: [registry] };
   return {
-    counter: (name, help, labels = []) => new Counter({ ...common, name, help, labelNames: labels }),
+    counter: (name, help, labels = [], read) =>
+      new Counter({
+        ...common,
+        name,
+        help,
+        labelNames: labels,
+        ...(read && {
+          collect() {
+            const found = read();
+            this.reset();
+            if (typeof found === 'number') this.inc(found);
+            else for (const { labels, value } of found) this.inc(labels, value);
+          },
+        }),
+      }),
     gauge: (name, help, { labels = [], read } = {}) =>
       new Gauge({
         ...common,
@@ -70,7 +93,9 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
       }),
     histogram: (name, help, { buckets, labels = [] }) =>
       new Histogram({ ...common, name, help, buckets: [...buckets], labelNames: labels }),
-    expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    pages: createPages(),
+    contentType: registry.contentType,
+    expose: () => registry.metrics(),
   };
 }
 
@@ -85,7 +110,7 @@ export function countUnreadable(
   };
 }
 
-/** The lag of a service that consumes, by the same name in all of them. */
+/** The lag of a service that consumes, by the same names in all of them: by topic, and by partition on a page. */
 export function watchLag(
   metrics: Metrics,
   consumption: {
@@ -96,14 +121,29 @@ export function watchLag(
     }[];
   },
 ): void {
-  const help =
-    'Records between what is finished and the end of the partition; in a retry tier, those waiting to be due.';
-  metrics.gauge('tailrace_consumer_lag_records', help, {
-    labels: ['topic', 'partition'],
-    read: () =>
-      consumption.partitions.map(({ topic, partition, lag }) => ({
-        labels: { topic, partition: String(partition) },
-        value: lag,
-      })),
+  const what = 'Records between what is finished and the end';
+  const byTopic = (combine: (lags: number, lag: number) => number) => () => {
+    const lags = new Map<string, number>();
+    for (const { topic, lag } of consumption.partitions) lags.set(topic, combine(lags.get(topic) ?? 0, lag));
+    return Array.from(lags, ([topic, value]) => ({ labels: { topic }, value }));
+  };
+  metrics.gauge(
+    'tailrace_consumer_lag_records',
+    `${what} of the partitions that this replica owns; in a retry tier, those waiting to be due.`,
+    { labels: ['topic'], read: byTopic((lags, lag) => lags + lag) },
+  );
+  metrics.gauge('tailrace_consumer_lag_max_records', `${what} of the partition with the most of them.`, {
+    labels: ['topic'],
+    read: byTopic(Math.max),
+  });
+  metrics.pages.partitions.add({
+    name: 'tailrace_partition_lag_records',
+    help: `${what} of the partition.`,
+    type: 'gauge',
+    *samples() {
+      for (const { topic, partition, lag } of consumption.partitions) {
+        yield { labels: { topic, partition: String(partition) }, value: lag };
+      }
+    },
   });
 }

@@ -1,9 +1,13 @@
-/** The HTTP server for operators: `/metrics`, `/livez` and `/readyz`, on a port of its own. */
-import { createServer, type Server } from 'node:http';
+/** The HTTP server for operators: `/metrics` and its pages, `/livez` and `/readyz`, on a port of its own. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGzip } from 'node:zlib';
 import { TailraceError } from '@tailrace/errors';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
+import { createSlicer } from './slices.ts';
 
 export interface ProbeServer {
   readonly port: number;
@@ -16,8 +20,19 @@ export async function startProbeServer(options: {
   readonly health: Health;
 }): Promise<ProbeServer> {
   const { metrics, health } = options;
+  const inSlices = createSlicer();
+  const pages = Object.entries(metrics.pages).map(([name, page]) => {
+    const answer = (): Promise<Answer> =>
+      Promise.resolve({ status: 200, contentType: metrics.contentType, body: inSlices(page.lines()) });
+    return [`/metrics/${name}`, answer] as const;
+  });
   const answers: Readonly<Record<string, () => Promise<Answer>>> = {
-    '/metrics': async () => ({ status: 200, ...(await metrics.expose()) }),
+    '/metrics': async () => ({
+      status: 200,
+      contentType: metrics.contentType,
+      body: inSlices([await metrics.expose()]),
+    }),
+    ...Object.fromEntries(pages),
     // Alive is whoever answers: what is broken beyond repair has ended the process by itself.
     '/livez': () => Promise.resolve(json(200, { live: true })),
     '/readyz': async () => {
@@ -29,8 +44,8 @@ export async function startProbeServer(options: {
     const path = request.url?.split('?', 1)[0] ?? '';
     const answer = answers[path] ?? (() => Promise.resolve(json(404, { paths: Object.keys(answers) })));
     answer().then(
-      ({ status, contentType, body }) => {
-        response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' }).end(body);
+      (found) => {
+        send(request, response, found);
       },
       (error: unknown) => {
         response.writeHead(500).end(String(error));
@@ -50,7 +65,45 @@ export async function startProbeServer(options: {
 interface Answer {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  /** What is made while it is sent may be long, and is compressed where the client takes that. */
+  readonly body: string | AsyncIterable<string>;
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, contentType, body }: Answer,
+): void {
+  const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
+  if (typeof body === 'string') {
+    response.writeHead(status, headers).end(body);
+    return;
+  }
+  const compressed = acceptsGzip(request.headers['accept-encoding']);
+  response.writeHead(status, {
+    ...headers,
+    vary: 'accept-encoding',
+    ...(compressed && { 'content-encoding': 'gzip' }),
+  });
+  const text = Readable.from(body, { highWaterMark: 1 });
+  // Another thread compresses; the lowest level leaves a tenth.
+  const sent = compressed
+    ? pipeline(text, createGzip({ level: constants.Z_BEST_SPEED }), response)
+    : pipeline(text, response);
+  // The client is gone; or what makes the text has failed, and it is cut off.
+  sent.catch(() => undefined);
+}
+
+/** Whether a header Accept-Encoding allows gzip (RFC 9110, 12.5.3). */
+export function acceptsGzip(header = ''): boolean {
+  const weights = new Map(
+    header.split(',').map((item) => {
+      const [coding = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+      return [coding, Number(weight)];
+    }),
+  );
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
 function json(status: number, value: object): Answer {

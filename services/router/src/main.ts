@@ -44,7 +44,7 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
 
   const dedupe = createDedupe(settings.window);
   const publisher = kafka.publisher();
-  const observer = routerObserver(metrics);
+  const observer = routerObserver(metrics, config);
   const waiting = createWaitingRoom({
     ...{ kafka, frames, log },
     topics: { events: names.events, waiting: names.eventsWaiting },

@@ -1,7 +1,8 @@
 /** The router's metrics: what came in, what became of it, and how far behind it is. */
+import type { ConfigView } from '@tailrace/config';
 import type { EventType } from '@tailrace/events';
 import type { Consumption } from '@tailrace/kafka';
-import { watchLag, type Metrics } from '@tailrace/service';
+import { CountsById, watchLag, type Metrics } from '@tailrace/service';
 import type { Dedupe } from './dedupe.ts';
 import type { Rejection } from './rejected.ts';
 import type { FilterReason } from './route.ts';
@@ -18,15 +19,49 @@ export interface RouterObserver {
   created(destinationId: string): void;
 }
 
-export function routerObserver(metrics: Metrics): RouterObserver {
-  const routed = metrics.counter('tailrace_events_routed_total', 'Events that were valid and new, by type.', [
-    'type',
-  ]);
-  const usage = metrics.counter(
-    'tailrace_source_events_total',
-    "Events that count toward a source's usage; filtered ones do.",
-    ['source_id'],
+export function routerObserver(
+  metrics: Metrics,
+  config: Pick<ConfigView, 'source' | 'destination' | 'onChange'>,
+): RouterObserver {
+  // Plain numbers, because each event counts in several ways.
+  const routed: Partial<Record<EventType, number>> = {};
+  let createdInAll = 0;
+  const ofSource = new CountsById(
+    () => ({ events: 0 }),
+    (id) => config.source(id) !== undefined,
   );
+  const ofDestination = new CountsById(
+    () => ({ created: 0 }),
+    (id) => config.destination(id) !== undefined,
+  );
+  config.onChange(({ kind, id }) => {
+    (kind === 'source' ? ofSource : ofDestination).changed(id);
+  });
+  metrics.counter('tailrace_events_routed_total', 'Events that were valid and new, by type.', ['type'], () =>
+    Object.entries(routed).map(([type, value]) => ({ labels: { type }, value })),
+  );
+  metrics.counter(
+    'tailrace_deliveries_created_total',
+    'Deliveries that Kafka has acknowledged.',
+    [],
+    () => createdInAll,
+  );
+  metrics.pages.sources.add({
+    name: 'tailrace_source_events_total',
+    help: "Events that count toward a source's usage; filtered ones do.",
+    type: 'counter',
+    *samples() {
+      for (const [id, { events }] of ofSource) yield { labels: { source_id: id }, value: events };
+    },
+  });
+  metrics.pages.destinations.add({
+    name: 'tailrace_destination_deliveries_created_total',
+    help: 'Deliveries that Kafka has acknowledged.',
+    type: 'counter',
+    *samples() {
+      for (const [id, { created }] of ofDestination) yield { labels: { destination_id: id }, value: created };
+    },
+  });
   const repeated = metrics.counter(
     'tailrace_events_duplicate_total',
     'Events dropped because their messageId was seen before.',
@@ -41,15 +76,10 @@ export function routerObserver(metrics: Metrics): RouterObserver {
     'Destinations that an event did not go to, by reason.',
     ['reason'],
   );
-  const created = metrics.counter(
-    'tailrace_deliveries_created_total',
-    'Deliveries that Kafka has acknowledged.',
-    ['destination_id'],
-  );
   return {
     accepted(sourceId, type) {
-      routed.inc({ type });
-      usage.inc({ source_id: sourceId });
+      routed[type] = (routed[type] ?? 0) + 1;
+      ofSource.of(sourceId).events += 1;
     },
     repeated() {
       repeated.inc();
@@ -61,7 +91,8 @@ export function routerObserver(metrics: Metrics): RouterObserver {
       filtered.inc({ reason });
     },
     created(destinationId) {
-      created.inc({ destination_id: destinationId });
+      createdInAll += 1;
+      ofDestination.of(destinationId).created += 1;
     },
   };
 }
