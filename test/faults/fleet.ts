@@ -116,8 +116,9 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         // No answer takes so long: that one came too late is then no reason for a repeat.
         TAILRACE_DELIVERY_TIMEOUT: '30s',
         TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-        // It then tells which partitions it has.
+        // It then tells which partitions it has, and when it made each attempt.
         LOG_LEVEL: 'debug',
+        TAILRACE_LOG_ATTEMPTS: 'all',
       });
       replicas.push(replica);
       return replica;

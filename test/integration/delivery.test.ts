@@ -332,22 +332,6 @@ test('secrets are in no line of the log', async () => {
   assert.doesNotMatch(JSON.stringify(stage.service.log.items), /t0psecret|shhhh/);
 });
 
-test('health and metrics tell what it does', async () => {
-  await using receiver = await startReceiver();
-  const destination = destinationOf([receiver.url]);
-  await stage.configure(destination);
-  await stage.publish(newDelivery(destination.id));
-  await receiver.waitFor(1);
-  assert.equal((await fetch(`${stage.service.metricsUrl}/readyz`)).status, 200);
-  const metrics = await (await fetch(`${stage.service.metricsUrl}/metrics`)).text();
-  const counted = new RegExp(
-    `^tailrace_delivery_attempts_total\\{.*destination_id="${destination.id}".*\\} 1$`,
-    'm',
-  );
-  assert.match(metrics, counted);
-  assert.doesNotMatch(metrics, /127\.0\.0\.1/);
-});
-
 describe('in the middle of deliveries and retries', { concurrency: true }, () => {
   /**
    * Three destinations, one of which answers slowly, one fails first, one times out at first; and sixty deliveries

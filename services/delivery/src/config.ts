@@ -1,5 +1,6 @@
 /** The settings of the delivery service; README.md says what each is for. */
 import {
+  choice,
   cidrs,
   duration,
   integer,
@@ -23,6 +24,7 @@ export const settings = {
   allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),
   concurrencyPerDestination: integer('TAILRACE_DELIVERY_CONCURRENCY', { min: 1, max: 10_000 }, 64),
   concurrency: integer('TAILRACE_DELIVERY_TOTAL_CONCURRENCY', { min: 1, max: 100_000 }, 2_048),
+  logAttempts: choice('TAILRACE_LOG_ATTEMPTS', ['failures', 'all', 'none'], 'failures'),
 };
 
 /** What may wait in the lanes is about a quarter of a second of the fastest destinations' work; see lanes.ts. */

@@ -13,7 +13,13 @@ import type { ConfigView, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import { decodeDelivery, tierDelaysMs, userKeyOf, type Delivery, type TopicNames } from '@tailrace/topics';
+import {
+  decodeDelivery,
+  tierDelaysMs,
+  type AttemptRecord,
+  type Delivery,
+  type TopicNames,
+} from '@tailrace/topics';
 import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
 import { decide, type RetryPolicy } from './decide.ts';
 import { HeaderTimes } from './header-times.ts';
@@ -31,7 +37,6 @@ import {
   showsTrouble,
   urlAttempt,
   type AttemptOutcome,
-  type LoggedAttempt,
   type UrlResult,
 } from './results.ts';
 import { Successors, type Job } from './successors.ts';
@@ -63,9 +68,10 @@ export interface DelivererDependencies {
 
 /** What is worth measuring. What is written to a tier or to the dead letters counts when Kafka has acknowledged it. */
 export interface DeliveryObserver {
-  /** An attempt begins, this long after it was due; `first` where it is the delivery's first. */
+  /** An attempt begins: the delivery's first this long after its acceptance, any other this long after it was due. */
   started(event: { readonly latenessMs: number; readonly first: boolean }): void;
-  attempted(attempt: LoggedAttempt): void;
+  /** `ageMs` counts from the acceptance. */
+  attempted(attempt: AttemptRecord, ageMs: number): void;
   putOff(destinationId: string): void;
   putBehind(destinationId: string): void;
   parked(destinationId: string): void;
@@ -238,10 +244,9 @@ export class Deliverer {
     const permissions = open.map(({ fingerprint }) => this.#deps.lanes.ask(destinationId, fingerprint));
     if (permissions.every((permission) => permission === 'park')) return this.#park(job, open);
 
-    this.#deps.observer.started({
-      latenessMs: startedAt - (delivery.dueAt ?? work.timestamp),
-      first: delivery.attempt === 0,
-    });
+    const first = delivery.attempt === 0;
+    const since = (first ? delivery.acceptedAt : delivery.dueAt) ?? work.timestamp;
+    this.#deps.observer.started({ latenessMs: startedAt - since, first });
     const results = await Promise.all(
       open.map((target, place) => this.#send(destination, target, permissions[place] ?? 'send', delivery)),
     );
@@ -414,16 +419,15 @@ export class Deliverer {
     results: readonly UrlResult[],
     nextDueAt?: number,
   ): void {
-    const { deliveryId } = delivery;
+    const { deliveryId, acceptedAt = startedAt } = delivery;
     const record = attemptRecord(delivery, outcome, startedAt, results, nextDueAt);
-    this.#deps.observer.attempted(record);
-    this.#deps.log.info(record, 'attempt');
+    this.#deps.observer.attempted(record, this.#now() - acceptedAt);
     const published = this.#deps.attemptPublisher.publish({
       topic: this.#deps.names.attempts,
       key: deliveryId,
-      value: JSON.stringify({ ...record, userKey: userKeyOf(delivery) }),
+      value: JSON.stringify(record),
     });
-    // The attempt is in the log too, and the delivery itself does not depend on it.
+    // It is only looked at: the delivery itself does not depend on it.
     published.catch((error: unknown) => {
       this.#deps.log.debug({ err: error, deliveryId }, 'the record of an attempt was not kept');
     });

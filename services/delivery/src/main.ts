@@ -7,7 +7,7 @@ import { createAddressPolicy, createSender } from '@tailrace/webhook';
 import { laneLimits, settings } from './config.ts';
 import { Deliverer } from './deliver.ts';
 import { Lanes } from './lanes/lanes.ts';
-import { deliveryObserver, watchDelivery } from './observe.ts';
+import { observeDeliveries, watchDelivery } from './observe.ts';
 import { watchPartitions } from './partitions.ts';
 import { ownedShare, partitionLimits, positionOf, restingTopics, topicsToConsume } from './sources.ts';
 
@@ -53,6 +53,11 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
       log.warn({ destinationId: lane, url, state }, 'circuit breaker');
     },
   });
+  const { logAttempts } = settings;
+  const observation = observeDeliveries(metrics, config, { log, logAttempts });
+  service.onClose('summaries of attempts', () => {
+    observation.close();
+  });
   const deliverer = new Deliverer({
     ...{ names, config, sender, lanes, policy, log },
     publisher: kafka.publisher(),
@@ -60,7 +65,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
     position: (topic, partition) => positionOf(consumption, topic, partition),
     rateShare: () => ownedShare(consumption, names.deliveries, partitions.deliveries),
-    observer: deliveryObserver(metrics),
+    observer: observation.observer,
   });
   const consumption = await kafka.consume({
     groupId: `${settings.topics.prefix}delivery`,

@@ -1,5 +1,5 @@
 /** What the answers of one attempt say: to whoever looks at attempts, to the lane, to the breaker. */
-import type { AttemptRecord, Delivery, UrlAttempt } from '@tailrace/topics';
+import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/topics';
 import type { Answer, Target } from '@tailrace/webhook';
 import type { Feedback, Signal } from './lanes/lane.ts';
 
@@ -57,9 +57,6 @@ export function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt
   };
 }
 
-/** An attempt as it is logged: a log outlives the wish of a user to be forgotten, so it does not name users. */
-export type LoggedAttempt = Omit<AttemptRecord, 'userKey'>;
-
 /** What became of a delivery, as far as it is told of its attempt. */
 export type AttemptOutcome =
   { readonly kind: 'delivered' } | { readonly kind: 'retry' | 'dead'; readonly reason: string };
@@ -71,7 +68,7 @@ export function attemptRecord(
   startedAt: number,
   results: readonly UrlResult[],
   nextDueAt?: number,
-): LoggedAttempt {
+): AttemptRecord {
   const { deliveryId, eventId, sourceId, destinationId, type, eventName, attempt } = delivery;
   return {
     deliveryId,
@@ -80,6 +77,7 @@ export function attemptRecord(
     destinationId,
     type,
     ...(eventName !== undefined && { event: eventName }),
+    userKey: userKeyOf(delivery),
     attempt,
     startedAt: new Date(startedAt).toISOString(),
     latencyMs: Math.max(...results.map(({ latencyMs }) => latencyMs)),

@@ -1,14 +1,13 @@
 /**
  * The bare loop: a kafkajs consumer, HMAC, and an undici POST, so many at a time, with nothing around them. No lane,
  * no retry, no configuration, no metrics; a failure is a success to it. It finishes a batch before it takes the next,
- * as whoever commits offsets without a watermark must. No log and no record of attempts either, unless it is given a
- * topic for them: then it says of each attempt what the service says, with the same libraries, as barely.
+ * as whoever commits offsets without a watermark must. No record of attempts either, unless it is given a topic for
+ * them: then it says of each attempt what the service says, with the same libraries, as barely. The service logs no
+ * attempt that succeeds, so it logs none.
  */
 import { createHmac } from 'node:crypto';
-import { devNull } from 'node:os';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import kafkajs, { logLevel, type KafkaMessage, type Message } from 'kafkajs';
-import { pino } from 'pino';
 import { Agent } from 'undici';
 import { connectToParent } from '../children.ts';
 import type { BareLoopSettings, FromBareLoop } from './bare-loop.ts';
@@ -66,11 +65,10 @@ async function deliver({ headers = {}, value }: KafkaMessage): Promise<void> {
   });
 }
 
-/** Writes a line and a record of each attempt, records so many at a time as come within the service's 100 ms. */
+/** Writes a record of each attempt, so many at a time as come within the service's 100 ms. */
 async function startKeeping(
   attemptsTopic: string,
 ): Promise<(attempt: { readonly deliveryId: string; readonly [field: string]: unknown }) => void> {
-  const log = pino(pino.destination({ dest: devNull, sync: true, minLength: 4096 }));
   const producer = kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
   await producer.connect();
   let messages: Message[] = [];
@@ -80,7 +78,6 @@ async function startKeeping(
     messages = [];
   }, 100);
   return (attempt) => {
-    log.info(attempt, 'attempt');
     messages.push({ key: attempt.deliveryId, value: JSON.stringify(attempt) });
   };
 }

@@ -5,7 +5,7 @@ import type { Context, Stage } from './stage.ts';
 export interface BareLoopSettings {
   readonly brokers: readonly string[];
   readonly topic: string;
-  /** Where a record of each attempt goes, beside a line in a log; neither is written without it. */
+  /** Where a record of each attempt goes; none is written without it. */
   readonly attemptsTopic?: string | undefined;
   readonly sharedSecret: string;
   /** URL of each destination. */

@@ -1,6 +1,6 @@
 /**
- * What one delivery costs in CPU time: the service beside the bare loop, and beside one that keeps a record and a log
- * line of each attempt, with the same records and the same receiver, turn about, so that a noisy minute strikes all.
+ * What one delivery costs in CPU time: the service beside the bare loop, and beside one that keeps a record of each
+ * attempt, with the same records and the same receiver, turn about, so that a noisy minute strikes all.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { say } from '../bench.ts';
