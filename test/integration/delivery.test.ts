@@ -90,6 +90,7 @@ describe('a delivery', { concurrency: true }, () => {
           ...{ 'delivery-id': delivery.deliveryId, 'event-id': delivery.eventId, 'source-id': 'web' },
           ...{ 'destination-id': destination.id, type: 'track', traceparent },
           ...{ attempt: String(attempt), reason: 'server-error' },
+          'accepted-at': new Date(origin.timestamp).toISOString(),
         },
       );
       const request = receiver.requests[attempt - 1];

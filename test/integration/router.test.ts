@@ -142,6 +142,7 @@ describe('a call that can be used', () => {
     assert.match(delivery?.eventId ?? '', /^[0-9a-f-]{36}$/);
     const { timestamp } = JSON.parse(delivery?.body.toString() ?? '') as { timestamp: string };
     assert.ok(Date.parse(timestamp) >= sentAt && Date.parse(timestamp) <= Date.now(), timestamp);
+    assert.equal(delivery?.acceptedAt, Date.parse(timestamp));
   });
 
   test('keeps its place among the calls of its user', async () => {

@@ -1,0 +1,112 @@
+/** However much is configured, and whatever is asked for, `/metrics` of each service stays small. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { applyConfiguration } from '@tailrace/config';
+import { formatDuration } from '@tailrace/topics';
+import { sharedBroker } from '../support/broker.ts';
+import { readToken, startControl, type Control } from '../support/control.ts';
+import { startIngest, type Ingest } from '../support/ingest.ts';
+import { eventually, openKafka } from '../support/kafka-client.ts';
+import { startService, type ServiceProcess } from '../support/process.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { createTopics, uniquePrefix } from '../support/topics.ts';
+
+const partitions = 6;
+const scheduleMs = Array.from({ length: 8 }, (_, step) => (step + 1) * 1_000);
+const ids = Array.from({ length: 200 }, (_, nth) => String(nth).padStart(3, '0'));
+const mostSeries = 2_000;
+const mostBytes = 300 * 1024;
+
+const opened = new AsyncDisposableStack();
+let urls: Readonly<Record<'ingest' | 'router' | 'delivery' | 'control', string>>;
+let control: Control;
+let ingest: Ingest;
+
+before(async () => {
+  const { brokers } = await sharedBroker();
+  const kafka = opened.use(openKafka(brokers));
+  const prefix = uniquePrefix();
+  const names = await createTopics(kafka, prefix, { partitions, retryScheduleMs: scheduleMs });
+  const receiver = opened.use(await startReceiver());
+  await applyConfiguration(kafka, names.config, {
+    sources: ids.map((id) => ({ id: `source-${id}`, enabled: true, writeKeys: [`wk_${id}`] })),
+    destinations: ids.map((id) => ({
+      ...{ id: `destination-${id}`, type: 'Webhooks', enabled: true, sources: [`source-${id}`] },
+      settings: { webhooks: [{ url: `${receiver.url}/${id}` }] },
+    })),
+  });
+  const start = async (name: string): Promise<ServiceProcess> =>
+    opened.use(
+      await startService(name, {
+        KAFKA_BROKERS: brokers.join(','),
+        TAILRACE_TOPIC_PREFIX: prefix,
+        TAILRACE_METRICS_PORT: '0',
+        TAILRACE_RETRY_SCHEDULE: scheduleMs.map(formatDuration).join(','),
+        TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+      }),
+    );
+  ingest = opened.use(await startIngest(brokers, prefix));
+  const [router, delivery] = await Promise.all([start('router'), start('delivery')]);
+  control = opened.use(await startControl(brokers, prefix));
+  const probesOf = async ({ log }: ServiceProcess): Promise<string> =>
+    `http://127.0.0.1:${String((await log.find(({ msg }) => msg === 'starting'))['metricsPort'])}`;
+  urls = {
+    ingest: ingest.probesUrl,
+    router: await probesOf(router),
+    delivery: await probesOf(delivery),
+    control: control.probesUrl,
+  };
+});
+after(() => opened.disposeAsync());
+
+async function pageOf(service: keyof typeof urls, page = ''): Promise<string> {
+  const response = await fetch(`${urls[service]}/metrics${page}`);
+  assert.equal(response.status, 200);
+  return response.text();
+}
+
+function seriesIn(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** Each operation of the API, without a token, with one that may only look, and with one that may do all. */
+async function askEverything(): Promise<void> {
+  const { paths } = (await control.ask({ path: '/openapi.json' })).json as unknown as {
+    readonly paths: Readonly<Record<string, object>>;
+  };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ path: path.replaceAll(/\{\w+\}/g, 'none'), method })),
+  );
+  assert.ok(operations.length > 40);
+  for (const { path, method } of operations) {
+    for (const token of [null, readToken, undefined]) {
+      await control.ask({ path, method: method.toUpperCase(), ...(token !== undefined && { token }) });
+    }
+  }
+  for (const method of ['PROPFIND', 'LOCK', 'HEAD', 'OPTIONS']) await control.ask({ path: '/none', method });
+}
+
+test('/metrics of each service has at most 2,000 series and 300 KB, and none for each thing that is configured', async () => {
+  for (const id of ids) {
+    const authorization = `Basic ${Buffer.from(`wk_${id}:`).toString('base64')}`;
+    const body = JSON.stringify({ userId: `u-${id}`, event: 'Order Completed' });
+    await fetch(`${ingest.url}/v1/track`, { method: 'POST', headers: { authorization }, body });
+  }
+  await askEverything();
+  const page = await eventually(
+    () => pageOf('delivery', '/destinations'),
+    (text) => text.match(/^tailrace_destination_attempts_total\{.*outcome="delivered"/gm)?.length === 200,
+    30_000,
+  );
+  assert.equal(page.match(/^tailrace_destination_delivery_age_seconds_count\{.*\} 1$/gm)?.length, 200);
+  assert.equal(seriesIn(await pageOf('router', '/sources')).length, 200);
+  assert.equal(seriesIn(await pageOf('router', '/destinations')).length, 200);
+  assert.ok(seriesIn(await pageOf('delivery', '/partitions')).length >= partitions * scheduleMs.length);
+  for (const service of Object.keys(urls) as (keyof typeof urls)[]) {
+    const text = await pageOf(service);
+    const series = seriesIn(text);
+    assert.ok(series.length <= mostSeries, `${service} has ${series.length}`);
+    assert.ok(text.length <= mostBytes, `${service} has ${text.length} bytes`);
+    assert.doesNotMatch(text, /destination[-_]|source[-_]|partition=/, service);
+  }
+});
