@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createNameLookup, type NameLookupOptions } from './lookup.ts';
 
 type Asked = PromiseWithResolvers<readonly LookupAddress[]> & { readonly hostname: string };
@@ -35,9 +36,6 @@ function settled(): Promise<void> {
   });
 }
 
-/** What `lookup` names slow: longer than no time at all. */
-const everythingIsSlow = { slowMs: -1 };
-
 test('all who ask for a name at once share one look-up, and those who ask soon after share its answer', async () => {
   const { lookup, names, answer } = start();
   const both = [lookup('a'), lookup('a')];
@@ -59,21 +57,38 @@ test('an answer that is no longer fresh is asked for again, and the new one serv
   assert.deepEqual(await after, second);
 });
 
-test('a failure is given to all who wait for it, and kept for nobody', async () => {
-  const { lookup, answer } = start();
-  const both = [lookup('a'), lookup('a')];
-  const failures = Promise.allSettled(both);
+test('a failure is given to all who wait for it, and is the answer until the name is asked for again', async () => {
+  const { lookup, names, answer } = start({ backOffMs: 60_000 });
+  const failures = Promise.allSettled([lookup('a'), lookup('a')]);
   await settled();
   await answer(0, 'EAI_AGAIN');
   for (const { status } of await failures) assert.equal(status, 'rejected');
-  const later = lookup('a');
-  await settled();
-  await answer(1, first);
-  assert.deepEqual(await later, first);
+  await assert.rejects(lookup('a'), { code: 'EAI_AGAIN' });
+  assert.deepEqual(names(), ['a']);
+});
+
+test('a name that failed is asked for again when it was left alone long enough', async () => {
+  const { lookup, names, answer } = start({ backOffMs: 0 });
+  for (const [nth, how] of ['EAI_AGAIN', 'ENOTFOUND', first].entries()) {
+    const asked = lookup('a').catch(() => undefined);
+    await settled();
+    await answer(nth, how);
+    await asked;
+  }
+  assert.deepEqual(await lookup('a'), first);
+  assert.deepEqual(names(), ['a', 'a', 'a']);
+});
+
+test('a name that hangs has failed, and an answer that comes after that serves the next', async () => {
+  const { lookup, answer } = start({ giveUpMs: 1, backOffMs: 60_000 });
+  await assert.rejects(lookup('a'), { code: 'EAI_AGAIN' });
+  await assert.rejects(lookup('a'), { code: 'EAI_AGAIN' });
+  await answer(0, first);
+  assert.deepEqual(await lookup('a'), first);
 });
 
 test('addresses that were good serve on where the name server fails, but not where the name is gone', async () => {
-  const { lookup, answer } = start({ freshMs: 0 });
+  const { lookup, answer } = start({ freshMs: 0, backOffMs: 0 });
   const good = lookup('a');
   await settled();
   await answer(0, first);
@@ -114,56 +129,55 @@ test('addresses that were good serve on where the name server dawdles, for so lo
   assert.deepEqual(await waiting, second);
 });
 
-test('names that never answer leave room for those that do', async () => {
-  const { lookup, names, answer } = start({ freshMs: 0, staleMs: 0 });
-  for (const name of ['good', 'better']) void lookup(name);
+for (const hanging of [20, 200, 1_000]) {
+  test(`${hanging} names that never answer keep no other from being asked for`, async () => {
+    const { lookup, names } = start();
+    const count = (what: string) => names().filter((name) => name.startsWith(what)).length;
+    for (let nth = 0; nth < hanging; nth += 1) lookup(`dead-${nth}`).catch(() => undefined);
+    for (let nth = 0; nth < 50; nth += 1) lookup(`good-${nth}`).catch(() => undefined);
+    while (count('good') < 50) await sleep(1);
+    assert.equal(count('dead'), hanging);
+  });
+}
+
+test('names that have resolved before wait for no new one', async () => {
+  const { lookup, names, answer } = start({ freshMs: 0 });
+  void lookup('known');
   await settled();
   await answer(0, first);
-  await answer(1, first);
-  // Three new names whose servers are dead: they take one of the two places.
-  for (const name of ['dead-1', 'dead-2', 'dead-3']) void lookup(name);
+  for (let nth = 0; nth < 1_000; nth += 1) lookup(`dead-${nth}`).catch(() => undefined);
+  void lookup('known');
   await settled();
-  assert.deepEqual(names().slice(2), ['dead-1']);
-  for (let round = 0; round < 3; round += 1) {
-    const both = [lookup('good'), lookup('better')];
-    for (let nth = 0; nth < 2; nth += 1) {
-      await settled();
-      await answer(names().length - 1, first);
-    }
-    await Promise.all(both);
+  assert.ok(names().slice(1).includes('known'));
+  assert.ok(names().length < 1_000);
+});
+
+test('names that failed are asked for a few at a time, and fail immediately where too many of them wait', async () => {
+  let asked = 0;
+  const dead = new Set<string>();
+  const lookup = createNameLookup({
+    backOffMs: 0,
+    resolve: (hostname) => {
+      asked += 1;
+      if (dead.has(hostname)) return new Promise(() => undefined);
+      dead.add(hostname);
+      return Promise.reject(Object.assign(new Error(hostname), { code: 'ENOTFOUND' }));
+    },
+  });
+  const names = Array.from({ length: 200 }, (_, nth) => `dead-${nth}`);
+  await Promise.allSettled(names.map((name) => lookup(name)));
+  asked = 0;
+  let failed = 0;
+  for (const name of names) {
+    lookup(name).catch(() => {
+      failed += 1;
+    });
   }
-  assert.ok(!names().includes('dead-2'));
+  await settled();
+  assert.deepEqual({ asked, failed }, { asked: 16, failed: 200 - 16 - 64 });
 });
 
-test('new names come before those known to be slow', async () => {
-  const { lookup, names, answer } = start({ ...everythingIsSlow, freshMs: 0, staleMs: 0 });
-  void lookup('slow');
-  await settled();
-  await answer(0, first);
-  void lookup('new-1');
-  for (const name of ['slow', 'new-2']) void lookup(name);
-  await settled();
-  await answer(1, first);
-  await answer(2, first);
-  assert.deepEqual(names(), ['slow', 'new-1', 'new-2', 'slow']);
-});
-
-test('two names known to be quick are looked up at a time, and the third when one of them is through', async () => {
-  const { lookup, names, answer } = start({ freshMs: 0, staleMs: 0 });
-  const all = ['a', 'b', 'c'];
-  for (const [nth, name] of all.entries()) {
-    void lookup(name);
-    await settled();
-    await answer(nth, first);
-  }
-  for (const name of all) void lookup(name);
-  await settled();
-  assert.deepEqual(names().slice(3), ['a', 'b']);
-  await answer(4, first);
-  assert.deepEqual(names().slice(3), all);
-});
-
-test('without a name server of the test, it is the operating system that is asked', async () => {
+test('without a name server of the test, this machine is asked', async () => {
   const addresses = await createNameLookup()('localhost');
   assert.ok(addresses.some(({ address }) => address === '127.0.0.1' || address === '::1'));
 });

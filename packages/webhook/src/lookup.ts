@@ -1,142 +1,131 @@
 /**
- * The addresses of receivers' names, from the operating system (getaddrinfo), so that /etc/hosts, search domains
- * and whatever else the machine is set up with are obeyed. libuv makes two such look-ups at a time and no more,
- * and a name whose server is dead takes one for twenty seconds or longer; so here is decided who waits:
+ * The addresses of receivers' names, so that no name, however dead, stands in the way of another:
  *
  * - An answer serves for ten seconds, and all who ask meanwhile share one look-up.
- * - Of the two, names that are not known to answer quickly have one between them, the new ones first. So no
- *   name server, however slow, stands in the way of names that answer.
+ * - How many look-ups run at a time is bounded, apart for names that have resolved before (`lookup-turns.ts`).
+ * - A name that failed is left alone for a while, longer each time; what it failed with is the answer meanwhile.
  * - Addresses that were good go on being used for ten minutes where a name server fails or dawdles.
  *
  * Nothing here says what may be dialled: that is checked each time, on the addresses as they are given out.
  */
-import { ADDRCONFIG, promises as dns, type LookupAddress } from 'node:dns';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { LookupAddress } from 'node:dns';
+import { LookupTurns, type LookupLane } from './lookup-turns.ts';
+import { within } from './name-servers.ts';
+import { createResolver, LookupFailed, type NameLookup, type ResolverOptions } from './resolve-name.ts';
 
-/**
- * All the addresses of a name.
- *
- * @throws Error with the code of the resolver, such as ENOTFOUND
- */
-export type NameLookup = (hostname: string) => Promise<readonly LookupAddress[]>;
-
-export interface NameLookupOptions {
+export interface NameLookupOptions extends ResolverOptions {
   readonly resolve?: NameLookup;
   /** How long an answer serves without another look-up. */
   readonly freshMs?: number;
   /** How long it serves where there is no newer one to be had. */
   readonly staleMs?: number;
-  /** A look-up that takes longer is a slow one. */
+  /** Addresses that were good are used where the newer ones take longer. */
   readonly slowMs?: number;
+  /** A look-up that takes longer has failed; below the five seconds of an exchange, so that it is known why. */
+  readonly giveUpMs?: number;
+  /** For how long a name is left alone after its first failure; doubled with each further one, up to half a minute. */
+  readonly backOffMs?: number;
 }
 
 interface Name {
-  addresses?: readonly LookupAddress[];
+  addresses?: readonly LookupAddress[] | undefined;
   resolvedAt: number;
-  /** How the last look-up went; of a new name nothing is known. */
-  pace: Pace;
-  pending?: Promise<readonly LookupAddress[]>;
+  /** What it failed with the last time. */
+  failure?: Error | undefined;
+  /** In a row. */
+  failures: number;
+  askAgainAt: number;
+  pending?: Pending | undefined;
 }
 
-/** In the order in which they get their turn. */
-const paces = ['quick', 'new', 'slow'] as const;
-type Pace = (typeof paces)[number];
+interface Pending {
+  readonly newest: Promise<readonly LookupAddress[]>;
+  readonly startedAt: number;
+}
 
-const maxNames = 10_000;
+/** With 0.4 KB each, or 1.5 KB where it failed; the least recently used one is forgotten. */
+const maxNames = 20_000;
+const maxBackOffMs = 30_000;
 
-export function createNameLookup({
-  resolve = (hostname) => dns.lookup(hostname, { all: true, hints: ADDRCONFIG }),
-  freshMs = 10_000,
-  staleMs = 600_000,
-  slowMs = 500,
-}: NameLookupOptions = {}): NameLookup {
+export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
+  const { resolve = createResolver(options), freshMs = 10_000, staleMs = 600_000 } = options;
+  const { slowMs = 500, giveUpMs = 4_000, backOffMs = 1_000 } = options;
+  /** The least recently used first. */
   const names = new Map<string, Name>();
-  const turns = createTurns();
+  const turns = new LookupTurns();
 
-  const look = async (hostname: string, name: Name): Promise<readonly LookupAddress[]> => {
-    const giveBack = await turns.take(name.pace);
-    const startedAt = performance.now();
-    try {
-      name.addresses = await resolve(hostname);
-      name.resolvedAt = performance.now();
-      return name.addresses;
-    } catch (error) {
+  const ask = (hostname: string, name: Name): Pending => {
+    const { promise: newest, resolve: answer, reject } = Promise.withResolvers<readonly LookupAddress[]>();
+    const pending = { newest, startedAt: performance.now() };
+    name.pending = pending;
+    const fail = (failure: Error): void => {
+      // It may have been given up before.
+      if (name.pending !== pending) return;
+      name.pending = undefined;
       // The name is gone: its former addresses are somebody else's, or will be.
-      if ((error as { code?: string }).code === 'ENOTFOUND') delete name.addresses;
-      throw error;
-    } finally {
-      name.pace = performance.now() - startedAt > slowMs ? 'slow' : 'quick';
-      delete name.pending;
-      giveBack();
+      if ((failure as { code?: string }).code === 'ENOTFOUND') name.addresses = undefined;
+      name.failure = failure;
+      name.askAgainAt = performance.now() + Math.min(backOffMs * 2 ** name.failures, maxBackOffMs);
+      name.failures += 1;
+      reject(failure);
+    };
+    const started = turns.take(laneOf(name), async () => {
+      const timer = setTimeout(() => {
+        fail(new LookupFailed('EAI_AGAIN', `${hostname}: no answer of a name server within ${giveUpMs} ms`));
+      }, giveUpMs);
+      try {
+        const addresses = await resolve(hostname);
+        // Also where it comes too late for those who waited.
+        Object.assign(name, { addresses, resolvedAt: performance.now() });
+        Object.assign(name, { failure: undefined, failures: 0, askAgainAt: -Infinity });
+        if (name.pending === pending) name.pending = undefined;
+        answer(addresses);
+      } catch (error) {
+        fail(error as Error);
+      }
+      clearTimeout(timer);
+    });
+    if (!started) {
+      name.pending = undefined;
+      reject(
+        name.failure ?? new LookupFailed('EAI_AGAIN', `${hostname}: too many names are being looked up`),
+      );
     }
+    return pending;
   };
 
   const nameOf = (hostname: string): Name => {
-    const known = names.get(hostname);
-    if (known) return known;
-    const [oldest] = names.keys();
-    if (names.size >= maxNames && oldest !== undefined) names.delete(oldest);
-    const name: Name = { resolvedAt: -Infinity, pace: 'new' };
+    const name = names.get(hostname) ?? { resolvedAt: -Infinity, failures: 0, askAgainAt: -Infinity };
+    names.delete(hostname);
     names.set(hostname, name);
+    const [leastUsed] = names.keys();
+    if (names.size > maxNames && leastUsed !== undefined) names.delete(leastUsed);
     return name;
   };
 
   return async (hostname) => {
     const name = nameOf(hostname);
-    const ageMs = performance.now() - name.resolvedAt;
+    const now = performance.now();
+    if (now - name.resolvedAt >= staleMs) name.addresses = undefined;
     const earlier = name.addresses;
-    if (earlier && ageMs < freshMs) return earlier;
-    const newest = (name.pending ??= look(hostname, name));
-    if (!earlier || ageMs >= staleMs) return newest;
-
-    const late = new AbortController();
+    if (earlier && now - name.resolvedAt < freshMs) return earlier;
+    if (!name.pending && now < name.askAgainAt && name.failure) {
+      if (earlier) return earlier;
+      throw name.failure;
+    }
+    const { newest, startedAt } = name.pending ?? ask(hostname, name);
+    if (!earlier) return newest;
     try {
-      const inTime = sleep(name.pace === 'slow' ? 0 : slowMs, undefined, { signal: late.signal });
-      return (await Promise.race([newest, inTime])) ?? earlier;
+      return (await within(newest, startedAt + slowMs - now)) ?? earlier;
     } catch (error) {
       if (!name.addresses) throw error;
       return earlier;
-    } finally {
-      late.abort();
     }
   };
 }
 
-interface Turns {
-  /** Resolves when it is the caller's turn, with what ends it. */
-  take(pace: Pace): Promise<() => void>;
-}
-
-/** Two at a time, of which what is not known to be quick has one. */
-function createTurns(): Turns {
-  const waiting: Record<Pace, (() => void)[]> = { quick: [], new: [], slow: [] };
-  let running = 0;
-  let runningOthers = 0;
-
-  const startNext = (): void => {
-    for (const pace of paces) {
-      const others = pace === 'quick' ? 0 : 1;
-      while (running < 2 && runningOthers + others < 2) {
-        const start = waiting[pace].shift();
-        if (!start) break;
-        running += 1;
-        runningOthers += others;
-        start();
-      }
-    }
-  };
-  return {
-    take: (pace) =>
-      new Promise((resolveTurn) => {
-        const others = pace === 'quick' ? 0 : 1;
-        waiting[pace].push(() => {
-          resolveTurn(() => {
-            running -= 1;
-            runningOthers -= others;
-            startNext();
-          });
-        });
-        startNext();
-      }),
-  };
+/** One whose addresses still serve keeps its lane, though the last look-up failed. */
+function laneOf({ addresses, failures }: Name): LookupLane {
+  if (addresses) return 'known';
+  return failures > 0 ? 'failed' : 'new';
 }

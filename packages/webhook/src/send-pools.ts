@@ -7,7 +7,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import type { TlsSettings } from '@tailrace/config';
 import { Agent, Pool, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address.ts';
-import type { NameLookup } from './lookup.ts';
+import type { NameLookup } from './resolve-name.ts';
 import {
   Connection,
   guardedConnector,

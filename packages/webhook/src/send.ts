@@ -10,10 +10,11 @@ import type { Dispatcher } from 'undici';
 import type { AddressPolicy } from './address.ts';
 import { judgeStatus } from './judge-status.ts';
 import { isConnectionLost, judgeFailure } from './failure.ts';
-import { createNameLookup, type NameLookup } from './lookup.ts';
+import { createNameLookup } from './lookup.ts';
 import type { Answer } from './answer.ts';
 import type { CarriedExchange, Carrier } from './send-connection.ts';
 import { createPools, type Route } from './send-pools.ts';
+import type { NameLookup } from './resolve-name.ts';
 
 export interface SendRequest {
   readonly origin: string;
