@@ -153,7 +153,7 @@ describe('a name whose address changes', () => {
     await using former = await startReceiver();
     await using present = await startReceiver({ address: '127.0.0.2', port: former.port });
     const lookup = nameServer(['127.0.0.1'], ['127.0.0.2']);
-    const sender = openSender(t, { lookup, connectionsPerOrigin: 1, maxConnectionAgeMs: 0 });
+    const sender = openSender(t, { lookup, maxConnectionAgeMs: 0 });
     for (let count = 0; present.requests.length === 0; count += 1) {
       assert.ok(count < 3, 'a connection serves no more than two requests when its time is over');
       await post(sender, `http://receiver.example:${former.port}`);
@@ -168,7 +168,7 @@ describe('a name whose address changes', () => {
       asked += 1;
       return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
     };
-    const sender = openSender(t, { lookup, connectionsPerOrigin: 1 });
+    const sender = openSender(t, { lookup });
     for (let count = 0; count < 5; count += 1) await post(sender, `http://receiver.example:${receiver.port}`);
     assert.equal(asked, 1);
   });

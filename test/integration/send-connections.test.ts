@@ -1,13 +1,17 @@
 /** The sender's connections: how many there are, how long they live, and what becomes of a request on one that ends. */
 import assert from 'node:assert/strict';
+import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
 import * as answers from '../support/answers.ts';
 import { certificates } from '../support/certificates.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { onRequests, openSender, post, startRawServer } from '../support/sender.ts';
+import { briefMs, onRequests, openSender, post, startRawServer } from '../support/sender.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+/** For longer than any test takes. */
+const kept = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=3600\r\n\r\n';
 const success = { kind: 'success', status: 200 };
 
 /** Ends the connection in the middle of a request, without an answer. */
@@ -16,48 +20,81 @@ const hangUp: answers.Answer = (response) => response.socket?.end();
 describe('a request', () => {
   test('follows another on the same connection', async (t) => {
     await using receiver = await startReceiver();
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     for (let count = 0; count < 10; count += 1) await post(sender, receiver.url);
     assert.equal(receiver.requests.length, 10);
     assert.equal(receiver.connections.items.length, 1);
   });
 
-  test('waits for no other while there may be more connections', async (t) => {
+  test('waits for no other, of its own destination or of another', async (t) => {
     await using receiver = await startReceiver({
-      answer: (_request, nth) => (nth === 1 ? answers.never : answers.status(200)),
+      answer: ({ path }) => (path === '/stuck' ? answers.never : answers.status(200)),
     });
     const sender = openSender(t);
-    const stuck = post(sender, receiver.url);
-    await receiver.waitFor(1);
-    assert.equal((await post(sender, receiver.url)).kind, 'success');
+    const stuck = Array.from({ length: 200 }, () => post(sender, receiver.url, { path: '/stuck' }));
+    await receiver.waitFor(200);
+    for (const destinationId of ['destination', 'other']) {
+      assert.deepEqual(await post(sender, receiver.url, { destinationId }), success);
+    }
     await sender.close();
-    assert.equal((await stuck).kind, 'retryable');
+    for (const answer of await Promise.all(stuck)) assert.equal(answer.kind, 'retryable');
   });
 
-  test('whose time is over before a connection is free is never sent', async (t) => {
-    await using receiver = await startReceiver({ answer: () => answers.never });
-    const sender = openSender(t, { timeoutMs: 1_500, connectionsPerOrigin: 1 });
-    const both = await Promise.all([post(sender, receiver.url), post(sender, receiver.url)]);
-    for (const answer of both) assert.partialDeepStrictEqual(answer, { reason: 'timeout' });
-    // A third makes sure that the second had its chance.
-    await post(sender, receiver.url);
-    assert.equal(receiver.requests.length, 2);
+  test('whose time is over before there is a connection is never sent', async (t) => {
+    await using receiver = await startReceiver();
+    const found = Promise.withResolvers<readonly LookupAddress[]>();
+    const sender = openSender(t, { timeoutMs: briefMs, lookup: () => found.promise });
+    const origin = `http://receiver.example:${receiver.port}`;
+    assert.partialDeepStrictEqual(await post(sender, origin), { reason: 'timeout' });
+    found.resolve([{ address: '127.0.0.1', family: 4 }]);
+    // Another makes sure that the first had its chance.
+    assert.deepEqual(await post(sender, origin, { path: '/second' }), success);
+    assert.deepEqual(
+      receiver.requests.map(({ path }) => path),
+      ['/second'],
+    );
   });
 });
 
 describe('connections', () => {
-  test('to one origin are bounded in number; who comes later waits', async (t) => {
-    await using receiver = await startReceiver({ answer: () => answers.delayed(20, answers.status(200)) });
-    const sender = openSender(t, { connectionsPerOrigin: 2 });
-    const all = await Promise.all(Array.from({ length: 10 }, () => post(sender, receiver.url)));
-    for (const answer of all) assert.deepEqual(answer, success);
+  test('are shared by no two destinations, though their receiver is the same', async (t) => {
+    await using receiver = await startReceiver();
+    const sender = openSender(t);
+    for (let count = 0; count < 3; count += 1) {
+      for (const destinationId of ['one', 'other']) await post(sender, receiver.url, { destinationId });
+    }
     assert.equal(receiver.connections.items.length, 2);
+  });
+
+  test('whose answers count and never end are 16 for a destination, and the oldest gives way', async (t) => {
+    const { host, sockets } = await startRawServer(t, (socket) => {
+      onRequests(socket, () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'));
+    });
+    const sender = openSender(t);
+    for (let count = 0; count < 40; count += 1) {
+      assert.deepEqual(await post(sender, `http://${host}`), success);
+    }
+    const ended = sockets.slice(0, 40 - 16);
+    for (const socket of ended) if (!socket.closed) await once(socket, 'close');
+    assert.ok(sockets.slice(40 - 16).every(({ destroyed }) => !destroyed));
+  });
+
+  test('that carry nothing are a thousand at most, whatever the number of destinations', async (t) => {
+    const { host, sockets } = await startRawServer(t, (socket) => {
+      onRequests(socket, () => socket.write(kept));
+    });
+    const sender = openSender(t);
+    for (let nth = 0; nth < 1_100; nth += 1) {
+      await post(sender, `http://${host}`, { destinationId: `destination-${nth}` });
+    }
+    for (const socket of sockets.slice(0, 100)) if (!socket.closed) await once(socket, 'close');
+    assert.ok(sockets.slice(100).every(({ destroyed }) => !destroyed));
   });
 
   test('that are idle are ended before the receiver would end them', async (t) => {
     const { host, hungUp } = await startRawServer(t, (socket) => {
       onRequests(socket, () => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=3600\r\n\r\n');
+        socket.write(kept);
       });
     });
     // The receiver would keep it for an hour.
@@ -73,7 +110,7 @@ describe('connections', () => {
         socket.write(ok);
       });
     });
-    const sender = openSender(t, { connectionsPerOrigin: 1, maxConnectionAgeMs: 0 });
+    const sender = openSender(t, { maxConnectionAgeMs: 0 });
     for (let count = 0; count < 3; count += 1) {
       assert.deepEqual(await post(sender, `http://${host}`), success);
     }
@@ -89,7 +126,7 @@ describe('a kept-alive connection that ends under a request', () => {
       await using receiver = await startReceiver({
         answer: (_request, nth) => (nth === 2 ? end : answers.status(200)),
       });
-      const sender = openSender(t, { connectionsPerOrigin: 1 });
+      const sender = openSender(t);
       assert.deepEqual(await post(sender, receiver.url), success);
       assert.deepEqual(await post(sender, receiver.url, { body: '{"n":2}' }), success);
       assert.deepEqual(
@@ -105,7 +142,7 @@ describe('a kept-alive connection that ends under a request', () => {
       tls: certificates().trusted,
       answer: (_request, nth) => (nth === 2 ? answers.reset : answers.status(200)),
     });
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     assert.deepEqual(await post(sender, receiver.url), success);
     assert.deepEqual(await post(sender, receiver.url), success);
     assert.equal(receiver.requests.length, 3);
@@ -115,7 +152,7 @@ describe('a kept-alive connection that ends under a request', () => {
     await using receiver = await startReceiver({
       answer: (_request, nth) => (nth === 1 ? answers.status(200) : hangUp),
     });
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     assert.deepEqual(await post(sender, receiver.url), success);
     assert.partialDeepStrictEqual(await post(sender, receiver.url), { reason: 'connection-reset' });
     assert.equal(receiver.requests.length, 3);
@@ -132,7 +169,7 @@ describe('a kept-alive connection that ends under a request', () => {
       answer: (_request, nth) =>
         nth === 1 ? answers.status(200) : ({ socket }: ServerResponse) => socket?.end('HTTP/1.1 2'),
     });
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     await post(sender, receiver.url);
     assert.equal((await post(sender, receiver.url)).kind, 'retryable');
     assert.equal(receiver.requests.length, 2);
@@ -142,7 +179,7 @@ describe('a kept-alive connection that ends under a request', () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(200), hangUp, answers.never),
     });
-    const sender = openSender(t, { connectionsPerOrigin: 1, timeoutMs: 1_500 });
+    const sender = openSender(t, { timeoutMs: 1_500 });
     await post(sender, receiver.url);
     const answer = await post(sender, receiver.url);
     assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'timeout' });
@@ -153,7 +190,7 @@ describe('a kept-alive connection that ends under a request', () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(200), hangUp, answers.never),
     });
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     await post(sender, receiver.url);
     const stuck = post(sender, receiver.url);
     await receiver.waitFor(3);
@@ -182,7 +219,7 @@ describe('what a receiver sends beyond its answer', () => {
             }
           });
         });
-        const sender = openSender(t, { connectionsPerOrigin: 1 });
+        const sender = openSender(t);
         assert.deepEqual(await post(sender, `http://${host}`), success);
         await hungUp;
         assert.deepEqual(await post(sender, `http://${host}`), { kind: 'success', status: 202 });
@@ -199,7 +236,7 @@ describe('what a receiver sends beyond its answer', () => {
         socket.write(nthSocket > 1 ? ok : `${head}Content-Length: ${surplus.length}\r\n\r\n${surplus}`);
       });
     });
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     assert.deepEqual(await post(sender, `http://${host}`), { kind: 'success', status: 204 });
     assert.deepEqual(await post(sender, `http://${host}`), success);
     assert.equal(sockets.length, 2);

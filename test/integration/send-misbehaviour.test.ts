@@ -138,7 +138,7 @@ describe('an answer', () => {
     await using receiver = await startReceiver({
       answer: () => (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     });
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     for (let count = 0; count < 3; count += 1) assert.deepEqual(await post(sender, receiver.url), success);
     // Had it been inflated, it would have been too long, and the connection would have been ended.
     assert.equal(receiver.connections.items.length, 1);
@@ -154,7 +154,7 @@ describe('an answer', () => {
       },
       { reads: false },
     );
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     const body = Buffer.alloc(16 * 2 ** 20, 'a');
     for (let count = 1; count <= 3; count += 1) {
       assert.deepEqual(await post(sender, `http://${host}`, { body }), success);
@@ -276,7 +276,7 @@ test('two hundred at a time that pour and trickle take no more memory than there
     const { heapUsed, external } = process.memoryUsage();
     return heapUsed + external;
   };
-  const sender = openSender(t, { timeoutMs: 4_000, connectionsPerOrigin: 200 });
+  const sender = openSender(t, { timeoutMs: 4_000 });
   const before = used();
   let most = 0;
   const sampling = setInterval(() => {

@@ -29,7 +29,7 @@ async function receive(
   assert.ok(target);
   const bytes = Buffer.from(body);
   const headers = requestHeaders(destination, target, bytes, { deliveryId: 'd-1', startedAt });
-  await openSender(t).send({ ...target, headers, body: bytes });
+  await openSender(t).send({ ...target, destinationId: destination.id, headers, body: bytes });
   const [request] = await receiver.waitFor(1);
   assert.ok(request);
   return request;

@@ -145,7 +145,7 @@ describe('a client certificate', () => {
 
   test('of settings that say the same keeps its connection', async (t) => {
     await using receiver = await startReceiver({ tls: trusted });
-    const sender = openSender(t, { connectionsPerOrigin: 1 });
+    const sender = openSender(t);
     for (let count = 0; count < 3; count += 1) {
       await post(sender, receiver.url, { tls: structuredClone(clientTls) });
     }
@@ -165,7 +165,6 @@ describe('pools with TLS settings of their own', () => {
       policy: loopback,
       lookup: createNameLookup(),
       timeoutMs: patientMs,
-      connectionsPerOrigin: 1,
       maxConnectionAgeMs: patientMs,
       unusedRouteMs: 0,
       authorities: [],

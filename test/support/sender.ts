@@ -32,6 +32,7 @@ export function openSender(t: TestContext, options: Partial<SenderOptions> = {})
 }
 
 export interface PostOptions {
+  readonly destinationId?: string;
   readonly path?: string;
   readonly body?: string | Buffer;
   readonly headers?: readonly string[];
@@ -39,8 +40,10 @@ export interface PostOptions {
 }
 
 export function post(sender: Sender, origin: string, options: PostOptions = {}): Promise<Answer> {
-  const { path = '/hook?a=1', body = '{"type":"track"}', headers = [], tls } = options;
+  const { destinationId = 'destination', path = '/hook?a=1', body = '{"type":"track"}' } = options;
+  const { headers = [], tls } = options;
   return sender.send({
+    destinationId,
     origin,
     path,
     headers: ['Content-Type', 'application/json', 'User-Agent', 'Tailrace/1.0', ...headers],

@@ -72,7 +72,8 @@ class Lane {
       hasTurn = false;
       this.#startNext();
     };
-    const timer = setTimeout(giveBack, turnMs);
+    // Where this process was busy for so long, the answer may have come: it is read before the immediates.
+    const timer = setTimeout(() => setImmediate(giveBack), turnMs);
     await work();
     clearTimeout(timer);
     this.#unfinished -= 1;

@@ -70,9 +70,11 @@ export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
       reject(failure);
     };
     const started = turns.take(laneOf(name), async () => {
-      const timer = setTimeout(() => {
+      const giveUp = (): void => {
         fail(new LookupFailed('EAI_AGAIN', `${hostname}: no answer of a name server within ${giveUpMs} ms`));
-      }, giveUpMs);
+      };
+      // Where this process was busy for so long, the answer may have come: it is read before the immediates.
+      const timer = setTimeout(() => setImmediate(giveUp), giveUpMs);
       try {
         const addresses = await resolve(hostname);
         // Also where it comes too late for those who waited.

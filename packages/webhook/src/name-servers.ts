@@ -67,8 +67,8 @@ export class NameServers {
 const nextServerMayKnow = new Set<string>([SERVFAIL, REFUSED, NOTIMP]);
 
 function resolverOf(servers: readonly string[]): dns.Resolver {
-  // A name's tries at all of its servers take some four seconds, less than an exchange may.
-  const tries = Math.max(2, 5 - servers.length);
+  // Five to eight seconds at all of them together, longer than a look-up may take: `lookup.ts` says when it has failed.
+  const tries = Math.max(3, 6 - servers.length);
   const resolver = new dns.Resolver({ timeout: clockMs, tries, maxTimeout: longestTryMs });
   if (servers.length > 0) resolver.setServers(servers);
   return resolver;

@@ -21,14 +21,18 @@ export interface ConnectionOptions extends Client.Options {
   readonly maxAgeMs: number;
 }
 
-/** What there is to know about the connection that carries an exchange. */
+/** What there is to know about the connection that carries an exchange, and what it is to be told. */
 export interface Carrier {
   /** Exchanges that have ended well on it. */
   readonly served: number;
   /** Bytes of answers, so far. */
   readonly receivedBytes: number;
+  /** The answer has begun; what is left of it matters to nobody. */
+  answered(): void;
   /** An exchange has ended well. */
   ended(): void;
+  /** It has ended otherwise. */
+  failed(): void;
 }
 
 /** An exchange that is told which connection carries it, before it starts. */
@@ -36,12 +40,24 @@ export interface CarriedExchange extends Dispatcher.DispatchHandler {
   carriedBy(carrier: Carrier): void;
 }
 
-/** The client's client: one connection at a time, made anew when the last one has ended. */
+/** Told what becomes of a connection. */
+export interface Keeper {
+  answered(connection: Connection): void;
+  /** It can carry another exchange. */
+  free(connection: Connection): void;
+  /** It has ended, or carries no other exchange. */
+  over(connection: Connection): void;
+}
+
+/** The client's client: one exchange at a time. */
 export class Connection extends Client {
   readonly #line: Line;
+  readonly #keeper: Keeper;
   readonly #maxAgeMs: number;
+  #carries = false;
+  #isLast = false;
 
-  constructor(origin: URL | string, { connect, maxAgeMs, ...options }: ConnectionOptions) {
+  constructor(origin: URL | string, { connect, maxAgeMs, ...options }: ConnectionOptions, keeper: Keeper) {
     const line = new Line();
     super(origin, {
       ...options,
@@ -57,18 +73,58 @@ export class Connection extends Client {
       },
     });
     this.#line = line;
+    this.#keeper = keeper;
     this.#maxAgeMs = maxAgeMs;
+    this.on('disconnect', () => {
+      // An exchange that is under way says itself what becomes of it; one that has just come has the client dial again.
+      if (!this.#carries) keeper.over(this);
+    });
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, exchange: CarriedExchange): boolean {
-    exchange.carriedBy(this.#line);
+    this.#carries = true;
     // The receiver is told that this is the last request, so nothing is lost when the connection ends.
-    const isLast = this.#line.olderThan(this.#maxAgeMs);
-    return super.dispatch(isLast ? { ...options, reset: true } : options, exchange);
+    this.#isLast = options.reset === true || this.#line.olderThan(this.#maxAgeMs);
+    exchange.carriedBy(this);
+    return super.dispatch(this.#isLast ? { ...options, reset: true } : options, exchange);
+  }
+
+  get served(): number {
+    return this.#line.served;
+  }
+
+  get receivedBytes(): number {
+    return this.#line.receivedBytes;
+  }
+
+  answered(): void {
+    this.#keeper.answered(this);
+  }
+
+  ended(): void {
+    this.#carries = false;
+    this.#line.ended();
+    if (this.#isLast) this.#keeper.over(this);
+    else this.#keeper.free(this);
+  }
+
+  failed(): void {
+    this.#carries = false;
+    this.#keeper.over(this);
+  }
+
+  /** Ends it when it carries nothing more. */
+  end(): void {
+    this.#keeper.over(this);
+  }
+
+  /** Ends it in the middle of what it carries. */
+  cut(): void {
+    this.#line.cut();
   }
 }
 
-class Line implements Carrier {
+class Line {
   served = 0;
   #socket: Socket | undefined;
   #begunAt = 0;
@@ -90,7 +146,11 @@ class Line implements Carrier {
   ended(): void {
     this.served += 1;
     // A receiver that answers what it does not read would have one request after the other kept in memory.
-    if (this.#socket && this.#socket.writableLength > 0) this.#socket.destroy();
+    if (this.#socket && this.#socket.writableLength > 0) this.cut();
+  }
+
+  cut(): void {
+    this.#socket?.destroy();
   }
 }
 

@@ -1,37 +1,25 @@
 /**
- * Pools of connections, one for each origin and each TLS settings: a connection that was made with one destination's
- * client certificate, or in trust of its authorities, never carries the webhooks of another.
+ * Connections by TLS settings, destination and origin: one that was made with a destination's client certificate, or in
+ * trust of its authorities, never carries the webhooks of another, and no destination waits for another's connection.
+ * How many requests there are at a time is for the caller to bound; here each of them has a connection immediately.
  */
 import { createHash } from 'node:crypto';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { TlsSettings } from '@tailrace/config';
-import { Agent, Pool, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address.ts';
 import type { NameLookup } from './resolve-name.ts';
-import {
-  Connection,
-  guardedConnector,
-  type CarriedExchange,
-  type ConnectionOptions,
-} from './send-connection.ts';
+import { guardedConnector } from './send-connection.ts';
+import { Route, SharedLimits } from './send-route.ts';
 
 export interface PoolsOptions {
   readonly policy: AddressPolicy;
   readonly lookup: NameLookup;
   readonly timeoutMs: number;
-  readonly connectionsPerOrigin: number;
   readonly maxConnectionAgeMs: number;
   /** TLS settings that nobody has used for so long are given up, with their connections. */
   readonly unusedRouteMs: number;
   /** PEM of certificate authorities to trust beside those that Node trusts. */
   readonly authorities: readonly string[];
-}
-
-export interface Route {
-  /** On any connection of the pool; waits for one where all are busy. */
-  dispatch(options: Dispatcher.DispatchOptions, exchange: CarriedExchange): void;
-  /** On a connection of its own, which ends with it. */
-  dispatchAlone(options: Dispatcher.DispatchOptions, exchange: CarriedExchange): void;
 }
 
 export interface Pools {
@@ -41,13 +29,6 @@ export interface Pools {
   close(): Promise<void>;
 }
 
-interface OpenRoute extends Route {
-  usedAt: number;
-  /** Ends its connections as they become free. */
-  retire(): void;
-  destroy(): Promise<void>;
-}
-
 const maxResponseHeaderBytes = 16 * 1024;
 /** One with authorities of its own costs 1.4 MB and 30 ms, since they come on top of the system's. */
 const maxRoutes = 64;
@@ -55,9 +36,10 @@ const sweepEveryMs = 60_000;
 
 export function createPools(options: PoolsOptions): Pools {
   const { unusedRouteMs } = options;
-  const plain = openRoute(options, undefined);
+  const shared = new SharedLimits();
+  const plain = openRoute(options, undefined, shared);
   /** By TLS settings; the least recently used first. */
-  const others = new Map<string, OpenRoute>();
+  const others = new Map<string, Route>();
 
   const sweep = setInterval(() => {
     for (const [key, route] of others) {
@@ -72,7 +54,7 @@ export function createPools(options: PoolsOptions): Pools {
     routeFor(tls) {
       if (!tls) return plain;
       const key = keyOf(tls);
-      const route = others.get(key) ?? openRoute(options, tls);
+      const route = others.get(key) ?? openRoute(options, tls, shared);
       others.delete(key);
       others.set(key, route);
       route.usedAt = performance.now();
@@ -105,45 +87,21 @@ function keyOf(tls: TlsSettings): string {
   return key;
 }
 
-function openRoute(options: PoolsOptions, tls: TlsSettings | undefined): OpenRoute {
-  const connectionOptions: ConnectionOptions = {
+function openRoute(options: PoolsOptions, tls: TlsSettings | undefined, shared: SharedLimits): Route {
+  const { maxConnectionAgeMs } = options;
+  const connectionOptions = {
     connect: guardedConnector({ ...options, secureContext: secureContextOf(options, tls) }),
-    maxAgeMs: options.maxConnectionAgeMs,
+    maxAgeMs: maxConnectionAgeMs,
     pipelining: 1,
     allowH2: false,
     maxHeaderSize: maxResponseHeaderBytes,
     // A receiver may ask for less, or for more up to this.
-    keepAliveMaxTimeout: Math.max(1, options.maxConnectionAgeMs),
+    keepAliveMaxTimeout: Math.max(1, maxConnectionAgeMs),
     // One clock rules the exchange, its own.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const agent = new Agent({
-    factory: (origin) =>
-      new Pool(origin, {
-        connections: options.connectionsPerOrigin,
-        factory: (url) => new Connection(url, connectionOptions),
-      }),
-  });
-  const alone = new Set<Connection>();
-  return {
-    usedAt: performance.now(),
-    dispatch(request, exchange) {
-      agent.dispatch(request, exchange);
-    },
-    dispatchAlone(request, exchange) {
-      const connection = new Connection(String(request.origin), connectionOptions);
-      alone.add(connection);
-      connection.dispatch({ ...request, reset: true }, exchange);
-      void connection.close().then(() => alone.delete(connection));
-    },
-    retire() {
-      void agent.close();
-    },
-    async destroy() {
-      await Promise.all([agent, ...alone].map((dispatcher) => dispatcher.destroy()));
-    },
-  };
+  return new Route(connectionOptions, shared);
 }
 
 function secureContextOf({ authorities }: PoolsOptions, tls: TlsSettings | undefined) {

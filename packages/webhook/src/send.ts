@@ -13,10 +13,13 @@ import { isConnectionLost, judgeFailure } from './failure.ts';
 import { createNameLookup } from './lookup.ts';
 import type { Answer } from './answer.ts';
 import type { CarriedExchange, Carrier } from './send-connection.ts';
-import { createPools, type Route } from './send-pools.ts';
+import { createPools } from './send-pools.ts';
+import type { Route } from './send-route.ts';
 import type { NameLookup } from './resolve-name.ts';
 
 export interface SendRequest {
+  /** Whose connections carry it: destinations share none. */
+  readonly destinationId: string;
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
@@ -45,7 +48,6 @@ export interface SenderOptions {
   /** For the whole exchange: connect, TLS, request, response headers. */
   readonly timeoutMs: number;
   readonly policy: AddressPolicy;
-  readonly connectionsPerOrigin?: number;
   /** A connection that is older is used no more, so that a name's new address is dialled in the end. */
   readonly maxConnectionAgeMs?: number;
   /** PEM of certificate authorities to trust beside those that Node trusts. */
@@ -62,7 +64,6 @@ const maxInformational = 16;
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs, now = Date.now } = options;
   const pools = createPools({
-    connectionsPerOrigin: 128,
     maxConnectionAgeMs: 60_000,
     unusedRouteMs: 300_000,
     authorities: [],
@@ -70,7 +71,7 @@ export function createSender(options: SenderOptions): Sender {
     ...options,
   });
   return {
-    send: ({ origin, path, headers, body, tls, watch }) =>
+    send: ({ destinationId, origin, path, headers, body, tls, watch }) =>
       new Promise((answer) => {
         const request = { origin, path, method: 'POST' as const, headers: headers as string[], body };
         let route: Route;
@@ -82,10 +83,10 @@ export function createSender(options: SenderOptions): Sender {
           return;
         }
         const sendAgain = (): void => {
-          route.dispatchAlone(request, exchange);
+          route.dispatchAlone(destinationId, request, exchange);
         };
         const exchange = new Exchange({ timeoutMs, now, answer, sendAgain, watch });
-        route.dispatch(request, exchange);
+        route.dispatch(destinationId, request, exchange);
       }),
     close: () => pools.close(),
   };
@@ -127,7 +128,7 @@ class Exchange implements CarriedExchange {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#bytesBefore = this.#carrier?.served ? this.#carrier.receivedBytes : undefined;
-    if (this.#expired) controller.abort(new Error('the time was over before a connection was free'));
+    if (this.#expired) controller.abort(new Error('the time was over before there was a connection'));
   }
 
   onResponseStart(
@@ -141,6 +142,7 @@ class Exchange implements CarriedExchange {
         controller.abort(new Error('too many informational answers'));
       return;
     }
+    this.#carrier?.answered();
     this.#options.watch?.onHead(status, headers);
     const retryAfter = headers['retry-after'];
     this.#options.answer(
@@ -161,7 +163,9 @@ class Exchange implements CarriedExchange {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (this.#wasStale(error)) {
+    const wasStale = this.#wasStale(error);
+    this.#carrier?.failed();
+    if (wasStale) {
       this.#isSecondTry = true;
       this.#controller = undefined;
       this.#options.sendAgain();

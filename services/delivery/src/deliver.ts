@@ -301,7 +301,8 @@ export class Deliverer {
     const startedAt = performance.now();
     const { origin, path, tls } = target;
     const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: this.#now() });
-    const answer = await this.#deps.sender.send({ origin, path, headers, body, tls });
+    const { id: destinationId } = destination;
+    const answer = await this.#deps.sender.send({ destinationId, origin, path, headers, body, tls });
     const endedAt = performance.now();
     this.#deps.lanes.report(destinationId, target.fingerprint, !showsTrouble(answer));
     return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };

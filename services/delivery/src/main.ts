@@ -39,7 +39,6 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   const sender = createSender({
     timeoutMs: settings.timeoutMs,
     policy: createAddressPolicy(settings.allowedNetworks),
-    connectionsPerOrigin: settings.concurrencyPerDestination,
   });
   service.onClose('connections to receivers', () => sender.close());
 

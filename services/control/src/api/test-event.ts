@@ -109,7 +109,8 @@ async function sendSample(sender: Sender, destination: Destination, target: Targ
   const chunks: Buffer[] = [];
   const over = Promise.withResolvers<undefined>();
   const answer = await sender.send({
-    ...{ origin: target.origin, path: target.path, tls: target.tls, headers, body },
+    ...{ destinationId: destination.id, origin: target.origin, path: target.path, tls: target.tls },
+    ...{ headers, body },
     watch: {
       onHead(status, received) {
         response.status = status;

@@ -1,0 +1,170 @@
+/**
+ * The connections of one set of TLS settings, by destination and origin. A request takes a free one, the one used last, or
+ * has a new one dialled; so it never waits for another. A connection that nobody uses is ended by its keep-alive time, and
+ * forgotten then, the last one with its pool: there is nothing to sweep.
+ */
+import type { Dispatcher } from 'undici';
+import { Connection, type CarriedExchange, type ConnectionOptions, type Keeper } from './send-connection.ts';
+
+/** For one destination and origin: a receiver that never ends its answers must not collect connections. */
+const maxUnreadInPool = 16;
+
+/** What all connections of a sender may be together. */
+export class SharedLimits {
+  /** Kept alive, carrying nothing. */
+  readonly idle = new Bounded(1_000, (connection) => {
+    connection.end();
+  });
+  /** With an answer that counts already, and is not read to its end. */
+  readonly unread = new Bounded(512, (connection) => {
+    connection.cut();
+  });
+}
+
+/** A set of connections, of which the one that came first gives way to one too many. */
+class Bounded {
+  readonly #connections = new Set<Connection>();
+  readonly #max: number;
+  readonly #giveWay: (connection: Connection) => void;
+
+  constructor(max: number, giveWay: (connection: Connection) => void) {
+    this.#max = max;
+    this.#giveWay = giveWay;
+  }
+
+  add(connection: Connection): void {
+    this.#connections.add(connection);
+    if (this.#connections.size <= this.#max) return;
+    const [first] = this.#connections;
+    if (!first) return;
+    this.#connections.delete(first);
+    this.#giveWay(first);
+  }
+
+  delete(connection: Connection): void {
+    this.#connections.delete(connection);
+  }
+}
+
+export class Route {
+  usedAt = performance.now();
+  readonly #options: ConnectionOptions;
+  readonly #shared: SharedLimits;
+  /** By destination and origin. */
+  readonly #pools = new Map<string, Pool>();
+  #retired = false;
+  #destroyed = false;
+
+  constructor(options: ConnectionOptions, shared: SharedLimits) {
+    this.#options = options;
+    this.#shared = shared;
+  }
+
+  /** Destinations and origins that have connections. */
+  get size(): number {
+    return this.#pools.size;
+  }
+
+  dispatch(destinationId: string, request: Dispatcher.DispatchOptions, exchange: CarriedExchange): void {
+    const pool = this.#poolFor(destinationId, String(request.origin));
+    this.#send(pool.take() ?? pool.open(), request, exchange);
+  }
+
+  /** On a connection of its own, which ends with it. */
+  dispatchAlone(destinationId: string, request: Dispatcher.DispatchOptions, exchange: CarriedExchange): void {
+    const pool = this.#poolFor(destinationId, String(request.origin));
+    this.#send(pool.open(), { ...request, reset: true }, exchange);
+  }
+
+  /** Ends its connections as they become free. */
+  retire(): void {
+    this.#retired = true;
+    for (const pool of this.#pools.values()) pool.retire();
+  }
+
+  async destroy(): Promise<void> {
+    this.#destroyed = true;
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
+
+  #send(connection: Connection, request: Dispatcher.DispatchOptions, exchange: CarriedExchange): void {
+    if (this.#destroyed) void connection.destroy();
+    connection.dispatch(this.#retired ? { ...request, reset: true } : request, exchange);
+  }
+
+  #poolFor(destinationId: string, origin: string): Pool {
+    const key = `${destinationId} ${origin}`;
+    let pool = this.#pools.get(key);
+    if (!pool) {
+      pool = new Pool(origin, this.#options, this.#shared, () => this.#pools.delete(key));
+      this.#pools.set(key, pool);
+    }
+    return pool;
+  }
+}
+
+class Pool implements Keeper {
+  readonly #origin: string;
+  readonly #options: ConnectionOptions;
+  readonly #shared: SharedLimits;
+  readonly #onEmpty: () => void;
+  readonly #all = new Set<Connection>();
+  /** The one used last at the end. */
+  readonly #free: Connection[] = [];
+  readonly #unread = new Bounded(maxUnreadInPool, (connection) => {
+    connection.cut();
+  });
+
+  constructor(origin: string, options: ConnectionOptions, shared: SharedLimits, onEmpty: () => void) {
+    this.#origin = origin;
+    this.#options = options;
+    this.#shared = shared;
+    this.#onEmpty = onEmpty;
+  }
+
+  take(): Connection | undefined {
+    const connection = this.#free.pop();
+    if (connection) this.#shared.idle.delete(connection);
+    return connection;
+  }
+
+  open(): Connection {
+    const connection = new Connection(this.#origin, this.#options, this);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  retire(): void {
+    for (const connection of [...this.#free]) connection.end();
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#all].map((connection) => connection.destroy()));
+  }
+
+  answered(connection: Connection): void {
+    this.#unread.add(connection);
+    this.#shared.unread.add(connection);
+  }
+
+  free(connection: Connection): void {
+    this.#read(connection);
+    this.#free.push(connection);
+    this.#shared.idle.add(connection);
+  }
+
+  over(connection: Connection): void {
+    if (!this.#all.delete(connection)) return;
+    this.#read(connection);
+    const place = this.#free.indexOf(connection);
+    if (place >= 0) this.#free.splice(place, 1);
+    this.#shared.idle.delete(connection);
+    if (!connection.destroyed) void connection.close();
+    if (this.#all.size === 0) this.#onEmpty();
+  }
+
+  #read(connection: Connection): void {
+    this.#unread.delete(connection);
+    this.#shared.unread.delete(connection);
+  }
+}
