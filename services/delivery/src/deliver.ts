@@ -301,7 +301,6 @@ export class Deliverer {
     const startedAt = performance.now();
     const { origin, path, tls } = target;
     const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: this.#now() });
-    const { id: destinationId } = destination;
     const answer = await this.#deps.sender.send({ destinationId, origin, path, headers, body, tls });
     const endedAt = performance.now();
     this.#deps.lanes.report(destinationId, target.fingerprint, !showsTrouble(answer));
