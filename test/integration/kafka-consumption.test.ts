@@ -67,6 +67,10 @@ describe('a consumer', { concurrency: true }, () => {
     assert.deepEqual(first.partitions, [
       { topic, partition: 0, next: 100, end: 100, uncommitted: 60, lag: 60 },
     ]);
+    assert.deepEqual(
+      [first.partition(topic, 0), first.partition(topic, 1)],
+      [first.partitions[0], undefined],
+    );
     await first.close();
     for (const record of first.records.items) {
       assert.equal(record.lost, true);

@@ -79,6 +79,7 @@ export async function joinGroup(
     get partitions() {
       return consumption.partitions;
     },
+    partition: (topic, partition) => consumption.partition(topic, partition),
     check: () => consumption.check(),
     unfinished: (topic, partitions) => consumption.unfinished(topic, partitions),
     hold: () => {

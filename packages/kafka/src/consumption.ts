@@ -93,6 +93,8 @@ export interface Consumption {
   /** Rejects, with the reason, where it is not healthy. */
   check(): Promise<void>;
   readonly partitions: readonly PartitionState[];
+  /** One of them, found by its key; undefined where it is not owned. */
+  partition(topic: string, partition: number): PartitionState | undefined;
   /**
    * Reads beside the group what is unfinished now in these partitions of a topic, handed out or not. Those that
    * this member does not own are left out. To be iterated once.
@@ -275,14 +277,11 @@ export async function startConsumption(
             new TailraceError('kafka-unavailable', `The consumer of ${groupId} gets nothing from Kafka.`),
           ),
     get partitions() {
-      return Array.from(partitions, ({ topic, partition, next, end, uncommitted, lag }) => ({
-        topic,
-        partition,
-        next,
-        end,
-        uncommitted,
-        lag,
-      }));
+      return Array.from(partitions, stateOf);
+    },
+    partition(topic, number) {
+      const owned = assignment.get(topic, number);
+      return owned && stateOf(owned);
     },
     unfinished: (topic, numbers) => unfinished.read(topic, numbers),
     hold(topics) {
@@ -310,6 +309,10 @@ export async function startConsumption(
       await session.end();
     },
   };
+}
+
+function stateOf({ topic, partition, next, end, uncommitted, lag }: Partition): PartitionState {
+  return { topic, partition, next, end, uncommitted, lag };
 }
 
 class PartitionWork implements Work {

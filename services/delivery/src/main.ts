@@ -9,7 +9,7 @@ import { Deliverer } from './deliver.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { observeDeliveries, watchDelivery } from './observe.ts';
 import { watchPartitions } from './partitions.ts';
-import { ownedShare, partitionLimits, positionOf, restingTopics, topicsToConsume } from './sources.ts';
+import { ownedShare, partitionLimits, restingTopics, topicsToConsume } from './sources.ts';
 
 /** Nobody waits for the record of an attempt, so it travels in company. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
@@ -62,7 +62,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     publisher: kafka.publisher(),
     attemptPublisher: kafka.publisher(attemptPublishing),
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
-    position: (topic, partition) => positionOf(consumption, topic, partition),
+    position: (topic, partition) => consumption.partition(topic, partition),
     rateShare: () => ownedShare(consumption, names.deliveries, partitions.deliveries),
     observer: observation.observer,
   });

@@ -1,6 +1,6 @@
 /** Which topics the delivery group reads, and how far it reads ahead in each. */
 import { TailraceError } from '@tailrace/errors';
-import type { Consumption, Kafka, PartitionLimits, PartitionState } from '@tailrace/kafka';
+import type { Consumption, Kafka, PartitionLimits } from '@tailrace/kafka';
 import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
 import type { RetryPolicy } from './decide.ts';
 
@@ -66,13 +66,4 @@ export function ownedShare(
   partitions: number,
 ): number {
   return consumption.partitions.filter((owned) => owned.topic === topic).length / partitions;
-}
-
-/** How far a partition was handed out, and where it ends; undefined where it is not owned. */
-export function positionOf(
-  consumption: Pick<Consumption, 'partitions'>,
-  topic: string,
-  partition: number,
-): PartitionState | undefined {
-  return consumption.partitions.find((owned) => owned.topic === topic && owned.partition === partition);
 }
