@@ -1,11 +1,12 @@
 /**
  * Which ordered deliveries of one partition wait in tiers: of each key their sequences, sorted, and until when
- * the last of them waits. A million may, so there is nothing for each but a number, and keys are hashes.
+ * the first of them waits. A million may, so there is nothing for each but a number, and keys are hashes.
  */
+import { Sequences } from './sequences.ts';
 
 interface Waiting {
   /** A number where there is one, which is what most keys have. A sequence is here once for each copy. */
-  sequences: number | number[];
+  sequences: number | Sequences<number>;
   until: number;
 }
 
@@ -20,44 +21,47 @@ export class Backlog {
   /** The lowest sequence that waits; Infinity where none does. */
   first(key: number): number {
     const sequences = this.#keys.get(key)?.sequences ?? Infinity;
-    return typeof sequences === 'number' ? sequences : (sequences[0] ?? Infinity);
+    return typeof sequences === 'number' ? sequences : (sequences.first ?? Infinity);
   }
 
-  has(key: number, sequence: number): boolean {
+  /** Whether it waits, in at least so many copies. */
+  has(key: number, sequence: number, copies = 1): boolean {
     const sequences = this.#keys.get(key)?.sequences;
-    if (typeof sequences !== 'object') return sequences === sequence;
-    return sequences[placeOf(sequences, sequence)] === sequence;
+    if (typeof sequences !== 'object') return sequences === sequence && copies === 1;
+    return sequences.has(sequence, copies);
   }
 
-  /** Until when the last of the key waits, in milliseconds since the epoch; 0 where none does. */
+  /**
+   * Until when the first of the key waits, or one waited that was before it, in milliseconds since the epoch; 0
+   * where none waits.
+   */
   until(key: number): number {
     return this.#keys.get(key)?.until ?? 0;
   }
 
   add(key: number, sequence: number, until: number): void {
-    const sequences = this.append(key, sequence, until);
-    if (sequences && sequence < (sequences.at(-2) ?? 0)) {
-      sequences.pop();
-      sequences.splice(placeOf(sequences, sequence), 0, sequence);
-    }
+    const waiting = this.#waitingOf(key, sequence, until);
+    if (typeof waiting.sequences === 'object') waiting.sequences.add(sequence);
+    if (this.first(key) === sequence) waiting.until = until;
   }
 
   /** Adds without regard to order, for very many; `sort()` is to be called before anything else. */
-  append(key: number, sequence: number, until: number): number[] | undefined {
-    const waiting = this.#keys.get(key);
-    if (!waiting) {
-      this.#keys.set(key, { sequences: sequence, until });
-      return undefined;
-    }
-    if (typeof waiting.sequences === 'number') waiting.sequences = [waiting.sequences, sequence];
-    else waiting.sequences.push(sequence);
-    waiting.until = Math.max(waiting.until, until);
-    return waiting.sequences;
+  append(key: number, sequence: number, until: number): void {
+    const waiting = this.#waitingOf(key, sequence, until);
+    if (typeof waiting.sequences === 'object') waiting.sequences.append(sequence);
+    if (this.first(key) === sequence) waiting.until = until;
+  }
+
+  #waitingOf(key: number, sequence: number, until: number): Waiting {
+    let waiting = this.#keys.get(key);
+    if (!waiting) this.#keys.set(key, (waiting = { sequences: sequence, until }));
+    else if (typeof waiting.sequences === 'number') waiting.sequences = new Sequences(waiting.sequences);
+    return waiting;
   }
 
   sort(): void {
     for (const { sequences } of this.#keys.values()) {
-      if (typeof sequences === 'object') sequences.sort((a, b) => a - b);
+      if (typeof sequences === 'object') sequences.sort();
     }
   }
 
@@ -65,27 +69,16 @@ export class Backlog {
   remove(key: number, sequence: number): void {
     if (!this.has(key, sequence)) return;
     const sequences = this.#keys.get(key)?.sequences;
-    if (typeof sequences !== 'object' || sequences.length === 1) this.#keys.delete(key);
-    else if (sequences[0] === sequence) sequences.shift();
-    else sequences.splice(placeOf(sequences, sequence), 1);
+    if (typeof sequences !== 'object' || sequences.size === 1) this.#keys.delete(key);
+    else sequences.remove(sequence);
   }
 
-  /** What waits of keys whose last should have come before `before`: pairs of a key and a sequence. */
+  /** What waits of keys whose first should have come before `before`: pairs of a key and a sequence. */
   overdue(before: number): (readonly [number, number])[] {
-    return Array.from(this.#keys).flatMap(([key, { sequences, until }]) =>
-      until < before ? [sequences].flat().map((sequence) => [key, sequence] as const) : [],
-    );
+    return Array.from(this.#keys).flatMap(([key, { sequences, until }]) => {
+      if (until >= before) return [];
+      const all = typeof sequences === 'number' ? [sequences] : sequences.toArray();
+      return all.map((sequence) => [key, sequence] as const);
+    });
   }
-}
-
-/** Where `sequence` is in the sorted list, or belongs. */
-function placeOf(sequences: readonly number[], sequence: number): number {
-  let low = 0;
-  let high = sequences.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sequences[middle] ?? Infinity) < sequence) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -11,6 +11,7 @@
  * one, it is sent as if it were the original. So a mistake here can repeat a delivery, and never loses one.
  */
 import { Backlog } from './backlog.ts';
+import { Sequences } from './sequences.ts';
 
 /** A delivery, as far as its order goes. */
 export interface Link {
@@ -31,13 +32,12 @@ export type Verdict =
   /** Another copy of it is on its way: this one is done. */
   | 'stale';
 
-interface Chain<L> {
+interface Chain<L extends Link> {
   head: L;
   startedAt: number;
   /** How long each took; what waits for its turn is put off by it where it does not fit in. */
   tookMs: number;
-  /** Sorted by sequence. */
-  readonly queue: L[];
+  readonly queue: Sequences<L>;
   queuedBytes: number;
 }
 
@@ -82,26 +82,32 @@ export class Chains<L extends Link> {
 
   arrive(link: L, now: number): Verdict {
     const { key, sequence, returned } = link;
-    const until = this.#backlog.until(key);
-    if (returned) this.#backlog.remove(key, sequence);
-    if (this.#backlog.has(key, sequence)) return 'stale';
+    // What comes from a tier is one of the copies that are known to wait.
+    const isKnown = returned && this.#backlog.has(key, sequence);
+    const isStale = this.#backlog.has(key, sequence, isKnown ? 2 : 1);
     const chain = this.#chains.get(key);
-    if (chain && (chain.head.sequence === sequence || isQueued(chain, sequence))) return 'stale';
-
+    if (isStale || chain?.head.sequence === sequence || chain?.queue.has(sequence)) {
+      if (isKnown) this.#backlog.remove(key, sequence);
+      return 'stale';
+    }
+    const until = this.#backlog.until(key);
     if (this.#backlog.first(key) < sequence) {
-      this.#backlog.add(key, sequence, until);
+      if (!isKnown) this.#backlog.add(key, sequence, until);
       return 'behind';
     }
+    if (isKnown) this.#backlog.remove(key, sequence);
     if (!chain) {
-      this.#chains.set(key, { head: link, startedAt: now, tookMs: firstTookMs, queue: [], queuedBytes: 0 });
+      const queue = new Sequences<L>();
+      this.#chains.set(key, { head: link, startedAt: now, tookMs: firstTookMs, queue, queuedBytes: 0 });
       return 'send';
     }
     if (!this.#hasRoom(chain, link)) {
-      const turnAt = Math.max(until, now + chain.queue.length * chain.tookMs);
+      const turnAt = Math.max(until, now + chain.queue.size * chain.tookMs);
       this.#backlog.add(key, sequence, turnAt + chain.tookMs);
       return 'behind';
     }
-    this.#enqueue(chain, link);
+    chain.queue.add(link);
+    this.#count(chain, link, 1);
     return 'queued';
   }
 
@@ -109,7 +115,7 @@ export class Chains<L extends Link> {
   ended({ key, sequence }: Link, now: number): L | undefined {
     const chain = this.#chains.get(key);
     if (chain?.head.sequence !== sequence) return undefined;
-    const next = chain.queue.shift();
+    const next = chain.queue.takeFirst();
     if (!next) {
       this.#chains.delete(key);
       return undefined;
@@ -126,23 +132,19 @@ export class Chains<L extends Link> {
     const chain = this.#chains.get(key);
     if (chain?.head.sequence !== sequence) return [];
     this.#chains.delete(key);
-    this.#backlog.add(key, sequence, until);
-    for (const link of chain.queue) {
+    const behind = chain.queue.toArray();
+    // The last first, so that each is before all that wait.
+    for (const link of behind.toReversed()) {
       this.#count(chain, link, -1);
       this.#backlog.add(key, link.sequence, until);
     }
-    return chain.queue;
+    this.#backlog.add(key, sequence, until);
+    return behind;
   }
 
   #hasRoom({ queue, queuedBytes }: Chain<L>, { bytes, returned }: L): boolean {
     const { records, bytes: freeBytes } = this.#roomOf(returned);
-    return queue.length < records * chainShare && queuedBytes + bytes < freeBytes * chainShare;
-  }
-
-  #enqueue(chain: Chain<L>, link: L): void {
-    const place = chain.queue.findLastIndex(({ sequence }) => sequence < link.sequence);
-    chain.queue.splice(place + 1, 0, link);
-    this.#count(chain, link, 1);
+    return queue.size < records * chainShare && queuedBytes + bytes < freeBytes * chainShare;
   }
 
   #count(chain: Chain<L>, { bytes, returned }: L, sign: 1 | -1): void {
@@ -155,8 +157,4 @@ export class Chains<L extends Link> {
   #roomOf(returned: boolean): Room {
     return returned ? this.#room.returned : this.#room.fresh;
   }
-}
-
-function isQueued<L extends Link>({ queue }: Chain<L>, sequence: number): boolean {
-  return (queue.at(-1)?.sequence ?? -1) >= sequence && queue.some((link) => link.sequence === sequence);
 }

@@ -25,6 +25,7 @@ function openOrder(t: TestContext) {
   });
   const done: string[] = [];
   const reads: number[][] = [];
+  const asked: number[] = [];
   let answer: () => AsyncIterable<readonly ConsumedRecord[]> = () => inBatches([]);
   const position = { next: 1_000, end: 1_000 };
   const order = new Order<TestJob>({
@@ -34,7 +35,10 @@ function openOrder(t: TestContext) {
       reads.push([...partitions]);
       return [answer()];
     },
-    position: () => position,
+    position: (partition) => {
+      asked.push(partition);
+      return position;
+    },
     until: ({ dueAt = 0, placeAt = 0 }) => Math.max(dueAt, placeAt),
     log: quiet,
     now: Date.now,
@@ -56,6 +60,7 @@ function openOrder(t: TestContext) {
     order,
     done,
     reads,
+    asked,
     position,
     job,
     due: (name: string, owned: Owned): TestJob => job(name, owned, { dueAt: start }),
@@ -187,6 +192,27 @@ describe('order', () => {
     assert.deepEqual(done, []);
     await pass(3_000);
     assert.deepEqual(done, ['send 6']);
+  });
+
+  test('looks at none of 10,000 held until it is their turn, and asks once for all', async (t) => {
+    const { order, done, job, due, position, pass, asked } = openOrder(t);
+    const owned = { lost: false };
+    Object.assign(position, { next: 1, end: 20_000 });
+    order.arrive(job('0', owned));
+    await pass(100);
+    let looks = 0;
+    for (let sequence = 10_000; sequence > 0; sequence -= 1) {
+      const held = due(String(sequence), owned);
+      const { delivery } = { ...held, delivery: { ...held.delivery, key: `crm/${sequence}` } };
+      order.arrive(Object.defineProperty(held, 'delivery', { get: () => ((looks += 1), delivery) }));
+    }
+    looks = asked.length = 0;
+    await pass(1_000);
+    assert.deepEqual([looks, asked.length], [10, 10]);
+    position.next = 3;
+    await pass(100);
+    assert.ok(looks < 200, `${looks}`);
+    assert.deepEqual(done, ['send 0', 'send 1', 'send 2']);
   });
 
   test('lets a key go on that waits for a record which has gone, and no other', async (t) => {

@@ -19,6 +19,7 @@ import type { Log } from '@tailrace/service';
 import { decodeDelivery, type Delivery } from '@tailrace/topics';
 import { Backlog } from './backlog.ts';
 import { Chains, type Link } from './chains.ts';
+import { Heap } from './heap.ts';
 
 /** A delivery with a sequence, or one that has none and is nobody's concern here. */
 export interface Ordered {
@@ -53,8 +54,8 @@ interface OwnedPartition<J> {
   known: boolean;
   /** Below this, all of `deliveries` was taken. */
   takenTo: number;
-  /** Jobs that cannot be decided about yet. */
-  held: J[];
+  /** Jobs that cannot be decided about yet, the earliest first: in this order none has to go behind another one here. */
+  readonly held: Heap<J>;
   heldSince: number;
   /** When it may be looked up again whether what waits is there. */
   checkAt: number;
@@ -112,17 +113,25 @@ export class Order<J extends Ordered> {
     this.#partitions.clear();
   }
 
-  /** Whether all that was before it in `deliveries` was taken. */
-  #isNext(partition: OwnedPartition<J>, { delivery: { sequence = 0, dueAt } }: J): boolean {
-    if (dueAt === undefined || sequence < partition.takenTo) return true;
+  /** Whether all that was before it in `deliveries` was taken. While some are held, that is looked up for all of them. */
+  #isNext(partition: OwnedPartition<J>, job: J): boolean {
+    if (job.delivery.dueAt === undefined || sequenceOf(job) < partition.takenTo) return true;
+    if (partition.held.size > 0) return false;
+    return sequenceOf(job) < this.#lookUp(partition);
+  }
+
+  /** Below which sequence all may be decided about. */
+  #lookUp(partition: OwnedPartition<J>): number {
     const { next = 0, end = 0 } = this.#deps.position(partition.number) ?? {};
     partition.takenTo = next;
     // Where `deliveries` was made anew, it may never get so far.
-    return sequence < next || (next >= end && this.#deps.now() > partition.heldSince + overdueMs);
+    const isOver = next >= end && this.#deps.now() > partition.heldSince + overdueMs;
+    return isOver && partition.held.size > 0 ? Infinity : next;
   }
 
   #hold(partition: OwnedPartition<J>, job: J): void {
-    if (partition.held.push(job) > 1) return;
+    partition.held.push(job);
+    if (partition.held.size > 1) return;
     partition.heldSince = this.#deps.now();
     if (partition.known) this.#releaseLater(partition);
   }
@@ -134,12 +143,14 @@ export class Order<J extends Ordered> {
   }
 
   #release(partition: OwnedPartition<J>): void {
-    // Those of several topics are mixed; in their order none has to go to a tier for one that is here too.
-    const held = partition.held.sort((a, b) => (a.delivery.sequence ?? 0) - (b.delivery.sequence ?? 0));
-    partition.held = held.filter((job) => !this.#isNext(partition, job));
-    const early = new Set(partition.held);
-    for (const job of held) if (!early.has(job)) this.#admit(partition, job);
-    if (early.size > 0 && !this.#stopped && !partition.work.lost) this.#releaseLater(partition);
+    const { held } = partition;
+    if (held.size === 0 || this.#stopped || partition.work.lost) return;
+    const next = this.#lookUp(partition);
+    for (let job = held.first; job && sequenceOf(job) < next; job = held.first) {
+      held.takeFirst();
+      this.#admit(partition, job);
+    }
+    if (held.size > 0) this.#releaseLater(partition);
   }
 
   #admit(partition: OwnedPartition<J>, job: J): void {
@@ -184,7 +195,7 @@ export class Order<J extends Ordered> {
       chains: new Chains(),
       known: false,
       takenTo: 0,
-      held: [],
+      held: new Heap((a, b) => sequenceOf(a) < sequenceOf(b)),
       heldSince: 0,
       checkAt: 0,
     };
@@ -253,6 +264,10 @@ export class Order<J extends Ordered> {
     for (const backlog of backlogs.values()) backlog.sort();
     return backlogs;
   }
+}
+
+function sequenceOf({ delivery: { sequence = 0 } }: Ordered): number {
+  return sequence;
 }
 
 /** Does not keep a process alive that has nothing else to do. */

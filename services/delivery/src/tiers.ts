@@ -3,6 +3,7 @@
  * are due no later: `DueTimes` keeps due times from decreasing along each partition of a tier, which the single
  * owner of a partition can do. `WaitingRoom` holds the records read ahead until they are due.
  */
+import { Heap } from './heap.ts';
 
 /** Where a fresh due time falls in its allowed range, at random: the first half, to leave room for those behind it. */
 const freshShare = 0.5;
@@ -91,8 +92,8 @@ export class WaitingRoom<T> {
   readonly #elapsed: () => number;
   /** What the clock that may be set shows when the other one shows 0. */
   #epoch: number;
-  /** A binary heap, earliest first. */
-  #heap: Guest<T>[] = [];
+  /** Earliest first. */
+  readonly #heap = new Heap<Guest<T>>((a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.nth < b.nth));
   #held = 0;
   /** The size at which to look for stale items next: they cost nothing until there may be many. */
   #clearAt = leastClearing;
@@ -113,13 +114,13 @@ export class WaitingRoom<T> {
   }
 
   get size(): number {
-    return this.#heap.length;
+    return this.#heap.size;
   }
 
   hold(item: T, dueAt: number): void {
     this.#followClock();
-    if (this.#heap.length >= this.#clearAt) this.#clearStale();
-    this.#insert({ item, dueAt, nth: this.#held++ });
+    if (this.#heap.size >= this.#clearAt) this.#clearStale();
+    this.#heap.push({ item, dueAt, nth: this.#held++ });
     if (dueAt < this.#wakesAt) this.#sleep();
   }
 
@@ -130,40 +131,29 @@ export class WaitingRoom<T> {
     const setBackMs = this.#epoch - epoch;
     this.#epoch = epoch;
     if (setBackMs > leastSetBackMs) {
-      for (const guest of this.#heap) guest.dueAt -= setBackMs;
+      for (const guest of this.#heap.items) guest.dueAt -= setBackMs;
       this.#wakesAt -= setBackMs;
     }
     return now;
   }
 
   #clearStale(): void {
-    const fresh = this.#heap.filter(({ item }) => !this.#isStale(item));
-    this.#heap = [];
-    for (const guest of fresh) this.#insert(guest);
+    const fresh = this.#heap.items.filter(({ item }) => !this.#isStale(item));
+    this.#heap.clear();
+    for (const guest of fresh) this.#heap.push(guest);
     this.#clearAt = Math.max(leastClearing, fresh.length * 2);
-  }
-
-  #insert(guest: Guest<T>): void {
-    const heap = this.#heap;
-    let place = heap.push(guest) - 1;
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      if (!this.#isBefore(place, parent)) break;
-      this.#swap(parent, place);
-      place = parent;
-    }
   }
 
   /** Forgets everything; what was held stays in its topic. */
   clear(): void {
-    this.#heap.length = 0;
+    this.#heap.clear();
     clearTimeout(this.#timer);
     this.#wakesAt = Infinity;
   }
 
   #sleep(): void {
     clearTimeout(this.#timer);
-    const next = this.#heap[0];
+    const next = this.#heap.first;
     if (!next) {
       this.#wakesAt = Infinity;
       return;
@@ -177,40 +167,10 @@ export class WaitingRoom<T> {
 
   #wake(): void {
     const now = this.#followClock();
-    for (let next = this.#heap[0]; next && next.dueAt <= now; next = this.#heap[0]) {
-      this.#takeFirst();
+    for (let next = this.#heap.first; next && next.dueAt <= now; next = this.#heap.first) {
+      this.#heap.takeFirst();
       this.#onDue(next.item);
     }
     this.#sleep();
-  }
-
-  #takeFirst(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    heap[0] = last;
-    for (let place = 0; ;) {
-      const left = 2 * place + 1;
-      const right = left + 1;
-      let least = place;
-      if (this.#isBefore(left, least)) least = left;
-      if (this.#isBefore(right, least)) least = right;
-      if (least === place) return;
-      this.#swap(least, place);
-      place = least;
-    }
-  }
-
-  #isBefore(place: number, other: number): boolean {
-    const [a, b] = [this.#heap[place], this.#heap[other]];
-    if (!a || !b) return a !== undefined;
-    return a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.nth < b.nth);
-  }
-
-  #swap(a: number, b: number): void {
-    const [first, second] = [this.#heap[a], this.#heap[b]];
-    if (!first || !second) return;
-    this.#heap[a] = second;
-    this.#heap[b] = first;
   }
 }
