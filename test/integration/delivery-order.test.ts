@@ -7,15 +7,15 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { applyConfiguration, type Destination } from '@tailrace/config';
-import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
+import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
 import * as answers from '../support/answers.ts';
 import { sharedBroker } from '../support/broker.ts';
 import { collect } from '../support/collected.ts';
-import { startService, type ServiceProcess } from '../support/process.ts';
+import { startService, type Environment, type ServiceProcess } from '../support/process.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
-import { createTopics, uniquePrefix } from '../support/topics.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/topics.ts';
 
 const silent = (): void => undefined;
 const quiet = { debug: silent, info: silent, warn: silent, error: silent };
@@ -29,7 +29,7 @@ interface Stage extends AsyncDisposable {
   readonly kafka: Kafka;
   readonly names: TopicNames;
   readonly publisher: Publisher;
-  startReplica(): Promise<ServiceProcess>;
+  startReplica(more?: Environment): Promise<ServiceProcess>;
 }
 
 async function openStage(): Promise<Stage> {
@@ -44,7 +44,7 @@ async function openStage(): Promise<Stage> {
     kafka,
     names,
     publisher: kafka.publisher(),
-    async startReplica() {
+    async startReplica(more = {}) {
       const env = {
         KAFKA_BROKERS: brokers.join(','),
         TAILRACE_TOPIC_PREFIX: prefix,
@@ -53,6 +53,7 @@ async function openStage(): Promise<Stage> {
         TAILRACE_RETRY_WINDOW: '10m',
         TAILRACE_DELIVERY_TIMEOUT: '1s',
         TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+        ...more,
       };
       return all.use(await startService('delivery', env));
     },
@@ -153,6 +154,50 @@ test('while an event of a user is retried, the later ones wait, and other users 
   ledger.assertInOrder();
   assert.equal(mostTogether, 1);
   assert.equal(receiver.requests.length, 24);
+});
+
+test('at a receiver that stays down, the windows of a user’s events pass together, not one after another', async () => {
+  await using stage = await openStage();
+  await using receiver = await startReceiver({ answer: () => answers.status(503) });
+  await using letters = await watchTopic(stage.kafka, stage.names.deliveriesDead);
+  await stage.startReplica({ TAILRACE_RETRY_WINDOW: '20s' });
+  const destination = await openDestination(stage, receiver, ['ada', 'bob', 'cy', 'dan', 'eve']);
+  await destination.publish(8);
+  const dead = await letters.waitFor(destination.published, patientMs);
+  const [first] = dead;
+  const unattempted = dead.filter((letter) => headerOf(letter, 'attempt') === '0');
+  assert.ok(first && unattempted.length > destination.published / 2, `${unattempted.length}`);
+  for (const letter of unattempted) {
+    assert.equal(headerOf(letter, 'reason'), 'circuit-open');
+    const began = Date.parse(headerOf(letter, 'first-attempt-at') ?? '');
+    assert.ok(began < first.timestamp, 'its window began before the first one died');
+    // One whose next delay would end outside of its window dies that much earlier.
+    assert.ok(letter.timestamp - began > 20_000 - 2_000, 'it lasted');
+  }
+});
+
+test('what waited behind another while the receiver was down arrives in order when it is back', async () => {
+  await using stage = await openStage();
+  const ledger = openLedger();
+  let failing = true;
+  await using receiver = await startReceiver({
+    answer: (request) => {
+      if (failing) return answers.status(503);
+      ledger.take(request);
+      return answers.status(200);
+    },
+  });
+  await using tier = await watchTopic(stage.kafka, stage.names.retryTier(2_000));
+  await stage.startReplica();
+  const destination = await openDestination(stage, receiver, ['ada', 'bob', 'cy', 'dan', 'eve']);
+  await destination.publish(20);
+  const hasBegun = (record: ConsumedRecord): boolean =>
+    headerOf(record, 'reason') === 'behind' && headerOf(record, 'first-attempt-at') !== undefined;
+  await tier.find(hasBegun, patientMs);
+  failing = false;
+  await destination.publish(2);
+  await ledger.waitFor(destination.published, patientMs);
+  ledger.assertInOrder();
 });
 
 test('no event overtakes an earlier one of its user, whoever fails, is killed, joins and leaves', async (t) => {

@@ -59,6 +59,12 @@ export class Backlog {
     return waiting;
   }
 
+  /** Its first is back, or will be, at `until` or before. */
+  expect(key: number, until: number): void {
+    const waiting = this.#keys.get(key);
+    if (waiting) waiting.until = Math.min(waiting.until, until);
+  }
+
   sort(): void {
     for (const { sequences } of this.#keys.values()) {
       if (typeof sequences === 'object') sequences.sort();

@@ -69,6 +69,39 @@ describe('deliveries of one key', () => {
     assert.equal(chains.arrive(fresh(2, sequence + 3), 0), 'queued');
   });
 
+  test('wait no longer for the first than until it is back', () => {
+    const chains = new Chains();
+    for (const sequence of [10, 11]) chains.arrive(fresh(1, sequence), 0);
+    chains.left(fresh(1, 10), 5_000);
+    assert.equal(chains.arrive(returned(1, 10), 3_000), 'send');
+    assert.equal(chains.until(fresh(1, 12)), 3_000);
+  });
+
+  test('that die behind an earlier one are waited for until that is written', () => {
+    const chains = new Chains();
+    for (const sequence of [10, 11]) chains.arrive(fresh(1, sequence), 0);
+    chains.left(fresh(1, 10), 5_000);
+    assert.equal(chains.arrive(returned(1, 10), 5_000), 'send');
+    assert.equal(chains.ended(returned(1, 10), 5_000), undefined);
+    assert.equal(chains.arrive(fresh(1, 12), 5_000), 'behind');
+    chains.gone(returned(1, 11));
+    assert.equal(chains.arrive(returned(1, 12), 5_000), 'send');
+  });
+
+  test('in a long queue are found, added and taken without a look at the others', () => {
+    const chains = new Chains();
+    let looks = 0;
+    const queued = (sequence: number): Link =>
+      Object.defineProperty({ ...fresh(1, 0) }, 'sequence', { get: () => ((looks += 1), sequence) });
+    chains.arrive(fresh(1, 0), 0);
+    for (let sequence = 2; sequence <= 600; sequence += 2) chains.arrive(queued(sequence), 0);
+    looks = 0;
+    assert.equal(chains.arrive(fresh(1, 301), 0), 'queued');
+    assert.equal(chains.arrive(fresh(1, 300), 0), 'stale');
+    assert.equal(chains.ended(fresh(1, 0), 0)?.sequence, 2);
+    assert.ok(looks < 60, `${looks}`);
+  });
+
   test('leave memory as they found it', () => {
     const chains = new Chains();
     const countQueued = (): number => {
@@ -111,11 +144,18 @@ class World {
   readonly #finished = new Set<Stored>();
   readonly #handedOut = new Set<Stored>();
   /** Being written, by the present owner, in this order; or by an earlier one. */
-  #writing: { readonly copy: Stored; readonly source: Stored }[] = [];
+  #writing: {
+    readonly copy: Stored;
+    readonly source: Stored;
+    readonly link: Held;
+    readonly isBehind: boolean;
+  }[] = [];
   readonly #straying: Stored[] = [];
   #sending: Held[] = [];
   /** In flight at an earlier owner. */
   #strays: Held[] = [];
+  /** Given up behind others; what says so is being written. */
+  #dying: Held[] = [];
   readonly delivered = new Set<number>();
   readonly dead = new Set<number>();
   #chains = new Chains<Held>();
@@ -170,8 +210,25 @@ class World {
   fail(): void {
     const link = this.#takeOut(this.#sending);
     if (!link) return;
-    this.#write(link);
-    for (const behind of this.#chains.left(link, 0)) this.#write(behind);
+    this.#write(link, false);
+    for (const behind of this.#chains.left(link, 0)) this.#write(behind, true);
+  }
+
+  /** One of those behind others is given up, as long as nothing of it was written. */
+  giveUp(): void {
+    const place = this.#random(Math.max(1, this.#writing.length));
+    const given = this.#writing[place];
+    if (!given?.isBehind) return;
+    this.#writing.splice(place, 1);
+    this.#dying.push(given.link);
+  }
+
+  bury(): void {
+    const link = this.#takeOut(this.#dying);
+    if (!link) return;
+    this.dead.add(link.sequence);
+    this.#finished.add(link.source);
+    this.#chains.gone(link);
   }
 
   acknowledge(): void {
@@ -191,6 +248,7 @@ class World {
     this.#straying.push(...this.#writing.map(({ copy }) => copy).filter(() => this.#random(2) === 0));
     this.#sending = [];
     this.#writing = [];
+    for (const { sequence } of this.#dying.splice(0)) if (this.#random(2) === 0) this.dead.add(sequence);
     this.#handedOut.clear();
     this.#finished.clear();
     for (const record of this.#committed) this.#finished.add(record);
@@ -218,11 +276,12 @@ class World {
     const link = { ...source, bytes: 1, source };
     const verdict = this.#chains.arrive(link, 0);
     if (verdict === 'send') this.#send(link);
-    else if (verdict === 'behind') this.#write(link);
+    else if (verdict === 'behind') this.#write(link, true);
     else if (verdict === 'stale') this.#finished.add(source);
     if (verdict !== 'send') {
       const others = [
         ...this.#sending,
+        ...this.#dying,
         ...this.#writing.map(({ copy }) => copy).filter(({ sequence }) => sequence !== source.sequence),
         ...this.#tiers.filter((record) => record !== source && !this.#finished.has(record)),
       ];
@@ -257,8 +316,9 @@ class World {
     if (next) this.#send(next);
   }
 
-  #write({ key, sequence, source }: Held): void {
-    this.#writing.push({ copy: { key, sequence, returned: true }, source });
+  #write(link: Held, isBehind: boolean): void {
+    const { key, sequence, source } = link;
+    this.#writing.push({ copy: { key, sequence, returned: true }, source, link, isBehind });
   }
 
   #pick<T>(list: readonly T[]): T | undefined {
@@ -273,7 +333,7 @@ class World {
 test('whatever fails, crashes, moves and comes back in whatever order, none overtakes and none is lost', () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom('takeFresh', 'takeDue', 'acknowledge') },
-    { weight: 5, arbitrary: fc.constantFrom('succeed', 'fail') },
+    { weight: 5, arbitrary: fc.constantFrom('succeed', 'fail', 'giveUp', 'bury') },
     { weight: 1, arbitrary: fc.constantFrom('die', 'commit', 'changeOwner', 'stray') },
   );
   const keys = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 20 });
@@ -284,7 +344,7 @@ test('whatever fails, crashes, moves and comes back in whatever order, none over
       const world = new World(keys, random);
       for (const step of steps) world[step as 'takeFresh']();
 
-      const drain = ['stray', 'takeFresh', 'takeDue', 'acknowledge', 'succeed'] as const;
+      const drain = ['stray', 'bury', 'takeFresh', 'takeDue', 'acknowledge', 'succeed'] as const;
       for (let round = 0; !world.over; round += 1) {
         assert.ok(round < 2_000, 'something waits for ever');
         for (const step of drain) world[step]();

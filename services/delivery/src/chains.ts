@@ -90,6 +90,8 @@ export class Chains<L extends Link> {
       if (isKnown) this.#backlog.remove(key, sequence);
       return 'stale';
     }
+    // The first is back, maybe before its time, because it was recalled.
+    if (isKnown && this.#backlog.first(key) === sequence) this.#backlog.expect(key, now);
     const until = this.#backlog.until(key);
     if (this.#backlog.first(key) < sequence) {
       if (!isKnown) this.#backlog.add(key, sequence, until);
@@ -109,6 +111,11 @@ export class Chains<L extends Link> {
     chain.queue.add(link);
     this.#count(chain, link, 1);
     return 'queued';
+  }
+
+  /** It was `behind`, and is dead before its turn. */
+  gone({ key, sequence }: Link): void {
+    this.#backlog.remove(key, sequence);
   }
 
   /** It was delivered, or is dead: the one whose turn it is now, if there is one. */

@@ -41,6 +41,7 @@ import {
 } from './results.ts';
 import { Successors, type Job } from './successors.ts';
 import { WaitingRoom } from './tiers.ts';
+import { overReason, receiverOf, windowBegan, type Receiver } from './window.ts';
 
 export interface DelivererDependencies {
   readonly names: TopicNames;
@@ -117,9 +118,17 @@ export class Deliverer {
       send: (job) => {
         this.#submit(job, this.#destinationOf(job));
       },
-      putBehind: (job, until) => {
-        this.#putBehind(job, until);
+      putBehind: ({ work, delivery }, until, firstAttemptAt) => {
+        this.#putBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
       },
+      giveUp: (job) => {
+        this.#bury(job, overReason(job));
+      },
+      receiver: (job) => {
+        const destination = this.#destinationOf(job);
+        return this.#receiverOf(job.delivery, destination ? openTargets(job, destination) : []);
+      },
+      windowMs: policy.windowMs,
       ...dependencies,
       position: (partition) => position(names.deliveries, partition),
       until: (delivery, record) => this.#times.until(delivery, record),
@@ -219,6 +228,16 @@ export class Deliverer {
     );
   }
 
+  #receiverOf({ destinationId }: Delivery, targets: readonly Target[]): Receiver {
+    const urls = targets.map(({ fingerprint }) => this.#deps.lanes.stateOf(destinationId, fingerprint));
+    return receiverOf(urls, this.#now() - performance.now());
+  }
+
+  #windowBegan(delivery: Delivery, targets: readonly Target[], now: number): number {
+    if (delivery.firstAttemptAt === undefined) return now;
+    return windowBegan(delivery, this.#receiverOf(delivery, targets), now) ?? now;
+  }
+
   async #deliver(job: Job): Promise<Feedback> {
     const { work, delivery } = job;
     // Its new owner reads it again; a copy of ours would be one too many.
@@ -235,7 +254,7 @@ export class Deliverer {
     if (open.length === 0) return this.#bury(job, 'no-open-url');
 
     const startedAt = this.#now();
-    const firstAttemptAt = delivery.firstAttemptAt ?? startedAt;
+    const firstAttemptAt = this.#windowBegan(delivery, open, startedAt);
     // One that was parked all along has its one attempt, should the receiver be back.
     const isOver = startedAt > firstAttemptAt + this.#deps.policy.windowMs;
     if (isOver && delivery.attempt > 0) return this.#bury(job, 'window-exceeded');
@@ -362,7 +381,7 @@ export class Deliverer {
     const { lanes, policy } = this.#deps;
     const { destinationId, putOff } = delivery;
     const now = this.#now();
-    const firstAttemptAt = delivery.firstAttemptAt ?? now;
+    const firstAttemptAt = this.#windowBegan(delivery, targets, now);
     const windowEndsAt = firstAttemptAt + policy.windowMs;
     if (now >= windowEndsAt) return undefined;
     const claims = targets.map(({ fingerprint }) => lanes.claimProbe(destinationId, fingerprint));

@@ -7,6 +7,7 @@ import { encodeDelivery, type Delivery } from '@tailrace/topics';
 import { Order, type Ordered } from './order.ts';
 
 const start = 1_800_000_000_000;
+const windowMs = 4 * 3_600_000;
 const quiet = { debug: () => undefined, warn: () => undefined };
 
 interface TestJob extends Ordered {
@@ -28,9 +29,16 @@ function openOrder(t: TestContext) {
   const asked: number[] = [];
   let answer: () => AsyncIterable<readonly ConsumedRecord[]> = () => inBatches([]);
   const position = { next: 1_000, end: 1_000 };
+  const receiver = { isDown: false, since: -Infinity };
   const order = new Order<TestJob>({
     send: ({ name }) => done.push(`send ${name}`),
-    putBehind: ({ name }, until) => done.push(`behind ${name} until ${until - start}`),
+    putBehind: ({ name }, until, began) =>
+      done.push(
+        `behind ${name} until ${until - start}${began === undefined ? '' : ` since ${began - start}`}`,
+      ),
+    giveUp: ({ name }) => done.push(`give up ${name}`),
+    receiver: () => receiver,
+    windowMs,
     unfinished: (partitions) => {
       reads.push([...partitions]);
       return [answer()];
@@ -45,7 +53,7 @@ function openOrder(t: TestContext) {
   });
   const job = (name: string, owned: Owned, more: Partial<Delivery> = {}, partition = 0): TestJob => ({
     name,
-    delivery: { key: 'crm/ada', sequence: Number(name), body: Buffer.from(name), ...more },
+    delivery: { key: 'crm/ada', sequence: Number(name), attempt: 0, body: Buffer.from(name), ...more },
     work: {
       partition,
       get lost() {
@@ -62,6 +70,7 @@ function openOrder(t: TestContext) {
     reads,
     asked,
     position,
+    receiver,
     job,
     due: (name: string, owned: Owned): TestJob => job(name, owned, { dueAt: start }),
     tiersHold: (read: typeof answer): void => {
@@ -226,10 +235,81 @@ describe('order', () => {
     tiersHold(() => inBatches([[stored(4, 0, 'crm/bob'), stored(5, 0), stored(6, 0, 'crm/bob')]]));
     order.arrive(due('5', owned));
     await pass(6_000);
-    assert.deepEqual(done.splice(0), ['behind 5 until 0']);
+    assert.deepEqual(done.splice(0), ['behind 5 until 122200']);
     order.arrive(due('5', owned));
     order.arrive(job('6', owned, { key: 'crm/bob', dueAt: start }));
-    assert.deepEqual(done, ['send 5', 'behind 6 until 0']);
+    assert.deepEqual(done, ['send 5', 'behind 6 until 134200']);
+  });
+
+  test('has those behind wait for longer where the receiver is down, and begins their windows', async (t) => {
+    const { order, done, receiver, job, pass } = openOrder(t);
+    const owned = { lost: false };
+    const first = job('5', owned);
+    order.arrive(first);
+    order.arrive(job('6', owned));
+    order.arrive(job('7', owned, { attempt: 1, firstAttemptAt: start - 1_000 }));
+    await pass(100);
+    Object.assign(receiver, { isDown: true, since: start - 5_000 });
+    order.left(first, start + 8_000);
+    const restarted = { dueAt: start + 100, firstAttemptAt: start - 60_000 };
+    order.arrive(job('8', owned, restarted));
+    order.arrive(job('9', owned, { firstAttemptAt: start + 50 - windowMs }));
+    receiver.since = start - 2 * windowMs;
+    order.arrive(job('10', owned));
+    assert.deepEqual(done, [
+      'send 5',
+      'behind 6 until 51100 since 100',
+      'behind 7 until 51100 since -1000',
+      'behind 8 until 51100 since -5000',
+      'behind 9 until 51100 since -5000',
+      `behind 10 until ${windowMs + 100} since 100`,
+    ]);
+  });
+
+  test('gives up behind another what may not be attempted any more: its window is over, or was down all the time', async (t) => {
+    const { order, done, receiver, job, pass } = openOrder(t);
+    const owned = { lost: false };
+    const old = { dueAt: start, firstAttemptAt: start - windowMs };
+    order.arrive(job('5', owned));
+    await pass(100);
+    order.left(job('5', owned), start + 8_000);
+    order.arrive(job('6', owned, old));
+    Object.assign(receiver, { isDown: true, since: start - 1_000 });
+    order.arrive(job('7', owned, old));
+    const [attempted, parked] = [job('8', owned, { ...old, attempt: 1 }), job('9', owned, old)];
+    order.arrive(attempted);
+    receiver.since = start - windowMs;
+    order.arrive(parked);
+    assert.deepEqual(done, [
+      'send 5',
+      'behind 6 until 8000',
+      'behind 7 until 11100 since -1000',
+      'give up 8',
+      'give up 9',
+    ]);
+    for (const name of ['5', '6', '7']) {
+      order.arrive(job(name, owned, { dueAt: start }));
+      order.ended(job(name, owned));
+    }
+    order.ended(attempted);
+    order.arrive(job('10', owned));
+    order.ended(parked);
+    order.arrive(job('10', owned, { dueAt: start }));
+    const behind = `behind 10 until ${windowMs + 100} since 100`;
+    assert.deepEqual(done.slice(5), ['send 5', 'send 6', 'send 7', behind, 'send 10']);
+  });
+
+  test('trusts a receiver that is back for as long as it has been', async (t) => {
+    const { order, done, receiver, job, pass } = openOrder(t);
+    const owned = { lost: false };
+    order.arrive(job('5', owned));
+    await pass(100);
+    order.left(job('5', owned), start + 3_600_000);
+    Object.assign(receiver, { isDown: false, since: start });
+    order.arrive(job('6', owned, { firstAttemptAt: start - 1_000 }));
+    receiver.since = start - 60_000;
+    order.arrive(job('7', owned));
+    assert.deepEqual(done, ['send 5', 'behind 6 until 10100', 'behind 7 until 60200']);
   });
 
   test('does nothing any more once it is stopped', async (t) => {

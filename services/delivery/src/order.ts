@@ -20,17 +20,25 @@ import { decodeDelivery, type Delivery } from '@tailrace/topics';
 import { Backlog } from './backlog.ts';
 import { Chains, type Link } from './chains.ts';
 import { Heap } from './heap.ts';
+import { behindUntil, windowBegan, type Receiver } from './window.ts';
 
 /** A delivery with a sequence, or one that has none and is nobody's concern here. */
 export interface Ordered {
   readonly work: Pick<Work, 'partition' | 'lost' | 'done'>;
-  readonly delivery: Pick<Delivery, 'key' | 'sequence' | 'body' | 'dueAt'>;
+  readonly delivery: Pick<Delivery, 'key' | 'sequence' | 'body' | 'dueAt' | 'attempt' | 'firstAttemptAt'>;
 }
 
 export interface OrderDependencies<J extends Ordered> {
   readonly send: (job: J) => void;
-  /** To be written to a tier, to be back not long after `until`, in milliseconds since the epoch. */
-  readonly putBehind: (job: J, until: number) => void;
+  /**
+   * To be written to a tier, to be back not long after `until`, in milliseconds since the epoch; its window began at
+   * `windowBegan`, or begins with its next attempt.
+   */
+  readonly putBehind: (job: J, until: number, windowBegan: number | undefined) => void;
+  /** Its window is over before its turn came: to become a dead letter. */
+  readonly giveUp: (job: J) => void;
+  readonly receiver: (job: J) => Receiver;
+  readonly windowMs: number;
   /** What is unfinished in these partitions, tier by tier. */
   readonly unfinished: (partitions: readonly number[]) => readonly AsyncIterable<readonly ConsumedRecord[]>[];
   /** How far this partition of `deliveries` was taken, and where it ends, as offsets; undefined where not owned. */
@@ -66,7 +74,10 @@ const gatherMs = 100;
 const retryPauseMs = 1_000;
 const heldPauseMs = 100;
 /** Where one should have come back from its tier so long ago, it is looked up whether it is there at all. */
-const overdueMs = 60_000;
+const missingMs = 60_000;
+/** One that is later than this is waited for as long again; it may be this much longer than it takes, at most. */
+const promptMs = 5_000;
+const longestOverdueMs = 600_000;
 const checkIntervalMs = 600_000;
 /** After this, what is in the backlog has been written. */
 const settleMs = 5_000;
@@ -74,6 +85,8 @@ const settleMs = 5_000;
 export class Order<J extends Ordered> {
   readonly #deps: OrderDependencies<J>;
   readonly #partitions = new Map<number, OwnedPartition<J>>();
+  /** What is dead before its turn, and is waited for until that is written. */
+  readonly #givenUp = new WeakSet<Ordered['work']>();
   #unread: OwnedPartition<J>[] = [];
   #stopped = false;
 
@@ -89,10 +102,16 @@ export class Order<J extends Ordered> {
   }
 
   /** It is delivered, or dead and that is acknowledged. */
-  ended({ work, delivery }: Ordered): void {
-    const link = this.#linkOf(delivery);
+  ended(job: Ordered): void {
+    const link = this.#linkOf(job);
+    const { work } = job;
     if (!link || work.lost || this.#stopped) return;
-    const next = this.#partitions.get(work.partition)?.chains.ended(link, this.#deps.now());
+    const chains = this.#partitions.get(work.partition)?.chains;
+    if (this.#givenUp.has(work)) {
+      chains?.gone(link);
+      return;
+    }
+    const next = chains?.ended(link, this.#deps.now());
     if (next) this.#deps.send(next.job);
   }
 
@@ -100,11 +119,12 @@ export class Order<J extends Ordered> {
    * Its successor is being written to a tier, from where it should be back at `until`. To be called right after
    * that was begun, so that those behind it are written after it.
    */
-  left({ work, delivery }: Ordered, until: number): void {
-    const link = this.#linkOf(delivery);
+  left(job: Ordered, until: number): void {
+    const link = this.#linkOf(job);
+    const { work } = job;
     if (!link || work.lost || this.#stopped) return;
     const behind = this.#partitions.get(work.partition)?.chains.left(link, until) ?? [];
-    for (const { job } of behind) this.#deps.putBehind(job, until);
+    for (const { job } of behind) this.#putBehind(job, until);
   }
 
   /** Nothing is sent or put behind from now on. */
@@ -125,7 +145,7 @@ export class Order<J extends Ordered> {
     const { next = 0, end = 0 } = this.#deps.position(partition.number) ?? {};
     partition.takenTo = next;
     // Where `deliveries` was made anew, it may never get so far.
-    const isOver = next >= end && this.#deps.now() > partition.heldSince + overdueMs;
+    const isOver = next >= end && this.#deps.now() > partition.heldSince + missingMs;
     return isOver && partition.held.size > 0 ? Infinity : next;
   }
 
@@ -154,7 +174,7 @@ export class Order<J extends Ordered> {
   }
 
   #admit(partition: OwnedPartition<J>, job: J): void {
-    const link = this.#linkOf(job.delivery);
+    const link = this.#linkOf(job);
     if (!link || job.work.lost || this.#stopped) return;
     const now = this.#deps.now();
     switch (partition.chains.arrive({ ...link, job }, now)) {
@@ -164,21 +184,40 @@ export class Order<J extends Ordered> {
       case 'stale':
         job.work.done();
         return;
-      case 'behind': {
-        const until = partition.chains.until(link);
-        if (until < now - overdueMs && now >= partition.checkAt) {
-          partition.checkAt = now + checkIntervalMs;
-          void this.#forgetMissing(partition);
-        }
-        this.#deps.putBehind(job, until);
+      case 'behind':
+        this.#putBehind(job, this.#untilTurn(partition, link, job));
         return;
-      }
       case 'queued':
         return;
     }
   }
 
-  #linkOf({ key, sequence, body, dueAt }: Ordered['delivery']): Link | undefined {
+  /** When the first that waits of its key should be back. */
+  #untilTurn(partition: OwnedPartition<J>, link: Link, job: J): number {
+    const until = partition.chains.until(link);
+    const now = this.#deps.now();
+    const overdueMs = now - until;
+    // At a receiver that is down, the first may have moved up while it waits for long.
+    if (overdueMs <= promptMs || this.#deps.receiver(job).isDown) return until;
+    if (overdueMs > missingMs && now >= partition.checkAt) {
+      partition.checkAt = now + checkIntervalMs;
+      void this.#forgetMissing(partition);
+    }
+    return now + Math.min(overdueMs, longestOverdueMs);
+  }
+
+  #putBehind(job: J, until: number): void {
+    const now = this.#deps.now();
+    const receiver = this.#deps.receiver(job);
+    const began = windowBegan(job.delivery, receiver, now);
+    const endsAt = began === undefined ? Infinity : began + this.#deps.windowMs;
+    if (now > endsAt) {
+      this.#givenUp.add(job.work);
+      this.#deps.giveUp(job);
+    } else this.#deps.putBehind(job, behindUntil(until, receiver, endsAt, now), began);
+  }
+
+  #linkOf({ delivery: { key, sequence, body, dueAt } }: Ordered): Link | undefined {
     if (sequence === undefined) return undefined;
     return { key: hashOf(key), sequence, bytes: body.length, returned: dueAt !== undefined };
   }
@@ -233,7 +272,7 @@ export class Order<J extends Ordered> {
    * Rare, and not guessed: what has been waiting for long is looked for in the tiers.
    */
   async #forgetMissing({ number, work, chains: { backlog } }: OwnedPartition<J>): Promise<void> {
-    const overdue = backlog.overdue(this.#deps.now() - overdueMs);
+    const overdue = backlog.overdue(this.#deps.now() - missingMs);
     await pause(settleMs);
     if (work.lost || this.#stopped) return;
     try {

@@ -23,6 +23,19 @@ test('it opens where nothing but failures came for a while, and parks what comes
   assert.deepEqual(states, ['open']);
 });
 
+test('it knows since when it is open, through probes that fail, or closed again', () => {
+  const { breaker } = openBreaker();
+  assert.equal(breaker.since, -Infinity);
+  fail(breaker, 20_000);
+  assert.equal(breaker.since, 20_000);
+  assert.equal(breaker.ask(25_000), 'probe');
+  breaker.report(false, 25_100);
+  assert.equal(breaker.since, 20_000);
+  assert.equal(breaker.ask(36_000), 'probe');
+  breaker.report(true, 36_100);
+  assert.equal(breaker.since, 36_100);
+});
+
 test('a burst of failures does not open it', () => {
   const { breaker } = openBreaker();
   for (let count = 0; count < 1_000; count += 1) breaker.report(false, count * 9);

@@ -27,6 +27,7 @@ export class Breaker {
   /** When it may be half-open next. */
   #until = 0;
   #claimedUntil = 0;
+  #since = -Infinity;
 
   constructor(onChange: (state: BreakerState, before: BreakerState) => void) {
     this.#onChange = onChange;
@@ -34,6 +35,11 @@ export class Breaker {
 
   get state(): BreakerState {
     return this.#state;
+  }
+
+  /** When it opened, or closed again, by the clock of `ask`; -Infinity where it was never open. */
+  get since(): number {
+    return this.#since;
   }
 
   /** Whether nothing is known of the URL that would be missed. */
@@ -73,13 +79,13 @@ export class Breaker {
   report(succeeded: boolean, now: number): void {
     if (this.#state === 'closed') this.#count(succeeded, now);
     // Late answers to requests sent before it opened say nothing new, unless they are good news.
-    else if (succeeded) this.#close();
+    else if (succeeded) this.#close(now);
     else if (this.#state === 'half-open') this.#open(now, Math.min(this.#openForMs * 2, openMs.most));
   }
 
   /** Its URL is not used any more. */
   forget(): void {
-    this.#close();
+    this.#close(-Infinity);
   }
 
   #count(succeeded: boolean, now: number): void {
@@ -94,13 +100,15 @@ export class Breaker {
   }
 
   #open(now: number, forMs: number): void {
+    if (this.#state === 'closed') this.#since = now;
     this.#openForMs = forMs;
     this.#until = now + forMs;
     this.#claimedUntil = 0;
     this.#become('open');
   }
 
-  #close(): void {
+  #close(now: number): void {
+    this.#since = now;
     this.#run = 0;
     this.#become('closed');
   }

@@ -6,7 +6,7 @@
  * What a slow lane has no room for in the buffer is deferred. A lane that keeps up is never deferred: where such lanes
  * fill the buffer, reading pauses until they have made room, which takes a moment.
  */
-import type { BreakerState, Permission } from './breaker.ts';
+import type { Breaker, BreakerState, Permission } from './breaker.ts';
 import { Budget } from './budget.ts';
 import { Lane, type Feedback, type Moment, type Task } from './lane.ts';
 
@@ -134,6 +134,11 @@ export class Lanes {
   /** Whether nothing would be sent to this URL now. */
   parks(name: string, url: string): boolean {
     return this.#lanes.get(name)?.breaker(url).parks(performance.now()) ?? false;
+  }
+
+  /** What is known of this URL. */
+  stateOf(name: string, url: string): Pick<Breaker, 'state' | 'since'> {
+    return this.#lanes.get(name)?.breaker(url) ?? { state: 'closed', since: -Infinity };
   }
 
   /** Whether to send a request to this URL. Whoever is told `send` or `probe` has to `report`. */
