@@ -114,6 +114,7 @@ class Pool implements Keeper {
   readonly #unread = new Bounded(maxUnreadInPool, (connection) => {
     connection.cut();
   });
+  #retired = false;
 
   constructor(origin: string, options: ConnectionOptions, shared: SharedLimits, onEmpty: () => void) {
     this.#origin = origin;
@@ -134,7 +135,9 @@ class Pool implements Keeper {
     return connection;
   }
 
+  /** Ends its connections as they become free. */
   retire(): void {
+    this.#retired = true;
     for (const connection of [...this.#free]) connection.end();
   }
 
@@ -148,6 +151,10 @@ class Pool implements Keeper {
   }
 
   free(connection: Connection): void {
+    if (this.#retired) {
+      this.over(connection);
+      return;
+    }
     this.#read(connection);
     this.#free.push(connection);
     this.#shared.idle.add(connection);
