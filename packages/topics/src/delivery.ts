@@ -54,6 +54,8 @@ export interface Delivery {
    * Only where the destination asks for order.
    */
   readonly sequence?: number | undefined;
+  /** The dead letter that it was made of, where it is a replay: `<partition>/<offset>`. */
+  readonly replayedFrom?: string | undefined;
   /** Fingerprints of URLs that answered with a permanent failure and are not tried again. */
   readonly closedUrls: readonly string[];
   /** What each URL answered last, as JSON text; only on dead letters. */
@@ -103,6 +105,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   if (delivery.closedUrls.length > 0) headers['closed-urls'] = delivery.closedUrls.join(',');
   if (delivery.lastAnswer !== undefined) headers['last-answer'] = delivery.lastAnswer;
   if (delivery.traceparent !== undefined) headers['traceparent'] = delivery.traceparent;
+  if (delivery.replayedFrom !== undefined) headers[replayedFromHeader] = delivery.replayedFrom;
   const { key, body: value, otherHeaders } = delivery;
   if (!otherHeaders) return { topic, partition, key, value, headers };
   return { topic, partition, key, value, headers: [...Object.entries(headers), ...otherHeaders] };
@@ -161,6 +164,7 @@ export function decodeDelivery(
     closedUrls: header('closed-urls')?.split(',') ?? [],
     lastAnswer: header('last-answer'),
     traceparent: header('traceparent'),
+    replayedFrom: header(replayedFromHeader),
     // Every header that was found is one of the list, so that where the numbers agree there are no others.
     otherHeaders: found === record.headerList.length ? undefined : unknownOf(record.headerList),
     key: record.key?.toString() ?? '',

@@ -60,7 +60,7 @@ export interface DelivererDependencies {
     topic: string,
     partition: number,
   ) => { readonly next: number; readonly end: number } | undefined;
-  /** This replica's part of a destination's rate limit, from 0 to 1; asked for once after each rebalance. */
+  /** This replica's part of a destination's rate limit, from 0 to 1; asked for after each rebalance, and once a second. */
   readonly rateShare: () => number;
   readonly observer: DeliveryObserver;
   readonly log: Log;
@@ -80,6 +80,10 @@ export interface DeliveryObserver {
 }
 
 const refreshPauseMs = 1_000;
+/** For how long a replica's part of rate limits is not looked up again. */
+const shareMs = 1_000;
+/** What waits for a dead receiver has a last look at it before its window ends, by this part of the window. */
+const lastLookShare = 0.02;
 const nothingSent: Feedback = { signal: 'none' };
 
 export class Deliverer {
@@ -91,8 +95,7 @@ export class Deliverer {
   readonly #waitingRoom: WaitingRoom<Job>;
   readonly #order: Order<Job>;
   readonly #longestDelayMs: number;
-  /** Of this membership; undefined until it is needed. */
-  #rateShare: number | undefined;
+  readonly #share = { of: 0, asOf: -Infinity };
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
@@ -144,7 +147,7 @@ export class Deliverer {
   /** To be called after each rebalance, before anything is taken. */
   joined(): void {
     this.#ownership.joined();
-    this.#rateShare = undefined;
+    this.#share.asOf = -Infinity;
   }
 
   /** Takes a record of `deliveries`, a tier or the replay lane. */
@@ -191,13 +194,14 @@ export class Deliverer {
   }
 
   #submit(job: Job, destination: Destination | undefined): void {
+    if (job.work.lost) return;
     if (destination?.enabled && !this.#deps.lanes.held && this.#isDown(job, destination)) {
       // It asks nothing of its receiver, so it needs no turn.
       this.#park(job, openTargets(job, destination));
       return;
     }
     const { work } = job;
-    const { destinationId, body, dueAt } = job.delivery;
+    const { destinationId, body, dueAt, replayedFrom } = job.delivery;
     const task: Task = {
       bytes: body.length,
       requests: destination?.settings.webhooks.length ?? 1,
@@ -211,11 +215,21 @@ export class Deliverer {
     };
     this.#deps.lanes.submit(destinationId, task, {
       returned: dueAt !== undefined,
-      background: work.topic === this.#deps.names.deliveriesReplay,
+      background: work.topic === this.#deps.names.deliveriesReplay || replayedFrom !== undefined,
       ...(destination?.rateLimit !== undefined && {
-        rateLimit: destination.rateLimit * (this.#rateShare ??= this.#deps.rateShare()),
+        rateLimit: destination.rateLimit * this.#rateShare(),
       }),
     });
+  }
+
+  /** It changes with a rebalance, and with the number of partitions. */
+  #rateShare(): number {
+    const now = performance.now();
+    if (now - this.#share.asOf > shareMs) {
+      this.#share.of = this.#deps.rateShare();
+      this.#share.asOf = now;
+    }
+    return this.#share.of;
   }
 
   /** Whether every URL that is open for it is known to be dead. */
@@ -388,7 +402,10 @@ export class Deliverer {
     const probeInMs = Math.min(...claims.map((inMs) => inMs ?? Infinity));
     const isProbe = probeInMs !== Infinity;
     const delayMs = policy.scheduleMs[Math.min(putOff, policy.scheduleMs.length - 1)] ?? 0;
-    const until = Math.min(now + (isProbe ? probeInMs : delayMs), windowEndsAt);
+    const until = Math.min(
+      now + (isProbe ? probeInMs : delayMs),
+      lastLook(now, windowEndsAt, policy.windowMs),
+    );
     const parked = { work, delivery: { ...delivery, firstAttemptAt, putOff: isProbe ? 0 : putOff + 1 } };
     const dueAt = this.#successors.park(parked, until, () => {
       this.#deps.observer.parked(destinationId);
@@ -451,4 +468,10 @@ export class Deliverer {
       this.#deps.log.debug({ err: error, deliveryId }, 'the record of an attempt was not kept');
     });
   }
+}
+
+/** Until when to wait at most, so that there is time for an attempt before the window ends. */
+function lastLook(now: number, windowEndsAt: number, windowMs: number): number {
+  const before = windowEndsAt - windowMs * lastLookShare;
+  return before > now ? before : windowEndsAt;
 }

@@ -24,11 +24,17 @@ export function showsTrouble(answer: Answer): boolean {
 
 /** What the answers say about how much the destination can take, and when; at most so long it is left alone. */
 export function feedbackOf(results: readonly UrlResult[], mostRetryAfterMs: number): Feedback {
-  const signal = signalOf(results);
-  if (signal === 'quick' || signal === 'steady') return { signal };
+  // A URL that was not asked says nothing.
+  const asked = results.filter(
+    ({ answer }) => answer.kind !== 'retryable' || answer.reason !== 'circuit-open',
+  );
+  const signal = signalOf(asked);
+  if (asked.some(({ answer }) => answer.kind === 'success')) return { signal };
   // One URL that may be asked again is enough.
-  const asked = results.map(({ answer }) => (isWishForRest(answer) ? (answer.retryAfterMs ?? 0) : 0));
-  return { signal, retryAfterMs: Math.min(mostRetryAfterMs, ...asked) };
+  const rests = asked
+    .filter(({ answer }) => answer.kind === 'retryable')
+    .map(({ answer }) => (isWishForRest(answer) ? (answer.retryAfterMs ?? 0) : 0));
+  return rests.length > 0 ? { signal, retryAfterMs: Math.min(mostRetryAfterMs, ...rests) } : { signal };
 }
 
 /** With 429 and 503, `Retry-After` is about the receiver; with others, about this one request. */

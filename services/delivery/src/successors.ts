@@ -63,7 +63,7 @@ export class Successors {
     const { topic, dueAt } = this.#waitUntil(until, now, work);
     const putOff = delivery.putOff + 1;
     this.#replace(work, topic, { ...delivery, putOff, placeAt, dueAt, reason: 'lane-full' }, onWritten);
-    return placeAt;
+    return Math.max(placeAt, dueAt);
   }
 
   /** Lets it wait, as it is, while its receiver is dead. Returns when it is due. */
@@ -81,7 +81,13 @@ export class Successors {
   }
 
   bury({ work, delivery }: Job, reason: DeadReason, onWritten?: () => void): void {
-    const waited = { dueAt: undefined, putOff: 0, placeAt: undefined, sequence: undefined };
+    const waited = {
+      dueAt: undefined,
+      putOff: 0,
+      placeAt: undefined,
+      sequence: undefined,
+      replayedFrom: undefined,
+    };
     this.#replace(work, this.#deps.names.deliveriesDead, { ...delivery, ...waited, reason }, onWritten);
   }
 

@@ -12,6 +12,7 @@
  */
 import { Breaker, type BreakerState } from './breaker.ts';
 import type { Amount, Standing } from './budget.ts';
+import { Credit } from './credit.ts';
 import { Pace } from './pace.ts';
 import { TaskQueue } from './queue.ts';
 
@@ -58,16 +59,16 @@ export interface Moment {
 const firstConcurrency = 1;
 /** The weight of the latest task in how long tasks take, and in what share of them fails. */
 const weight = 0.1;
-/** A lane that should get through what it holds within this is busy, not slow. */
-const busyMs = 1_000;
-/** For how long the first that waits may have waited nevertheless: receivers pause, too. Lost by it, and regained slowly. */
-const patience = { mostMs: 3_000, leastMs: 100, regained: 0.1 };
-/** A receiver that says nothing for so long is not quick: one that was, and one that never said anything. */
-const silence = { quickMs: 500, newMs: 100 };
-/** The shortest time that a task took is remembered for so long, or twice. */
-const memoryMs = 1_000;
-/** After it was shrunk, a lane is not expected to grow to its limit for so long. */
-const shrunkMs = 10_000;
+/** A receiver that says nothing for so long is not quick, or does not keep up: one that did, and one that is new. */
+const silence = { quick: { known: 500, fresh: 100 }, keepsUp: { known: 2_000, fresh: 1_000 } };
+/** A rate limit that makes what waits take longer is what holds the lane back. */
+const limitedMs = 1_000;
+/** An answer within this is quick, on average. */
+const quickMs = 1_000;
+/** Tasks in a millisecond: a lane that does so many is not what is waited for. */
+const fastest = 2;
+/** To be left alone for longer means that nothing waits in the lane meanwhile. */
+const shortRestMs = 1_000;
 /** Of tasks that start while live ones wait, every so many are from the background. */
 const backgroundEvery = 4;
 /** Twice as many as a destination has, so that those it had before are forgotten in the end. */
@@ -94,14 +95,16 @@ export class Lane {
   /** How long tasks take, and when the last one ended, or began after a pause. */
   #tookMs = 0;
   #heardAt: Moment = { now: 0, idle: 0 };
-  /** By the idle clock, the shortest that one took, of late and in the time before. */
-  readonly #shortest = { lately: Infinity, before: Infinity, since: -Infinity };
+  /** The last one that was sent ran out of time. */
+  #timedOut = false;
   /** Of late, the share of tasks that came to nothing, and of those that failed; undefined before any ended. */
   #badShare: number | undefined;
   #failedShare = 0;
-  #patienceLostAt = -Infinity;
-  /** By the idle clock: what waited before does not count. */
-  #waitsSince = -Infinity;
+  /** How long it took, on average, for those that did not come to nothing. */
+  #goodMs = 0;
+  #finished = 0;
+
+  readonly #credit: Credit;
 
   readonly #pace = new Pace();
   /** Requests a second that the destination's configuration allows. */
@@ -123,9 +126,11 @@ export class Lane {
 
   constructor(
     mostConcurrency: number,
+    now: number,
     onBreaker: (url: string, state: BreakerState, before: BreakerState) => void = () => undefined,
   ) {
     this.#mostConcurrency = mostConcurrency;
+    this.#credit = new Credit(now);
     this.#onBreaker = onBreaker;
     this.#concurrency = Math.min(firstConcurrency, mostConcurrency);
   }
@@ -134,13 +139,9 @@ export class Lane {
     return this.#live.count + this.#background.count;
   }
 
-  /** What waits of the live ones. */
-  get waitingLive(): Amount {
-    return this.#live;
-  }
-
-  get waitingBackground(): Amount {
-    return this.#background;
+  /** What waits of the background, or of the live ones. */
+  waitingOf(background: boolean): Amount {
+    return background ? this.#background : this.#live;
   }
 
   get running(): number {
@@ -164,9 +165,8 @@ export class Lane {
   /** There is nothing in it, no promise to keep, and nothing is known of its URLs that would be missed. */
   isForgettable(now: number): boolean {
     const remembers = [...this.#breakers.values()].some((breaker) => !breaker.idle);
-    return (
-      !remembers && this.waiting === 0 && this.running === 0 && !this.owes(now) && now >= this.#leftAloneUntil
-    );
+    const isFree = this.#pace.rate === Infinity && now >= this.#leftAloneUntil && !this.owes(now);
+    return !remembers && isFree && this.waiting === 0 && this.running === 0;
   }
 
   breaker(url: string): Breaker {
@@ -204,13 +204,8 @@ export class Lane {
     return missing <= roundingError ? 0 : Math.ceil(((missing - roundingError) / rate) * 1_000);
   }
 
-  push(task: Task, { idle }: Moment, background = false): void {
-    (background ? this.#background : this.#live).push(task, idle);
-  }
-
-  /** It could do nothing until now, for no fault of its receiver. */
-  beginAnew({ idle }: Moment): void {
-    this.#waitsSince = idle;
+  push(task: Task, background = false): void {
+    (background ? this.#background : this.#live).push(task);
   }
 
   /** The task whose turn it is, which counts as running from now on, and what to call when it has ended. */
@@ -236,9 +231,9 @@ export class Lane {
     return mayStartBackground && isTurn ? this.#background : this.#live;
   }
 
-  /** Gives up the last live task that waits. */
-  dropLast(): Task | undefined {
-    return this.#live.takeLast();
+  /** Gives up the last task that waits. */
+  dropLast(background: boolean): Task | undefined {
+    return (background ? this.#background : this.#live).takeLast();
   }
 
   /** Gives up what belongs to another member now. */
@@ -261,60 +256,56 @@ export class Lane {
     }
     const tookMs = at.now - startedAt.now;
     this.#tookMs = closer(this.#tookMs, tookMs);
-    this.#rememberShortest(at.idle - startedAt.idle, at.idle);
-    const isBad = signal === 'quick' || signal === 'steady' ? 0 : 1;
-    this.#badShare = this.#badShare === undefined ? isBad : closer(this.#badShare, isBad);
+    const isGood = signal === 'quick' || signal === 'steady';
+    if (isGood) this.#goodMs = closer(this.#goodMs, tookMs);
+    this.#badShare = this.#badShare === undefined ? (isGood ? 0 : 1) : closer(this.#badShare, isGood ? 0 : 1);
+    this.#timedOut = signal === 'overloaded';
+    this.#finished += 1;
+    if (signal === 'quick') this.#credit.earn();
     this.#failedShare = closer(this.#failedShare, signal === 'failed' ? 1 : 0);
     this.#pace.heard(signal === 'throttled', at.now);
     if (retryAfterMs > 0) this.#leftAloneUntil = Math.max(this.#leftAloneUntil, at.now + retryAfterMs);
     const isTooMuch = signal === 'overloaded' || signal === 'throttled';
     if (isTooMuch || (signal === 'failed' && this.#failedShare > 0.5)) this.#shrink(tookMs, at.now);
-    else if (signal === 'quick') this.#grow();
+    else if (signal === 'quick') this.#grow(1);
+    // By one a round: slowness is no reason to have no more than one in flight for ever.
+    else if (signal === 'steady') this.#grow(1 / this.concurrency);
   }
 
   standing({ idle }: Moment): Standing {
-    const silentMs = this.running > 0 ? idle - this.#heardAt.idle : 0;
-    if (this.#badShare === undefined) return silentMs <= silence.newMs ? 'new' : 'slow';
-    const isQuick = this.#badShare <= 0.5 && silentMs <= silence.quickMs && this.#shortestMs() <= busyMs;
-    return isQuick ? 'quick' : 'slow';
+    if (this.#badShare === undefined) return this.#isSilent(silence.quick, idle) ? 'slow' : 'new';
+    const answers = this.#badShare <= 0.5 && !this.#timedOut && !this.#isSilent(silence.quick, idle);
+    return answers && this.#goodMs <= quickMs ? 'quick' : 'slow';
   }
 
-  /**
-   * Whether its receiver gets through what waits, and one more, in a moment: by what it seems to be able to do, and by what it
-   * did. Of a new one nothing is known, and one that answers is believed to take as many at once as it may have.
-   */
-  keepsUp(at: Moment): boolean {
-    if (at.now + busyMs < this.#leftAloneUntil) return false;
-    const waiting = this.waiting + 1;
+  /** Whether reading may be paused for its sake, rather than that what it has no room for is deferred. */
+  keepsUp({ now, idle }: Moment): boolean {
+    if (this.#timedOut || (this.#badShare ?? 0) > 0.5 || this.isLeftAlone(now)) return false;
+    if (this.#isSilent(silence.keepsUp, idle)) return false;
     const requests = this.#live.first?.requests ?? 1;
-    if ((waiting * requests * 1_000) / this.rate > busyMs) return false;
-    if (this.#badShare === undefined) return this.standing(at) === 'new';
-    if (this.#badShare > 0.5) return false;
-    const mayGrow = at.now - this.#shrunkAt > shrunkMs;
-    const inFlight = mayGrow ? this.#mostConcurrency : this.concurrency;
-    if ((waiting * this.#shortestMs()) / inFlight > busyMs) return false;
-    return this.#isPatientWith(at.idle - Math.max(this.#live.since, this.#waitsSince), at.now);
+    const isLimited = ((this.#live.count + 1) * requests * 1_000) / this.rate > limitedMs;
+    return !isLimited && this.#credit.isLeft(now);
   }
 
-  /** One that makes others wait again and again has no more patience left than makes a tenth of the time. */
-  #isPatientWith(waitedMs: number, now: number): boolean {
-    const { mostMs, leastMs, regained } = patience;
-    if (waitedMs <= Math.min(mostMs, leastMs + (now - this.#patienceLostAt) * regained)) return true;
-    this.#patienceLostAt = now;
-    return false;
+  /** Whether its receiver asked to be left alone for more than a moment. */
+  isLeftAlone(now: number): boolean {
+    return now + shortRestMs < this.#leftAloneUntil;
   }
 
-  #rememberShortest(tookMs: number, idle: number): void {
-    const shortest = this.#shortest;
-    if (idle - shortest.since > memoryMs) {
-      shortest.before = shortest.lately;
-      shortest.lately = tookMs;
-      shortest.since = idle;
-    } else if (tookMs < shortest.lately) shortest.lately = tookMs;
+  /** Reading was paused for so long, by the idle clock, and the lane holds much of what waits. */
+  charge(pausedMs: number, { now, idle }: Moment): void {
+    const finished = this.#finished;
+    this.#finished = 0;
+    if (finished >= fastest * pausedMs) return;
+    this.#credit.charge(pausedMs, this.#silentMs(idle) > silence.quick.fresh, now);
   }
 
-  #shortestMs(): number {
-    return Math.min(this.#shortest.lately, this.#shortest.before);
+  #isSilent({ known, fresh }: { readonly known: number; readonly fresh: number }, idle: number): boolean {
+    return this.#silentMs(idle) > (this.#badShare === undefined ? fresh : known);
+  }
+
+  #silentMs(idle: number): number {
+    return this.running > 0 ? idle - this.#heardAt.idle : 0;
   }
 
   /** How long what waits will take; 0 where nothing is known yet. */
@@ -328,8 +319,12 @@ export class Lane {
     return this.#owed > 0;
   }
 
-  /** Promises the place behind all those deferred, and says in how many milliseconds it is. */
-  promise(now: number): number {
+  /**
+   * Promises the place behind all those deferred, and says in how many milliseconds it is. One of the background gets
+   * none that others would have to wait for.
+   */
+  promise(now: number, background = false): number {
+    if (background) return Math.max(this.waitMs(now), this.#leftAloneUntil - now);
     if (!this.owes(now)) this.#owesSince = now;
     this.#owed += 1;
     const waitMs = (this.waiting + this.#owed) * this.#msPerTask(now);
@@ -350,10 +345,10 @@ export class Lane {
     this.#owedAt = now;
   }
 
-  /** By one for each quick answer while the limit is what holds the lane back: it doubles with each round. */
-  #grow(): void {
+  /** While the limit is what holds the lane back. By one for each quick answer, it doubles with each round. */
+  #grow(by: number): void {
     if (this.waiting === 0 && this.running + 1 < this.concurrency) return;
-    this.#concurrency = Math.min(this.#concurrency + 1, this.#mostConcurrency);
+    this.#concurrency = Math.min(this.#concurrency + by, this.#mostConcurrency);
   }
 
   /** By half, once for all that were in flight together. */

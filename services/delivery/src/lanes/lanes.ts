@@ -75,8 +75,10 @@ export class Lanes {
   readonly #live: Budget;
   readonly #background: Budget;
   readonly #breakers = { open: 0, 'half-open': 0 };
-  #pressure: NodeJS.Timeout | undefined;
-  #backgroundPressure = false;
+  readonly #pressure = { live: false, background: false };
+  /** While there is pressure. */
+  #relief: NodeJS.Timeout | undefined;
+  #relievedAt = 0;
   #held = false;
   #stopped = false;
   #onIdle: (() => void) | undefined;
@@ -121,11 +123,11 @@ export class Lanes {
     const at = this.#moment();
     lane.limitRate(rateLimit);
     if (!this.#hasRoom(lane, { returned, background }, at)) {
-      task.defer(lane.promise(at.now));
+      task.defer(lane.promise(at.now, background));
       return;
     }
-    lane.push(task, at, background);
-    (background ? this.#background : this.#live).take(task.bytes);
+    lane.push(task, background);
+    this.#budget(background).take(task.bytes);
     this.#watchPressure();
     this.#schedule(lane, at.now);
     this.#startSome();
@@ -176,21 +178,20 @@ export class Lanes {
   /** Goes on, without what belongs to another member now. */
   release(): void {
     this.#held = false;
-    const at = this.#moment();
     for (const lane of this.#lanes.values()) {
-      lane.beginAnew(at);
       const lost = lane.dropLost();
       for (const { bytes } of lost.live) this.#live.giveBack(bytes);
       for (const { bytes } of lost.background) this.#background.giveBack(bytes);
     }
     this.#watchPressure();
+    this.#letIn();
     this.#startSome();
   }
 
   /** Forgets the tasks that have not started, and resolves when the others have finished. */
   async drain(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#pressure);
+    clearInterval(this.#relief);
     for (const timer of this.#limited.values()) clearTimeout(timer);
     this.#ready.clear();
     if (this.running === 0) return;
@@ -207,7 +208,7 @@ export class Lanes {
     let lane = this.#lanes.get(name);
     if (!lane) {
       if (this.#lanes.size >= this.#forgetAt) this.#forgetIdle();
-      lane = new Lane(this.#limits.perLane, (url, state, before) => {
+      lane = new Lane(this.#limits.perLane, performance.now(), (url, state, before) => {
         if (before !== 'closed') this.#breakers[before] -= 1;
         if (state !== 'closed') this.#breakers[state] += 1;
         this.#onBreaker({ lane: name, url, state });
@@ -229,47 +230,82 @@ export class Lanes {
     at: Moment,
   ): boolean {
     if (this.#held || lane.keepsUp(at)) return true;
+    if (lane.isLeftAlone(at.now)) return false;
+    // Who has nothing at all is let in even where the others have left nothing, or it could never show that it is well.
+    if (lane.waiting === 0 && lane.running === 0 && this.#budget(background).fill < 1) return true;
     const isNext = returned || background || !lane.owes(at.now);
     return isNext && this.#withinShare(lane, background);
   }
 
   #withinShare(lane: Lane, background: boolean): boolean {
-    return background
-      ? this.#background.admits(lane.waitingBackground, 'slow')
-      : this.#live.admits(lane.waitingLive, 'slow');
+    return this.#budget(background).admits(lane.waitingOf(background), 'slow');
+  }
+
+  #budget(background: boolean): Budget {
+    return background ? this.#background : this.#live;
   }
 
   #watchPressure(): void {
-    const { fill } = this.#live;
-    if (fill >= 1 && !this.#pressure) {
-      this.#pressure = setInterval(() => {
+    this.#watch('live', this.#live);
+    this.#watch('background', this.#background);
+    const isHigh = this.#pressure.live || this.#pressure.background;
+    if (isHigh && !this.#relief) {
+      this.#relievedAt = this.#idleMs();
+      this.#relief = setInterval(() => {
         this.#relieve();
       }, pressureCheckMs);
-      this.#onPressure('live', true);
-    } else if (fill <= resumeAt && this.#pressure) {
-      clearInterval(this.#pressure);
-      this.#pressure = undefined;
-      this.#onPressure('live', false);
+    } else if (!isHigh && this.#relief) {
+      clearInterval(this.#relief);
+      this.#relief = undefined;
     }
-    const isHigh = this.#background.fill >= (this.#backgroundPressure ? resumeAt : 1);
-    if (isHigh === this.#backgroundPressure) return;
-    this.#backgroundPressure = isHigh;
-    this.#onPressure('background', isHigh);
   }
 
-  /** Defers what lanes hold beyond their share that have turned out to be slow since they took it in. */
+  #watch(kind: 'live' | 'background', { fill }: Budget): void {
+    const isHigh = this.#pressure[kind] ? fill > resumeAt : fill >= 1;
+    if (isHigh === this.#pressure[kind]) return;
+    this.#pressure[kind] = isHigh;
+    this.#onPressure(kind, isHigh);
+  }
+
+  /** Has those pay for whose sake reading is paused, and defers what lanes hold beyond their share that do not keep up. */
   #relieve(): void {
-    if (this.#held) return;
     const at = this.#moment();
+    const pausedMs = at.idle - this.#relievedAt;
+    this.#relievedAt = at.idle;
+    if (this.#held) return;
+    if (this.#pressure.live) this.#charge(pausedMs, at);
     for (const lane of this.#lanes.values()) {
-      while (lane.waitingLive.count > 0 && !this.#withinShare(lane, false) && !lane.keepsUp(at)) {
-        const task = lane.dropLast();
-        if (!task) break;
-        this.#live.giveBack(task.bytes);
-        task.defer(lane.promise(at.now));
-      }
+      if (lane.waiting === 0 || lane.keepsUp(at)) continue;
+      for (const background of [false, true]) this.#trim(lane, background, at);
     }
     this.#watchPressure();
+  }
+
+  /** Those who hold no less than the others do. */
+  #charge(pausedMs: number, at: Moment): void {
+    const waiting = [...this.#lanes.values()].filter((lane) => lane.waitingOf(false).count > 0);
+    const mean = this.#live.count / waiting.length;
+    for (const lane of waiting) if (lane.waitingOf(false).count >= mean) lane.charge(pausedMs, at);
+  }
+
+  #trim(lane: Lane, background: boolean, at: Moment): void {
+    const keepOne = lane.running === 0 && !lane.isLeftAlone(at.now) ? 1 : 0;
+    while (lane.waitingOf(background).count > keepOne && !this.#withinShare(lane, background)) {
+      const task = lane.dropLast(background);
+      if (!task) return;
+      this.#budget(background).giveBack(task.bytes);
+      task.defer(lane.promise(at.now, background));
+    }
+  }
+
+  /** Its receiver asked to be left alone: what would wait for that here, may do so in a tier. */
+  #clear(lane: Lane, at: Moment): void {
+    for (const background of [false, true]) {
+      for (let task = lane.dropLast(background); task; task = lane.dropLast(background)) {
+        this.#budget(background).giveBack(task.bytes);
+        task.defer(lane.promise(at.now, background));
+      }
+    }
   }
 
   /** Gives the lane a turn, now or when its rate limit lets it go on. */
@@ -305,7 +341,7 @@ export class Lanes {
       const started = lane.start(at);
       if (!started) continue;
       const { task, background } = started;
-      (background ? this.#background : this.#live).giveBack(task.bytes);
+      this.#budget(background).giveBack(task.bytes);
       this.#inFlight.take(task.bytes);
       this.#schedule(lane, at.now);
       void task.run().then((feedback) => {
@@ -325,19 +361,19 @@ export class Lanes {
     this.#inFlight.giveBack(started.task.bytes);
     lane.finished(started, feedback, startedAt, at);
     if (this.running === 0) this.#onIdle?.();
+    if (!this.#held && !this.#stopped && lane.isLeftAlone(at.now)) this.#clear(lane, at);
     this.#letIn();
     this.#schedule(lane, at.now);
     this.#startSome();
   }
 
-  /** One place is free, and the first that it is offered to may not need it any more. */
+  /** One place is free: for the first that still has use for it. */
   #letIn(): void {
-    let turns = 2;
+    const now = performance.now();
     for (const lane of this.#crowdedOut) {
-      if (turns === 0) return;
-      turns -= 1;
       this.#crowdedOut.delete(lane);
-      this.#ready.add(lane);
+      this.#schedule(lane, now);
+      if (this.#ready.has(lane)) return;
     }
   }
 }

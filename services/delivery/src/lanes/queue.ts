@@ -1,14 +1,9 @@
 /** The tasks of a lane that wait, first come, first served. */
 import type { Task } from './lane.ts';
 
-interface Waiting {
-  readonly task: Task;
-  readonly since: number;
-}
-
 export class TaskQueue {
   /** Those before `#head` have been taken. */
-  #tasks: Waiting[] = [];
+  #tasks: Task[] = [];
   #head = 0;
   #bytes = 0;
 
@@ -21,16 +16,11 @@ export class TaskQueue {
   }
 
   get first(): Task | undefined {
-    return this.#tasks[this.#head]?.task;
+    return this.#tasks[this.#head];
   }
 
-  /** Since when the first has waited; Infinity where none does. */
-  get since(): number {
-    return this.#tasks[this.#head]?.since ?? Infinity;
-  }
-
-  push(task: Task, since: number): void {
-    this.#tasks.push({ task, since });
+  push(task: Task): void {
+    this.#tasks.push(task);
     this.#bytes += task.bytes;
   }
 
@@ -49,7 +39,7 @@ export class TaskQueue {
 
   takeLast(): Task | undefined {
     if (this.count === 0) return undefined;
-    const task = this.#tasks.pop()?.task;
+    const task = this.#tasks.pop();
     if (task) this.#bytes -= task.bytes;
     return task;
   }
@@ -57,9 +47,9 @@ export class TaskQueue {
   /** Takes out all whose partition belongs to another member now. */
   takeLost(): readonly Task[] {
     const waiting = this.#tasks.slice(this.#head);
-    const lost = waiting.filter(({ task }) => task.lost).map(({ task }) => task);
+    const lost = waiting.filter((task) => task.lost);
     if (lost.length > 0) {
-      this.#tasks = waiting.filter(({ task }) => !task.lost);
+      this.#tasks = waiting.filter((task) => !task.lost);
       this.#head = 0;
       for (const { bytes } of lost) this.#bytes -= bytes;
     }
