@@ -335,8 +335,8 @@ test('secrets are in no line of the log', async () => {
 
 describe('in the middle of deliveries and retries', { concurrency: true }, () => {
   /**
-   * Three destinations, one of which answers slowly, one fails first, one times out at first; and sixty deliveries
-   * to each. Resolves once some are in flight, some wait in a tier and some have not begun.
+   * Three destinations, one of which answers slowly, one fails first, one times out three times, one after the other since
+   * no more is sent to one that says nothing; and sixty deliveries to each. Resolves once some are in flight, some wait in a tier and some have not begun.
    */
   async function startWork(own: Stage) {
     const perDestination = 60;
@@ -352,7 +352,7 @@ describe('in the middle of deliveries and retries', { concurrency: true }, () =>
     const opened = new AsyncDisposableStack();
     const slow = opened.use(await startReceiver({ answer: () => answers.delayed(400, answers.status(200)) }));
     const failing = opened.use(await startReceiver({ answer: failFirst(answers.status(503)) }));
-    const hanging = opened.use(await startReceiver({ answer: failFirst(answers.never, 8) }));
+    const hanging = opened.use(await startReceiver({ answer: failFirst(answers.never, 3) }));
     const receivers = [slow, failing, hanging];
     const destinations = receivers.map(({ url }) => destinationOf([url]));
     await own.configure(...destinations);
