@@ -18,7 +18,7 @@ import type { Scan, ScanOptions } from './scan.ts';
 import { startSession, type Session } from './session.ts';
 import type { ReportUnreadable, UnreadableBatch } from './unreadable.ts';
 import type { FetchedRecord } from './wire/record-batch.ts';
-import { createUnfinished } from './unfinished.ts';
+import { createUnfinished, type Span } from './unfinished.ts';
 import type { Mark } from './watermark.ts';
 
 export interface ConsumeOptions {
@@ -87,6 +87,16 @@ export interface PartitionState {
   readonly lag: number;
 }
 
+/** A partition while this member owns it. */
+export interface OwnedPartition {
+  /** From then on the rest says nothing. */
+  readonly lost: boolean;
+  /** Offset after the last that was handed out, or passed over. */
+  readonly next: number;
+  /** Below this everything is finished. */
+  readonly committable: number;
+}
+
 export interface Consumption {
   /** Whether it is in the group and brokers answer. */
   readonly healthy: boolean;
@@ -99,9 +109,16 @@ export interface Consumption {
    * Reads beside the group what is unfinished now in these partitions of a topic, handed out or not. Those that
    * this member does not own are left out. To be iterated once.
    *
+   * @param spans by partition, the offsets that are wanted; all, and to the end there is now, where absent
    * @throws TailraceError (from the iteration) `kafka-unavailable`
    */
-  unfinished(topic: string, partitions: readonly number[]): AsyncIterable<readonly ConsumedRecord[]>;
+  unfinished(
+    topic: string,
+    partitions: readonly number[],
+    spans?: ReadonlyMap<number, Span>,
+  ): AsyncIterable<readonly ConsumedRecord[]>;
+  /** Undefined where it is not owned, or where it begins is not known yet. Another one after it was lost and came back. */
+  owned(topic: string, partition: number): OwnedPartition | undefined;
   /**
    * Stops fetching, everything or these topics, until `release` of the same; what has been fetched may still be handed out.
    */
@@ -283,7 +300,11 @@ export async function startConsumption(
       const owned = assignment.get(topic, number);
       return owned && stateOf(owned);
     },
-    unfinished: (topic, numbers) => unfinished.read(topic, numbers),
+    unfinished: (topic, numbers, spans) => unfinished.read(topic, numbers, spans),
+    owned(topic, number) {
+      const partition = assignment.get(topic, number);
+      return partition?.located ? partition : undefined;
+    },
     hold(topics) {
       if (!topics) held = true;
       for (const topic of topics ?? []) heldTopics.add(topic);

@@ -3,6 +3,7 @@ export type { NewPartition, PreparePartitions } from './assignment.ts';
 export type {
   Consumption,
   ConsumeOptions,
+  OwnedPartition,
   PartitionLimits,
   PartitionState,
   TrackedRecord,
@@ -28,4 +29,5 @@ export {
 export type { Scan, ScanOptions } from './scan.ts';
 export type { Tail, TailOptions, TailPosition } from './tail.ts';
 export type { TopicDescription, TopicReport, TopicSpec } from './topics.ts';
+export type { Span } from './unfinished.ts';
 export type { UnreadableBatch } from './unreadable.ts';

@@ -8,9 +8,19 @@ import type { Partition } from './partition.ts';
 import type { ConsumedRecord } from './record.ts';
 import type { Scan, ScanOptions } from './scan.ts';
 
+/** Offsets of a partition: from `from` up to, and without, `to`. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface Unfinished {
   /** As `Consumption.unfinished`. */
-  read(topic: string, partitions: readonly number[]): AsyncIterable<readonly ConsumedRecord[]>;
+  read(
+    topic: string,
+    partitions: readonly number[],
+    spans?: ReadonlyMap<number, Span>,
+  ): AsyncIterable<readonly ConsumedRecord[]>;
   /** Ends all reading. */
   close(): Promise<void>;
 }
@@ -34,14 +44,18 @@ export function createUnfinished(
   };
 
   return {
-    async *read(topic, numbers) {
+    async *read(topic, numbers, spans) {
       const partitions = await owned(topic, numbers);
       const starts = new Map(
-        Array.from(partitions, ({ partition, committable }) => [partition, committable]),
+        Array.from(partitions, ({ partition, committable }) => [
+          partition,
+          Math.max(committable, spans?.get(partition)?.from ?? 0),
+        ]),
       );
+      const ends = spans && new Map(Array.from(spans, ([partition, { to }]) => [partition, to]));
       const isFinished = new Map(partitions.map((owned) => [owned.partition, owned.finishedNow()]));
       if (closed || starts.size === 0) return;
-      const scan = await openScan({ topic, starts });
+      const scan = await openScan({ topic, starts, ends });
       scans.add(scan);
       try {
         for await (const records of scan) {

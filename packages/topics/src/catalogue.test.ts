@@ -72,7 +72,9 @@ test('each topic gets the copies that are asked for, and the brokers decide wher
 
 test('only state that is read by key keeps its partitions', () => {
   const keeping = specs.filter(({ keepsPartitions }) => keepsPartitions).map(({ name }) => name);
-  assert.deepEqual(keeping, [names.config, names.audiences, names.audiencesSyncs, names.deletions]);
+  assert.deepEqual(keeping, [
+    ...[names.config, names.audiences, names.audiencesSyncs, names.deletions, names.recalls],
+  ]);
 });
 
 test('a topic takes larger records than the topics it is fed from', () => {
@@ -102,9 +104,10 @@ test('dead and rejected is kept for 30 days, replays and usage longer, state is 
       [names.deliveriesDead]: 30,
       [names.deliveriesReplay]: 45,
       [names.usage]: 90,
+      [names.recalls]: 15,
     };
     const days = longer[name] ?? 7;
-    assert.equal(config['cleanup.policy'], 'delete');
+    assert.equal(config['cleanup.policy'], name === names.recalls ? 'compact,delete' : 'delete');
     assert.equal(config['retention.ms'], String(days * 24 * 60 * minuteMs), name);
   }
 });

@@ -26,6 +26,7 @@ export interface TopicNames {
   readonly audiences: string;
   readonly audiencesSyncs: string;
   readonly deletions: string;
+  readonly recalls: string;
   /** The topic of the retry tier with this delay, such as `tailrace.deliveries.retry.10s`. */
   retryTier(delayMs: number): string;
   /** The delay of a retry tier's topic; undefined where `topic` is not one. */
@@ -50,6 +51,7 @@ export function topicNames(prefix: string): TopicNames {
     audiences: `${prefix}audiences`,
     audiencesSyncs: `${prefix}audiences.syncs`,
     deletions: `${prefix}deletions`,
+    recalls: `${prefix}recalls`,
     retryTier: (delayMs) => `${retryPrefix}${formatDuration(delayMs)}`,
     retryTierDelayMs: (topic) =>
       topic.startsWith(retryPrefix) ? parseDuration(topic.slice(retryPrefix.length)) : undefined,
@@ -117,5 +119,12 @@ export function topicSpecs(names: TopicNames, options: TopicOptions): TopicSpec[
     // Few and small, and every control instance reads them whole.
     compacted(names.audiencesSyncs, 1),
     compacted(names.deletions, 1),
+    // What it says of records in the tiers must outlive them: their 7 days, the 7 that a segment may go on being
+    // written to, and a margin.
+    spec(
+      names.recalls,
+      { 'cleanup.policy': 'compact,delete', 'retention.ms': String(15 * dayMs) },
+      { partitions: 1, keepsPartitions: true },
+    ),
   ];
 }

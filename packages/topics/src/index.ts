@@ -16,6 +16,18 @@ export {
   type PartitionGroup,
   type UnequalPartitions,
 } from './partition-counts.ts';
+export {
+  decodeRecall,
+  encodeRecallRequest,
+  encodeRecallState,
+  isMarked,
+  type RecallKind,
+  type RecallMark,
+  type RecallProgress,
+  type RecallRecord,
+  type RecallRequest,
+  type RecallState,
+} from './recall.ts';
 export { replicationFor, type Replication } from './replication.ts';
 export type { AttemptRecord, UrlAttempt } from './attempt.ts';
 export type { EventUsage, UsageRecord } from './usage.ts';
