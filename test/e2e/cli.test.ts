@@ -38,7 +38,7 @@ test('topics apply creates every topic, changes nothing the second time, and say
     ...['events', 'events.rejected', 'events.waiting', 'deliveries'],
     ...['deliveries.retry.10s', 'deliveries.retry.1m'],
     ...['deliveries.dead', 'deliveries.replay', 'attempts', 'usage', 'config'],
-    ...['audiences', 'audiences.syncs', 'deletions'],
+    ...['audiences', 'audiences.syncs', 'deletions', 'recalls'],
   ].map((name) => `${prefix}${name}`);
   const lines = (outcome: string): string => names.map((name) => `${outcome}  ${name}\n`).join('');
 

@@ -81,7 +81,8 @@ export async function joinGroup(
     },
     partition: (topic, partition) => consumption.partition(topic, partition),
     check: () => consumption.check(),
-    unfinished: (topic, partitions) => consumption.unfinished(topic, partitions),
+    unfinished: (topic, partitions, spans) => consumption.unfinished(topic, partitions, spans),
+    owned: (topic, partition) => consumption.owned(topic, partition),
     hold: () => {
       consumption.hold();
     },

@@ -30,6 +30,7 @@ import type { Lanes } from './lanes/lanes.ts';
 import { Order } from './order.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
 import { Ownership } from './ownership.ts';
+import { Recalls, type RecallSources } from './recall/index.ts';
 import {
   attemptRecord,
   closedNow,
@@ -60,6 +61,7 @@ export interface DelivererDependencies {
     topic: string,
     partition: number,
   ) => { readonly next: number; readonly end: number } | undefined;
+  readonly recall: RecallSources;
   /** This replica's part of a destination's rate limit, from 0 to 1; asked for after each rebalance, and once a second. */
   readonly rateShare: () => number;
   readonly observer: DeliveryObserver;
@@ -96,6 +98,7 @@ export class Deliverer {
   readonly #order: Order<Job>;
   readonly #longestDelayMs: number;
   readonly #share = { of: 0, asOf: -Infinity };
+  readonly #recalls: Recalls;
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
@@ -104,8 +107,29 @@ export class Deliverer {
     this.#longestDelayMs = Math.max(...policy.scheduleMs);
     this.#ownership = new Ownership(this.#now);
     this.#times = new HeaderTimes({ names, position, windowMs: policy.windowMs, now: this.#now });
+    this.#recalls = new Recalls({
+      ...dependencies,
+      ...dependencies.recall,
+      retry: (job) => {
+        this.#enqueue({ ...job, background: true });
+      },
+      drain: (job) => {
+        this.#bury(job, 'drained');
+      },
+      takeWaiting: (id) => this.#waitingRoom.takeOut(({ delivery }) => delivery.destinationId === id),
+      giveBack: (job) => {
+        this.#waitingRoom.hold(job, job.delivery.dueAt ?? this.#now());
+      },
+      delivery: (record) => {
+        const delivery = decodeDelivery(record);
+        return typeof delivery === 'string' ? undefined : this.#times.correct(detach(delivery), record);
+      },
+      isDown: (job) => this.#isOff(job),
+      now: this.#now,
+    });
     this.#successors = new Successors({
       ...dependencies,
+      publisher: this.#recalls.watching(dependencies.publisher),
       ownership: this.#ownership,
       tiersMs: tierDelaysMs(policy.scheduleMs),
       now: this.#now,
@@ -133,6 +157,8 @@ export class Deliverer {
       },
       windowMs: policy.windowMs,
       ...dependencies,
+      unfinished: (partitions) =>
+        dependencies.unfinished(partitions).map((tier) => this.#recalls.notOver(tier)),
       position: (partition) => position(names.deliveries, partition),
       until: (delivery, record) => this.#times.until(delivery, record),
       now: this.#now,
@@ -148,6 +174,17 @@ export class Deliverer {
   joined(): void {
     this.#ownership.joined();
     this.#share.asOf = -Infinity;
+    this.#recalls.joined();
+  }
+
+  /** A URL of the destination is well again. */
+  recovered(destinationId: string): void {
+    this.#recalls.recovered(destinationId);
+  }
+
+  /** To be called when a rebalance begins. */
+  rebalancing(): void {
+    this.#recalls.rebalancing();
   }
 
   /** Takes a record of `deliveries`, a tier or the replay lane. */
@@ -158,6 +195,7 @@ export class Deliverer {
       return;
     }
     const job = { work: record.work, delivery: this.#times.correct(detach(delivery), record) };
+    if (this.#recalls.take(job)) return;
     // One with a place in an order takes its turn among those held, even where it is due already.
     const { dueAt } = job.delivery;
     const waits = dueAt !== undefined && (dueAt > this.#now() || isOrdered(job));
@@ -170,10 +208,12 @@ export class Deliverer {
 
   /** Hands back what has not been attempted, and resolves when what is in flight has ended. */
   async stop(): Promise<void> {
+    this.#recalls.stop();
     this.#waitingRoom.clear();
     this.#order.stop();
     await this.#deps.lanes.drain();
     await this.#successors.written();
+    await this.#recalls.close();
   }
 
   #enqueue(job: Job): void {
@@ -201,7 +241,7 @@ export class Deliverer {
       return;
     }
     const { work } = job;
-    const { destinationId, body, dueAt, replayedFrom } = job.delivery;
+    const { destinationId, body, dueAt } = job.delivery;
     const task: Task = {
       bytes: body.length,
       requests: destination?.settings.webhooks.length ?? 1,
@@ -215,11 +255,18 @@ export class Deliverer {
     };
     this.#deps.lanes.submit(destinationId, task, {
       returned: dueAt !== undefined,
-      background: work.topic === this.#deps.names.deliveriesReplay || replayedFrom !== undefined,
+      background: this.#isBackground(job),
       ...(destination?.rateLimit !== undefined && {
         rateLimit: destination.rateLimit * this.#rateShare(),
       }),
     });
+  }
+
+  /** Replays and what is brought forward give way to the others. */
+  #isBackground({ work, delivery, background = false }: Job): boolean {
+    return (
+      background || delivery.replayedFrom !== undefined || work.topic === this.#deps.names.deliveriesReplay
+    );
   }
 
   /** It changes with a rebalance, and with the number of partitions. */
@@ -250,6 +297,12 @@ export class Deliverer {
   #windowBegan(delivery: Delivery, targets: readonly Target[], now: number): number {
     if (delivery.firstAttemptAt === undefined) return now;
     return windowBegan(delivery, this.#receiverOf(delivery, targets), now) ?? now;
+  }
+
+  /** Whether nothing would be sent for it now. */
+  #isOff(job: Job): boolean {
+    const destination = this.#destinationOf(job);
+    return !destination?.enabled || this.#isDown(job, destination);
   }
 
   async #deliver(job: Job): Promise<Feedback> {
@@ -349,6 +402,8 @@ export class Deliverer {
       case 'delivered':
         job.work.done();
         this.#order.ended(job);
+        // Also where the breaker was that of another process.
+        if (job.delivery.reason === 'circuit-open') this.#recalls.recovered(job.delivery.destinationId);
         this.#report(job.delivery, outcome, startedAt, results);
         return;
       case 'retry': {
@@ -434,6 +489,7 @@ export class Deliverer {
     this.#successors.bury(job, reason, () => {
       this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
       this.#deps.observer.died(destinationId, reason);
+      if (reason === 'drained') this.#order.leaves(job);
       this.#order.ended(job);
     });
     return nothingSent;

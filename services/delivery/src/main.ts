@@ -9,6 +9,7 @@ import { Deliverer } from './deliver.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { observeDeliveries, watchDelivery } from './observe.ts';
 import { watchPartitions } from './partitions.ts';
+import { openLedger } from './recall/index.ts';
 import { ownedShare, partitionLimits, restingTopics, topicsToConsume } from './sources.ts';
 
 /** Nobody waits for the record of an attempt, so it travels in company. */
@@ -50,6 +51,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     },
     onBreaker: ({ lane, url, state }) => {
       log.warn({ destinationId: lane, url, state }, 'circuit breaker');
+      if (state === 'closed') deliverer.recovered(lane);
     },
   });
   const { logAttempts } = settings;
@@ -57,11 +59,23 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   service.onClose('summaries of attempts', () => {
     observation.close();
   });
-  const deliverer = new Deliverer({
+  const publisher = kafka.publisher();
+  const ledger = await service.whenAvailable('the recalls', () =>
+    openLedger(kafka, publisher, names.recalls, log),
+  );
+  service.onClose('recalls', () => ledger.close());
+  const deliverer: Deliverer = new Deliverer({
     ...{ names, config, sender, lanes, policy, log },
-    publisher: kafka.publisher(),
+    publisher,
     attemptPublisher: kafka.publisher(attemptPublishing),
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
+    recall: {
+      ...{ ledger, tiers },
+      offsetsAt: (topic, time) => kafka.offsetsAt(topic, time),
+      unfinished: (topic, numbers, spans) => consumption.unfinished(topic, numbers, spans),
+      owned: (topic, partition) => consumption.owned(topic, partition),
+      assigned: () => consumption.partitions,
+    },
     position: (topic, partition) => consumption.partition(topic, partition),
     rateShare: () => ownedShare(consumption, names.deliveries, partitions.deliveries),
     observer: observation.observer,
@@ -72,9 +86,12 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     coPartitioned: true,
     limits: partitionLimits(names),
     resting: restingTopics(names, topics, policy),
+    // What owners before have brought forward is known before the tiers are read.
+    prepare: () => ledger.refresh(),
     onRebalance: (rebalancing) => {
       if (rebalancing) {
         lanes.hold();
+        deliverer.rebalancing();
       } else {
         deliverer.joined();
         lanes.release();

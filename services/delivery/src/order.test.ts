@@ -312,6 +312,18 @@ describe('order', () => {
     assert.deepEqual(done, ['send 5', 'behind 6 until 10100', 'behind 7 until 60200']);
   });
 
+  test('lets a key go on when the one it waited for has left without its turn', async (t) => {
+    const { order, done, job, due, pass, tiersHold } = openOrder(t);
+    const owned = { lost: false };
+    tiersHold(() => inBatches([[stored(3, 0)]]));
+    order.arrive(job('5', owned));
+    await pass(100);
+    assert.deepEqual(done.splice(0), ['behind 5 until 0']);
+    order.leaves(due('3', owned));
+    order.arrive(due('5', owned));
+    assert.deepEqual(done, ['send 5']);
+  });
+
   test('does nothing any more once it is stopped', async (t) => {
     const { order, done, job, pass } = openOrder(t);
     const owned = { lost: false };

@@ -127,6 +127,12 @@ export class Order<J extends Ordered> {
     for (const { job } of behind) this.#putBehind(job, until);
   }
 
+  /** It left its tier without its turn: those behind it no longer wait for it. */
+  leaves(job: Ordered): void {
+    const link = this.#linkOf(job);
+    if (link && !job.work.lost) this.#partitions.get(job.work.partition)?.chains.gone(link);
+  }
+
   /** Nothing is sent or put behind from now on. */
   stop(): void {
     this.#stopped = true;

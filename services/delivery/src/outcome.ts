@@ -10,6 +10,7 @@ export type DeadReason =
   | 'no-open-url'
   | 'destination-deleted'
   | 'destination-disabled'
+  | 'drained'
   | 'malformed-record';
 
 /** What becomes of the delivery. */

@@ -21,7 +21,9 @@ export async function topicsToConsume(
     names.deliveriesReplay,
     ...tierDelaysMs(scheduleMs).map((delayMs) => names.retryTier(delayMs)),
   ];
-  const missing = [...needed, names.deliveriesDead].filter((topic) => !existing.includes(topic));
+  const missing = [...needed, names.deliveriesDead, names.recalls].filter(
+    (topic) => !existing.includes(topic),
+  );
   if (missing.length > 0) {
     throw new TailraceError(
       'topic-missing',

@@ -15,6 +15,8 @@ import { DueTimes, type DueTimeBounds } from './tiers.ts';
 export interface Job {
   readonly work: Work;
   readonly delivery: Delivery;
+  /** Whether it was brought forward, and gives way to the others. */
+  readonly background?: boolean;
 }
 
 export interface SuccessorsDependencies {

@@ -211,6 +211,20 @@ describe('the waiting room', () => {
     assert.ok(due.includes('fresh'));
   });
 
+  test('hands out what is left in order after some were taken out', (t) => {
+    const { room, due, pass } = openRoom(t);
+    const items = Array.from({ length: 50 }, (_, nth) => String(nth));
+    for (const item of items) room.hold(item, start + 100 + Number(item));
+    const isEven = (item: string): boolean => Number(item) % 2 === 0;
+    assert.deepEqual(room.takeOut(isEven), items.filter(isEven));
+    assert.deepEqual(room.takeOut(isEven), []);
+    pass(200);
+    assert.deepEqual(
+      due,
+      items.filter((item) => !isEven(item)),
+    );
+  });
+
   test('forgets all on clear, and can be used again', (t) => {
     const { room, due, pass } = openRoom(t);
     room.hold('forgotten', start + 100);

@@ -144,6 +144,17 @@ export class WaitingRoom<T> {
     this.#clearAt = Math.max(leastClearing, fresh.length * 2);
   }
 
+  /** Takes out what `isWanted` is true for, the earliest first. */
+  takeOut(isWanted: (item: T) => boolean): T[] {
+    const taken = this.#heap.items.filter(({ item }) => isWanted(item));
+    if (taken.length === 0) return [];
+    const kept = this.#heap.items.filter(({ item }) => !isWanted(item));
+    this.#heap.clear();
+    for (const guest of kept) this.#heap.push(guest);
+    this.#sleep();
+    return taken.sort((a, b) => a.dueAt - b.dueAt || a.nth - b.nth).map(({ item }) => item);
+  }
+
   /** Forgets everything; what was held stays in its topic. */
   clear(): void {
     this.#heap.clear();

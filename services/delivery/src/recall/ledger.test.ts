@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readBack, type ConsumedRecord, type OutgoingRecord } from '@tailrace/kafka';
+import { encodeRecallState, type RecallMark, type RecallState } from '@tailrace/topics';
+import { openLedger } from './ledger.ts';
+
+const markTo = (to: number): RecallMark => ({
+  ...{ topic: 'deliveries.retry.1h', from: 0, end: 100, to, through: null, except: [], at: 1_000 },
+});
+const stateTo = (...to: readonly number[]): RecallState => ({
+  ...{ destinationId: 'crm', partition: 2, marks: to.map(markTo) },
+});
+
+/** A ledger whose topic is played by the test. */
+async function open() {
+  const written: OutgoingRecord[] = [];
+  let hear: (record: ConsumedRecord) => void = () => undefined;
+  const follow = (options: { readonly onRecord: typeof hear }) => {
+    hear = options.onRecord;
+    const done = (): Promise<void> => Promise.resolve();
+    return Promise.resolve({ healthy: true, refresh: done, close: done });
+  };
+  const publish = (record: OutgoingRecord): Promise<void> => {
+    written.push(record);
+    return Promise.resolve();
+  };
+  const log = { warn: () => undefined };
+  const ledger = await openLedger({ follow }, { publish }, 'recalls', log);
+  const bytesOf = (text: OutgoingRecord['key']): Buffer | null => (text === null ? null : Buffer.from(text));
+  return {
+    ledger,
+    written,
+    hear: (state: RecallState): void => {
+      const { key, value } = encodeRecallState('recalls', state);
+      const place = { topic: 'recalls', partition: 0, offset: 0, timestamp: 0 };
+      hear({ ...place, ...readBack(), key: bytesOf(key), value: bytesOf(value) });
+    },
+    isOver: (offset: number): boolean =>
+      ledger.isOver('crm', { topic: 'deliveries.retry.1h', partition: 2, offset, timestamp: 0 }, undefined),
+  };
+}
+
+test('what an owner before has told counts', async () => {
+  const { hear, isOver } = await open();
+  hear(stateTo(10));
+  assert.deepEqual([isOver(9), isOver(10)], [true, false]);
+  hear(stateTo(20));
+  assert.ok(isOver(10));
+  hear(stateTo());
+  assert.ok(!isOver(9));
+});
+
+test('while the partition is owned, what is known here counts, and not what comes round', async () => {
+  const { ledger, written, hear, isOver } = await open();
+  hear(stateTo(10));
+  const hold = { lost: false };
+  await ledger.put(stateTo(20), hold);
+  assert.deepEqual(written, [encodeRecallState('recalls', stateTo(20))]);
+  hear(stateTo(10));
+  assert.ok(isOver(15));
+  await ledger.put(stateTo(), hold);
+  hear(stateTo(20));
+  assert.ok(!isOver(15));
+  hold.lost = true;
+  hear(stateTo(30));
+  assert.ok(isOver(25));
+});

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { readBack, type ConsumedRecord, type OwnedPartition } from '@tailrace/kafka';
+import { isMarked, type Delivery, type RecallKind } from '@tailrace/topics';
+import type { Job } from '../successors.ts';
+import { Budget } from './budget.ts';
+import { Part } from './part.ts';
+import { Recall } from './recall.ts';
+
+const topic = 'deliveries.retry.1h';
+const number = 3;
+const soon = 2_000_000;
+
+function deliveryOf(offset: number, more: Partial<Delivery> = {}): Delivery {
+  return {
+    ...{ deliveryId: `d-${offset}`, eventId: 'e', sourceId: 'web', destinationId: 'crm', type: 'track' },
+    ...{ attempt: 1, step: 1, putOff: 0, closedUrls: [], key: `crm/${offset}`, body: Buffer.from('{}') },
+    dueAt: soon,
+    ...more,
+  };
+}
+
+interface Options {
+  readonly kind?: RecallKind;
+  readonly end?: number;
+  /** Where the group is. */
+  readonly next?: number;
+}
+
+/** A recall of one partition of one tier, whose group and receiver are played by the test. */
+function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
+  const owned: { -readonly [Name in keyof OwnedPartition]: OwnedPartition[Name] } = {
+    ...{ lost: false, next, committable: next },
+  };
+  const dispatched: Job[] = [];
+  const givenBack: Job[] = [];
+  let unread = 0;
+  let ended = false;
+  let isDown = false;
+  const recall = new Recall(
+    { destinationId: 'crm', kind, until: 0 },
+    {
+      budget: new Budget(),
+      dispatch: (job) => dispatched.push(job),
+      giveBack: (job) => givenBack.push(job),
+      delivery: ({ offset, headers }) => {
+        const sequence = headers['sequence'];
+        const key = headers['user']?.toString() ?? String(offset);
+        return deliveryOf(offset, { key, ...(sequence && { sequence: Number(sequence.toString()) }) });
+      },
+      isDown: () => isDown,
+      now: () => 1_000_000,
+      onUnread: () => (unread += 1),
+      onEnd: () => (ended = true),
+    },
+  );
+  const recalled = {
+    ...{ number, owned, marks: [], counted: 0 },
+    parts: [new Part(topic, owned, end, [])],
+  };
+  const offsets = (jobs: readonly Job[]): number[] => jobs.map(({ work }) => work.offset);
+  const record = (offset: number, ordered?: readonly [sequence: number, user: string]): ConsumedRecord => ({
+    ...{ topic, partition: number, offset, timestamp: 0, key: null, value: null },
+    ...readBack(ordered && { sequence: String(ordered[0]), user: ordered[1] }),
+  });
+  return {
+    recall,
+    owned,
+    record,
+    givenBack,
+    get dispatched() {
+      return offsets(dispatched);
+    },
+    get unread() {
+      return unread;
+    },
+    get ended() {
+      return ended;
+    },
+    open: (...ahead: readonly Job[]): void => {
+      recall.open([recalled], ahead);
+    },
+    down: (is: boolean): void => {
+      isDown = is;
+    },
+    /** What the group hands out; what becomes of it is in the answer. */
+    hand(offset: number, more: Partial<Delivery> = {}) {
+      const handed = { done: false, taken: false };
+      const work = {
+        ...{ topic, partition: number, offset, timestamp: 0, lost: false },
+        done: () => {
+          handed.done = true;
+        },
+      };
+      owned.next = offset + 1;
+      handed.taken = recall.take({ work, delivery: deliveryOf(offset, more) });
+      return handed;
+    },
+    /** Reads these to the end of the tier. */
+    async read(...records: readonly ConsumedRecord[]): Promise<void> {
+      for (const one of records) await recall.offer(one);
+      recall.wasRead(topic);
+      recall.passed();
+    },
+    finish(offset: number): void {
+      dispatched.find(({ work }) => work.offset === offset)?.work.done();
+    },
+    /** Whether a later owner would drop it. */
+    isOver: (offset: number, sequence?: number): boolean =>
+      recall
+        .stateOf(recalled)
+        .marks.some((mark) => isMarked(mark, { topic, offset, timestamp: 0 }, sequence)),
+  };
+}
+
+describe('what the group comes to', () => {
+  test('is dropped where it was brought forward and is over', async () => {
+    const opened = openRecall();
+    opened.open();
+    await opened.read(opened.record(5));
+    opened.finish(5);
+    assert.deepEqual(opened.hand(5), { done: true, taken: true });
+    assert.deepEqual(opened.dispatched, [5]);
+    assert.ok(opened.ended);
+  });
+
+  test('is finished together with what was brought forward', async () => {
+    const opened = openRecall();
+    opened.open();
+    await opened.read(opened.record(5));
+    const handed = opened.hand(5);
+    assert.deepEqual(handed, { done: false, taken: true });
+    assert.equal(opened.ended, false);
+    opened.finish(5);
+    assert.ok(handed.done && opened.ended);
+  });
+
+  test('is brought forward where it was not read yet, and not once more when it is', async () => {
+    const opened = openRecall();
+    opened.open();
+    const handed = opened.hand(5);
+    await opened.read(opened.record(5), opened.record(6));
+    assert.deepEqual(opened.dispatched, [5, 6]);
+    opened.finish(5);
+    assert.ok(handed.done && !opened.ended);
+  });
+
+  test('is left where it was written since', () => {
+    const opened = openRecall({ end: 10 });
+    opened.open();
+    assert.equal(opened.hand(10).taken, false);
+  });
+});
+
+test('what was read ahead is brought forward, and what was written since is not', () => {
+  const opened = openRecall({ end: 10, next: 12 });
+  const ahead = [8, 11].map((offset) => ({
+    work: { topic, partition: number, offset, timestamp: 0, lost: false, done: () => undefined },
+    delivery: deliveryOf(offset),
+  }));
+  opened.open(...ahead);
+  assert.deepEqual(opened.dispatched, [8]);
+  assert.deepEqual(opened.givenBack, ahead.slice(1));
+});
+
+test('so many are under way at a time, and the next goes when one has ended', async () => {
+  const opened = openRecall({ end: 1_000 });
+  opened.open();
+  const records = Array.from({ length: 201 }, (_, offset) => opened.record(offset));
+  const reading = opened.read(...records);
+  await turn();
+  assert.equal(opened.dispatched.length, 200);
+  opened.finish(7);
+  await reading;
+  assert.equal(opened.dispatched.length, 201);
+});
+
+describe('what a later owner is told', () => {
+  test('is what is over, and not what is under way or was not read', async () => {
+    const opened = openRecall();
+    opened.open();
+    for (const offset of [4, 5, 6]) await opened.recall.offer(opened.record(offset));
+    opened.finish(4);
+    opened.finish(6);
+    assert.deepEqual(
+      [4, 5, 6, 7].map((offset) => opened.isOver(offset)),
+      [true, false, true, false],
+    );
+  });
+
+  test('is nothing that waits for its time again', async () => {
+    const opened = openRecall();
+    opened.open();
+    opened.down(true);
+    const handed = opened.hand(5);
+    opened.recall.stop();
+    assert.equal(opened.isOver(5), false);
+    assert.equal(opened.givenBack.length, 1);
+    assert.equal(opened.givenBack[0]?.delivery.dueAt, soon);
+    assert.deepEqual([handed, opened.ended], [{ taken: true, done: false }, true]);
+    await turn();
+  });
+
+  test('is nothing where the partition was revoked', async () => {
+    const opened = openRecall();
+    opened.open();
+    await opened.read(opened.record(5));
+    opened.owned.lost = true;
+    opened.recall.tick();
+    assert.equal(opened.isOver(5), false);
+    assert.ok(opened.ended);
+  });
+});
+
+test('it is broken off where the receiver is down again', async () => {
+  const opened = openRecall();
+  opened.open();
+  await opened.recall.offer(opened.record(1));
+  opened.down(true);
+  assert.equal(await opened.recall.offer(opened.record(2)), false);
+  await turn();
+  opened.recall.passed();
+  assert.equal(opened.ended, false);
+  opened.finish(1);
+  assert.ok(opened.ended);
+  assert.equal(opened.hand(2).taken, false);
+  assert.deepEqual([opened.isOver(1), opened.isOver(2)], [true, false]);
+});
+
+describe('ordered deliveries', () => {
+  test('go in the order of their sequences, one of a user at a time', async () => {
+    const opened = openRecall();
+    opened.open();
+    assert.equal(await opened.recall.offer(opened.record(1, [9, 'ada'])), false);
+    opened.recall.passed();
+    await opened.read(
+      ...[opened.record(1, [9, 'ada']), opened.record(2, [4, 'ada']), opened.record(3, [7, 'eve'])],
+    );
+    assert.deepEqual(opened.dispatched, [2, 3]);
+    assert.deepEqual([opened.isOver(1, 9), opened.isOver(2, 4), opened.isOver(3, 7)], [false, false, false]);
+    opened.finish(2);
+    assert.deepEqual(opened.dispatched, [2, 3, 1]);
+    assert.deepEqual([opened.isOver(1, 9), opened.isOver(2, 4)], [false, true]);
+    opened.finish(3);
+    opened.finish(1);
+    assert.ok(opened.ended);
+    assert.deepEqual([opened.isOver(1, 9), opened.isOver(3, 7)], [true, true]);
+  });
+
+  test('for which there is no memory are read again, in order', async () => {
+    const count = 5_000;
+    const opened = openRecall({ end: count });
+    opened.open();
+    opened.recall.alone = true;
+    // The later ones in front.
+    const records = Array.from({ length: count }, (_, offset) =>
+      opened.record(offset, [count - offset, `user ${offset}`]),
+    );
+    const isOver = (): boolean => opened.ended;
+    while (!isOver()) {
+      const before = opened.unread;
+      await opened.read(...records);
+      while (opened.unread === before && !isOver()) {
+        for (const offset of opened.dispatched.slice(-200)) opened.finish(offset);
+      }
+    }
+    assert.ok(opened.unread > 2);
+    assert.deepEqual(opened.dispatched, records.map(({ offset }) => offset).reverse());
+  });
+
+  test('that were in memory when it was broken off are not over', async () => {
+    const opened = openRecall();
+    opened.open();
+    opened.recall.alone = true;
+    await opened.read(
+      ...[opened.record(1, [4, 'ada']), opened.record(2, [5, 'ada']), opened.record(3, [6, 'eve'])],
+    );
+    assert.deepEqual(opened.dispatched, [1, 3]);
+    opened.recall.stop();
+    opened.finish(1);
+    opened.finish(3);
+    assert.deepEqual([opened.isOver(1, 4), opened.isOver(2, 5), opened.isOver(3, 6)], [true, false, true]);
+    assert.equal(opened.hand(2, { sequence: 5, key: 'ada' }).taken, false);
+  });
+
+  test('are ended in any order', async () => {
+    const opened = openRecall({ kind: 'drain' });
+    opened.open();
+    opened.down(true);
+    await opened.read(opened.record(1, [9, 'ada']), opened.record(2, [4, 'ada']));
+    assert.deepEqual(opened.dispatched, [1, 2]);
+    opened.finish(1);
+    assert.deepEqual([opened.isOver(1, 9), opened.isOver(2, 4)], [true, false]);
+  });
+});
