@@ -8,6 +8,7 @@ import type { Audiences } from './audiences/index.ts';
 import type { ControlSettings } from './config.ts';
 import type { Deletions } from './deletions/index.ts';
 import type { History } from './history/index.ts';
+import type { Recalls } from './recalls.ts';
 
 export interface ControlDeps {
   readonly settings: ControlSettings;
@@ -21,6 +22,7 @@ export interface ControlDeps {
   readonly history: History;
   readonly audiences: Audiences;
   readonly deletions: Deletions;
+  readonly recalls: Recalls;
   /** Aborted when the process is told to stop: ends what streams, and what works in the background. */
   readonly signal: AbortSignal;
   /** Names what a request changes, for the audit log. */

@@ -10,6 +10,7 @@ import { settings } from './config.ts';
 import { openDeletions } from './deletions/index.ts';
 import { openHistory } from './history/index.ts';
 import { watchHistory } from './observe.ts';
+import { openRecalls } from './recalls.ts';
 import { closeServer, createServer } from './server.ts';
 
 await runService({ name: 'control', env: process.env, settings }, async (service) => {
@@ -43,7 +44,10 @@ await runService({ name: 'control', env: process.env, settings }, async (service
   );
   service.onClose('deletion requests', () => deletions.close());
 
-  const rooms = { config, history, audiences, deletions };
+  const recalls = await service.whenAvailable('the recalls', () => openRecalls(kafka, names));
+  service.onClose('recalls', () => recalls.close());
+
+  const rooms = { config, history, audiences, deletions, recalls };
   const server = await createServer({ settings, log, metrics, kafka, names, ...rooms, signal, audit });
   service.onClose('HTTP server', () => closeServer(server));
   return { port: await listen(server.server, settings.port, 'TAILRACE_CONTROL_PORT') };

@@ -23,6 +23,7 @@ import { deletionRoutes } from './api/deletions.ts';
 import { deliveryRoutes } from './api/deliveries.ts';
 import { destinationRoutes } from './api/destinations.ts';
 import { eventRoutes } from './api/events.ts';
+import { recallRoutes } from './api/recalls.ts';
 import { replayRoutes } from './api/replays.ts';
 import { sourceRoutes } from './api/sources.ts';
 import { statisticsRoutes } from './api/statistics.ts';
@@ -56,6 +57,7 @@ const areas: readonly Routes[] = [
   catalogRoutes,
   sourceRoutes,
   destinationRoutes,
+  recallRoutes,
   testEventRoutes,
   usageRoutes,
   deliveryRoutes,

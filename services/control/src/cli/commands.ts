@@ -11,6 +11,7 @@ import { doctor } from './doctor.ts';
 import { getHistory } from './get-history.ts';
 import { getEntries } from './get.ts';
 import type { Section } from './help.ts';
+import { drain, getRecall, retry } from './recall.ts';
 import { switches } from './switches.ts';
 import { tail } from './tail.ts';
 import { testEvent } from './test-event.ts';
@@ -28,6 +29,7 @@ export const sections: readonly Section[] = [
     commands: [apply, ...getEntries, createSource, createDestination, ...switches, testEvent],
   },
   { title: 'What happened', commands: [tail, why, ...getHistory] },
+  { title: 'What waits for its next attempt', commands: [retry, drain, getRecall] },
   { title: 'What could not be delivered', commands: [deadList, deadShow, deadReplay, replay] },
   {
     title: 'Users',
