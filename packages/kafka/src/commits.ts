@@ -13,18 +13,28 @@ export type CommitOffsets = EachBatchPayload['commitOffsetsIfNecessary'];
 export interface Committer {
   /** How to commit from now on; each start of the library's consumer brings its own. */
   use(commitOffsets: CommitOffsets): void;
-  /** Resolves when what is finished now is committed, or could not be. Calls that come meanwhile share the next turn. */
-  commit(): Promise<void>;
+  /** Commits every so often from now on. */
+  start(): void;
+  /** Commits now, and often from now on: what was finished since is repeated where a partition goes to another member. */
+  hurry(): void;
+  /** Commits no more until `start()`. */
+  pause(): void;
+  /** Commits for the last time. */
+  close(): Promise<void>;
 }
+
+const hurriedIntervalMs = 20;
 
 export function createCommitter(
   partitions: () => Iterable<Partition>,
   log: KafkaLog,
-  fields: Readonly<Record<string, unknown>>,
+  { intervalMs, ...fields }: { readonly intervalMs: number; readonly groupId: string },
 ): Committer {
   let commitOffsets: CommitOffsets | undefined;
   let running: Promise<void> | undefined;
   let waiting: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
 
   const commitNow = async (): Promise<void> => {
     const changed = [...partitions()].filter((partition) => partition.changed);
@@ -52,13 +62,37 @@ export function createCommitter(
     return running;
   };
 
+  /** Resolves when what is finished now is committed, or could not be. Calls that come meanwhile share the next turn. */
+  const commit = (): Promise<void> => {
+    if (!running) return takeTurn();
+    return (waiting ??= running.then(takeTurn));
+  };
+
+  const every = (milliseconds: number): void => {
+    clearInterval(timer);
+    if (!closed) timer = setInterval(() => void commit(), milliseconds);
+  };
+
+  const pause = (): void => {
+    clearInterval(timer);
+  };
+
   return {
     use(newCommitOffsets) {
       commitOffsets = newCommitOffsets;
     },
-    commit() {
-      if (!running) return takeTurn();
-      return (waiting ??= running.then(takeTurn));
+    start() {
+      every(intervalMs);
+    },
+    hurry() {
+      void commit();
+      every(hurriedIntervalMs);
+    },
+    pause,
+    close() {
+      closed = true;
+      pause();
+      return commit();
     },
   };
 }

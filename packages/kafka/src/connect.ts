@@ -7,7 +7,7 @@ import { TailraceError } from '@tailrace/errors';
 import type { ConsumerConfig, KafkaConfig, PartitionerArgs } from 'kafkajs';
 import { openAdministration } from './administration.ts';
 import { coPartitionedAssigners } from './assigner.ts';
-import { maxWaitMs, startConsumption, type Consumption, type ConsumeOptions } from './consumption.ts';
+import { startConsumption, type Consumption, type ConsumeOptions } from './consumption.ts';
 import {
   openExclusivePublisher,
   type ExclusivePublisher,
@@ -31,6 +31,7 @@ import {
 } from './inspect.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
 import { topicOffsetsSince } from './offsets.ts';
+import { heartbeatIntervalMs, maxWaitMs, type Pacing } from './pacing.ts';
 import { createTopicLayouts } from './publish/layouts.ts';
 import { partitionOfKey } from './publish/murmur2.ts';
 import { BatchingPublisher, type Publisher, type PublisherOptions } from './publish/publisher.ts';
@@ -46,7 +47,7 @@ import {
   type TopicSpec,
 } from './topics.ts';
 import { createUnreadableReporter, type UnreadableBatch } from './unreadable.ts';
-import kafkajs from './wire/library.ts';
+import kafkajs, { askedAtEachFetch } from './wire/library.ts';
 
 export interface KafkaSettings {
   /** `host:port` of the bootstrap servers. */
@@ -123,8 +124,6 @@ const retry = { initialRetryTime: 50, maxRetryTime: 1_000, retries: 5 };
 const consumerRetry = { ...retry, restartOnFailure: () => Promise.resolve(false) };
 /** How long the partitions of a member that was killed wait for a new owner. */
 const sessionTimeoutMs = 10_000;
-/** A member hears by it that the group shares out its partitions anew, and all others wait for that. */
-const heartbeatIntervalMs = 500;
 /** How soon a partition that was added, or has a leader again, is seen where nothing fails. */
 const metadataMaxAge = 15_000;
 /** As Kafka stores it. What is fetched at once is decoded in one go, and copied several times on the way. */
@@ -207,11 +206,12 @@ export function connectKafka(
 
     async consume(options) {
       const owned = new Set<number>();
+      const pacing: Pacing = { waitMs: () => maxWaitMs };
       const consumer = client.consumer({
         groupId: options.groupId,
         sessionTimeout: sessionTimeoutMs,
         heartbeatInterval: heartbeatIntervalMs,
-        maxWaitTimeInMs: maxWaitMs,
+        maxWaitTimeInMs: askedAtEachFetch(() => pacing.waitMs()),
         maxBytesPerPartition: fetchBytes.perPartition,
         maxBytes: fetchBytes.total,
         allowAutoTopicCreation: false,
@@ -231,6 +231,7 @@ export function connectKafka(
             reportUnreadable,
             owned,
             openScan,
+            pacing,
           },
           options,
         ),

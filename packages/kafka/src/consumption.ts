@@ -3,14 +3,15 @@
  * the lowest unfinished one; what is finished above that is noted beside the offset, so that it is not repeated.
  *
  * How it uses the client library: a fetched batch is handed out at once, in one turn of the event loop, and the
- * library goes on fetching and beating its heart; a partition with too much unfinished work is paused. Offsets
- * are committed by us alone, on a timer. What happens in a rebalance is for assignment.ts to say.
+ * library goes on fetching; a partition with too much unfinished work is paused. Offsets are committed by us alone, on a
+ * timer. What happens in a rebalance is for assignment.ts to say.
  */
 import { TailraceError } from '@tailrace/errors';
 import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
 import { createAssignment, type PreparePartitions } from './assignment.ts';
 import { createCommitter } from './commits.ts';
 import type { KafkaLog } from './log.ts';
+import { pace, type Pacing } from './pacing.ts';
 import type { Partition } from './partition.ts';
 import { fetchedRecords, lastOfEach, type ConsumedRecord, type RecordHeader } from './record.ts';
 import { startRest } from './rest.ts';
@@ -45,8 +46,9 @@ export interface ConsumeOptions {
   /** Topics that are looked into only so often while nothing new is in them, for the sake of the others. */
   readonly resting?: { readonly topics: readonly string[]; readonly everyMs: number };
   /**
-   * Told when the group begins to share out its partitions anew, and when this member has its part. Nothing can be
-   * committed meanwhile, so what is finished then is repeated where its partition goes to another member.
+   * Called when the group has begun to share out its partitions again, and when this member has its part. Nothing can
+   * be committed in between, so what is finished then is repeated where its partition goes to another member. Before,
+   * while the group waits for its members, partitions are still this member's, and commits are accepted.
    */
   readonly onRebalance?: (rebalancing: boolean) => void;
 }
@@ -132,9 +134,6 @@ export interface Consumption {
 
 export const defaultLimits: PartitionLimits = { records: 1_000, bytes: 4 * 1024 * 1024 };
 
-/** The library notices a resumed partition only after a fetch that long; it bounds idle fetches to ten a second. */
-export const maxWaitMs = 100;
-
 export interface ConsumptionDependencies {
   readonly consumer: Consumer;
   readonly admin: Admin;
@@ -144,10 +143,11 @@ export interface ConsumptionDependencies {
   /** Told to the assigner at each join. */
   readonly owned: Set<number>;
   readonly openScan: (options: ScanOptions) => Promise<Scan>;
+  readonly pacing: Pacing;
 }
 
 export async function startConsumption(
-  { consumer, admin, classify, log, reportUnreadable, owned, openScan }: ConsumptionDependencies,
+  { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing }: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
   const {
@@ -180,7 +180,7 @@ export async function startConsumption(
     prepare,
   });
   const { partitions } = assignment;
-  const committer = createCommitter(() => partitions, log, { groupId });
+  const committer = createCommitter(() => partitions, log, { groupId, intervalMs: commitIntervalMs });
   const unfinished = createUnfinished((topic, partition) => assignment.get(topic, partition), openScan);
 
   const onBatch = (payload: EachBatchPayload): void => {
@@ -240,11 +240,13 @@ export async function startConsumption(
       assignment.onJoin(memberId, assigned);
       owned.clear();
       for (const { partition } of partitions) owned.add(partition);
+      committer.start();
       onRebalance(false);
       wakeDrain?.();
     },
   });
-  const endRest = resting && startRest({ ...{ consumer, session, partitions, mayFetch }, ...resting });
+  const rest = resting && startRest({ ...{ consumer, session, partitions, mayFetch }, ...resting });
+  pace(pacing, { consumer, partitions, mayFetch, rest });
   // A batch of nothing but transaction markers or aborted records is never handed over; step over it as the library does.
   consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
     const partition = assignment.get(payload.topic, payload.partition);
@@ -253,12 +255,14 @@ export async function startConsumption(
     if (Number(first) <= partition.next) partition.skipTo(Number(payload.lastOffset) + 1);
   });
   consumer.on(consumer.events.REBALANCING, () => {
-    // The last that goes out before the request to join, behind which any other waits until it is too late for it.
-    void committer.commit();
+    committer.hurry();
+  });
+  consumer.on(consumer.events.REQUEST, ({ payload: { apiName } }) => {
+    if (apiName !== 'JoinGroup') return;
+    committer.pause();
     onRebalance(true);
   });
   await session.joined;
-  const commitTimer = setInterval(() => void committer.commit(), commitIntervalMs);
 
   const allFinished = (): boolean => {
     for (const { unfinished } of partitions) if (unfinished > 0) return false;
@@ -321,11 +325,10 @@ export async function startConsumption(
     stopTaking,
     async close({ drainTimeoutMs = 0 } = {}) {
       stopTaking();
-      endRest?.();
+      rest?.end();
       await unfinished.close();
       await drained(drainTimeoutMs);
-      clearInterval(commitTimer);
-      await committer.commit();
+      await committer.close();
       assignment.lose();
       await session.end();
     },

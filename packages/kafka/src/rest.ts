@@ -3,8 +3,9 @@
  * and are answered for every partition, so that topics in which nothing happens make each record of the others dearer:
  * on a group of eight topics, of which one was busy, by more than all else together.
  *
- * Such partitions rest. Every so often they are let into one fetch of each broker; those that turn out to have more
- * stay in until all of it is read, and the others rest again.
+ * Such partitions rest while the others are busy. Every so often they are let into one fetch of each broker; those that
+ * turn out to have more stay in until all of it is read, and the others rest again. While nothing comes, all are in: a
+ * fetch then lasts long, and the first record of any partition ends it.
  */
 import type { Consumer } from 'kafkajs';
 import type { Partition } from './partition.ts';
@@ -21,12 +22,20 @@ export interface RestOptions {
   readonly mayFetch: (topic: string) => boolean;
 }
 
-/** Begins at once; the function returned ends it. */
-export function startRest({ consumer, session, partitions, topics, everyMs, mayFetch }: RestOptions) {
+export interface Rest {
+  /** How long until the partitions are let in again; Infinity while they are in. */
+  leftMs(): number;
+  end(): void;
+}
+
+/** Begins at once. */
+export function startRest({ consumer, session, partitions, topics, everyMs, mayFetch }: RestOptions): Rest {
   const resting = new Set(topics);
   /** Of each broker, how many fetches have begun since the partitions were let in. */
   const begun = new Map<number, number>();
-  let letIn = true;
+  /** Whether anything came in the other topics since then. */
+  let isBusy = false;
+  let restsUntil: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const those = (isOne: (partition: Partition) => boolean): Partition[] =>
@@ -34,16 +43,20 @@ export function startRest({ consumer, session, partitions, topics, everyMs, mayF
 
   const wake = (): void => {
     for (const node of begun.keys()) begun.set(node, 0);
-    letIn = true;
+    isBusy = false;
+    restsUntil = undefined;
     session.resume(those(({ topic, located, paused }) => located && !paused && mayFetch(topic)));
   };
 
+  consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload: { topic } }) => {
+    if (!resting.has(topic)) isBusy = true;
+  });
   // The second fetch begins when what came with the first is handed out, and leaves out what is paused by now.
   consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => {
     begun.set(nodeId, (begun.get(nodeId) ?? 0) + 1);
-    if (!letIn || [...begun.values()].some((count) => count < 2)) return;
-    letIn = false;
+    if (!isBusy || restsUntil !== undefined || [...begun.values()].some((count) => count < 2)) return;
     session.pause(those(({ located, next, end }) => located && next >= end));
+    restsUntil = performance.now() + everyMs;
     timer = setTimeout(wake, everyMs).unref();
   });
   // Brokers come and go.
@@ -51,7 +64,10 @@ export function startRest({ consumer, session, partitions, topics, everyMs, mayF
     begun.clear();
   });
 
-  return (): void => {
-    clearTimeout(timer);
+  return {
+    leftMs: () => (restsUntil === undefined ? Infinity : restsUntil - performance.now()),
+    end() {
+      clearTimeout(timer);
+    },
   };
 }

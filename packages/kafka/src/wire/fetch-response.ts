@@ -9,12 +9,10 @@ export const maxBatchCost = 32 * 2 ** 20;
 /** Memory that all batches of one answer may take decoded; beyond it nothing more is begun. */
 const maxResponseCost = 16 * 2 ** 20;
 
-interface PartitionData {
+export interface PartitionData {
   readonly partition: number;
   readonly errorCode: number;
   readonly highWatermark: string;
-  readonly lastStableOffset: string;
-  readonly lastStartOffset: string;
   readonly abortedTransactions: readonly { readonly producerId: string; readonly firstOffset: string }[];
   readonly preferredReadReplica: number;
   messages: FetchedRecord[];
@@ -38,9 +36,8 @@ export function decodeFetchResponse(payload: Buffer) {
         partition: reader.int32(),
         errorCode: reader.int16(),
         highWatermark: reader.int64(),
-        lastStableOffset: reader.int64(),
-        lastStartOffset: reader.int64(),
-        abortedTransactions: reader.array(() => ({
+        // The last stable offset and the first offset come before it.
+        abortedTransactions: reader.skip(16).array(() => ({
           producerId: reader.int64(),
           firstOffset: reader.int64(),
         })),
@@ -101,6 +98,11 @@ class Reader {
   int64(): string {
     this.#at += 8;
     return this.#bytes.readBigInt64BE(this.#at - 8).toString();
+  }
+
+  skip(bytes: number): this {
+    this.#at += bytes;
+    return this;
   }
 
   string(): string {

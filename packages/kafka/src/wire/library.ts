@@ -8,10 +8,23 @@
  * - Produce requests and answers: null header values; which partition failed.
  * - Metadata: a partition without a leader must not fail all others of all topics.
  * - Grouping by partition: in linear time.
+ * - Connections, requests and fetches: without what costs more than the records where there are few. Joins have a
+ *   connection of their own.
  */
 import { createRequire } from 'node:module';
 import type * as Library from 'kafkajs';
+import { encodeFetchRequest } from './fetch-request.ts';
 import { decodeFetchResponse } from './fetch-response.ts';
+import { fetchLean, type Group } from './group.ts';
+import {
+  frameRequest,
+  poolWithJoins,
+  rememberingLookUp,
+  sparingQueue,
+  type ConnectionPoolClass,
+  type LookUp,
+  type RequestQueueClass,
+} from './network.ts';
 import { encodeProduceRequest, readProduceAnswer } from './produce.ts';
 
 const require = createRequire(import.meta.url);
@@ -51,17 +64,10 @@ replace<Response>('protocol/requests/fetch/v11/response', (original) => ({
   decode: (payload) => Promise.resolve(decodeFetchResponse(payload)),
 }));
 
-/** Begins anywhere: in turns, some pairs of topic and partition would never come first. */
-function rotated<T>(items: readonly T[]): T[] {
-  const first = Math.floor(Math.random() * items.length);
-  return [...items.slice(first), ...items.slice(0, first)];
-}
-
-replace<Request>('protocol/requests/fetch/v11/request', (original) => (options) => {
-  const { topics } = options as { readonly topics: readonly { readonly partitions: readonly unknown[] }[] };
-  const partitions = topics.map((topic) => ({ ...topic, partitions: rotated(topic.partitions) }));
-  return original({ ...(options as object), topics: rotated(partitions) } as never);
-});
+replace<Request>('protocol/requests/fetch/v11/request', (original) => (options) => ({
+  ...original(options),
+  encode: () => Promise.resolve(encoderOf(encodeFetchRequest(options))),
+}));
 
 replace<Request>('protocol/requests/produce/v7/request', (original) => (options) => ({
   ...original(options),
@@ -106,6 +112,31 @@ replace<(grouping: Grouping) => Record<number, unknown[]>>(
       return groups;
     },
 );
+
+replace<{ readonly lookup: LookUp }>('protocol/requests', (original) => ({
+  ...original,
+  lookup: rememberingLookUp(original.lookup),
+}));
+
+replace<typeof frameRequest>('protocol/request', () => frameRequest);
+
+replace<RequestQueueClass>('network/requestQueue', sparingQueue);
+
+replace<ConnectionPoolClass>('network/connectionPool', (original) =>
+  poolWithJoins(original, require('kafkajs/src/network/connection') as new (options: unknown) => unknown),
+);
+
+replace<(offset: unknown) => boolean>(
+  'consumer/offsetManager/isInvalidOffset',
+  () => (offset) => offset === undefined || offset === null || offset === '' || Number(offset) < 0,
+);
+
+(require('kafkajs/src/consumer/consumerGroup') as { prototype: Group }).prototype.fetch = fetchLean;
+
+/** For `maxWaitTimeInMs`, whose type is the library's. */
+export function askedAtEachFetch(waitMs: () => number): number {
+  return waitMs as unknown as number;
+}
 
 const kafkajs = require('kafkajs') as typeof Library;
 export default kafkajs;

@@ -1,0 +1,213 @@
+/**
+ * The library's member of a group, with a fetch of its own that does the same in less. For each fetch the library looks
+ * several times at all partitions, also at those that are paused, and hands over a batch for each, empty or not.
+ */
+import { createRequire } from 'node:module';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { decodeFetchResponse, PartitionData } from './fetch-response.ts';
+import type { FetchPartition, FetchRequest, FetchTopic } from './fetch-request.ts';
+import type { FetchedRecord } from './record-batch.ts';
+
+const require = createRequire(import.meta.url);
+const filterAbortedMessages = require('kafkajs/src/consumer/filterAbortedMessages') as (answer: {
+  readonly messages: readonly FetchedRecord[];
+  readonly abortedTransactions: PartitionData['abortedTransactions'];
+}) => readonly FetchedRecord[];
+
+/** The library's class `ConsumerGroup`; what is used of it here. */
+export interface Group {
+  readonly cluster: {
+    readonly brokerPool: { readonly metadata: unknown };
+    refreshMetadataIfNecessary(): Promise<void>;
+    findTopicPartitionMetadata(topic: string): readonly PartitionMetadata[];
+    findBroker(options: {
+      readonly nodeId: string;
+    }): Promise<{ fetch(request: FetchRequest): Promise<FetchAnswer> }>;
+  };
+  readonly subscriptionState: {
+    readonly assignedPartitionsByTopic: Readonly<Record<string, TopicPartitions>>;
+    isPaused(topic: string, partition: number): boolean;
+  };
+  readonly seekOffset: { readonly size: number; has(topic: string, partition: number): boolean };
+  readonly offsetManager: {
+    committedOffsets(): Readonly<Record<string, Readonly<Record<number, unknown>>>>;
+    nextOffset(topic: string, partition: number): { toString(): string };
+  };
+  readonly partitionsPerSubscribedTopic: unknown;
+  readonly maxBytesPerPartition: number;
+  readonly minBytes: number;
+  readonly maxBytes: number;
+  readonly isolationLevel: number;
+  maxWaitTime: number | (() => number);
+  checkForStaleAssignment(): void;
+  seekOffsets(topics: readonly TopicPartitions[]): Promise<void>;
+  recoverFromFetch(error: unknown): Promise<void>;
+  fetch: unknown;
+}
+
+type FetchAnswer = Pick<ReturnType<typeof decodeFetchResponse>, 'responses'>;
+
+interface TopicPartitions {
+  readonly topic: string;
+  readonly partitions: readonly number[];
+}
+
+interface PartitionMetadata {
+  readonly partitionId: number;
+  readonly leader: number;
+}
+
+/** What holds as long as metadata and assignment are the same. */
+interface Layout {
+  readonly metadata: unknown;
+  readonly assignment: unknown;
+  readonly assignable: unknown;
+  readonly ledBy: ReadonlyMap<number, readonly TopicPartitions[]>;
+}
+
+const layouts = new WeakMap<Group, Layout>();
+
+/** `maxWaitTimeInMs` may also be a function, which is called for each fetch. */
+export async function fetchLean(this: Group, nodeId: string): Promise<FetchedBatch[]> {
+  try {
+    await this.cluster.refreshMetadataIfNecessary();
+    const led = layoutOf(this).ledBy.get(Number(nodeId)) ?? [];
+    await this.seekOffsets(led);
+    const topics = toFetch(this, led);
+    const { minBytes, maxBytes, isolationLevel } = this;
+    const maxWaitTime = typeof this.maxWaitTime === 'number' ? this.maxWaitTime : this.maxWaitTime();
+    if (topics.length === 0) {
+      await wait(maxWaitTime);
+      return [];
+    }
+    const broker = await this.cluster.findBroker({ nodeId });
+    const answer = await broker.fetch({ maxWaitTime, minBytes, maxBytes, isolationLevel, topics });
+    return batchesOf(this, topics, answer);
+  } catch (error) {
+    await this.recoverFromFetch(error);
+    return [];
+  }
+}
+
+/** Throws where the topics have other partitions than when they were shared out. */
+function layoutOf(group: Group): Layout {
+  const { metadata } = group.cluster.brokerPool;
+  const { assignedPartitionsByTopic: assignment } = group.subscriptionState;
+  const assignable = group.partitionsPerSubscribedTopic;
+  const known = layouts.get(group);
+  if (known && known.metadata === metadata && known.assignment === assignment) {
+    if (known.assignable === assignable) return known;
+  }
+  group.checkForStaleAssignment();
+  const layout = { metadata, assignment, assignable, ledBy: groupByLeader(group) };
+  layouts.set(group, layout);
+  return layout;
+}
+
+function groupByLeader({ cluster, subscriptionState }: Group): Map<number, TopicPartitions[]> {
+  const ledBy = new Map<number, TopicPartitions[]>();
+  for (const { topic, partitions } of Object.values(subscriptionState.assignedPartitionsByTopic)) {
+    const metadata = cluster.findTopicPartitionMetadata(topic);
+    const leaderOf = new Map(metadata.map(({ partitionId, leader }) => [partitionId, leader]));
+    for (const [leader, ofLeader] of Map.groupBy(partitions, (partition) => leaderOf.get(partition))) {
+      if (leader === undefined) continue;
+      const topics = ledBy.get(leader) ?? [];
+      ledBy.set(leader, topics);
+      topics.push({ topic, partitions: ofLeader });
+    }
+  }
+  return ledBy;
+}
+
+function toFetch(group: Group, led: readonly TopicPartitions[]): FetchTopic[] {
+  const { offsetManager, subscriptionState, maxBytesPerPartition: maxBytes } = group;
+  const committed = offsetManager.committedOffsets();
+  const topics: FetchTopic[] = [];
+  for (const { topic, partitions } of led) {
+    const wanted: FetchPartition[] = [];
+    for (const partition of partitions) {
+      // The library is looking up where it begins.
+      if ((committed[topic]?.[partition] ?? null) === null) continue;
+      if (subscriptionState.isPaused(topic, partition)) continue;
+      const fetchOffset = offsetManager.nextOffset(topic, partition).toString();
+      wanted.push({ partition, fetchOffset, maxBytes });
+    }
+    if (wanted.length > 0) topics.push({ topic, partitions: wanted });
+  }
+  return topics;
+}
+
+/** Only those with something in them, and of partitions that are still to be read from there. */
+function batchesOf(
+  { seekOffset, subscriptionState }: Group,
+  topics: readonly FetchTopic[],
+  { responses }: FetchAnswer,
+): FetchedBatch[] {
+  const batches: FetchedBatch[] = [];
+  for (const { topicName, partitions } of responses) {
+    for (const data of partitions) {
+      const { partition, messages } = data;
+      if (messages.length === 0) continue;
+      if (seekOffset.size > 0 && seekOffset.has(topicName, partition)) continue;
+      if (subscriptionState.isPaused(topicName, partition)) continue;
+      const asked = topics.find(({ topic }) => topic === topicName)?.partitions;
+      const fetchOffset = asked?.find((one) => one.partition === partition)?.fetchOffset;
+      if (fetchOffset !== undefined) batches.push(new FetchedBatch(topicName, fetchOffset, data));
+    }
+  }
+  return batches;
+}
+
+/** What was fetched of one partition, as the library hands it over. Its own class makes a big integer of each offset. */
+export class FetchedBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly fetchedOffset: string;
+  readonly highWatermark: string;
+  readonly rawMessages: readonly FetchedRecord[];
+  /** Kafka returns whole batches, which may begin before the offset that was asked for. */
+  readonly messagesWithinOffset: readonly FetchedRecord[];
+  /** Without those of transactions that were aborted, and without markers. */
+  readonly messages: readonly FetchedRecord[];
+
+  constructor(topic: string, fetchedOffset: string, data: PartitionData) {
+    this.topic = topic;
+    this.partition = data.partition;
+    this.fetchedOffset = fetchedOffset;
+    this.highWatermark = data.highWatermark;
+    this.rawMessages = data.messages;
+    const from = Number(fetchedOffset);
+    const first = data.messages.findIndex(({ offset }) => offset >= from);
+    const messages = first === 0 ? data.messages : first < 0 ? [] : data.messages.slice(first);
+    const { abortedTransactions } = data;
+    this.messagesWithinOffset = messages;
+    this.messages = filterAbortedMessages({ messages, abortedTransactions }).filter(
+      ({ isControlRecord }) => !isControlRecord,
+    );
+  }
+
+  isEmpty(): boolean {
+    return this.messages.length === 0;
+  }
+
+  isEmptyDueToFiltering(): boolean {
+    return this.isEmpty() && this.rawMessages.length > 0;
+  }
+
+  firstOffset(): number | null {
+    return this.messagesWithinOffset[0]?.offset ?? null;
+  }
+
+  lastOffset(): number {
+    return this.messagesWithinOffset.at(-1)?.offset ?? Number(this.fetchedOffset);
+  }
+
+  offsetLag(): string {
+    return String(Number(this.highWatermark) - 1 - this.lastOffset());
+  }
+
+  offsetLagLow(): string {
+    const first = this.firstOffset();
+    return first === null ? '0' : String(Number(this.highWatermark) - 1 - first);
+  }
+}
