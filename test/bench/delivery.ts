@@ -8,12 +8,20 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { obey, runBench, type Bench } from './bench.ts';
 import { measureBacklog } from './delivery/backlog.ts';
+import { measureBurst } from './delivery/burst.ts';
 import { measureCost } from './delivery/cost.ts';
 import { measureFleet } from './delivery/fleet.ts';
 import { measureIsolation } from './delivery/isolation.ts';
+import {
+  measureManyBad,
+  measureRateLimited,
+  measureSameOrigin,
+  measureTenThousand,
+} from './delivery/many.ts';
 import { readCommandLine, type Options, type Scenario } from './delivery/options.ts';
 import { measureOverload } from './delivery/overload.ts';
 import { measurePunctuality } from './delivery/punctual.ts';
+import { measureRecovery } from './delivery/recovery.ts';
 import { isReportSound, renderReport, type Report } from './delivery/report.ts';
 import type { Context } from './delivery/stage.ts';
 import { warmUp } from './delivery/warm-up.ts';
@@ -28,6 +36,12 @@ const measures: Readonly<Record<Scenario, (context: Context) => Promise<Report>>
   overload: measureOverload,
   punctual: measurePunctuality,
   backlog: measureBacklog,
+  'many-bad': measureManyBad,
+  'rate-limited': measureRateLimited,
+  'same-origin': measureSameOrigin,
+  'ten-thousand': measureTenThousand,
+  burst: measureBurst,
+  recovery: measureRecovery,
 };
 
 await obey(readCommandLine(process.argv.slice(2)), (options) =>

@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { numberOf } from './calls.ts';
@@ -18,6 +19,7 @@ const tell: (message: FromReceiver) => void = connectToParent();
 
 let first = 0;
 let missing = 0;
+let recoveries = 0;
 let sampleEvery = 1;
 let arrivals = emptyArrivals(0);
 
@@ -35,8 +37,42 @@ function answerOf(behaviour: Behaviour): Answer {
       return accept;
     case 'fails':
       return (_request, response) => {
-        refuse(response, 500);
+        after(behaviour.afterMs ?? 0, response, () => {
+          refuse(response, 500);
+        });
       };
+    case 'is down': {
+      const before = recoveries;
+      return (request, response, body) => {
+        if (recoveries > before) accept(request, response, body);
+        else refuse(response, 500);
+      };
+    }
+    case 'is slow':
+      return (request, response, body) => {
+        after(behaviour.eachMs, response, () => {
+          accept(request, response, body);
+        });
+      };
+    case 'trickles':
+      return (_request, response) => {
+        const { socket } = response;
+        socket?.write('HTTP/1.1 204 No Content\r\n');
+        const timer = setInterval(() => socket?.write('X-More: to come\r\n'), 500);
+        response.once('close', () => {
+          clearInterval(timer);
+        });
+      };
+    case 'is self-signed':
+      return accept;
+    case 'by path': {
+      const byPath = new Map(Object.entries(behaviour.paths).map(([path, its]) => [path, answerOf(its)]));
+      return (request, response, body) => {
+        const answer = byPath.get(request.url ?? '');
+        if (answer) answer(request, response, body);
+        else refuse(response, 404);
+      };
+    }
     case 'is silent':
       return () => undefined;
     case 'resets':
@@ -91,6 +127,18 @@ function accept(request: IncomingMessage, response: ServerResponse, body: Buffer
   response.writeHead(204).end();
 }
 
+/** Calls `answer` unless the sender has given up by then. */
+function after(ms: number, response: ServerResponse, answer: () => void): void {
+  if (ms === 0) {
+    answer();
+    return;
+  }
+  const timer = setTimeout(answer, ms);
+  response.once('close', () => {
+    clearTimeout(timer);
+  });
+}
+
 function refuse(response: ServerResponse, status: number): void {
   response.sendDate = false;
   response.writeHead(status, { 'Content-Length': 0 }).end();
@@ -119,7 +167,7 @@ function note(request: IncomingMessage, body: Buffer): void {
 
 async function listen(behaviour: Behaviour): Promise<number> {
   const answer = answerOf(behaviour);
-  const server = createServer({ noDelay: true }, (request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     let body: Buffer | undefined;
     request.on('data', (chunk: Buffer) => {
       body = body ? Buffer.concat([body, chunk]) : chunk;
@@ -127,7 +175,11 @@ async function listen(behaviour: Behaviour): Promise<number> {
     request.on('end', () => {
       answer(request, response, body ?? Buffer.alloc(0));
     });
-  });
+  };
+  const server =
+    behaviour.kind === 'is self-signed'
+      ? createSecureServer((await import('../support/certificates.ts')).certificates().selfSigned, onRequest)
+      : createServer({ noDelay: true }, onRequest);
   // The sender decides when an idle connection has served its time.
   server.keepAliveTimeout = 600_000;
   server.listen(0, '127.0.0.1');
@@ -141,6 +193,10 @@ process.on('message', (message: ToReceiver) => {
       void Promise.all(message.behaviours.map(listen)).then((ports) => {
         tell({ kind: 'listening', ports });
       });
+      return;
+    case 'recover':
+      recoveries += 1;
+      tell({ kind: 'recovered', at: sharedNowMs() });
       return;
     case 'expect':
       first = message.first;

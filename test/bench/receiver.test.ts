@@ -84,6 +84,40 @@ test('each endpoint behaves as it was told to, and only what is taken counts as 
   assert.equal(repeated, 0);
 });
 
+test('an endpoint that is slow, down, untrusted or without an end is so, and one of several paths is each of them', async () => {
+  await using receiver = startReceiver();
+  const [mixed, trickles, selfSigned] = await receiver.listen([
+    {
+      kind: 'by path',
+      paths: {
+        '/slow': { kind: 'is slow', eachMs: 50 },
+        '/down': { kind: 'is down' },
+        '/late': { kind: 'fails', afterMs: 50 },
+      },
+    },
+    { kind: 'trickles' },
+    { kind: 'is self-signed' },
+  ]);
+  const call = createCalls();
+  const post = (url: string, number: number, timeoutMs = 10_000): Promise<Response> =>
+    fetch(url, { method: 'POST', body: call(number), signal: AbortSignal.timeout(timeoutMs) });
+  const statusAt = async (path: string, number: number): Promise<number> =>
+    (await post(new URL(path, mixed).href, number)).status;
+  await receiver.expect({ first: 0, count: 3 });
+  assert.equal(await statusAt('/slow', 0), 204);
+  assert.equal(await statusAt('/late', 1), 500);
+  assert.equal(await statusAt('/elsewhere', 1), 404);
+  assert.equal(await statusAt('/down', 1), 500);
+  const recoveredAt = await receiver.recover();
+  assert.equal(await statusAt('/down', 1), 204);
+  await assert.rejects(post(trickles, 2, 200), /abort/);
+  assert.match(selfSigned, /^https:/);
+  await assert.rejects(post(selfSigned, 2));
+  const { receivedAt } = await receiver.handOver();
+  assert.ok((receivedAt[0] ?? NaN) < recoveredAt && (receivedAt[1] ?? NaN) >= recoveredAt);
+  assert.ok(Number.isNaN(receivedAt[2]));
+});
+
 test('a serial endpoint works on one request after the other', async () => {
   await using receiver = startReceiver();
   const [url] = await receiver.listen([{ kind: 'is serial', eachMs: 20 }]);

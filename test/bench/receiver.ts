@@ -24,10 +24,20 @@ export interface Sample {
 export type Behaviour =
   /** 204, at once. */
   | { readonly kind: 'answers' }
-  /** 500, at once. */
-  | { readonly kind: 'fails' }
+  /** 500, at once or after so long. */
+  | { readonly kind: 'fails'; readonly afterMs?: number }
+  /** 500 until the bench says that it has recovered, then 204. */
+  | { readonly kind: 'is down' }
   /** Takes the request and never answers. */
   | { readonly kind: 'is silent' }
+  /** 204 after so long, to any number of requests at a time. */
+  | { readonly kind: 'is slow'; readonly eachMs: number }
+  /** Takes the request and sends one header line after the other, without an end. */
+  | { readonly kind: 'trickles' }
+  /** Speaks TLS with a certificate that nobody trusts. */
+  | { readonly kind: 'is self-signed' }
+  /** One origin with several behaviours: that of the URL's path. */
+  | { readonly kind: 'by path'; readonly paths: Readonly<Record<string, Behaviour>> }
   /** Resets the connection when the request is there. */
   | { readonly kind: 'resets' }
   /** Works on one request at a time, in the order in which they came, so long on each. */
@@ -45,11 +55,14 @@ export type ToReceiver =
       readonly count: number;
       readonly arriving: number;
     }
+  | { readonly kind: 'recover' }
   | { readonly kind: 'hand over' };
 
 export type FromReceiver =
   | { readonly kind: 'listening'; readonly ports: readonly number[] }
   | { readonly kind: 'expecting' }
+  /** At this time of the shared clock. */
+  | { readonly kind: 'recovered'; readonly at: number }
   /** Every call of the run that is to arrive has arrived. */
   | { readonly kind: 'complete'; readonly first: number }
   | { readonly kind: 'arrivals'; readonly arrivals: Arrivals };
@@ -64,6 +77,8 @@ export interface Receiver extends AsyncDisposable {
   expect(run: { readonly first: number; readonly count: number; readonly arriving?: number }): Promise<void>;
   /** Resolves when all calls that are to arrive have, or after `timeoutMs` if some have not. */
   complete(timeoutMs: number): Promise<void>;
+  /** Ends the trouble of every endpoint that is down; gives when, on the shared clock. */
+  recover(): Promise<number>;
   /** What has arrived of the run until now. */
   handOver(): Promise<Arrivals>;
 }
@@ -78,7 +93,11 @@ export function startReceiver(): Receiver {
     async listen<const Wanted extends readonly Behaviour[]>(behaviours: Wanted) {
       child.send({ kind: 'listen', behaviours });
       const { ports } = await child.receive('listening', answersWithinMs);
-      return ports.map((port) => `http://127.0.0.1:${port}/hook`) as { [Place in keyof Wanted]: string };
+      const schemeOf = (place: number): string =>
+        behaviours[place]?.kind === 'is self-signed' ? 'https' : 'http';
+      return ports.map((port, place) => `${schemeOf(place)}://127.0.0.1:${port}/hook`) as {
+        [Place in keyof Wanted]: string;
+      };
     },
     async expect({ first, count, arriving = count }) {
       current = first;
@@ -93,6 +112,10 @@ export function startReceiver(): Receiver {
       } catch {
         // What is missing is found, and counted, among the arrivals.
       }
+    },
+    async recover() {
+      child.send({ kind: 'recover' });
+      return (await child.receive('recovered', answersWithinMs)).at;
     },
     async handOver() {
       child.send({ kind: 'hand over' });

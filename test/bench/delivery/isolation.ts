@@ -114,5 +114,6 @@ async function run(context: Context, name: string, failing: boolean): Promise<Ru
 
 /** Nothing listens there. Each is an address of its own, because a breaker is for an address and port. */
 export function refusingUrl(number: number): string {
-  return `http://127.1.0.${number + 1}:1/hook`;
+  const host = number + 1;
+  return `http://127.1.${host >> 8}.${host & 255}:1/hook`;
 }

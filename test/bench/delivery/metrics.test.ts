@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import test from 'node:test';
-import { parseMetrics } from './metrics.ts';
+import { measureScrape, parseMetrics } from './metrics.ts';
 
 const text = `# HELP tailrace_consumer_lag_records Records.
 # TYPE tailrace_consumer_lag_records gauge
@@ -20,4 +23,17 @@ test('a metric is the sum of the samples that have the labels', () => {
 
 test('what was never counted is nothing', () => {
   assert.equal(parseMetrics(text).sum('tailrace_dead_letters_total'), 0);
+});
+
+test('a scrape is measured by its size, its series, and how long others waited; a page that is not there, not', async () => {
+  await using server = createServer((request, response) => {
+    response.writeHead(request.url === '/other' ? 404 : 200).end(text);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const scrape = await measureScrape(port, '/metrics');
+  assert.partialDeepStrictEqual(scrape, { bytes: text.length, series: 4 });
+  assert.ok(scrape !== undefined && scrape.tookMs > 0 && scrape.heldMs > 0);
+  assert.equal(await measureScrape(port, '/other'), undefined);
 });

@@ -1,4 +1,5 @@
 /** What the service says of itself: its metrics, in the text format of Prometheus. */
+import { median } from '../statistics.ts';
 
 export interface Metrics {
   /** The sum of all samples of this name that have these labels; 0 where there is none. */
@@ -8,6 +9,52 @@ export interface Metrics {
 export async function scrape(port: number): Promise<Metrics> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   return parseMetrics(await response.text());
+}
+
+/** What a scrape is, and how long the process did nothing else meanwhile: medians of some. */
+export interface Scrape {
+  /** Before compression. */
+  readonly bytes: number;
+  readonly series: number;
+  readonly tookMs: number;
+  /** The longest that the process kept another request waiting. */
+  readonly heldMs: number;
+}
+
+const scrapes = 5;
+
+/** Scrapes a page some times; undefined where there is no such page. */
+export async function measureScrape(port: number, page: string): Promise<Scrape | undefined> {
+  const all: Scrape[] = [];
+  while (all.length < scrapes) {
+    const one = await scrapeOnce(`http://127.0.0.1:${port}`, page);
+    if (!one) return undefined;
+    all.push(one);
+  }
+  const of = (figure: keyof Scrape): number => median(all.map((one) => one[figure]));
+  return { bytes: of('bytes'), series: of('series'), tookMs: of('tookMs'), heldMs: of('heldMs') };
+}
+
+/** Meanwhile one other request follows the other, which shows how long the event loop is held. */
+async function scrapeOnce(origin: string, page: string): Promise<Scrape | undefined> {
+  let [scraping, heldMs] = [true, 0];
+  const others = (async () => {
+    while (scraping) {
+      const began = performance.now();
+      await (await fetch(`${origin}/livez`)).arrayBuffer();
+      heldMs = Math.max(heldMs, performance.now() - began);
+    }
+  })();
+  const began = performance.now();
+  const response = await fetch(`${origin}${page}`);
+  const body = Buffer.from(await response.arrayBuffer());
+  const tookMs = performance.now() - began;
+  scraping = false;
+  await others;
+  if (!response.ok) return undefined;
+  const lines = body.toString('latin1').split('\n');
+  const series = lines.filter((line) => line !== '' && !line.startsWith('#')).length;
+  return { bytes: body.length, series, tookMs, heldMs };
 }
 
 /** Reads samples without timestamps and labels without escapes, which is all that the service writes. */

@@ -23,6 +23,7 @@ test('a size that is given outweighs --quick', () => {
 
 test('scenarios run in their order, whatever that of --only', () => {
   assert.deepEqual(optionsOf('--only', 'backlog,cost').scenarios, ['cost', 'backlog']);
+  assert.deepEqual(optionsOf('--only', 'burst,many-bad').scenarios, ['many-bad', 'burst']);
 });
 
 test('a mistake is answered with a sentence and the usage', () => {

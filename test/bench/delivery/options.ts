@@ -3,7 +3,10 @@ import { parseArgs } from 'node:util';
 import { count, someOf, type CommandLine } from '../command-line.ts';
 
 /** In the order in which they run. */
-export const scenarios = ['cost', 'isolation', 'fleet', 'overload', 'punctual', 'backlog'] as const;
+export const scenarios = [
+  ...(['cost', 'isolation', 'fleet', 'overload', 'punctual', 'backlog'] as const),
+  ...(['many-bad', 'rate-limited', 'same-origin', 'ten-thousand', 'burst', 'recovery'] as const),
+] as const;
 export type Scenario = (typeof scenarios)[number];
 
 export const overloads = ['serial', 'throttling', 'dead'] as const;
@@ -23,6 +26,13 @@ export interface Options {
   readonly overloadSeconds: number;
   readonly waiting: number;
   readonly backlog: number;
+  readonly besideSeconds: number;
+  readonly bad: number;
+  readonly badRate: number;
+  readonly limited: number;
+  readonly destinations: number;
+  readonly burst: number;
+  readonly downSeconds: number;
   readonly partitions: number;
   readonly jsonFile?: string | undefined;
   readonly profileFolder?: string | undefined;
@@ -36,7 +46,8 @@ healthy receivers while others fail.
   --only LIST           some of ${scenarios.join(',')}
   --overload LIST       some of ${overloads.join(',')}
   --events N            cost: deliveries in each run                 (20000; quick: 1000)
-  --runs N              cost, isolation: runs of either kind         (3; quick: 1)
+  --runs N              cost, isolation, many-bad, rate-limited, same-origin,
+                        ten-thousand, burst: runs of each kind       (3; quick: 1)
   --rate N              isolation: deliveries a second, together     (500; quick: 200)
   --seconds N           isolation: length of a run                   (20; quick: 4)
   --fleet-events N      fleet: deliveries                            (10000; quick: 1000)
@@ -44,6 +55,15 @@ healthy receivers while others fail.
   --overload-seconds N  overload: length of the inflow               (60; quick: 10; long: 600)
   --waiting N           punctual: records that wait in tiers         (100000; quick: 4000)
   --backlog N           backlog: records                             (200000; quick: 5000; long: 1000000)
+  --beside-seconds N    many-bad, rate-limited, same-origin, ten-thousand:
+                        length of a run                              (30; quick: 5)
+  --bad N               many-bad: bad destinations                   (1000; quick: 50)
+  --bad-rate N          many-bad, ten-thousand: deliveries a second to the bad ones,
+                        together                                     (500; quick: 100)
+  --limited N           rate-limited: destinations with a limit      (300; quick: 20)
+  --destinations N      ten-thousand: destinations, 5 % of them bad  (10000; quick: 200)
+  --burst N             burst: deliveries at once                    (20000; quick: 1000)
+  --down-seconds N      recovery: how long the receiver is down      (60; quick: 12)
   --warm-up N           deliveries before anything is counted        (20000; quick: 500)
   --partitions N        of every topic                               (6)
   --quick               small sizes, to see that it works; its figures mean nothing
@@ -64,6 +84,13 @@ const usual = {
   overloadSeconds: 60,
   waiting: 100_000,
   backlog: 200_000,
+  besideSeconds: 30,
+  bad: 1_000,
+  badRate: 500,
+  limited: 300,
+  destinations: 10_000,
+  burst: 20_000,
+  downSeconds: 60,
 };
 const quick: typeof usual = {
   warmUp: 500,
@@ -76,6 +103,13 @@ const quick: typeof usual = {
   overloadSeconds: 10,
   waiting: 4_000,
   backlog: 5_000,
+  besideSeconds: 5,
+  bad: 50,
+  badRate: 100,
+  limited: 20,
+  destinations: 200,
+  burst: 1_000,
+  downSeconds: 12,
 };
 const long: typeof usual = { ...usual, overloadSeconds: 600, backlog: 1_000_000 };
 
@@ -95,6 +129,13 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
         'overload-seconds': { type: 'string' },
         waiting: { type: 'string' },
         backlog: { type: 'string' },
+        'beside-seconds': { type: 'string' },
+        bad: { type: 'string' },
+        'bad-rate': { type: 'string' },
+        limited: { type: 'string' },
+        destinations: { type: 'string' },
+        burst: { type: 'string' },
+        'down-seconds': { type: 'string' },
         'warm-up': { type: 'string' },
         partitions: { type: 'string' },
         quick: { type: 'boolean', default: false },
@@ -120,6 +161,13 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
       overloadSeconds: count('overload-seconds', values['overload-seconds'], sizes.overloadSeconds),
       waiting: count('waiting', values.waiting, sizes.waiting),
       backlog: count('backlog', values.backlog, sizes.backlog),
+      besideSeconds: count('beside-seconds', values['beside-seconds'], sizes.besideSeconds),
+      bad: count('bad', values.bad, sizes.bad),
+      badRate: count('bad-rate', values['bad-rate'], sizes.badRate),
+      limited: count('limited', values.limited, sizes.limited),
+      destinations: count('destinations', values.destinations, sizes.destinations),
+      burst: count('burst', values.burst, sizes.burst),
+      downSeconds: count('down-seconds', values['down-seconds'], sizes.downSeconds),
       partitions: count('partitions', values.partitions, 6),
       jsonFile: values.json,
       profileFolder: values.profile,

@@ -44,6 +44,8 @@ export interface StageOptions {
   readonly name: string;
   /** One destination for each. */
   readonly urls: readonly string[];
+  /** Of the destination at a place, in requests a second; none where absent. */
+  readonly rateLimit?: (place: number) => number | undefined;
   /** As TAILRACE_RETRY_SCHEDULE. */
   readonly schedule?: string;
 }
@@ -93,7 +95,7 @@ export const settleMs = 1_000;
 
 export async function openStage(
   { bench, options, receiver, sharedSecret, numbers }: Context,
-  { name, urls, schedule = usualSchedule }: StageOptions,
+  { name, urls, rateLimit = () => undefined, schedule = usualSchedule }: StageOptions,
 ): Promise<Stage> {
   const { brokers, folder } = bench;
   const prefix = `${name}.`;
@@ -104,7 +106,7 @@ export async function openStage(
   await using opening = new AsyncDisposableStack();
   const kafka = openKafka(brokers);
   opening.defer(() => kafka.close());
-  await prepare(kafka, topics, { scheduleMs, partitions: options.partitions, urls, sharedSecret });
+  await prepare(kafka, topics, { scheduleMs, partitions: options.partitions, urls, rateLimit, sharedSecret });
   const publisher = kafka.publisher();
   const write = (topic: string, delivery: Delivery): Promise<void> =>
     publisher.publish(encodeDelivery(topic, delivery));
@@ -219,18 +221,23 @@ async function prepare(
     readonly scheduleMs: readonly number[];
     readonly partitions: number;
     readonly urls: readonly string[];
+    readonly rateLimit: (place: number) => number | undefined;
     readonly sharedSecret: string;
   },
 ): Promise<void> {
-  const { scheduleMs: retryScheduleMs, partitions, urls, sharedSecret } = stage;
+  const { scheduleMs: retryScheduleMs, partitions, urls, rateLimit, sharedSecret } = stage;
   const source = { id: 'bench', writeKeys: ['wk_bench'], enabled: true };
-  const destinations = urls.map((url, place) => ({
-    id: `d${place}`,
-    type: 'Webhooks' as const,
-    enabled: true,
-    sources: [source.id],
-    settings: { sharedSecret, webhooks: [{ url }] },
-  }));
+  const destinations = urls.map((url, place) => {
+    const limit = rateLimit(place);
+    return {
+      id: `d${place}`,
+      type: 'Webhooks' as const,
+      enabled: true,
+      sources: [source.id],
+      ...(limit !== undefined && { rateLimit: limit }),
+      settings: { sharedSecret, webhooks: [{ url }] },
+    };
+  });
   await kafka.ensureTopics(topicSpecs(topics, { partitions, retryScheduleMs }));
   await untilTaken(() => applyConfiguration(kafka, topics.config, { sources: [source], destinations }));
 }

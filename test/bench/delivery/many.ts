@@ -1,0 +1,132 @@
+/** Healthy destinations beside many others: bad in every way, held back by a limit, of the same origin, one in twenty. */
+import type { Behaviour, Receiver } from '../receiver.ts';
+import { measureBeside, type Company, type Setting } from './beside.ts';
+import { refusingUrl } from './isolation.ts';
+import type { Report } from './report.ts';
+import type { Context } from './stage.ts';
+
+const healthyCount = 10;
+const answers: Behaviour = { kind: 'answers' };
+
+/** Every way to be bad; those that no endpoint can show have a URL instead. */
+const badKinds: readonly (Behaviour | ((place: number) => string))[] = [
+  { kind: 'fails' },
+  { kind: 'fails', afterMs: 2_000 },
+  { kind: 'is silent' },
+  refusingUrl,
+  { kind: 'resets' },
+  { kind: 'is slow', eachMs: 4_000 },
+  { kind: 'trickles' },
+  { kind: 'throttles', perSecond: 0 },
+  (place) => `http://nobody-${place}.invalid/hook`,
+  { kind: 'is self-signed' },
+];
+
+/** URLs that are bad, each kind in turn, each of an origin of its own. */
+async function listenBadly(receiver: Receiver, count: number): Promise<string[]> {
+  const kinds = Array.from({ length: count }, (_, place) => badKinds[place % badKinds.length] ?? answers);
+  const behaviours = kinds.filter((kind) => typeof kind !== 'function');
+  const urls = (await receiver.listen(behaviours)).values();
+  return kinds.map((kind, place) => (typeof kind === 'function' ? kind(place) : (urls.next().value ?? '')));
+}
+
+/** So many healthy URLs, up to a hundred of one origin. */
+async function listenWell(receiver: Receiver, count: number): Promise<string[]> {
+  const perOrigin = count > 1_000 ? 100 : 1;
+  const origins = await receiver.listen(Array.from({ length: Math.ceil(count / perOrigin) }, () => answers));
+  return Array.from({ length: count }, (_, place) => {
+    const url = origins[Math.floor(place / perOrigin)] ?? '';
+    return perOrigin === 1 ? url : `${url}/${place}`;
+  });
+}
+
+async function listenAlone(receiver: Receiver): Promise<Company> {
+  return { healthy: await listenWell(receiver, healthyCount), others: [] };
+}
+
+const alone: Setting = { name: 'alone', title: 'alone', listen: listenAlone, perSecond: 0 };
+
+/** As many others, which are well: what the machine makes of so much to do, whoever it is for. */
+function besideHealthy(count: number, others: Pick<Setting, 'perSecond' | 'atOnce'>): Setting {
+  return {
+    ...{ name: 'healthy', title: `beside ${count} that are well`, ...others },
+    listen: async (receiver) => ({
+      healthy: await listenWell(receiver, healthyCount),
+      others: await listenWell(receiver, count),
+    }),
+  };
+}
+
+export function measureManyBad(context: Context): Promise<Report> {
+  const { bad, badRate: perSecond } = context.options;
+  return measureBeside(context, {
+    name: 'many-bad',
+    title: `Many bad: ${bad} destinations, bad in ${badKinds.length} ways, ${perSecond} deliveries a second to them`,
+    settings: [
+      alone,
+      besideHealthy(bad, { perSecond }),
+      {
+        ...{ name: 'bad', title: `beside ${bad} bad ones`, perSecond, judged: true },
+        listen: async (receiver) => ({
+          healthy: await listenWell(receiver, healthyCount),
+          others: await listenBadly(receiver, bad),
+        }),
+      },
+    ],
+  });
+}
+
+/** Nine at once, and then as many as the limit allows: they never get rid of what waits. */
+export function measureRateLimited(context: Context): Promise<Report> {
+  const { limited } = context.options;
+  const inflow = { atOnce: 9, perSecond: limited };
+  const unlimited = besideHealthy(limited, inflow);
+  return measureBeside(context, {
+    name: 'rate-limited',
+    title: `Rate limited: ${limited} destinations with a limit of 1/s, nine deliveries to each at once, then 1/s`,
+    settings: [
+      alone,
+      unlimited,
+      { ...unlimited, name: 'limited', title: `beside ${limited} limited ones`, rateLimit: 1, judged: true },
+    ],
+  });
+}
+
+export function measureSameOrigin(context: Context): Promise<Report> {
+  const beside = (name: string, title: string, neighbour: Behaviour, perSecond: number): Setting => ({
+    ...{ name, title, perSecond, judged: true },
+    listen: async (receiver) => {
+      const [url] = await receiver.listen([
+        { kind: 'by path', paths: { '/hook': answers, '/neighbour': neighbour } },
+      ]);
+      return { healthy: [url], others: perSecond > 0 ? [new URL('/neighbour', url).href] : [] };
+    },
+  });
+  return measureBeside(context, {
+    name: 'same-origin',
+    title: 'Same origin: two destinations, one of which is healthy',
+    settings: [
+      { ...beside('alone', 'alone', answers, 0), judged: false },
+      beside('failing', 'beside one that answers 500, 50/s', { kind: 'fails' }, 50),
+      beside('slow', 'beside one that takes 4 s, 30/s', { kind: 'is slow', eachMs: 4_000 }, 30),
+    ],
+  });
+}
+
+export function measureTenThousand(context: Context): Promise<Report> {
+  const { destinations, badRate: perSecond } = context.options;
+  const bad = Math.round(destinations * 0.05);
+  const company = (listenToOthers: typeof listenBadly) => async (receiver: Receiver) => ({
+    healthy: await listenWell(receiver, destinations - bad),
+    others: await listenToOthers(receiver, bad),
+  });
+  return measureBeside(context, {
+    name: 'ten-thousand',
+    title: `Ten thousand: ${destinations} destinations, ${perSecond} deliveries a second to 5 % of them`,
+    scrapes: true,
+    settings: [
+      { name: 'healthy', title: 'all are well', listen: company(listenWell), perSecond },
+      { name: 'bad', title: 'those 5 % are bad', listen: company(listenBadly), perSecond, judged: true },
+    ],
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * A receiver that is down for a while and then takes everything: how soon does what waited arrive? Its breaker is open
+ * when it recovers, and what waits lies in tiers whose times were given while it was down.
+ */
+import { say } from '../bench.ts';
+import { distribution } from '../statistics.ts';
+import { table, tenths, whole } from '../table.ts';
+import { describeGoal, type Report } from './report.ts';
+import { openStage, type Context } from './stage.ts';
+import { inTurn, select } from './wave.ts';
+
+const perSecond = 20;
+/** What comes in while the receiver is well again. */
+const freshSeconds = 10;
+/** Beyond the longest that anything which failed for a minute waits by its schedule alone. */
+const waitsAtMostMs = 400_000;
+/** The longest pause between probes is a minute; and what waited takes its time, at a bounded rate. */
+const goalSeconds = 90;
+
+export async function measureRecovery(context: Context): Promise<Report> {
+  const { options, receiver } = context;
+  const urls = await receiver.listen([{ kind: 'is down' }]);
+  await using stage = await openStage(context, { name: 'recovery', urls });
+  await stage.startService();
+  const waiting = perSecond * options.downSeconds;
+  const wave = await stage.wave(inTurn(waiting + perSecond * freshSeconds, [0]));
+  say(`recovery: the receiver is down for ${options.downSeconds} s`);
+  await stage.feedAtRate(wave, perSecond, { to: waiting });
+  const recoveredAt = await receiver.recover();
+  say(`recovery: it is well again; waiting for ${waiting} deliveries, ${waitsAtMostMs / 1_000} s at most`);
+  await stage.feedAtRate(wave, perSecond, { from: waiting });
+  // In proportion, so that a short run ends soon too.
+  const patienceMs = Math.min(waitsAtMostMs, options.downSeconds * 10_000);
+  await stage.arrived(select(wave, {}), patienceMs);
+  const { arrivals, account } = await stage.conclude(wave);
+
+  const secondsAfter = (from: number, to: number): number[] =>
+    select(wave, { from, to }).map((index) => ((arrivals.receivedAt[index] ?? NaN) - recoveredAt) / 1_000);
+  const row = (title: string, after: readonly number[]) => {
+    const { p50, p99, max } = distribution(after);
+    const missing = after.filter((seconds) => Number.isNaN(seconds)).length;
+    const first = after.reduce((least, at) => (at < least ? at : least), Infinity);
+    return [title, ...[first, p50, p99, max].map(tenths), ...[after.length, missing].map(whole)];
+  };
+  const [waited, fresh] = [secondsAfter(0, waiting), secondsAfter(waiting, wave.count)];
+  const latest = waited.reduce((most, at) => Math.max(most, Number.isNaN(at) ? Infinity : at), 0);
+  return {
+    title: `Recovery: one receiver, down for ${options.downSeconds} s, ${perSecond} deliveries a second`,
+    tables: [
+      table(
+        ['from the recovery to the arrival, s', 'first', 'p50', 'p99', 'last', 'sent', 'missing'],
+        [row('sent while it was down', waited), row(`sent in the ${freshSeconds} s after`, fresh)],
+      ),
+    ],
+    goals: [describeGoal('last of what waited, s after the recovery', latest, '≤', goalSeconds, tenths)],
+    accounts: [account],
+    figures: { recoveredAt, waited, fresh },
+  };
+}
