@@ -2,32 +2,32 @@
 import type { Behaviour, Receiver } from '../receiver.ts';
 import { measureBeside, type Company, type Setting } from './beside.ts';
 import { refusingUrl } from './isolation.ts';
+import type { BadKind } from './options.ts';
 import type { Report } from './report.ts';
 import type { Context } from './stage.ts';
 
 const healthyCount = 10;
 const answers: Behaviour = { kind: 'answers' };
 
-/** Every way to be bad; those that no endpoint can show have a URL instead. */
-const badKinds: readonly (Behaviour | ((place: number) => string))[] = [
-  { kind: 'fails' },
-  { kind: 'fails', afterMs: 2_000 },
-  { kind: 'is silent' },
-  refusingUrl,
-  { kind: 'resets' },
-  { kind: 'is slow', eachMs: 4_000 },
-  { kind: 'trickles' },
-  { kind: 'throttles', perSecond: 0 },
-  (place) => `http://nobody-${place}.invalid/hook`,
-  { kind: 'is self-signed' },
-];
+/** What an endpoint of this kind does; those that no endpoint can show have a URL instead. */
+const bad: Readonly<Record<BadKind, Behaviour | ((place: number) => string)>> = {
+  fails: { kind: 'fails' },
+  'fails-late': { kind: 'fails', afterMs: 2_000 },
+  silent: { kind: 'is silent' },
+  refuses: refusingUrl,
+  resets: { kind: 'resets' },
+  slow: { kind: 'is slow', eachMs: 4_000 },
+  trickles: { kind: 'trickles' },
+  throttles: { kind: 'throttles', perSecond: 0 },
+  'dead-name': (place) => `http://nobody-${place}.invalid/hook`,
+  'self-signed': { kind: 'is self-signed' },
+};
 
 /** URLs that are bad, each kind in turn, each of an origin of its own. */
-async function listenBadly(receiver: Receiver, count: number): Promise<string[]> {
-  const kinds = Array.from({ length: count }, (_, place) => badKinds[place % badKinds.length] ?? answers);
-  const behaviours = kinds.filter((kind) => typeof kind !== 'function');
-  const urls = (await receiver.listen(behaviours)).values();
-  return kinds.map((kind, place) => (typeof kind === 'function' ? kind(place) : (urls.next().value ?? '')));
+async function listenBadly(receiver: Receiver, count: number, kinds: readonly BadKind[]): Promise<string[]> {
+  const all = Array.from({ length: count }, (_, place) => bad[kinds[place % kinds.length] ?? 'fails']);
+  const urls = (await receiver.listen(all.filter((kind) => typeof kind !== 'function'))).values();
+  return all.map((kind, place) => (typeof kind === 'function' ? kind(place) : (urls.next().value ?? '')));
 }
 
 /** So many healthy URLs, up to a hundred of one origin. */
@@ -58,18 +58,18 @@ function besideHealthy(count: number, others: Pick<Setting, 'perSecond' | 'atOnc
 }
 
 export function measureManyBad(context: Context): Promise<Report> {
-  const { bad, badRate: perSecond } = context.options;
+  const { bad: count, badKinds, badRate: perSecond } = context.options;
   return measureBeside(context, {
     name: 'many-bad',
-    title: `Many bad: ${bad} destinations, bad in ${badKinds.length} ways, ${perSecond} deliveries a second to them`,
+    title: `Many bad: ${count} destinations (${badKinds.join(', ')}), ${perSecond} deliveries a second to them`,
     settings: [
       alone,
-      besideHealthy(bad, { perSecond }),
+      besideHealthy(count, { perSecond }),
       {
-        ...{ name: 'bad', title: `beside ${bad} bad ones`, perSecond, judged: true },
+        ...{ name: 'bad', title: `beside ${count} bad ones`, perSecond, judged: true },
         listen: async (receiver) => ({
           healthy: await listenWell(receiver, healthyCount),
-          others: await listenBadly(receiver, bad),
+          others: await listenBadly(receiver, count, badKinds),
         }),
       },
     ],
@@ -114,19 +114,19 @@ export function measureSameOrigin(context: Context): Promise<Report> {
 }
 
 export function measureTenThousand(context: Context): Promise<Report> {
-  const { destinations, badRate: perSecond } = context.options;
-  const bad = Math.round(destinations * 0.05);
-  const company = (listenToOthers: typeof listenBadly) => async (receiver: Receiver) => ({
-    healthy: await listenWell(receiver, destinations - bad),
-    others: await listenToOthers(receiver, bad),
+  const { destinations, badKinds, badRate: perSecond } = context.options;
+  const few = Math.round(destinations * 0.05);
+  const listen = (isWell: boolean) => async (receiver: Receiver) => ({
+    healthy: await listenWell(receiver, destinations - few),
+    others: await (isWell ? listenWell(receiver, few) : listenBadly(receiver, few, badKinds)),
   });
   return measureBeside(context, {
     name: 'ten-thousand',
     title: `Ten thousand: ${destinations} destinations, ${perSecond} deliveries a second to 5 % of them`,
     scrapes: true,
     settings: [
-      { name: 'healthy', title: 'all are well', listen: company(listenWell), perSecond },
-      { name: 'bad', title: 'those 5 % are bad', listen: company(listenBadly), perSecond, judged: true },
+      { name: 'healthy', title: 'all are well', listen: listen(true), perSecond },
+      { name: 'bad', title: 'those 5 % are bad', listen: listen(false), perSecond, judged: true },
     ],
   });
 }

@@ -12,9 +12,17 @@ export type Scenario = (typeof scenarios)[number];
 export const overloads = ['serial', 'throttling', 'dead'] as const;
 export type Overload = (typeof overloads)[number];
 
+/** The ways to be bad. */
+export const badKinds = [
+  ...(['fails', 'fails-late', 'silent', 'refuses', 'resets'] as const),
+  ...(['slow', 'trickles', 'throttles', 'dead-name', 'self-signed'] as const),
+] as const;
+export type BadKind = (typeof badKinds)[number];
+
 export interface Options {
   readonly scenarios: readonly Scenario[];
   readonly overloads: readonly Overload[];
+  readonly badKinds: readonly BadKind[];
   readonly warmUp: number;
   readonly runs: number;
   readonly events: number;
@@ -45,6 +53,8 @@ healthy receivers while others fail.
 
   --only LIST           some of ${scenarios.join(',')}
   --overload LIST       some of ${overloads.join(',')}
+  --kinds LIST          many-bad, ten-thousand: how bad ones are bad, some of
+                        ${badKinds.join(',')}
   --events N            cost: deliveries in each run                 (20000; quick: 1000)
   --runs N              cost, isolation, many-bad, rate-limited, same-origin,
                         ten-thousand, burst: runs of each kind       (3; quick: 1)
@@ -120,6 +130,7 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
       options: {
         only: { type: 'string' },
         overload: { type: 'string' },
+        kinds: { type: 'string' },
         events: { type: 'string' },
         runs: { type: 'string' },
         rate: { type: 'string' },
@@ -151,6 +162,7 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
     const options: Options = {
       scenarios: someOf(scenarios, 'only', values.only),
       overloads: someOf(overloads, 'overload', values.overload),
+      badKinds: someOf(badKinds, 'kinds', values.kinds),
       warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
       runs: count('runs', values.runs, sizes.runs),
       events: count('events', values.events, sizes.events),
