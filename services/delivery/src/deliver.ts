@@ -8,41 +8,27 @@
  * defers the delivery; an open circuit breaker parks it; and where the destination asks for order, one that waits in a
  * tier has the later ones of its user wait behind it.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigView, Destination } from '@tailrace/config';
-import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import {
-  decodeDelivery,
-  tierDelaysMs,
-  type AttemptRecord,
-  type Delivery,
-  type TopicNames,
-} from '@tailrace/topics';
-import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
+import { decodeDelivery, tierDelaysMs, type AttemptRecord, type TopicNames } from '@tailrace/topics';
+import type { Sender, Target } from '@tailrace/webhook';
+import { Attempts } from './attempts.ts';
 import { decide, type RetryPolicy } from './decide.ts';
+import { Destinations } from './destinations.ts';
 import { HeaderTimes } from './header-times.ts';
 import { detach, isOrdered, openTargets } from './job.ts';
-import type { Permission } from './lanes/breaker.ts';
 import type { Feedback, Task } from './lanes/lane.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import { Order } from './order.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
 import { Ownership } from './ownership.ts';
+import { Parking } from './parking.ts';
 import { Recalls, type RecallSources } from './recall/index.ts';
-import {
-  attemptRecord,
-  closedNow,
-  feedbackOf,
-  showsTrouble,
-  urlAttempt,
-  type AttemptOutcome,
-  type UrlResult,
-} from './results.ts';
+import { closedNow, feedbackOf, urlAttempt, type UrlResult } from './results.ts';
 import { Successors, type Job } from './successors.ts';
 import { WaitingRoom } from './tiers.ts';
-import { overReason, receiverOf, windowBegan, type Receiver } from './window.ts';
+import { overReason } from './window.ts';
 
 export interface DelivererDependencies {
   readonly names: TopicNames;
@@ -62,7 +48,7 @@ export interface DelivererDependencies {
     partition: number,
   ) => { readonly next: number; readonly end: number } | undefined;
   readonly recall: RecallSources;
-  /** This replica's part of a destination's rate limit, from 0 to 1; asked for after each rebalance, and once a second. */
+  /** This replica's part of a destination's rate limit, from 0 to 1. */
   readonly rateShare: () => number;
   readonly observer: DeliveryObserver;
   readonly log: Log;
@@ -81,23 +67,26 @@ export interface DeliveryObserver {
   died(destinationId: string, reason: DeadReason): void;
 }
 
-const refreshPauseMs = 1_000;
-/** For how long a replica's part of rate limits is not looked up again. */
-const shareMs = 1_000;
-/** What waits for a dead receiver has a last look at it before its window ends, by this part of the window. */
-const lastLookShare = 0.02;
 const nothingSent: Feedback = { signal: 'none' };
+
+/** What came of the requests of one. */
+interface Attempt {
+  readonly startedAt: number;
+  readonly results: readonly UrlResult[];
+}
 
 export class Deliverer {
   readonly #deps: DelivererDependencies;
   readonly #now: () => number;
   readonly #ownership: Ownership;
   readonly #times: HeaderTimes;
+  readonly #destinations: Destinations;
+  readonly #parking: Parking;
+  readonly #attempts: Attempts;
   readonly #successors: Successors;
   readonly #waitingRoom: WaitingRoom<Job>;
   readonly #order: Order<Job>;
   readonly #longestDelayMs: number;
-  readonly #share = { of: 0, asOf: -Infinity };
   readonly #recalls: Recalls;
 
   constructor(dependencies: DelivererDependencies) {
@@ -107,6 +96,9 @@ export class Deliverer {
     this.#longestDelayMs = Math.max(...policy.scheduleMs);
     this.#ownership = new Ownership(this.#now);
     this.#times = new HeaderTimes({ names, position, windowMs: policy.windowMs, now: this.#now });
+    this.#destinations = new Destinations(dependencies.config);
+    this.#parking = new Parking({ ...dependencies, now: this.#now });
+    this.#attempts = new Attempts({ ...dependencies, now: this.#now });
     this.#recalls = new Recalls({
       ...dependencies,
       ...dependencies.recall,
@@ -153,7 +145,7 @@ export class Deliverer {
       },
       receiver: (job) => {
         const destination = this.#destinationOf(job);
-        return this.#receiverOf(job.delivery, destination ? openTargets(job, destination) : []);
+        return this.#parking.receiver(job.delivery, destination ? openTargets(job, destination) : []);
       },
       windowMs: policy.windowMs,
       ...dependencies,
@@ -173,7 +165,6 @@ export class Deliverer {
   /** To be called after each rebalance, before anything is taken. */
   joined(): void {
     this.#ownership.joined();
-    this.#share.asOf = -Infinity;
     this.#recalls.joined();
   }
 
@@ -224,7 +215,7 @@ export class Deliverer {
   }
 
   #destinationOf({ delivery }: Job): Destination | undefined {
-    return this.#deps.config.destination(delivery.destinationId);
+    return this.#destinations.known(delivery.destinationId);
   }
 
   /** With its place in the order, where it is fresh and its destination asks for order. */
@@ -235,7 +226,11 @@ export class Deliverer {
 
   #submit(job: Job, destination: Destination | undefined): void {
     if (job.work.lost) return;
-    if (destination?.enabled && !this.#deps.lanes.held && this.#isDown(job, destination)) {
+    if (
+      destination?.enabled &&
+      !this.#deps.lanes.held &&
+      this.#parking.isDown(job.delivery, openTargets(job, destination))
+    ) {
       // It asks nothing of its receiver, so it needs no turn.
       this.#park(job, openTargets(job, destination));
       return;
@@ -257,7 +252,7 @@ export class Deliverer {
       returned: dueAt !== undefined,
       background: this.#isBackground(job),
       ...(destination?.rateLimit !== undefined && {
-        rateLimit: destination.rateLimit * this.#rateShare(),
+        rateLimit: destination.rateLimit * this.#deps.rateShare(),
       }),
     });
   }
@@ -269,47 +264,17 @@ export class Deliverer {
     );
   }
 
-  /** It changes with a rebalance, and with the number of partitions. */
-  #rateShare(): number {
-    const now = performance.now();
-    if (now - this.#share.asOf > shareMs) {
-      this.#share.of = this.#deps.rateShare();
-      this.#share.asOf = now;
-    }
-    return this.#share.of;
-  }
-
-  /** Whether every URL that is open for it is known to be dead. */
-  #isDown(job: Job, destination: Destination): boolean {
-    const { destinationId } = job.delivery;
-    const targets = openTargets(job, destination);
-    return (
-      targets.length > 0 &&
-      targets.every(({ fingerprint }) => this.#deps.lanes.parks(destinationId, fingerprint))
-    );
-  }
-
-  #receiverOf({ destinationId }: Delivery, targets: readonly Target[]): Receiver {
-    const urls = targets.map(({ fingerprint }) => this.#deps.lanes.stateOf(destinationId, fingerprint));
-    return receiverOf(urls, this.#now() - performance.now());
-  }
-
-  #windowBegan(delivery: Delivery, targets: readonly Target[], now: number): number {
-    if (delivery.firstAttemptAt === undefined) return now;
-    return windowBegan(delivery, this.#receiverOf(delivery, targets), now) ?? now;
-  }
-
   /** Whether nothing would be sent for it now. */
   #isOff(job: Job): boolean {
     const destination = this.#destinationOf(job);
-    return !destination?.enabled || this.#isDown(job, destination);
+    return !destination?.enabled || this.#parking.isDown(job.delivery, openTargets(job, destination));
   }
 
   async #deliver(job: Job): Promise<Feedback> {
     const { work, delivery } = job;
     // Its new owner reads it again; a copy of ours would be one too many.
     if (work.lost) return nothingSent;
-    const destination = await this.#findDestination(delivery.destinationId);
+    const destination = await this.#destinations.find(delivery.destinationId);
     if (!destination) return this.#bury(job, 'destination-deleted');
     if (!destination.enabled) return this.#bury(job, 'destination-disabled');
     if (!isOrdered(job) && this.#withSequence(job, destination)) {
@@ -321,7 +286,7 @@ export class Deliverer {
     if (open.length === 0) return this.#bury(job, 'no-open-url');
 
     const startedAt = this.#now();
-    const firstAttemptAt = this.#windowBegan(delivery, open, startedAt);
+    const firstAttemptAt = this.#parking.windowBegan(delivery, open);
     // One that was parked all along has its one attempt, should the receiver be back.
     const isOver = startedAt > firstAttemptAt + this.#deps.policy.windowMs;
     if (isOver && delivery.attempt > 0) return this.#bury(job, 'window-exceeded');
@@ -334,7 +299,9 @@ export class Deliverer {
     const since = (first ? delivery.acceptedAt : delivery.dueAt) ?? work.timestamp;
     this.#deps.observer.started({ latenessMs: startedAt - since, first });
     const results = await Promise.all(
-      open.map((target, place) => this.#send(destination, target, permissions[place] ?? 'send', delivery)),
+      open.map((target, place) =>
+        this.#attempts.send(destination, target, permissions[place] ?? 'send', delivery),
+      ),
     );
     const answers = results.map(({ answer }) => answer);
     const attempted = {
@@ -344,8 +311,9 @@ export class Deliverer {
       closedUrls: [...delivery.closedUrls, ...closedNow(results)],
     };
     const isProbe = permissions.includes('probe') && !permissions.includes('send');
-    if (isProbe && this.#isDown({ work, delivery: attempted }, destination)) {
-      this.#parkProbe({ work, delivery: attempted }, { startedAt, results });
+    const left = openTargets({ work, delivery: attempted }, destination);
+    if (isProbe && this.#parking.isDown(attempted, left)) {
+      this.#parkProbe({ work, delivery: attempted }, left, { startedAt, results });
     } else {
       const step = delivery.step + 1;
       const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
@@ -354,67 +322,24 @@ export class Deliverer {
     return feedbackOf(results, this.#longestDelayMs);
   }
 
-  async #findDestination(id: string): Promise<Destination | undefined> {
-    const known = this.#deps.config.destination(id);
-    if (known?.enabled) return known;
-    // That it exists, or is enabled, may be news that has not reached this process yet.
-    await this.#refreshConfig();
-    return this.#deps.config.destination(id);
-  }
-
-  /** Without an answer from Kafka nothing can be said of a destination, so its deliveries wait for one. */
-  async #refreshConfig(): Promise<void> {
-    for (;;) {
-      try {
-        await this.#deps.config.refresh();
-        return;
-      } catch (error) {
-        if (!isTailraceError(error, 'kafka-unavailable')) throw error;
-        await sleep(refreshPauseMs);
-      }
-    }
-  }
-
-  async #send(
-    destination: Destination,
-    target: Target,
-    permission: Permission,
-    { deliveryId, destinationId, body }: Delivery,
-  ): Promise<UrlResult> {
-    if (permission === 'park') {
-      return { target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 };
-    }
-    const startedAt = performance.now();
-    const { origin, path, tls } = target;
-    const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: this.#now() });
-    const answer = await this.#deps.sender.send({ destinationId, origin, path, headers, body, tls });
-    const endedAt = performance.now();
-    this.#deps.lanes.report(destinationId, target.fingerprint, !showsTrouble(answer));
-    return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
-  }
-
-  #conclude(
-    job: Job,
-    outcome: Outcome,
-    { startedAt, results }: { startedAt: number; results: readonly UrlResult[] },
-  ): void {
+  #conclude(job: Job, outcome: Outcome, attempt: Attempt): void {
     switch (outcome.kind) {
       case 'delivered':
         job.work.done();
         this.#order.ended(job);
         // Also where the breaker was that of another process.
         if (job.delivery.reason === 'circuit-open') this.#recalls.recovered(job.delivery.destinationId);
-        this.#report(job.delivery, outcome, startedAt, results);
+        this.#attempts.report(job.delivery, outcome, attempt);
         return;
       case 'retry': {
         const dueAt = this.#successors.retry(job, outcome);
         this.#order.left(job, dueAt);
-        this.#report(job.delivery, outcome, startedAt, results, dueAt);
+        this.#attempts.report(job.delivery, outcome, attempt, dueAt);
         return;
       }
       case 'dead': {
-        this.#report(job.delivery, outcome, startedAt, results);
-        const lastAnswer = JSON.stringify(results.map(urlAttempt));
+        this.#attempts.report(job.delivery, outcome, attempt);
+        const lastAnswer = JSON.stringify(attempt.results.map(urlAttempt));
         this.#bury({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason);
         return;
       }
@@ -428,42 +353,23 @@ export class Deliverer {
   }
 
   /** A probe is an attempt beside the schedule: it costs no step, and the same delivery makes the next one as well. */
-  #parkProbe(job: Job, { startedAt, results }: { startedAt: number; results: readonly UrlResult[] }): void {
-    const failed = results.map(({ answer }) => answer).find((answer) => answer.kind === 'retryable');
-    const dueAt = this.#parkUntil(
-      job,
-      results.map(({ target }) => target),
-    );
-    if (dueAt === undefined)
-      this.#conclude(job, { kind: 'dead', reason: 'circuit-open' }, { startedAt, results });
+  #parkProbe(job: Job, targets: readonly Target[], attempt: Attempt): void {
+    const dueAt = this.#parkUntil(job, targets);
+    if (dueAt === undefined) this.#conclude(job, { kind: 'dead', reason: 'circuit-open' }, attempt);
     else {
-      const outcome = { kind: 'retry', reason: failed?.reason ?? 'circuit-open' } as const;
-      this.#report(job.delivery, outcome, startedAt, results, dueAt);
+      const failed = attempt.results.map(({ answer }) => answer).find(({ kind }) => kind === 'retryable');
+      const reason = failed?.kind === 'retryable' ? failed.reason : 'circuit-open';
+      this.#attempts.report(job.delivery, { kind: 'retry', reason }, attempt, dueAt);
     }
   }
 
-  /**
-   * Waits for the next probe, where this is the delivery that will make it, else longer each time; neither is a step of the
-   * schedule. Undefined where its window is over, and with it its wait.
-   */
+  /** Returns when it is due; undefined where its window is over. */
   #parkUntil({ work, delivery }: Job, targets: readonly Target[]): number | undefined {
-    const { lanes, policy } = this.#deps;
-    const { destinationId, putOff } = delivery;
-    const now = this.#now();
-    const firstAttemptAt = this.#windowBegan(delivery, targets, now);
-    const windowEndsAt = firstAttemptAt + policy.windowMs;
-    if (now >= windowEndsAt) return undefined;
-    const claims = targets.map(({ fingerprint }) => lanes.claimProbe(destinationId, fingerprint));
-    const probeInMs = Math.min(...claims.map((inMs) => inMs ?? Infinity));
-    const isProbe = probeInMs !== Infinity;
-    const delayMs = policy.scheduleMs[Math.min(putOff, policy.scheduleMs.length - 1)] ?? 0;
-    const until = Math.min(
-      now + (isProbe ? probeInMs : delayMs),
-      lastLook(now, windowEndsAt, policy.windowMs),
-    );
-    const parked = { work, delivery: { ...delivery, firstAttemptAt, putOff: isProbe ? 0 : putOff + 1 } };
-    const dueAt = this.#successors.park(parked, until, () => {
-      this.#deps.observer.parked(destinationId);
+    const plan = this.#parking.plan(delivery, targets);
+    if (!plan) return undefined;
+    const parked = { work, delivery: plan.delivery };
+    const dueAt = this.#successors.park(parked, plan.until, () => {
+      this.#deps.observer.parked(delivery.destinationId);
     });
     this.#order.left(parked, dueAt);
     return dueAt;
@@ -503,31 +409,4 @@ export class Deliverer {
       this.#deps.observer.died('unknown', reason);
     });
   }
-
-  #report(
-    delivery: Delivery,
-    outcome: AttemptOutcome,
-    startedAt: number,
-    results: readonly UrlResult[],
-    nextDueAt?: number,
-  ): void {
-    const { deliveryId, acceptedAt = startedAt } = delivery;
-    const record = attemptRecord(delivery, outcome, startedAt, results, nextDueAt);
-    this.#deps.observer.attempted(record, this.#now() - acceptedAt);
-    const published = this.#deps.attemptPublisher.publish({
-      topic: this.#deps.names.attempts,
-      key: deliveryId,
-      value: JSON.stringify(record),
-    });
-    // It is only looked at: the delivery itself does not depend on it.
-    published.catch((error: unknown) => {
-      this.#deps.log.debug({ err: error, deliveryId }, 'the record of an attempt was not kept');
-    });
-  }
-}
-
-/** Until when to wait at most, so that there is time for an attempt before the window ends. */
-function lastLook(now: number, windowEndsAt: number, windowMs: number): number {
-  const before = windowEndsAt - windowMs * lastLookShare;
-  return before > now ? before : windowEndsAt;
 }

@@ -77,7 +77,11 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
       assigned: () => consumption.partitions,
     },
     position: (topic, partition) => consumption.partition(topic, partition),
-    rateShare: () => ownedShare(consumption, names.deliveries, partitions.deliveries),
+    rateShare: ownedShare(
+      () => consumption.partitions,
+      names.deliveries,
+      () => partitions.deliveries,
+    ),
     observer: observation.observer,
   });
   const consumption = await kafka.consume({

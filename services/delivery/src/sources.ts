@@ -35,6 +35,8 @@ export async function topicsToConsume(
   return [...new Set([...needed, ...earlierTiers])];
 }
 
+const shareMs = 1_000;
+
 /**
  * How much unfinished work of one partition may be held. In a tier most of it is waiting to be due, so a tier
  * needs only as much as is due while the next fetch is on its way.
@@ -61,11 +63,23 @@ export function restingTopics(
   };
 }
 
-/** The part of a topic's partitions that this replica owns, from 0 to 1; `partitions` is how many the topic has. */
+/**
+ * The part of a topic's partitions that this replica owns, from 0 to 1; `partitions` says how many the topic has. It is
+ * looked up once a second, and not for each delivery.
+ */
 export function ownedShare(
-  consumption: Pick<Consumption, 'partitions'>,
+  owned: () => Consumption['partitions'],
   topic: string,
-  partitions: number,
-): number {
-  return consumption.partitions.filter((owned) => owned.topic === topic).length / partitions;
+  partitions: () => number,
+): () => number {
+  let share = 0;
+  let asOf = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (now - asOf > shareMs) {
+      share = owned().filter((partition) => partition.topic === topic).length / partitions();
+      asOf = now;
+    }
+    return share;
+  };
 }
