@@ -76,7 +76,7 @@ export function ownedShare(
   let asOf = -Infinity;
   return () => {
     const now = performance.now();
-    if (now - asOf > shareMs) {
+    if (share === 0 || now - asOf > shareMs) {
       share = owned().filter((partition) => partition.topic === topic).length / partitions();
       asOf = now;
     }
