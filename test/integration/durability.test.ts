@@ -46,7 +46,7 @@ test('on three brokers each topic gets three copies, two of which must have a re
   const { exitCode, stderr } = await apply(env);
   assert.deepEqual([exitCode, stderr], [0, '']);
   const topics = (await kafka.listTopics()).filter((name) => name.startsWith(env.TAILRACE_TOPIC_PREFIX));
-  assert.equal(topics.length, 13);
+  assert.equal(topics.length, 14);
   for (const [name, copies] of await kafka.inspectDurability(topics)) {
     assert.deepEqual(copies, { replicationFactor: 3, minInSync: 2 }, name);
   }
