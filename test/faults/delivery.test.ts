@@ -138,7 +138,7 @@ test('receivers flip between dead and alive, and are dead for so long that deliv
       const changes = lines
         .slice(earlier)
         .filter((line) => line.msg === 'circuit breaker' && line['state'] === state);
-      return new Set(changes.map((line) => line['host'])).size >= flipping.length;
+      return new Set(changes.map((line) => line['destinationId'])).size >= flipping.length;
     }, 60_000);
   };
 

@@ -61,6 +61,8 @@ const firstConcurrency = 1;
 const weight = 0.1;
 /** A receiver that says nothing for so long is not quick, or does not keep up: one that did, and one that is new. */
 const silence = { quick: { known: 500, fresh: 100 }, keepsUp: { known: 2_000, fresh: 1_000 } };
+/** A receiver that fails more often than this is slowed down; it does not keep up, and is not quick. */
+const mostlyBad = 0.8;
 /** A rate limit that makes what waits take longer is what holds the lane back. */
 const limitedMs = 1_000;
 /** An answer within this is quick, on average. */
@@ -266,7 +268,7 @@ export class Lane {
     this.#pace.heard(signal === 'throttled', at.now);
     if (retryAfterMs > 0) this.#leftAloneUntil = Math.max(this.#leftAloneUntil, at.now + retryAfterMs);
     const isTooMuch = signal === 'overloaded' || signal === 'throttled';
-    if (isTooMuch || (signal === 'failed' && this.#failedShare > 0.5)) this.#shrink(tookMs, at.now);
+    if (isTooMuch || (signal === 'failed' && this.#failedShare > mostlyBad)) this.#shrink(tookMs, at.now);
     else if (signal === 'quick') this.#grow(1);
     // By one a round: slowness is no reason to have no more than one in flight for ever.
     else if (signal === 'steady') this.#grow(1 / this.concurrency);
@@ -274,13 +276,13 @@ export class Lane {
 
   standing({ idle }: Moment): Standing {
     if (this.#badShare === undefined) return this.#isSilent(silence.quick, idle) ? 'slow' : 'new';
-    const answers = this.#badShare <= 0.5 && !this.#timedOut && !this.#isSilent(silence.quick, idle);
+    const answers = this.#badShare <= mostlyBad && !this.#timedOut && !this.#isSilent(silence.quick, idle);
     return answers && this.#goodMs <= quickMs ? 'quick' : 'slow';
   }
 
   /** Whether reading may be paused for its sake, rather than that what it has no room for is deferred. */
   keepsUp({ now, idle }: Moment): boolean {
-    if (this.#timedOut || (this.#badShare ?? 0) > 0.5 || this.isLeftAlone(now)) return false;
+    if (this.#timedOut || (this.#badShare ?? 0) > mostlyBad || this.isLeftAlone(now)) return false;
     if (this.#isSilent(silence.keepsUp, idle)) return false;
     const requests = this.#live.first?.requests ?? 1;
     const isLimited = ((this.#live.count + 1) * requests * 1_000) / this.rate > limitedMs;
