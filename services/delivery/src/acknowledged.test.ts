@@ -48,7 +48,7 @@ const record = { key: null, value: null, headers: {}, headerList: [] };
 
 const ways: Readonly<Record<string, (opened: ReturnType<typeof open>) => unknown>> = {
   'a retry': ({ successors, job, onWritten }) => successors.retry(job, retry, onWritten),
-  'a deferral': ({ successors, job, onWritten }) => successors.putOff(job, 5_000, onWritten),
+  'a deferral': ({ successors, job, onWritten }) => successors.putOff(job, 5_000, false, onWritten),
   'a place behind an earlier one': ({ successors, job, onWritten }) => {
     successors.putBehind(job, 1_005_000, onWritten);
   },

@@ -117,6 +117,7 @@ export class Deliverer {
         return typeof delivery === 'string' ? undefined : this.#times.correct(detach(delivery), record);
       },
       isDown: (job) => this.#isOff(job),
+      hasRoom: ({ delivery }) => dependencies.lanes.hasRoomFor(delivery.destinationId),
       now: this.#now,
     });
     this.#successors = new Successors({
@@ -244,8 +245,8 @@ export class Deliverer {
         return work.lost;
       },
       run: () => this.#deliver(job),
-      defer: (waitMs) => {
-        this.#defer(job, waitMs);
+      defer: (waitMs, isRest) => {
+        this.#defer(job, waitMs, isRest);
       },
     };
     this.#deps.lanes.submit(destinationId, task, {
@@ -368,7 +369,7 @@ export class Deliverer {
     const plan = this.#parking.plan(delivery, targets);
     if (!plan) return undefined;
     const parked = { work, delivery: plan.delivery };
-    const dueAt = this.#successors.park(parked, plan.until, () => {
+    const dueAt = this.#successors.park(parked, plan, () => {
       this.#deps.observer.parked(delivery.destinationId);
     });
     this.#order.left(parked, dueAt);
@@ -376,8 +377,8 @@ export class Deliverer {
   }
 
   /** Lets it wait in a tier for a place in its lane; whatever follows it in order is written behind it. */
-  #defer(job: Job, waitMs: number): void {
-    const placeAt = this.#successors.putOff(job, waitMs, () => {
+  #defer(job: Job, waitMs: number, isRest: boolean): void {
+    const placeAt = this.#successors.putOff(job, waitMs, isRest, () => {
       this.#deps.observer.putOff(job.delivery.destinationId);
     });
     this.#order.left(job, placeAt);

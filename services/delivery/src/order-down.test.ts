@@ -62,7 +62,8 @@ function openQueue(t: TestContext) {
     } else if (now >= firstAttemptAt + windowMs) bury(job, 'circuit-open');
     else {
       // As the one that probes.
-      const dueAt = successors.park(job, Math.min(now + minute, firstAttemptAt + windowMs));
+      const latest = firstAttemptAt + windowMs;
+      const dueAt = successors.park(job, { until: Math.min(now + minute, latest), latest });
       order.left(job, dueAt);
     }
   };

@@ -44,13 +44,13 @@ export class Parking {
   }
 
   /**
-   * The delivery as it is to wait, and until when: for the next probe, where it is the one that will make it, else longer
-   * each time. Undefined where its window is over.
+   * The delivery as it is to wait, until when, and no longer than: for the next probe, where it is the one that will make
+   * it, else longer each time. Undefined where its window is over.
    */
   plan(
     delivery: Delivery,
     targets: readonly Target[],
-  ): { readonly delivery: Delivery; readonly until: number } | undefined {
+  ): { readonly delivery: Delivery; readonly until: number; readonly latest: number } | undefined {
     const { lanes, policy } = this.#deps;
     const { destinationId, putOff } = delivery;
     const now = this.#deps.now();
@@ -66,6 +66,7 @@ export class Parking {
     return {
       delivery: { ...delivery, firstAttemptAt, putOff: isProbe ? 0 : putOff + 1 },
       until: Math.min(now + (isProbe ? probeInMs : delayMs), latest),
+      latest,
     };
   }
 }

@@ -101,7 +101,7 @@ describe('after a change of owner', () => {
   test('what is put off for less than the delay of a tier goes by way of a shorter one', () => {
     const { successors, published } = openSuccessors({ ownedSince: start, tiersMs: [tenSeconds, hour] });
     // In the tier of an hour it would lie behind what is due in an hour: 40 minutes late.
-    successors.putOff(job, 20 * 60_000);
+    successors.putOff(job, 20 * 60_000, false);
     assert.equal(published[0]?.topic, names.retryTier(tenSeconds));
     assert.equal(
       readBack(published[0].headers).headers['due-at']?.toString(),
@@ -114,7 +114,7 @@ describe('after a change of owner', () => {
       ownedSince: start - hour,
       tiersMs: [tenSeconds, hour],
     });
-    successors.putOff(job, 20 * 60_000);
+    successors.putOff(job, 20 * 60_000, false);
     assert.equal(published[0]?.topic, names.retryTier(hour));
   });
 });

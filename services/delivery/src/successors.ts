@@ -56,21 +56,29 @@ export class Successors {
     return dueAt;
   }
 
-  /** Lets it wait, as it is, for a place in its lane. Returns when it has one, should it be as fast as it seems. */
-  putOff({ work, delivery }: Job, waitMs: number, onWritten?: () => void): number {
+  /**
+   * Lets it wait, as it is, for a place in its lane. Returns when it has one, should it be as fast as it seems. What
+   * waits because its receiver wants to rest, or waited while that was dead, has not been promised too much before.
+   */
+  putOff({ work, delivery }: Job, waitMs: number, isRest: boolean, onWritten?: () => void): number {
     const now = this.#deps.now();
+    const timesBefore = delivery.reason === 'lane-full' ? delivery.putOff : 0;
     const promisedAt = delivery.placeAt ?? 0;
     const placeAt = promisedAt > now ? promisedAt : now + waitMs;
-    const until = putOffUntil(placeAt, delivery.putOff, now, this.#deps.tiersMs);
+    const until = putOffUntil(placeAt, timesBefore, now, this.#deps.tiersMs);
     const { topic, dueAt } = this.#waitUntil(until, now, work);
-    const putOff = delivery.putOff + 1;
+    const putOff = isRest ? timesBefore : timesBefore + 1;
     this.#replace(work, topic, { ...delivery, putOff, placeAt, dueAt, reason: 'lane-full' }, onWritten);
     return Math.max(placeAt, dueAt);
   }
 
   /** Lets it wait, as it is, while its receiver is dead. Returns when it is due. */
-  park({ work, delivery }: Job, until: number, onWritten?: () => void): number {
-    const { topic, dueAt } = this.#waitUntil(until, this.#deps.now(), work);
+  park(
+    { work, delivery }: Job,
+    { until, latest }: { readonly until: number; readonly latest: number },
+    onWritten?: () => void,
+  ): number {
+    const { topic, dueAt } = this.#waitUntil(until, this.#deps.now(), work, latest);
     const parked = { ...delivery, placeAt: undefined, dueAt, reason: 'circuit-open' };
     this.#replace(work, topic, parked, onWritten);
     return dueAt;
@@ -112,7 +120,7 @@ export class Successors {
   }
 
   /** A tier, and a due time in it, for a wait that is no step of the schedule. */
-  #waitUntil(until: number, now: number, work: Work): { topic: string; dueAt: number } {
+  #waitUntil(until: number, now: number, work: Work, latest = Infinity): { topic: string; dueAt: number } {
     const { partition } = work;
     const topicOf = (tierMs: number): string => this.#deps.names.retryTier(tierMs);
     const lastDueAt = (tierMs: number): number =>
@@ -120,7 +128,8 @@ export class Successors {
     const { tierMs, earliestDueAt } = tierUntil(until, now, this.#deps.tiersMs, lastDueAt);
     const topic = topicOf(tierMs);
     const bounds = this.#boundsOf(work, tierMs);
-    return { topic, dueAt: this.#dueTimes.next(topic, partition, earliestDueAt, now + tierMs, bounds) };
+    const latestDueAt = Math.min(now + tierMs, latest);
+    return { topic, dueAt: this.#dueTimes.next(topic, partition, earliestDueAt, latestDueAt, bounds) };
   }
 
   /** What the owner before wrote last was due no later than the tier's delay after it lost the partition. */

@@ -3,44 +3,53 @@
  * and backlogs are worth waiting for, and so is a receiver that pauses for a moment; one that makes the others wait again
  * and again is not.
  *
- * A lane begins with little credit, earns more with each quick answer, loses what is waited for it, and regains a tenth of
- * the time that passes.
+ * It is used up while reading is paused, and regained slowly. A lane begins with little, and earns more with each quick
+ * answer. What all lanes together may use is bounded in the same way.
  */
 
-const first = 1_500;
-const most = 10_000;
-const earned = 10;
-const regained = 0.1;
+export interface CreditTerms {
+  /** What there is at first, and at most before any is earned. */
+  readonly firstMs: number;
+  readonly mostMs: number;
+  /** Of the time that passes, what is regained by one that has the most; by others less, in proportion. */
+  readonly regained: number;
+}
+
+const earnedMs = 10;
 /** Once it is used up, so much has to be regained first. */
-const trusted = 1_000;
-/** Of one that says nothing at all, it is used up faster. */
-const silentCost = 5;
+const trustedMs = 1_000;
 
 /** Times are milliseconds. */
 export class Credit {
-  #most = first;
-  #left = first;
+  readonly #terms: CreditTerms;
+  #most: number;
+  #left: number;
   #countedAt: number;
   #spent = false;
 
-  constructor(now: number) {
+  constructor(terms: CreditTerms, now: number) {
+    this.#terms = terms;
+    this.#most = terms.firstMs;
+    this.#left = terms.firstMs;
     this.#countedAt = now;
   }
 
   earn(): void {
-    if (this.#most >= most) return;
-    this.#most += earned;
-    this.#left += earned;
+    if (this.#most >= this.#terms.mostMs) return;
+    this.#most += earnedMs;
+    this.#left += earnedMs;
   }
 
-  /** Reading was paused for `pausedMs`, and this lane holds much of what waits. */
-  charge(pausedMs: number, isSilent: boolean, now: number): void {
+  charge(ms: number, now: number): void {
     this.#count(now);
-    this.#left -= pausedMs * (isSilent ? silentCost : 1);
-    if (this.#left <= 0) {
-      this.#left = 0;
-      this.#spent = true;
-    }
+    this.#left -= ms;
+    if (this.#left <= 0) this.useUp(now);
+  }
+
+  useUp(now: number): void {
+    this.#count(now);
+    this.#left = 0;
+    this.#spent = true;
   }
 
   isLeft(now: number): boolean {
@@ -49,8 +58,10 @@ export class Credit {
   }
 
   #count(now: number): void {
-    this.#left = Math.min(this.#most, this.#left + (now - this.#countedAt) * regained);
+    const { regained, mostMs } = this.#terms;
+    const rate = (regained * this.#most) / mostMs;
+    this.#left = Math.min(this.#most, this.#left + (now - this.#countedAt) * rate);
     this.#countedAt = now;
-    if (this.#left >= trusted) this.#spent = false;
+    if (this.#left >= trustedMs) this.#spent = false;
   }
 }

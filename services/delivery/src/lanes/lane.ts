@@ -45,8 +45,11 @@ export interface Task {
   readonly lost: boolean;
   /** Must not reject. */
   run(): Promise<Feedback>;
-  /** Called instead of `run` where the lane has no room: a place is promised in `waitMs`. */
-  defer(waitMs: number): void;
+  /**
+   * Called instead of `run` where the lane has no room: a place is promised in `waitMs`. `isRest` where that is because
+   * the receiver asked to be left alone.
+   */
+  defer(waitMs: number, isRest: boolean): void;
 }
 
 export interface Moment {
@@ -65,10 +68,14 @@ const silence = { quick: { known: 500, fresh: 100 }, keepsUp: { known: 2_000, fr
 const mostlyBad = 0.8;
 /** A rate limit that makes what waits take longer is what holds the lane back. */
 const limitedMs = 1_000;
+/** An answer within this is worth waiting for the next. */
+const earningMs = 250;
 /** An answer within this is quick, on average. */
 const quickMs = 1_000;
-/** Tasks in a millisecond: a lane that does so many is not what is waited for. */
-const fastest = 2;
+/** For how long reading may be paused for its sake: little for one that has not shown what it can do. */
+const creditTerms = { firstMs: 1_500, mostMs: 30_000, regained: 0.1 };
+/** One that says nothing at all while it is waited for pays more. */
+const silentCost = 5;
 /** To be left alone for longer means that nothing waits in the lane meanwhile. */
 const shortRestMs = 1_000;
 /** Of tasks that start while live ones wait, every so many are from the background. */
@@ -132,7 +139,7 @@ export class Lane {
     onBreaker: (url: string, state: BreakerState, before: BreakerState) => void = () => undefined,
   ) {
     this.#mostConcurrency = mostConcurrency;
-    this.#credit = new Credit(now);
+    this.#credit = new Credit(creditTerms, now);
     this.#onBreaker = onBreaker;
     this.#concurrency = Math.min(firstConcurrency, mostConcurrency);
   }
@@ -263,7 +270,7 @@ export class Lane {
     this.#badShare = this.#badShare === undefined ? (isGood ? 0 : 1) : closer(this.#badShare, isGood ? 0 : 1);
     this.#timedOut = signal === 'overloaded';
     this.#finished += 1;
-    if (signal === 'quick') this.#credit.earn();
+    if (signal === 'quick' && tookMs <= earningMs) this.#credit.earn();
     this.#failedShare = closer(this.#failedShare, signal === 'failed' ? 1 : 0);
     this.#pace.heard(signal === 'throttled', at.now);
     if (retryAfterMs > 0) this.#leftAloneUntil = Math.max(this.#leftAloneUntil, at.now + retryAfterMs);
@@ -281,11 +288,12 @@ export class Lane {
   }
 
   /** Whether reading may be paused for its sake, rather than that what it has no room for is deferred. */
-  keepsUp({ now, idle }: Moment): boolean {
+  keepsUp({ now, idle }: Moment, background = false): boolean {
     if (this.#timedOut || (this.#badShare ?? 0) > mostlyBad || this.isLeftAlone(now)) return false;
     if (this.#isSilent(silence.keepsUp, idle)) return false;
     const requests = this.#live.first?.requests ?? 1;
-    const isLimited = ((this.#live.count + 1) * requests * 1_000) / this.rate > limitedMs;
+    const waiting = this.waitingOf(background).count + 1;
+    const isLimited = (waiting * requests * 1_000) / this.rate > limitedMs;
     return !isLimited && this.#credit.isLeft(now);
   }
 
@@ -296,10 +304,19 @@ export class Lane {
 
   /** Reading was paused for so long, by the idle clock, and the lane holds much of what waits. */
   charge(pausedMs: number, { now, idle }: Moment): void {
+    this.#credit.charge(pausedMs * (this.#silentMs(idle) > silence.quick.fresh ? silentCost : 1), now);
+  }
+
+  /** There is no more waiting for it, whatever credit it has. */
+  useUp(now: number): void {
+    this.#credit.useUp(now);
+  }
+
+  /** Tasks that have ended since this was last asked. */
+  takeFinished(): number {
     const finished = this.#finished;
     this.#finished = 0;
-    if (finished >= fastest * pausedMs) return;
-    this.#credit.charge(pausedMs, this.#silentMs(idle) > silence.quick.fresh, now);
+    return finished;
   }
 
   #isSilent({ known, fresh }: { readonly known: number; readonly fresh: number }, idle: number): boolean {
@@ -326,13 +343,13 @@ export class Lane {
    * none that others would have to wait for.
    */
   promise(now: number, background = false): number {
-    if (background) return Math.max(this.waitMs(now), this.#leftAloneUntil - now);
+    const restMs = Math.max(0, this.#leftAloneUntil - now);
+    if (background) return restMs + this.waitMs(now);
     if (!this.owes(now)) this.#owesSince = now;
     this.#owed += 1;
     const waitMs = (this.waiting + this.#owed) * this.#msPerTask(now);
     // A rate is not known well enough to look further ahead than one has looked back, or not by much.
-    const reachMs = Math.min(waitMs, promiseReach * (now - this.#owesSince));
-    return Math.max(reachMs, this.#leftAloneUntil - now);
+    return restMs + Math.min(waitMs, promiseReach * (now - this.#owesSince));
   }
 
   #msPerTask(now: number): number {
@@ -343,7 +360,9 @@ export class Lane {
   }
 
   #settle(now: number): void {
-    if (this.#owed > 0) this.#owed = Math.max(0, this.#owed - (now - this.#owedAt) / this.#msPerTask(now));
+    // Nothing is sent while it is left alone.
+    const restedUntil = Math.min(now, Math.max(this.#owedAt, this.#leftAloneUntil));
+    if (this.#owed > 0) this.#owed = Math.max(0, this.#owed - (now - restedUntil) / this.#msPerTask(now));
     this.#owedAt = now;
   }
 

@@ -292,6 +292,27 @@ describe('the buffer', () => {
     assert.deepEqual(pressure, [true, false]);
   });
 
+  test('is waited for as long as this process is what everything waits for, else until the credit is used up', async (t) => {
+    const pass = holdTime(t);
+    const { lanes, running, deferred, submit, warmUp } = openLanes({ perLane: 20, total: 100, waiting: 100 });
+    await warmUp('one');
+    /** Each 100 ms so many tasks end, and as many come as there is room for. */
+    const work = async (ticks: number, ended: number): Promise<void> => {
+      for (let tick = 0; tick < ticks; tick += 1) {
+        for (let count = 0; count < ended; count += 1) {
+          running.shift()?.end();
+          if (count % 10 === 0) await turn();
+        }
+        for (let missing = 100 - lanes.waiting; missing > 0; missing -= 1) submit('one');
+        pass(100);
+      }
+    };
+    await work(400, 210);
+    assert.deepEqual(deferred, []);
+    await work(400, 1);
+    assert.ok(deferred.length > 0);
+  });
+
   test('of the background is apart: it makes only its own reading pause', (t) => {
     holdTime(t);
     const { pressure, backgroundPressure, started, submit } = openLanes({

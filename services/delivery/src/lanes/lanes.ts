@@ -8,6 +8,7 @@
  */
 import type { Breaker, BreakerState, Permission } from './breaker.ts';
 import { Budget } from './budget.ts';
+import { Credit } from './credit.ts';
 import { Lane, type Feedback, type Moment, type Task } from './lane.ts';
 
 export interface LaneLimits {
@@ -53,6 +54,10 @@ const backgroundPart = 0.25;
 const probePart = 0.125;
 /** Reading that was paused goes on when the buffer is no fuller than this. */
 const resumeAt = 0.75;
+/** For how long reading may be paused for the sake of all lanes together. */
+const creditTerms = { firstMs: 30_000, mostMs: 30_000, regained: 0.05 };
+/** Tasks in a millisecond: where so many end, it is this process that everything waits for, and nobody pays. */
+const fastest = 2;
 /** While reading is paused, how often to look which lanes have turned out to be slow. */
 const pressureCheckMs = 100;
 /** Beyond 1,000 lanes, those with nothing in them are forgotten now and then. */
@@ -79,6 +84,7 @@ export class Lanes {
   /** While there is pressure. */
   #relief: NodeJS.Timeout | undefined;
   #relievedAt = 0;
+  readonly #credit = new Credit(creditTerms, performance.now());
   #held = false;
   #stopped = false;
   #onIdle: (() => void) | undefined;
@@ -123,7 +129,7 @@ export class Lanes {
     const at = this.#moment();
     lane.limitRate(rateLimit);
     if (!this.#hasRoom(lane, { returned, background }, at)) {
-      task.defer(lane.promise(at.now, background));
+      task.defer(lane.promise(at.now, background), lane.isLeftAlone(at.now));
       return;
     }
     lane.push(task, background);
@@ -159,6 +165,12 @@ export class Lanes {
   /** In how many milliseconds the one delivery that asks first is to come back as the next probe; undefined for others. */
   claimProbe(name: string, url: string): number | undefined {
     return this.#laneOf(name).breaker(url).claimProbe(performance.now());
+  }
+
+  /** Whether there is room for one more of the background. */
+  hasRoomFor(name: string): boolean {
+    const lane = this.#lanes.get(name);
+    return !lane || this.#hasRoom(lane, { returned: false, background: true }, this.#moment());
   }
 
   /** URLs whose breaker is in this state. */
@@ -229,7 +241,7 @@ export class Lanes {
     { returned, background }: { readonly returned: boolean; readonly background: boolean },
     at: Moment,
   ): boolean {
-    if (this.#held || lane.keepsUp(at)) return true;
+    if (this.#held || lane.keepsUp(at, background)) return true;
     if (lane.isLeftAlone(at.now)) return false;
     // Who has nothing at all is let in even where the others have left nothing, or it could never show that it is well.
     if (lane.waiting === 0 && lane.running === 0 && this.#budget(background).fill < 1) return true;
@@ -273,39 +285,52 @@ export class Lanes {
     const pausedMs = at.idle - this.#relievedAt;
     this.#relievedAt = at.idle;
     if (this.#held) return;
-    if (this.#pressure.live) this.#charge(pausedMs, at);
+    for (const background of [false, true]) {
+      if (this.#pressure[background ? 'background' : 'live']) this.#charge(background, pausedMs, at);
+    }
     for (const lane of this.#lanes.values()) {
-      if (lane.waiting === 0 || lane.keepsUp(at)) continue;
-      for (const background of [false, true]) this.#trim(lane, background, at);
+      if (lane.waiting === 0) continue;
+      for (const background of [false, true]) {
+        if (!lane.keepsUp(at, background)) this.#trim(lane, background, at);
+      }
     }
     this.#watchPressure();
   }
 
   /** Those who hold no less than the others do. */
-  #charge(pausedMs: number, at: Moment): void {
-    const waiting = [...this.#lanes.values()].filter((lane) => lane.waitingOf(false).count > 0);
-    const mean = this.#live.count / waiting.length;
-    for (const lane of waiting) if (lane.waitingOf(false).count >= mean) lane.charge(pausedMs, at);
+  #charge(background: boolean, pausedMs: number, at: Moment): void {
+    const waiting = [...this.#lanes.values()].filter((lane) => lane.waitingOf(background).count > 0);
+    const finished = waiting.reduce((sum, lane) => sum + lane.takeFinished(), 0);
+    if (finished >= fastest * pausedMs) return;
+    this.#credit.charge(pausedMs, at.now);
+    const isUsedUp = !this.#credit.isLeft(at.now);
+    const mean = this.#budget(background).count / waiting.length;
+    for (const lane of waiting) {
+      if (lane.waitingOf(background).count < mean) continue;
+      if (isUsedUp) lane.useUp(at.now);
+      else lane.charge(pausedMs, at);
+    }
   }
 
   #trim(lane: Lane, background: boolean, at: Moment): void {
     const keepOne = lane.running === 0 && !lane.isLeftAlone(at.now) ? 1 : 0;
     while (lane.waitingOf(background).count > keepOne && !this.#withinShare(lane, background)) {
-      const task = lane.dropLast(background);
-      if (!task) return;
-      this.#budget(background).giveBack(task.bytes);
-      task.defer(lane.promise(at.now, background));
+      this.#deferLast(lane, background, at);
     }
   }
 
   /** Its receiver asked to be left alone: what would wait for that here, may do so in a tier. */
   #clear(lane: Lane, at: Moment): void {
     for (const background of [false, true]) {
-      for (let task = lane.dropLast(background); task; task = lane.dropLast(background)) {
-        this.#budget(background).giveBack(task.bytes);
-        task.defer(lane.promise(at.now, background));
-      }
+      while (lane.waitingOf(background).count > 0) this.#deferLast(lane, background, at);
     }
+  }
+
+  #deferLast(lane: Lane, background: boolean, at: Moment): void {
+    const task = lane.dropLast(background);
+    if (!task) return;
+    this.#budget(background).giveBack(task.bytes);
+    task.defer(lane.promise(at.now, background), lane.isLeftAlone(at.now));
   }
 
   /** Gives the lane a turn, now or when its rate limit lets it go on. */

@@ -50,6 +50,8 @@ export interface RecallsDependencies extends RecallSources {
   readonly delivery: (record: ConsumedRecord) => Job['delivery'] | undefined;
   /** Whether nothing would be sent now: the breakers of all its URLs are open, or the destination is off. */
   readonly isDown: (job: Job) => boolean;
+  /** Whether the lane of its destination has room for it, so that it is not deferred into a tier again. */
+  readonly hasRoom: (job: Job) => boolean;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly now: () => number;
 }
@@ -298,7 +300,9 @@ export class Recalls {
       (a, b) => (names.retryTierDelayMs(b) ?? 0) - (names.retryTierDelayMs(a) ?? 0),
     );
     try {
-      await readTiers({ tiers, unfinished }, recalls);
+      // What an earlier recall brought forward lies there still, until its time comes.
+      const notOver: typeof unfinished = (...part) => this.notOver(unfinished(...part));
+      await readTiers({ tiers, unfinished: notOver }, recalls);
     } catch (error) {
       if (!isTailraceError(error)) throw error;
       log.warn({ err: error }, 'could not read what is to be brought forward; trying again');
@@ -340,6 +344,8 @@ export class Recalls {
     this.#running.delete(destinationId);
     this.#unread = this.#unread.filter((other) => other !== recall);
     this.#endedAt.set(destinationId, performance.now());
+    // What it was to bring forward waits still.
+    if (recall.wasStopped) this.#failed.add(destinationId);
     const { count } = recall;
     if (count > 0 || request) {
       this.#deps.log.info({ destinationId, kind, count, request: request?.id }, 'recall ended');

@@ -31,6 +31,8 @@ export interface RecallDependencies {
   readonly delivery: (record: ConsumedRecord) => Job['delivery'] | undefined;
   /** Whether nothing would be sent to its receiver now. */
   readonly isDown: (job: Job) => boolean;
+  /** Whether its lane has room for it. */
+  readonly hasRoom: (job: Job) => boolean;
   readonly now: () => number;
   /** It is to be read (again). */
   readonly onUnread: () => void;
@@ -190,6 +192,11 @@ export class Recall {
     this.#settle();
   }
 
+  /** Whether it was broken off because its receiver was down. */
+  get wasStopped(): boolean {
+    return this.#endsAs === 'stopped';
+  }
+
   /**
    * Dispatches nothing any more. What is under way ends as it does.
    *
@@ -314,6 +321,7 @@ export class Recall {
       return false;
     }
     this.#downSince = undefined;
+    if (this.order.kind === 'retry' && !this.#deps.hasRoom(entry.job)) return false;
     return !this.#stopping && this.#deps.budget.hasRoom(this.#underWay, entry.bytes);
   }
 
