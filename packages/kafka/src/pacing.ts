@@ -10,7 +10,7 @@ import type { Rest } from './rest.ts';
 export const maxWaitMs = 100;
 /**
  * Heartbeats are sent between fetches, so no fetch lasts longer. A member hears by them that the group shares out its
- * partitions anew, and all others wait for that.
+ * partitions again, and all others wait for that.
  */
 export const heartbeatIntervalMs = 500;
 const leastWaitMs = 5;

@@ -28,7 +28,7 @@ export interface Rest {
   end(): void;
 }
 
-/** Begins at once. */
+/** Begins immediately. */
 export function startRest({ consumer, session, partitions, topics, everyMs, mayFetch }: RestOptions): Rest {
   const resting = new Set(topics);
   /** Of each broker, how many fetches have begun since the partitions were let in. */

@@ -20,7 +20,7 @@ test('ids that do not exist count together, however many are made up', () => {
   assert.deepEqual(shown(), { crm: 1, [unknownId]: 1_000 });
 });
 
-test('what is deleted is gone, and counts anew once it exists again', () => {
+test('what is deleted is gone, and counts from zero once it exists again', () => {
   const { existing, counts, shown } = open('crm', 'erp');
   counts.of('crm').times += 3;
   counts.of('erp').times += 4;

@@ -9,7 +9,7 @@
 export type LookupLane = 'known' | 'new' | 'failed';
 
 interface LaneLimits {
-  /** Holding a turn at the same time. It bounds what is sent to a name server at once. */
+  /** Holding a turn at the same time. It bounds what is sent to a name server in one moment. */
   readonly turns: number;
   /** Unfinished, those that hang included. */
   readonly unfinished: number;

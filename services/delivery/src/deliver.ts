@@ -227,14 +227,13 @@ export class Deliverer {
 
   #submit(job: Job, destination: Destination | undefined): void {
     if (job.work.lost) return;
-    if (
-      destination?.enabled &&
-      !this.#deps.lanes.held &&
-      this.#parking.isDown(job.delivery, openTargets(job, destination))
-    ) {
-      // It asks nothing of its receiver, so it needs no turn.
-      this.#park(job, openTargets(job, destination));
-      return;
+    if (destination?.enabled && !this.#deps.lanes.held) {
+      const open = openTargets(job, destination);
+      if (this.#parking.isDown(job.delivery, open)) {
+        // It asks nothing of its receiver, so it needs no turn.
+        this.#park(job, open);
+        return;
+      }
     }
     const { work } = job;
     const { destinationId, body, dueAt } = job.delivery;
@@ -312,8 +311,8 @@ export class Deliverer {
       closedUrls: [...delivery.closedUrls, ...closedNow(results)],
     };
     const isProbe = permissions.includes('probe') && !permissions.includes('send');
-    const left = openTargets({ work, delivery: attempted }, destination);
-    if (isProbe && this.#parking.isDown(attempted, left)) {
+    const left = isProbe ? openTargets({ work, delivery: attempted }, destination) : [];
+    if (this.#parking.isDown(attempted, left)) {
       this.#parkProbe({ work, delivery: attempted }, left, { startedAt, results });
     } else {
       const step = delivery.step + 1;

@@ -150,7 +150,7 @@ export class Lane {
 
   /** What waits of the background, or of the live ones. */
   waitingOf(background: boolean): Amount {
-    return background ? this.#background : this.#live;
+    return this.#queue(background);
   }
 
   get running(): number {
@@ -214,10 +214,10 @@ export class Lane {
   }
 
   push(task: Task, background = false): void {
-    (background ? this.#background : this.#live).push(task);
+    this.#queue(background).push(task);
   }
 
-  /** The task whose turn it is, which counts as running from now on, and what to call when it has ended. */
+  /** The task whose turn it is, which counts as running until it is told to have `finished`. */
   start(at: Moment): { readonly task: Task; readonly background: boolean } | undefined {
     const queue = this.#nextQueue();
     const task = queue?.takeFirst();
@@ -231,6 +231,10 @@ export class Lane {
     return { task, background };
   }
 
+  #queue(background: boolean): TaskQueue {
+    return background ? this.#background : this.#live;
+  }
+
   /** The live ones first, but for a share; and the background never takes all of a lane. */
   #nextQueue(): TaskQueue | undefined {
     const mayStartBackground =
@@ -242,7 +246,7 @@ export class Lane {
 
   /** Gives up the last task that waits. */
   dropLast(background: boolean): Task | undefined {
-    return (background ? this.#background : this.#live).takeLast();
+    return this.#queue(background).takeLast();
   }
 
   /** Gives up what belongs to another member now. */
