@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,6 +11,7 @@ import { test } from 'node:test';
 import { connectKafka, type Kafka } from '@tailrace/kafka';
 import { discardData, startOwnBroker, type Broker, type OwnBroker } from '@tailrace/local';
 import { resolveJars } from '../../infra/local/src/jars.ts';
+import { isAlive, readIdentity, type ProcessIdentity } from '../../infra/local/src/lock.ts';
 import { ownBroker } from '../support/broker.ts';
 import { readAll } from '../support/topics.ts';
 
@@ -42,12 +43,10 @@ async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: 
   return { path: dir, [Symbol.asyncDispose]: () => discardData(dir, process.env) };
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+async function keeperOf(dataDir: string): Promise<ProcessIdentity> {
+  const keeper = await readIdentity(path.join(dataDir, 'keeper'));
+  assert.ok(keeper);
+  return keeper;
 }
 
 test('what a temporary broker has acknowledged survives its crash, and nothing is left after its stop', async () => {
@@ -101,13 +100,13 @@ test('a broker on the JVM ends with the process that started it, however that en
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(createInterface({ input: parent.stdout }), 'line');
-  const keeper = JSON.parse(await readFile(path.join(dir.path, 'keeper'), 'utf8')) as { pid: number };
-  assert.ok(isAlive(keeper.pid));
+  const keeper = await keeperOf(dir.path);
+  assert.ok(await isAlive(keeper));
   parent.kill('SIGKILL');
   await once(parent, 'exit');
 
   await using next = await startOwnBroker({ ...jvm, dataDir: dir.path });
-  assert.ok(!isAlive(keeper.pid));
+  assert.ok(!(await isAlive(keeper)));
   await writeOne(next, 'after');
 });
 
@@ -115,7 +114,7 @@ test('a broker that dies by itself is reported, and leaves no JVM behind where i
   await using dir = await temporaryDirectory();
   const death = Promise.withResolvers<string>();
   await using broker = await startOwnBroker({ ...jvm, dataDir: dir.path, onDeath: death.resolve });
-  const keeper = JSON.parse(await readFile(path.join(dir.path, 'keeper'), 'utf8')) as { pid: number };
+  const keeper = await keeperOf(dir.path);
   process.kill(keeper.pid, 'SIGKILL');
   assert.equal(await death.promise, 'SIGKILL');
   await broker.restart();
@@ -148,8 +147,8 @@ test('a start that is given up ends what it had started', async () => {
     },
   });
   await assert.rejects(starting, /given up/);
-  const keeper = JSON.parse(await readFile(path.join(dir.path, 'keeper'), 'utf8')) as { pid: number };
-  assert.ok(!isAlive(keeper.pid));
+  const keeper = await keeperOf(dir.path);
+  assert.ok(!(await isAlive(keeper)));
   assert.ok(!(await readdir(dir.path)).includes('lock'));
 });
 

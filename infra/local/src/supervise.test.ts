@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLogFile } from './log-file.ts';
+import { identify, isAlive } from './lock.ts';
 import { supervise, type Supervised } from './supervise.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -128,15 +129,8 @@ test('a service does not outlive a supervisor that was killed', async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(createInterface({ input: child.stdout }), 'line');
-  const pid = await pidIn(join(dir, 'service.log'));
+  const service = await identify(await pidIn(join(dir, 'service.log')));
   child.kill('SIGKILL');
-  const isGone = (): boolean => {
-    try {
-      return !process.kill(pid, 0);
-    } catch {
-      return true;
-    }
-  };
-  while (!isGone()) await sleep(10);
+  while (await isAlive(service)) await sleep(10);
   await rm(dir, { recursive: true, force: true });
 });
