@@ -39,7 +39,7 @@ export default defineConfig(
   },
   {
     files: [
-      ...['services/*/src/main.ts', 'services/control/src/cli/main.ts', 'infra/**/*.ts', 'test/**/*.ts'],
+      ...['services/*/src/main.ts', 'packages/cli/src/main.ts', 'infra/**/*.ts', 'test/**/*.ts'],
       ...['packages/analytics-node/src/debug.ts', 'packages/analytics-node/examples/*.ts'],
     ],
     rules: { 'no-restricted-properties': 'off' },

@@ -187,7 +187,7 @@ test('what the service refuses is told in its words, and exit code 1', async () 
   assert.match(invalid.stderr, /settings\.webhooks\[0\]\.url/);
 });
 
-test('the doctor finds nothing wrong, and says of what is wrong how to mend it', async () => {
+test('the doctor finds nothing wrong, and says of what is wrong how to fix it', async () => {
   const places = ['--ingest', pipeline.ingestUrl, '--probe', control.probesUrl];
   const key = { TAILRACE_SECRET_KEY: secretKey };
   const healthy = await tailrace(['doctor', ...places], { ...env, ...key });
@@ -202,14 +202,14 @@ test('the doctor finds nothing wrong, and says of what is wrong how to mend it',
   const ill = await tailrace(['doctor', ...places, '--output', 'json'], { ...env, ...key, ...elsewhere });
   assert.equal(ill.exitCode, 1);
   const { findings } = JSON.parse(ill.stdout) as {
-    findings: { level: string; about: string; mend?: string }[];
+    findings: { level: string; about: string; hint?: string }[];
   };
   const wrong = findings.filter(({ level }) => level !== 'ok');
   assert.deepEqual(
     wrong.map(({ level, about }) => `${level} ${about}`),
     ['fail topics', 'warn topics', 'warn durability', 'warn control'],
   );
-  assert.ok(wrong.every(({ mend }) => mend !== undefined));
+  assert.ok(wrong.every(({ hint }) => hint !== undefined));
 });
 
 test('a dry run of apply shows what is and what would be, and no secret', async () => {

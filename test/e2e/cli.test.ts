@@ -97,14 +97,14 @@ test('topics apply adds partitions to topics in use, and makes unequal ones equa
   );
   const { stdout } = await tailrace(['doctor', '--output', 'json'], env);
   const { findings } = JSON.parse(stdout) as {
-    findings: { level: string; about: string; says: string; mend?: string }[];
+    findings: { level: string; about: string; says: string; hint?: string }[];
   };
   const unequal = findings.find(({ level, about }) => level === 'fail' && about === 'topics');
   assert.match(
     unequal?.says ?? '',
     /equally many partitions.* \(3 partitions\);.* \(2 partitions\)\. Delivery does/,
   );
-  assert.ok(unequal?.mend?.includes(command));
+  assert.ok(unequal?.hint?.includes(command));
 
   const equal = await tailrace(command.split(' ').slice(2), env);
   assert.deepEqual([equal.exitCode, equal.stderr], [0, '']);

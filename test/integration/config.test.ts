@@ -123,7 +123,7 @@ test('after a refresh, all that was acknowledged before it is in force, whoever 
   await early;
 });
 
-test('a record that cannot be read is logged and leaves its entry as it was, and applying again mends it', async () => {
+test('a record that cannot be read is logged and leaves its entry as it was, and applying again fixes it', async () => {
   const topic = await configTopic();
   await applyConfiguration(kafka, topic, both);
   const warnings = collect<object>('the warnings', (fields) => JSON.stringify(fields));

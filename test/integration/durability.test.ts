@@ -32,7 +32,7 @@ interface Finding {
   readonly level: string;
   readonly about: string;
   readonly says: string;
-  readonly mend?: string;
+  readonly hint?: string;
 }
 
 async function durability(env: Environment): Promise<Finding[]> {
@@ -82,7 +82,7 @@ test('existing topics are never changed: apply says the commands, and doctor fai
   const [single] = await durability({ ...env, TAILRACE_REPLICATION: '3' });
   assert.equal(single?.level, 'fail');
   assert.match(single.says, /on one broker only.*\.events, /);
-  assert.match(single.mend ?? '', /kafka-reassign-partitions\.sh.* 3 of each/);
+  assert.match(single.hint ?? '', /kafka-reassign-partitions\.sh.* 3 of each/);
 
   const { stdout } = await apply({ ...env, TAILRACE_REPLICATION: '3' });
   const events = `${env.TAILRACE_TOPIC_PREFIX}events`;
@@ -110,7 +110,7 @@ test('doctor fails where one broker may have the only copy of what is acknowledg
   const [fail] = findings.filter(({ level }) => level === 'fail');
   assert.ok(fail);
   assert.ok(fail.says.endsWith(`may be on one disk: ${name('events')}.`), fail.says);
-  assert.match(fail.mend ?? '', /--add-config min\.insync\.replicas=2/);
+  assert.match(fail.hint ?? '', /--add-config min\.insync\.replicas=2/);
   assert.ok(
     findings.some(({ level, says }) => level === 'warn' && says.endsWith(`writing: ${name('usage')}.`)),
   );

@@ -62,7 +62,7 @@ test(
   },
 );
 
-test('topics are created once, and a difference is told with how to mend it, and left as it is', async () => {
+test('topics are created once, and a difference is told with how to fix it, and left as it is', async () => {
   const prefix = uniquePrefix();
   const wanted = {
     name: `${prefix}wanted`,

@@ -54,7 +54,7 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** By node:http and not fetch, which would mend odd paths and add headers. */
+/** By node:http and not fetch, which would fix odd paths and add headers. */
 export async function sendTo({
   url,
   path,

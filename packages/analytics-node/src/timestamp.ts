@@ -1,4 +1,4 @@
-/** Times as they are sent: what the server would refuse is refused to the caller, who can mend it. */
+/** Times as they are sent: what the server would refuse is refused to the caller, who can fix it. */
 
 const iso8601 =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)?(?:[Zz]| ?[+-](\d\d)(?::?(\d\d))?)?)?$/;

@@ -99,7 +99,7 @@ export async function followState(
  */
 export function lockedError({ locked }: Pick<ConfigState, 'locked'>): TailraceError {
   const entries = [...locked].map(([key, why]) => `${key}: ${why}.`);
-  const mend =
+  const hint =
     'Give the key as TAILRACE_SECRET_KEY or TAILRACE_SECRET_KEY_PREVIOUS, or apply the entry anew.';
-  return new TailraceError('secret-locked', [...entries, mend].join('\n'));
+  return new TailraceError('secret-locked', [...entries, hint].join('\n'));
 }

@@ -1,4 +1,4 @@
-/** What somebody meant who mistyped a name: for messages that say how to mend it. */
+/** What somebody meant who mistyped a name: for messages that say how to fix it. */
 
 const closeEnough = 2;
 

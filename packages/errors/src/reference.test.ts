@@ -9,7 +9,7 @@ test('the reference page holds the table of errors as it is', () => {
   assert.equal(page, withReference(page), 'run: node packages/errors/write-reference.ts');
 });
 
-test('an error without a message says what it means and how to mend it', () => {
+test('an error without a message says what it means and how to fix it', () => {
   const error = new TailraceError('unknown-write-key');
   assert.equal(
     error.message,

@@ -6,7 +6,7 @@ const marks = { begin: '<!-- prettier-ignore-start -->', end: '<!-- prettier-ign
 /** `page` with the table between its marks brought up to date. */
 export function withReference(page: string): string {
   const rows = Object.entries(errorTable).map(
-    ([code, { status, meaning, mend }]) => `| \`${code}\` | ${status} | ${meaning} | ${mend} |`,
+    ([code, { status, meaning, hint }]) => `| \`${code}\` | ${status} | ${meaning} | ${hint} |`,
   );
   const table = ['| code | status | meaning | what to do |', '| --- | --- | --- | --- |', ...rows].join('\n');
   const [before, rest = ''] = page.split(marks.begin);

@@ -185,7 +185,7 @@ function newPartition({ partition: { topic, partition }, offset, finished }: Loc
   return { topic, partition, next: offset, finished };
 }
 
-/** Rethrows what time may mend. */
+/** Rethrows what time may fix. */
 function stopOnDefect(error: unknown): Promise<never> {
   if (error instanceof TailraceError) throw error;
   queueMicrotask(() => {

@@ -34,7 +34,7 @@ export interface ServiceContext<Settings> {
   /** Registers what to close on the way out; what was opened last is closed first. `name` is for the log. */
   onClose(name: string, close: () => Promise<void> | void): void;
   /**
-   * Calls `attempt` until it resolves, for as long as it fails with an error that time may mend (one with
+   * Calls `attempt` until it resolves, for as long as it fails with an error that time may fix (one with
    * status 503: Kafka is away, refuses the credentials, lacks a topic). Not ready meanwhile, saying why.
    */
   whenAvailable<T>(what: string, attempt: () => Promise<T>): Promise<T>;

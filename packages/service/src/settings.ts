@@ -7,7 +7,7 @@ import { nearestName, TailraceError } from '@tailrace/errors';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What reading gave: a value, or one sentence for each thing to mend. */
+/** What reading gave: a value, or one sentence for each thing to fix. */
 export type Reading<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
 export interface Setting<T> {
@@ -46,14 +46,14 @@ export function variable<T, Fallback>(
   };
 }
 
-/** `setting`, of one variable, which must be set; `mend` is a sentence that says what to give. */
-export function required<T>(setting: Setting<T>, mend: string): Setting<Exclude<T, undefined>> {
+/** `setting`, of one variable, which must be set; `hint` is a sentence that says what to give. */
+export function required<T>(setting: Setting<T>, hint: string): Setting<Exclude<T, undefined>> {
   return {
     variables: setting.variables,
     read(env) {
       const reading = setting.read(env);
       if ('problems' in reading) return reading;
-      if (reading.value === undefined) return { problems: [`${setting.variables.join()}: not set. ${mend}`] };
+      if (reading.value === undefined) return { problems: [`${setting.variables.join()}: not set. ${hint}`] };
       return { value: reading.value as Exclude<T, undefined> };
     },
   };

@@ -1,6 +1,7 @@
 /**
  * Durations as operators write them (`10s`, `1m`, `1h`, `250ms`) and as tiers are named after them.
  */
+import { parseInstant } from '@tailrace/events';
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof unitsMs;
@@ -10,6 +11,12 @@ export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text.trim());
   if (!match) return undefined;
   return Number(match[1]) * unitsMs[match[2] as Unit];
+}
+
+/** Milliseconds since the epoch; undefined where `text` is neither a time in ISO 8601 nor a duration before `now`. */
+export function parseMoment(text: string, now: number): number | undefined {
+  const agoMs = parseDuration(text);
+  return agoMs === undefined ? parseInstant(text) : now - agoMs;
 }
 
 /** The shortest exact text of a duration in milliseconds: 60000 is `1m`, 90000 is `90s`. */

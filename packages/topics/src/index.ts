@@ -8,7 +8,7 @@ export {
   userKeyOf,
   type Delivery,
 } from './delivery.ts';
-export { formatDuration, parseDuration } from './duration.ts';
+export { formatDuration, parseDuration, parseMoment } from './duration.ts';
 export {
   partitionGroupOf,
   partitionGroups,

@@ -1,7 +1,6 @@
 /** Points in time as parameters and options give them: ISO 8601, or how long ago. */
 import { TailraceError } from '@tailrace/errors';
-import { parseInstant } from '@tailrace/events';
-import { parseDuration } from '@tailrace/topics';
+import { parseMoment } from '@tailrace/topics';
 import Type from 'typebox';
 
 const moment = (what: string) =>
@@ -35,10 +34,4 @@ function timeOf(field: string, text: string | undefined, now: number): number | 
   if (time !== undefined) return time;
   const problem = { field, rule: 'is neither a time in ISO 8601 nor how long ago, such as 2h' };
   throw new TailraceError('invalid-request', `${problem.field} ${problem.rule}.`, { problems: [problem] });
-}
-
-/** Milliseconds since the epoch; undefined where `text` is neither ISO 8601 nor how long ago. */
-export function parseMoment(text: string, now: number): number | undefined {
-  const agoMs = parseDuration(text);
-  return agoMs === undefined ? parseInstant(text) : now - agoMs;
 }

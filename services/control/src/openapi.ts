@@ -16,7 +16,7 @@ declare module 'fastify' {
 export const errorSchema = Type.Object(
   {
     code: Type.Enum(Object.keys(errorTable) as [ErrorCode], { description: 'see the table of errors' }),
-    message: Type.String({ description: 'what is wrong, and how to mend it' }),
+    message: Type.String({ description: 'what is wrong, and how to fix it' }),
     problems: Type.Optional(
       Type.Array(
         Type.Object({

@@ -46,7 +46,7 @@ export interface RejectedCall {
   readonly index: number;
   readonly messageId?: string;
   readonly code: Extract<ErrorCode, 'invalid-call' | 'call-too-large'>;
-  /** What is wrong, and how to mend it. */
+  /** What is wrong, and how to fix it. */
   readonly message: string;
 }
 

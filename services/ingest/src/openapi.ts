@@ -155,7 +155,7 @@ const retryAfter = {
 };
 
 const code = { enum: Object.keys(errorTable), description: 'See the table of errors' };
-const message = { type: 'string', description: 'What is wrong, and how to mend it' };
+const message = { type: 'string', description: 'What is wrong, and how to fix it' };
 const rejected = {
   type: 'array',
   description: 'The calls that cannot be used, which are set aside as they were sent',

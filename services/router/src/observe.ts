@@ -5,7 +5,7 @@ import type { Consumption } from '@tailrace/kafka';
 import { CountsById, watchLag, type Metrics } from '@tailrace/service';
 import type { Dedupe } from './dedupe.ts';
 import type { Rejection } from './rejected.ts';
-import type { FilterReason } from './route.ts';
+import type { FilterReason } from '@tailrace/routing';
 
 /** What is worth counting. Each event is accepted, repeated or rejected; what is published counts once it is acknowledged. */
 export interface RouterObserver {

@@ -28,7 +28,7 @@ import { limitRefreshes } from './freshness.ts';
 import type { RouterObserver } from './observe.ts';
 import { isTooLarge, readRecord, type SourceReference } from './read-record.ts';
 import { rejectedRecord, rejectedStub, type Rejection } from './rejected.ts';
-import { isBlocked, route } from './route.ts';
+import { isBlocked, route } from '@tailrace/routing';
 import { createTurns } from './turns.ts';
 import { trackedRecord } from './tracked-record.ts';
 import type { UsageCounter } from './usage.ts';

@@ -139,7 +139,7 @@ describe('what is read back', () => {
     );
   });
 
-  test('is no record that was rejected: it may come again, mended', async () => {
+  test('is no record that was rejected: it may come again, fixed', async () => {
     const { knows } = await rebuilt([
       { messageId: 'm-0', agoMs: 7 * 3_600_000, rejected: true },
       { messageId: 'm-1', agoMs: 7 * 3_600_000 },

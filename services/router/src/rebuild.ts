@@ -4,7 +4,7 @@
  * fetched, so nothing piles up meanwhile.
  *
  * Not every record was an event. One that was rejected may be sent again under the same id once its mistake is
- * mended, or a source was made for it; it must not be taken for a repeat then, or it would be lost. Whether it was
+ * fixed, or a source was made for it; it must not be taken for a repeat then, or it would be lost. Whether it was
  * rejected cannot be worked out from today's configuration, but `events.rejected` says it.
  */
 import { setTimeout as pause } from 'node:timers/promises';

@@ -16,7 +16,7 @@ export interface Rejection {
     | 'record-too-large'
     | 'unreadable-batch'
   >;
-  /** Sentences that say what is wrong and how to mend it. */
+  /** Sentences that say what is wrong and how to fix it. */
   readonly message: string;
 }
 

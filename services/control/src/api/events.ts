@@ -23,7 +23,7 @@ const eventSchema = Type.Object({
   rejections: Type.Array(
     Type.Object({
       code: Type.String(),
-      message: Type.String({ description: 'what is wrong with it, and how to mend it' }),
+      message: Type.String({ description: 'what is wrong with it, and how to fix it' }),
       rejectedAt: Type.String({ format: 'date-time' }),
     }),
   ),

@@ -40,7 +40,7 @@ export function durabilityFindings(
         level: 'warn',
         about,
         says: 'there is one broker, and its disk has the only copy of everything: fine for trying out.',
-        mend: 'For production run three brokers or more; topics that are created there get three copies.',
+        hint: 'For production run three brokers or more; topics that are created there get three copies.',
       },
     ];
   }
@@ -65,7 +65,7 @@ export function durabilityFindings(
       level: 'fail',
       about,
       says: `on one broker only, whose disk has the only copy: ${single.join(', ')}.`,
-      mend: `Add copies with kafka-reassign-partitions.sh, as packages/topics/README.md shows: ${factor} of each partition.`,
+      hint: `Add copies with kafka-reassign-partitions.sh, as packages/topics/README.md shows: ${factor} of each partition.`,
     });
   }
   if (lossy.length > 0) {
@@ -73,7 +73,7 @@ export function durabilityFindings(
       level: 'fail',
       about,
       says: `min.insync.replicas is 1, so the only copy of an acknowledged record may be on one disk: ${lossy.join(', ')}.`,
-      mend:
+      hint:
         factor > 2
           ? setting(minInSync)
           : 'Add a third broker and a third copy, and then set min.insync.replicas to 2 (packages/topics/README.md).',
@@ -84,7 +84,7 @@ export function durabilityFindings(
       level: 'warn',
       about,
       says: `min.insync.replicas is as many as there are copies, so one broker away stops all writing: ${brittle.join(', ')}.`,
-      mend: 'Add a copy, or lower min.insync.replicas by one.',
+      hint: 'Add a copy, or lower min.insync.replicas by one.',
     });
   }
   if (forgetful.length > 0) {
@@ -92,7 +92,7 @@ export function durabilityFindings(
       level: 'warn',
       about,
       says: `min.insync.replicas of ${offsetsTopic} is 1: losing one disk may repeat deliveries; it loses none.`,
-      mend: setting(minInSync),
+      hint: setting(minInSync),
     });
   }
   if (findings.length > 0) return findings;

@@ -1,6 +1,6 @@
 /**
  * The control service's HTTP API for the time of one command. Whatever goes wrong is a sentence that says how to
- * mend it: nobody who types a command should have to know what ECONNREFUSED is.
+ * fix it: nobody who types a command should have to know what ECONNREFUSED is.
  */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';

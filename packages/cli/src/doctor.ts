@@ -1,4 +1,4 @@
-/** `tailrace doctor`: looks at everything that has to be right, and says of what is not how to mend it. */
+/** `tailrace doctor`: looks at everything that has to be right, and says of what is not how to fix it. */
 import { styleText } from 'node:util';
 import { defineCommand, exitCodes } from './command.ts';
 import { checkKafka } from './doctor-kafka.ts';
@@ -12,7 +12,7 @@ export interface Finding {
   readonly about: string;
   readonly says: string;
   /** What to do about it. */
-  readonly mend?: string;
+  readonly hint?: string;
 }
 
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
@@ -56,10 +56,10 @@ export const doctor = defineCommand({
   },
 });
 
-function linesOf({ level, about, says, mend }: Finding): string[] {
+function linesOf({ level, about, says, hint }: Finding): string[] {
   const indent = ' '.repeat(18);
   return [
     `${styleText(colours[level], level.padEnd(4))}  ${about.padEnd(10)}  ${printable(says)}`,
-    ...(mend === undefined ? [] : [`${indent}${printable(mend)}`]),
+    ...(hint === undefined ? [] : [`${indent}${printable(hint)}`]),
   ];
 }

@@ -52,7 +52,7 @@ async function checkBrokers(kafka: Kafka): Promise<Finding> {
     level: 'fail',
     about,
     says: `${lost.length} of ${countOf(brokers.length, 'broker')} cannot be reached from here: ${addresses}.`,
-    mend: 'Start them, or set advertised.listeners of the brokers to addresses that clients can reach.',
+    hint: 'Start them, or set advertised.listeners of the brokers to addresses that clients can reach.',
   };
 }
 
@@ -78,8 +78,8 @@ async function checkConfiguration(
   const log: Pick<KafkaLog, 'warn'> = {
     warn(fields, message) {
       const { key = '', problem = '' } = fields as { readonly key?: string; readonly problem?: string };
-      const mend = 'Apply the entry anew, or delete it.';
-      unreadable.push({ level: 'warn', about, says: `${key}: ${message}: ${problem}.`, mend });
+      const hint = 'Apply the entry anew, or delete it.';
+      unreadable.push({ level: 'warn', about, says: `${key}: ${message}: ${problem}.`, hint });
     },
   };
   try {
@@ -90,7 +90,7 @@ async function checkConfiguration(
   } catch (error) {
     if (!isTailraceError(error, 'secret-locked')) throw error;
     const lines = error.message.split('\n');
-    return [{ level: 'fail', about, says: lines.slice(0, -1).join(' '), mend: lines.at(-1) ?? '' }];
+    return [{ level: 'fail', about, says: lines.slice(0, -1).join(' '), hint: lines.at(-1) ?? '' }];
   }
 }
 
@@ -132,7 +132,7 @@ function groupFinding(service: string, members: number, behind: number, more: st
       level: 'fail',
       about,
       says,
-      mend: `Start it with npm run ${service}; its log says what keeps it.`,
+      hint: `Start it with npm run ${service}; its log says what keeps it.`,
     };
   }
   const says = `${countOf(members, 'member')} in its group; ${lag}`;
@@ -141,6 +141,6 @@ function groupFinding(service: string, members: number, behind: number, more: st
     level: 'warn',
     about,
     says,
-    mend: 'Where this grows, add replicas, up to the number of partitions.',
+    hint: 'Where this grows, add replicas, up to the number of partitions.',
   };
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { isTailraceError } from '@tailrace/errors';
 import type { KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';
-import packageJson from '../../package.json' with { type: 'json' };
+import packageJson from '../package.json' with { type: 'json' };
 import { exitCodes, UsageError, type ExitCode } from './command.ts';
 import { commands, sections } from './commands.ts';
 import { helpOn } from './help.ts';

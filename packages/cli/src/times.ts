@@ -1,5 +1,5 @@
 /** Times on a command line. */
-import { parseMoment } from '../moment.ts';
+import { parseMoment } from '@tailrace/topics';
 import { UsageError } from './command.ts';
 
 export const aboutTimes =

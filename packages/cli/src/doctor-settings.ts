@@ -44,7 +44,7 @@ export function checkSettings(env: Environment): Finding[] {
         says:
           `TAILRACE_RETRY_SCHEDULE goes beyond TAILRACE_RETRY_WINDOW (${formatDuration(retryWindowMs)}): ` +
           `its last ${late === 1 ? 'delay is' : `${late} delays are`} never used.`,
-        mend: 'Shorten the schedule, or widen the window, 4 h at most.',
+        hint: 'Shorten the schedule, or widen the window, 4 h at most.',
       });
     }
     return doubtful.length > 0 ? doubtful : [{ level: 'ok', about, says: 'usable' }];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Destination, Source } from '@tailrace/config';
 import { readCall } from '@tailrace/events';
-import { route, type FilterReason } from './route.ts';
+import { route, type FilterReason } from './index.ts';
 
 const crm: Destination = {
   id: 'crm',

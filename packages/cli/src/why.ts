@@ -115,13 +115,13 @@ function tellDelivery(delivery: DeliveryHistory): string[] {
       return [
         `${destinationId}: given up${at} after ${countOf(attempts, 'attempt')}, ${reason ?? 'unknown'}.${lastAnswer}`,
         ...advise(
-          `${ofReason[reason ?? ''] ?? 'mend the receiver'}, then tailrace replay --destination ${destinationId}`,
+          `${ofReason[reason ?? ''] ?? 'fix the receiver'}, then tailrace replay --destination ${destinationId}`,
         ),
       ];
   }
 }
 
-/** What mends it, by why an attempt failed. */
+/** What fixes it, by why an attempt failed. */
 const ofReason: Readonly<Record<string, string>> = {
   'client-error': 'see why the receiver refuses the request (tailrace test sends it a sample)',
   redirect: 'set the URL to where it redirects to; redirects are not followed',

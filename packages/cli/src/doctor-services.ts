@@ -55,12 +55,12 @@ async function checkControl(context: CommandContext, look: Look): Promise<Findin
   if (url === undefined) return [];
   const answer = await look(`${url}/openapi.json`);
   if (typeof answer === 'string') {
-    const mend = 'Start it with npm start or npm run control, or set TAILRACE_URL to where it runs.';
-    return [{ level: 'fail', about, says: `${url} cannot be reached: ${answer}.`, mend }];
+    const hint = 'Start it with npm start or npm run control, or set TAILRACE_URL to where it runs.';
+    return [{ level: 'fail', about, says: `${url} cannot be reached: ${answer}.`, hint }];
   }
   if (token === undefined) {
-    const mend = 'Set it to a token of the control service, which npm start prints.';
-    return [{ level: 'warn', about, says: `${url} answers; TAILRACE_API_TOKEN is not set.`, mend }];
+    const hint = 'Set it to a token of the control service, which npm start prints.';
+    return [{ level: 'warn', about, says: `${url} answers; TAILRACE_API_TOKEN is not set.`, hint }];
   }
   try {
     await openApi(context).get('/v1/sources', { limit: 1 });
@@ -89,8 +89,8 @@ async function checkIngest(url: string, look: Look): Promise<Finding> {
   const about = 'ingest';
   const answer = await look(url);
   if (typeof answer !== 'string') return { level: 'ok', about, says: `${url} answers` };
-  const mend = 'Start it with npm start or npm run ingest, or say with --ingest where it is.';
-  return { level: 'fail', about, says: `${url} cannot be reached: ${answer}.`, mend };
+  const hint = 'Start it with npm start or npm run ingest, or say with --ingest where it is.';
+  return { level: 'fail', about, says: `${url} cannot be reached: ${answer}.`, hint };
 }
 
 async function checkStandardProbes(look: Look): Promise<Finding[]> {
@@ -100,12 +100,12 @@ async function checkStandardProbes(look: Look): Promise<Finding[]> {
       finding: await checkProbe(service, url, look),
     })),
   );
-  const absent = found.filter(({ finding }) => finding.mend === startIt).map(({ service }) => service);
-  const findings = found.map(({ finding }) => finding).filter(({ mend }) => mend !== startIt);
+  const absent = found.filter(({ finding }) => finding.hint === startIt).map(({ service }) => service);
+  const findings = found.map(({ finding }) => finding).filter(({ hint }) => hint !== startIt);
   if (absent.length === 0) return findings;
   const says = `${absent.join(', ')}: no probe at the standard port on localhost.`;
-  const mend = 'Where they run elsewhere, say so with --probe URL.';
-  return [...findings, { level: 'warn', about: 'probes', says, mend }];
+  const hint = 'Where they run elsewhere, say so with --probe URL.';
+  return [...findings, { level: 'warn', about: 'probes', says, hint }];
 }
 
 const startIt = 'Start the service, or correct the URL.';
@@ -114,11 +114,11 @@ async function checkProbe(name: string, url: string, look: Look): Promise<Findin
   const about = 'probes';
   const answer = await look(`${url.replace(/\/+$/, '')}/readyz`);
   if (typeof answer === 'string') {
-    return { level: 'fail', about, says: `${name}: ${url} cannot be reached: ${answer}.`, mend: startIt };
+    return { level: 'fail', about, says: `${name}: ${url} cannot be reached: ${answer}.`, hint: startIt };
   }
   if (answer.status === 200) return { level: 'ok', about, says: `${name} is ready` };
   const says = `${name} is not ready: ${whyNotReady(answer)}`;
-  return { level: 'fail', about, says, mend: 'Its log says more.' };
+  return { level: 'fail', about, says, hint: 'Its log says more.' };
 }
 
 function whyNotReady({ status, body }: Answer): string {
@@ -164,6 +164,6 @@ function clockFindings(clocks: ReadonlyMap<string, number>): Finding[] {
     says:
       `${host} is ${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine: ` +
       'times in events and the age of retries are off by as much.',
-    mend: 'Let both take their time from NTP.',
+    hint: 'Let both take their time from NTP.',
   }));
 }

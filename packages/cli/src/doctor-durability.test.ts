@@ -14,7 +14,7 @@ const topics = (copies: Copies) =>
 
 function verdict(brokers: number, ours: Copies, kafkasOwn: Copies = {}): string[] {
   const findings = durabilityFindings(brokers, undefined, topics(ours), topics(kafkasOwn));
-  for (const { level, mend } of findings) assert.equal(mend !== undefined, level !== 'ok');
+  for (const { level, hint } of findings) assert.equal(hint !== undefined, level !== 'ok');
   return findings.map(({ level, says }) => `${level} ${says}`);
 }
 

@@ -33,9 +33,9 @@ export async function checkTopics(
   for (const group of partitionGroups) {
     const unequal = unequalPartitions(names, counts, group);
     if (!unequal) continue;
-    const [says = '', mend = ''] = unequal.message.split(/(?<=\.) (?=Make )/);
+    const [says = '', hint = ''] = unequal.message.split(/(?<=\.) (?=Make )/);
     const more = group === 'deliveries' ? ' Delivery does not start.' : '';
-    findings.push({ level: 'fail', about, says: says + more, mend });
+    findings.push({ level: 'fail', about, says: says + more, hint });
   }
   if (missing.length > 0) {
     const says = `${countOf(missing.length, 'topic')} missing: ${missing.join(', ')}.`;
@@ -43,7 +43,7 @@ export async function checkTopics(
       level: 'fail',
       about,
       says,
-      mend: 'Create what is missing with npx tailrace topics apply.',
+      hint: 'Create what is missing with npx tailrace topics apply.',
     });
   }
   if (otherTiers.length > 0) {
@@ -51,7 +51,7 @@ export async function checkTopics(
       level: 'warn',
       about,
       says: `${otherTiers.join(', ')}: of a retry schedule other than TAILRACE_RETRY_SCHEDULE here.`,
-      mend: 'Give this command the schedule of the services. A tier that no service has in its schedule is not read.',
+      hint: 'Give this command the schedule of the services. A tier that no service has in its schedule is not read.',
     });
   }
   if (findings.length === 0)
@@ -60,11 +60,11 @@ export async function checkTopics(
 }
 
 function differenceOf(topic: string, difference: string): Finding {
-  const [says = '', mend] = difference.split(/: (.*)/s, 2);
+  const [says = '', hint] = difference.split(/: (.*)/s, 2);
   return {
     level: 'warn',
     about,
     says: `${topic}: ${says}.`,
-    ...(mend !== undefined && { mend: `${mend.charAt(0).toUpperCase()}${mend.slice(1)}.` }),
+    ...(hint !== undefined && { hint: `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.` }),
   };
 }
