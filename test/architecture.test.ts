@@ -87,7 +87,7 @@ test('the checker names the file and the import of every kind of violation', () 
     ['packages/kafka/src/a.ts', `import { Kafka } from 'kafkajs';`, false],
     ['services/delivery/src/deliver.ts', `import { request } from 'undici';`, true],
     ['packages/webhook/src/send.ts', `import { request } from 'undici';`, false],
-    ['services/delivery/src/config.ts', `export const level = process.env['LOG_LEVEL'];`, true],
+    ['services/delivery/src/settings.ts', `export const level = process.env['LOG_LEVEL'];`, true],
     ['services/delivery/src/main.ts', `export const level = process.env['LOG_LEVEL'];`, false],
   ];
   for (const [file, text, violated] of cases) {

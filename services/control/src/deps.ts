@@ -5,7 +5,7 @@ import type { Log, Metrics } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
 import type { Audit } from './audit.ts';
 import type { Audiences } from './audiences/index.ts';
-import type { ControlSettings } from './config.ts';
+import type { ControlSettings } from './settings.ts';
 import type { Deletions } from './deletions/index.ts';
 import type { History } from './history/index.ts';
 import type { Recalls } from './recalls.ts';

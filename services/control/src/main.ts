@@ -6,7 +6,7 @@ import { countUnreadable, listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { openAudiences } from './audiences/index.ts';
 import { audit } from './audit.ts';
-import { settings } from './config.ts';
+import { settings } from './settings.ts';
 import { openDeletions } from './deletions/index.ts';
 import { openHistory } from './history/index.ts';
 import { watchHistory } from './observe.ts';

@@ -4,7 +4,7 @@ import { connectKafka } from '@tailrace/kafka';
 import { countUnreadable, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender } from '@tailrace/webhook';
-import { laneLimits, settings } from './config.ts';
+import { laneLimits, settings } from './settings.ts';
 import { Deliverer } from './deliver.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { observeDeliveries, watchDelivery } from './observe.ts';

@@ -4,7 +4,7 @@ import { connectKafka } from '@tailrace/kafka';
 import { countUnreadable, listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { createAcceptor } from './accept.ts';
-import { settings } from './config.ts';
+import { settings } from './settings.ts';
 import { createMemoryBudget } from './memory.ts';
 import { ingestObserver } from './observe.ts';
 import { createRateLimits } from './rate-limit.ts';

@@ -4,7 +4,7 @@ import { connectKafka } from '@tailrace/kafka';
 import { noRegistry, openRegistry } from '@tailrace/registry';
 import { countUnreadable, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
-import { settings } from './config.ts';
+import { settings } from './settings.ts';
 import { createDedupe } from './dedupe.ts';
 import { routerObserver, watchRouter } from './observe.ts';
 import { createRouter } from './process-record.ts';
