@@ -230,7 +230,7 @@ function deliveryOf(number: number, destinationId: string): Delivery {
     type: 'track',
     attempt: 0,
     step: 0,
-    putOff: 0,
+    deferrals: 0,
     closedUrls: [],
     key: deliveryKey(destinationId, userId),
     body: Buffer.from(

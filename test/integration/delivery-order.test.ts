@@ -89,7 +89,7 @@ async function openDestination(stage: Stage, receiver: Receiver, users: readonly
           stage.publisher.publish(
             encodeDelivery(stage.names.deliveries, {
               ...{ deliveryId: randomUUID(), eventId: randomUUID(), sourceId: 'web', type: 'track' },
-              ...{ attempt: 0, step: 0, putOff: 0, closedUrls: [], destinationId: destination.id },
+              ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], destinationId: destination.id },
               key: deliveryKey(destination.id, event.user),
               body: Buffer.from(JSON.stringify(event)),
             }),

@@ -154,7 +154,7 @@ function deliveryOf(destinationId: string, nth: number): Delivery {
   const deliveryId = `${destinationId}-${nth}`;
   return {
     ...{ deliveryId, eventId: `e-${nth}`, sourceId: 'web', destinationId, type: 'track' },
-    ...{ attempt: 0, step: 0, putOff: 0, closedUrls: [], key: deliveryKey(destinationId, `u-${nth}`) },
+    ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], key: deliveryKey(destinationId, `u-${nth}`) },
     body: Buffer.from(JSON.stringify({ id: deliveryId })),
   };
 }

@@ -152,7 +152,7 @@ export function newDelivery(destinationId: string, more: Partial<Delivery> = {})
     type: 'track',
     attempt: 0,
     step: more.attempt ?? 0,
-    putOff: 0,
+    deferrals: 0,
     closedUrls: [],
     key: deliveryKey(destinationId, 'ada'),
     body: Buffer.from(JSON.stringify({ version: 1, type: 'track', event: eventId })),

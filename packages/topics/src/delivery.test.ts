@@ -48,7 +48,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   acceptedAt: maybe(time),
   attempt: fc.nat(),
   step: fc.nat(),
-  putOff: fc.nat(),
+  deferrals: fc.nat(),
   placeAt: maybe(time),
   firstAttemptAt: maybe(time),
   dueAt: maybe(time),
@@ -81,7 +81,7 @@ const example: Delivery = {
   acceptedAt: Date.UTC(2026, 0, 2, 3, 4, 4),
   attempt: 2,
   step: 3,
-  putOff: 1,
+  deferrals: 1,
   firstAttemptAt: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
   dueAt: Date.UTC(2026, 0, 2, 3, 5, 0),
   sequence: 17,
@@ -185,7 +185,7 @@ test('every header that is written is known: those of the progress, and those th
 });
 
 test('what says nothing has no header: as many steps as attempts, and never put off', () => {
-  const { headers } = encodeDelivery('deliveries', { ...example, step: 2, putOff: 0 });
+  const { headers } = encodeDelivery('deliveries', { ...example, step: 2, deferrals: 0 });
   assert.deepEqual(
     Object.keys(headers ?? {}).filter((name) => name === 'step' || name === 'put-off'),
     [],

@@ -40,7 +40,7 @@ export interface Delivery {
   /** Steps of the retry schedule taken so far: as many as attempts, but for those that were probes of a dead receiver. */
   readonly step: number;
   /** How often in a row it was put off, because its destination's lane was full or its receiver dead. */
-  readonly putOff: number;
+  readonly deferrals: number;
   /** When a place in the lane was promised to it; only while it is put off. */
   readonly placeAt?: number | undefined;
   /** When the first attempt was made, or would have been had it not been parked; the retry window starts here. */
@@ -95,7 +95,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   if (delivery.eventName !== undefined) headers['event-name'] = delivery.eventName;
   if (delivery.acceptedAt !== undefined) headers['accepted-at'] = formatTime(delivery.acceptedAt);
   if (delivery.step !== delivery.attempt) headers['step'] = String(delivery.step);
-  if (delivery.putOff > 0) headers['put-off'] = String(delivery.putOff);
+  if (delivery.deferrals > 0) headers['put-off'] = String(delivery.deferrals);
   if (delivery.placeAt !== undefined) headers['place-at'] = formatTime(delivery.placeAt);
   if (delivery.firstAttemptAt !== undefined)
     headers['first-attempt-at'] = formatTime(delivery.firstAttemptAt);
@@ -155,7 +155,7 @@ export function decodeDelivery(
     acceptedAt: acceptanceIn(header('accepted-at')),
     attempt,
     step: count('step') ?? attempt,
-    putOff: count('put-off') ?? 0,
+    deferrals: count('put-off') ?? 0,
     placeAt: time('place-at'),
     firstAttemptAt: time('first-attempt-at'),
     dueAt: time('due-at'),

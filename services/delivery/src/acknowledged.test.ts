@@ -8,7 +8,7 @@ import { Successors, type Job } from './successors.ts';
 const names = topicNames('');
 const delivery: Delivery = {
   ...{ deliveryId: 'd-1', eventId: 'e-1', sourceId: 'web', destinationId: 'crm', type: 'track' },
-  ...{ attempt: 1, step: 1, putOff: 0, closedUrls: [], key: 'crm/u-1', body: Buffer.from('{}') },
+  ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], key: 'crm/u-1', body: Buffer.from('{}') },
 };
 
 function open() {

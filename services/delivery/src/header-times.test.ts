@@ -11,7 +11,7 @@ const bounds = { now, tierMs, windowMs };
 
 const delivery: Delivery = {
   ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key: 'crm/ada' },
-  ...{ attempt: 1, step: 1, putOff: 0, closedUrls: [], body: Buffer.alloc(0) },
+  ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], body: Buffer.alloc(0) },
 };
 
 describe('times of a header', () => {

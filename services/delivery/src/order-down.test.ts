@@ -96,7 +96,7 @@ function openQueue(t: TestContext) {
     ...{ receiver, waiting, written, delivered, dead, settle },
     fresh: (sequence: number): void => {
       const ids = { deliveryId: 'd', eventId: String(sequence), sourceId: 's', destinationId: 'crm' };
-      const progress = { attempt: 0, step: 0, putOff: 0, closedUrls: [], sequence };
+      const progress = { attempt: 0, step: 0, deferrals: 0, closedUrls: [], sequence };
       take({ ...ids, ...progress, type: 'track', key: 'crm/ada', body: Buffer.from('{}') });
     },
     /** Lets time pass, in which what is due is taken. */

@@ -99,7 +99,7 @@ function stored(
 ): ConsumedRecord {
   const { headers } = encodeDelivery('tier', {
     ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key },
-    ...{ attempt: 1, step: 1, putOff: 0, closedUrls: [], body: Buffer.alloc(0) },
+    ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], body: Buffer.alloc(0) },
     dueAt: start + dueInMs,
     sequence,
   });

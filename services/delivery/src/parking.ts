@@ -52,7 +52,7 @@ export class Parking {
     targets: readonly Target[],
   ): { readonly delivery: Delivery; readonly until: number; readonly latest: number } | undefined {
     const { lanes, policy } = this.#deps;
-    const { destinationId, putOff } = delivery;
+    const { destinationId, deferrals } = delivery;
     const now = this.#deps.now();
     const firstAttemptAt = this.windowBegan(delivery, targets);
     const windowEndsAt = firstAttemptAt + policy.windowMs;
@@ -60,11 +60,11 @@ export class Parking {
     const claims = targets.map(({ fingerprint }) => lanes.claimProbe(destinationId, fingerprint));
     const probeInMs = Math.min(...claims.map((inMs) => inMs ?? Infinity));
     const isProbe = probeInMs !== Infinity;
-    const delayMs = policy.scheduleMs[Math.min(putOff, policy.scheduleMs.length - 1)] ?? 0;
+    const delayMs = policy.scheduleMs[Math.min(deferrals, policy.scheduleMs.length - 1)] ?? 0;
     const lastLookAt = windowEndsAt - policy.windowMs * lastLookShare;
     const latest = lastLookAt > now ? lastLookAt : windowEndsAt;
     return {
-      delivery: { ...delivery, firstAttemptAt, putOff: isProbe ? 0 : putOff + 1 },
+      delivery: { ...delivery, firstAttemptAt, deferrals: isProbe ? 0 : deferrals + 1 },
       until: Math.min(now + (isProbe ? probeInMs : delayMs), latest),
       latest,
     };

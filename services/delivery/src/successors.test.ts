@@ -84,7 +84,7 @@ describe('after a change of owner', () => {
   const [tenSeconds, hour] = [10_000, 3_600_000];
   const delivery: Delivery = {
     ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key: 'crm/ada' },
-    ...{ attempt: 1, step: 1, putOff: 0, closedUrls: [], body: Buffer.from('{}') },
+    ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], body: Buffer.from('{}') },
   };
   const job = { work: workOf(0), delivery };
 

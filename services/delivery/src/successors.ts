@@ -52,7 +52,7 @@ export class Successors {
     const topic = this.#deps.names.retryTier(tierMs);
     const bounds = this.#boundsOf(work, tierMs);
     const dueAt = this.#dueTimes.assign(topic, work.partition, earliestDueAt, latestDueAt, bounds);
-    this.#replace(work, topic, { ...delivery, dueAt, reason, putOff: 0, placeAt: undefined }, onWritten);
+    this.#replace(work, topic, { ...delivery, dueAt, reason, deferrals: 0, placeAt: undefined }, onWritten);
     return dueAt;
   }
 
@@ -62,13 +62,13 @@ export class Successors {
    */
   putOff({ work, delivery }: Job, waitMs: number, isRest: boolean, onWritten?: () => void): number {
     const now = this.#deps.now();
-    const timesBefore = delivery.reason === 'lane-full' ? delivery.putOff : 0;
+    const timesBefore = delivery.reason === 'lane-full' ? delivery.deferrals : 0;
     const promisedAt = delivery.placeAt ?? 0;
     const placeAt = promisedAt > now ? promisedAt : now + waitMs;
     const until = putOffUntil(placeAt, timesBefore, now, this.#deps.tiersMs);
     const { topic, dueAt } = this.#waitUntil(until, now, work);
-    const putOff = isRest ? timesBefore : timesBefore + 1;
-    this.#replace(work, topic, { ...delivery, putOff, placeAt, dueAt, reason: 'lane-full' }, onWritten);
+    const deferrals = isRest ? timesBefore : timesBefore + 1;
+    this.#replace(work, topic, { ...delivery, deferrals, placeAt, dueAt, reason: 'lane-full' }, onWritten);
     return Math.max(placeAt, dueAt);
   }
 
@@ -93,7 +93,7 @@ export class Successors {
   bury({ work, delivery }: Job, reason: DeadReason, onWritten?: () => void): void {
     const waited = {
       dueAt: undefined,
-      putOff: 0,
+      deferrals: 0,
       placeAt: undefined,
       sequence: undefined,
       replayedFrom: undefined,

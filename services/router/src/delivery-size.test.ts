@@ -30,7 +30,7 @@ test('the delivery of the largest event fits into its topic, whichever field is 
       const eventBytes = Buffer.byteLength(JSON.stringify(event));
       assert.ok(eventBytes <= maxEventBytes && eventBytes > maxEventBytes - 1_024, `${type} ${field}`);
       const { key, value, headers } = encodeDelivery(names.deliveries, {
-        ...{ attempt: 0, step: 0, putOff: 0, closedUrls: [], eventId: event.messageId, type },
+        ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], eventId: event.messageId, type },
         ...{ sourceId: 's'.repeat(64), destinationId: 'd'.repeat(64) },
         deliveryId: deliveryId('s', event.messageId, 'd'),
         eventName: event.type === 'track' ? event.event : undefined,

@@ -194,7 +194,7 @@ export function createRouter(deps: RouterDependencies): Router {
       acceptedAt,
       attempt: 0,
       step: 0,
-      putOff: 0,
+      deferrals: 0,
       closedUrls: [],
       traceparent: record.headers['traceparent']?.toString(),
       key: deliveryKey(destinationId, userKey(event)),

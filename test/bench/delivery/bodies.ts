@@ -48,7 +48,7 @@ export function deliveryOf(number: number, destinationId: string, changes: Parti
     type: 'track',
     attempt: 0,
     step: 0,
-    putOff: 0,
+    deferrals: 0,
     closedUrls: [],
     key: deliveryKey(destinationId, `user-${number % users}`),
     body: own,

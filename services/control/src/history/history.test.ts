@@ -124,7 +124,7 @@ function delivery(id: string, more: Partial<Delivery> = {}): Delivery {
     ...{
       attempt: 0,
       step: 0,
-      putOff: 0,
+      deferrals: 0,
       closedUrls: [],
       key: `${destinationId}/u-1`,
       body: Buffer.from('{}'),

@@ -15,7 +15,7 @@ const soon = 2_000_000;
 function deliveryOf(offset: number, more: Partial<Delivery> = {}): Delivery {
   return {
     ...{ deliveryId: `d-${offset}`, eventId: 'e', sourceId: 'web', destinationId: 'crm', type: 'track' },
-    ...{ attempt: 1, step: 1, putOff: 0, closedUrls: [], key: `crm/${offset}`, body: Buffer.from('{}') },
+    ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], key: `crm/${offset}`, body: Buffer.from('{}') },
     dueAt: soon,
     ...more,
   };
