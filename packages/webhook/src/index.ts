@@ -1,9 +1,8 @@
 export { createAddressPolicy, type AddressPolicy } from './address.ts';
-export type { Answer, PermanentReason, RetryReason } from './answer.ts';
-export { judgeStatus } from './judge-status.ts';
-export { createNameLookup, type NameLookupOptions } from './lookup.ts';
-export type { NameSettings } from './name-settings.ts';
-export type { NameLookup } from './resolve-name.ts';
+export { classifyStatus, type Answer, type PermanentReason, type RetryReason } from './classify.ts';
+export { createNameLookup, type NameLookupOptions } from './dns/lookup.ts';
+export type { NameSettings } from './dns/name-settings.ts';
+export type { NameLookup } from './dns/resolve.ts';
 export { createPools } from './send-pools.ts';
 export { createSender, type Sender, type SenderOptions, type SendRequest } from './send.ts';
 export { requestHeaders, targetsOf, type Target } from './target.ts';

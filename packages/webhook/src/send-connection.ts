@@ -6,7 +6,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { AddressPolicy } from './address.ts';
-import type { NameLookup } from './resolve-name.ts';
+import type { NameLookup } from './dns/resolve.ts';
 
 export interface DialOptions {
   readonly policy: AddressPolicy;

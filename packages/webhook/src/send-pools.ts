@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { TlsSettings } from '@tailrace/config';
 import type { AddressPolicy } from './address.ts';
-import type { NameLookup } from './resolve-name.ts';
+import type { NameLookup } from './dns/resolve.ts';
 import { guardedConnector } from './send-connection.ts';
 import { Route, SharedLimits } from './send-route.ts';
 

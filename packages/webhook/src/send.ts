@@ -8,14 +8,12 @@
 import type { TlsSettings } from '@tailrace/config';
 import type { Dispatcher } from 'undici';
 import type { AddressPolicy } from './address.ts';
-import { judgeStatus } from './judge-status.ts';
-import { isConnectionLost, judgeFailure } from './failure.ts';
-import { createNameLookup } from './lookup.ts';
-import type { Answer } from './answer.ts';
+import { classifyError, classifyStatus, isConnectionReset, type Answer } from './classify.ts';
+import { createNameLookup } from './dns/lookup.ts';
 import type { CarriedExchange, Carrier } from './send-connection.ts';
 import { createPools } from './send-pools.ts';
 import type { Route } from './send-route.ts';
-import type { NameLookup } from './resolve-name.ts';
+import type { NameLookup } from './dns/resolve.ts';
 
 export interface SendRequest {
   /** Whose connections carry it: destinations share none. */
@@ -78,7 +76,7 @@ export function createSender(options: SenderOptions): Sender {
         try {
           route = pools.routeFor(tls);
         } catch (error) {
-          answer(judgeFailure(error as Error));
+          answer(classifyError(error as Error));
           watch?.onEnd();
           return;
         }
@@ -146,7 +144,7 @@ class Exchange implements CarriedExchange {
     this.#options.watch?.onHead(status, headers);
     const retryAfter = headers['retry-after'];
     this.#options.answer(
-      judgeStatus(status, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, this.#options.now()),
+      classifyStatus(status, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, this.#options.now()),
     );
   }
 
@@ -172,7 +170,7 @@ class Exchange implements CarriedExchange {
       return;
     }
     clearTimeout(this.#timer);
-    this.#options.answer(judgeFailure(error));
+    this.#options.answer(classifyError(error));
     this.#options.watch?.onEnd();
   }
 
@@ -183,7 +181,7 @@ class Exchange implements CarriedExchange {
    */
   #wasStale(error: Error): boolean {
     if (this.#isSecondTry || this.#expired || this.#bytesBefore === undefined) return false;
-    return this.#carrier?.receivedBytes === this.#bytesBefore && isConnectionLost(error);
+    return this.#carrier?.receivedBytes === this.#bytesBefore && isConnectionReset(error);
   }
 
   #expire(): void {

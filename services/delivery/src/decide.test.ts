@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { judgeStatus, type Answer, type PermanentReason, type RetryReason } from '@tailrace/webhook';
+import { classifyStatus, type PermanentReason, type RetryReason } from '@tailrace/webhook';
 import { decide, type RetryPolicy } from './decide.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, UrlAnswer } from './outcome.ts';
 import { DueTimes } from './tiers.ts';
 
 const secondMs = 1_000;
@@ -19,15 +19,15 @@ const defaults: RetryPolicy = {
   windowMs: 4 * hourMs,
 };
 
-const success: Answer = { kind: 'success', status: 200 };
-const failed = (reason: RetryReason, retryAfterMs?: number): Answer => ({
+const success: UrlAnswer = { kind: 'success', status: 200 };
+const failed = (reason: RetryReason, retryAfterMs?: number): UrlAnswer => ({
   kind: 'retryable',
   reason,
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 });
-const refused = (reason: PermanentReason): Answer => ({ kind: 'permanent', reason });
+const refused = (reason: PermanentReason): UrlAnswer => ({ kind: 'permanent', reason });
 
-function decideFirst(answers: readonly Answer[], policy = defaults): Outcome {
+function decideFirst(answers: readonly UrlAnswer[], policy = defaults): Outcome {
   return decide({ step: 1, firstAttemptAt: now }, answers, policy, now);
 }
 
@@ -37,14 +37,14 @@ function assertRetry(outcome: Outcome): asserts outcome is Extract<Outcome, { ki
 
 test('a Retry-After, however large, still leads to a tier of the schedule', () => {
   for (const huge of ['99999999999', '9'.repeat(400)]) {
-    const outcome = decideFirst([judgeStatus(503, huge, now)]);
+    const outcome = decideFirst([classifyStatus(503, huge, now)]);
     assertRetry(outcome);
     assert.equal(outcome.tierMs, hourMs);
   }
 });
 
 describe('the outcome of an attempt', () => {
-  const cases: readonly [title: string, answers: readonly Answer[], outcome: Partial<Outcome>][] = [
+  const cases: readonly [title: string, answers: readonly UrlAnswer[], outcome: Partial<Outcome>][] = [
     ['one URL that takes it', [success], { kind: 'delivered' }],
     [
       'one success among failures of both kinds',
@@ -152,7 +152,7 @@ function simulate(
   policy: RetryPolicy,
   options: {
     readonly random?: () => number;
-    readonly answer?: (attempt: number) => Answer;
+    readonly answer?: (attempt: number) => UrlAnswer;
     readonly tookMs?: number;
   } = {},
 ): { readonly attemptedAt: readonly number[]; readonly tiersMs: readonly number[]; readonly end: Outcome } {

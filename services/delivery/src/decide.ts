@@ -5,8 +5,7 @@
  * that what failed together does not come back together. Whatever the schedule says, no attempt is made after
  * the retry window, which begins with the first attempt.
  */
-import type { Answer } from '@tailrace/webhook';
-import type { DeadReason, Outcome } from './outcome.ts';
+import type { DeadReason, Outcome, UrlAnswer } from './outcome.ts';
 
 export interface RetryPolicy {
   /** Delay after the first, second, … failed attempt; as many retries as entries. */
@@ -24,7 +23,7 @@ const leastShare = 0.8;
  */
 export function decide(
   state: { readonly step: number; readonly firstAttemptAt: number },
-  answers: readonly Answer[],
+  answers: readonly UrlAnswer[],
   policy: RetryPolicy,
   now: number,
 ): Outcome {

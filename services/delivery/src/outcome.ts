@@ -1,5 +1,19 @@
 /** What becomes of a delivery, as closed unions: a branch that is forgotten does not compile. */
-import type { PermanentReason, RetryReason } from '@tailrace/webhook';
+import type { Answer, PermanentReason, RetryReason as RequestRetryReason } from '@tailrace/webhook';
+
+/** Why a URL is tried again: a failed request, or no request because its circuit breaker is open. */
+export type RetryReason = RequestRetryReason | 'circuit-open';
+
+/** The result for one URL of an attempt: the answer to a request, or `circuit-open` where none was sent. */
+export type UrlAnswer =
+  | Answer
+  | {
+      readonly kind: 'retryable';
+      readonly reason: 'circuit-open';
+      readonly status?: undefined;
+      readonly retryAfterMs?: undefined;
+      readonly detail?: undefined;
+    };
 
 /** Why a delivery is a dead letter. */
 export type DeadReason =

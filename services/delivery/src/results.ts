@@ -1,11 +1,12 @@
 /** What the answers of one attempt say: to whoever looks at attempts, to the lane, to the breaker. */
 import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/topics';
-import type { Answer, Target } from '@tailrace/webhook';
+import type { Target } from '@tailrace/webhook';
 import type { Feedback, Signal } from './lanes/lane.ts';
+import type { UrlAnswer } from './outcome.ts';
 
 export interface UrlResult {
   readonly target: Target;
-  readonly answer: Answer;
+  readonly answer: UrlAnswer;
   readonly latencyMs: number;
 }
 
@@ -18,7 +19,7 @@ export function closedNow(results: readonly UrlResult[]): string[] {
 }
 
 /** Whether the host seems to be in trouble: a refusal of this one request, or a wish for fewer, is no sign of it. */
-export function showsTrouble(answer: Answer): boolean {
+export function showsTrouble(answer: UrlAnswer): boolean {
   return answer.kind === 'retryable' && answer.reason !== 'too-many-requests';
 }
 
@@ -38,7 +39,7 @@ export function feedbackOf(results: readonly UrlResult[], mostRetryAfterMs: numb
 }
 
 /** With 429 and 503, `Retry-After` is about the receiver; with others, about this one request. */
-function isWishForRest(answer: Answer): answer is Answer & { kind: 'retryable' } {
+function isWishForRest(answer: UrlAnswer): answer is UrlAnswer & { kind: 'retryable' } {
   return answer.kind === 'retryable' && (answer.status === 429 || answer.status === 503);
 }
 

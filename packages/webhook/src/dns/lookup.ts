@@ -9,9 +9,9 @@
  * Nothing here says what may be dialled: that is checked each time, on the addresses as they are given out.
  */
 import type { LookupAddress } from 'node:dns';
-import { LookupTurns, type LookupLane } from './lookup-turns.ts';
+import { LookupTurns, type LookupLane } from './lookup-queues.ts';
 import { within } from './name-servers.ts';
-import { createResolver, LookupFailed, type NameLookup, type ResolverOptions } from './resolve-name.ts';
+import { createResolver, LookupFailed, type NameLookup, type ResolverOptions } from './resolve.ts';
 
 export interface NameLookupOptions extends ResolverOptions {
   readonly resolve?: NameLookup;
