@@ -73,7 +73,7 @@ describe('a consumer', { concurrency: true }, () => {
     );
     await first.close();
     for (const record of first.records.items) {
-      assert.equal(record.lost, true);
+      assert.equal(record.revoked, true);
       record.done();
     }
     assert.deepEqual(await admin.committed(group.groupId, topic), [40]);
@@ -182,7 +182,7 @@ describe('a consumer', { concurrency: true }, () => {
     const passing = await joinGroup(kafka, group);
     await passing.records.waitFor(10);
     assert.ok(passing.records.items.every(({ partition }) => partition === 1));
-    for (const { partition, lost } of stays.records.items) assert.equal(lost, partition === 1);
+    for (const { partition, revoked } of stays.records.items) assert.equal(revoked, partition === 1);
     await passing.close();
 
     await stays.records.waitFor(30);
@@ -315,10 +315,10 @@ test('whoever joins and leaves, everything is finished, nothing unfinished is co
       commitIntervalMs: 50,
       onRecord(record) {
         // Handed out again only where the partition was lost in between.
-        if (mine.get(place(record))?.lost === false) handedOutTwice.push(place(record));
+        if (mine.get(place(record))?.revoked === false) handedOutTwice.push(place(record));
         mine.set(place(record), record);
         setTimeout(() => {
-          if (record.lost) return;
+          if (record.revoked) return;
           finished.add(place(record));
           record.done();
         }, Math.random() * 300);

@@ -141,7 +141,7 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     const ends = (await topicOffsets(admin, partition.topic)).find(
       (entry) => entry.partition === partition.partition,
     );
-    if (partition.lost) return;
+    if (partition.revoked) return;
     const first = Number(ends?.low ?? 0);
     if (ends && Number(ends.high) < partition.next) {
       log.error({ ...fields, next: partition.next }, 'the partition is shorter than what was read of it');

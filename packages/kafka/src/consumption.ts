@@ -65,7 +65,7 @@ export interface Work {
   readonly offset: number;
   readonly timestamp: number;
   /** The partition belongs to another member now: drop the work, it will be done there. */
-  readonly lost: boolean;
+  readonly revoked: boolean;
   /** Call once, when nothing would be missing if this record were never seen again. */
   done(): void;
 }
@@ -92,7 +92,7 @@ export interface PartitionState {
 /** A partition while this member owns it. */
 export interface OwnedPartition {
   /** From then on the rest says nothing. */
-  readonly lost: boolean;
+  readonly revoked: boolean;
   /** Offset after the last that was handed out, or passed over. */
   readonly next: number;
   /** Below this everything is finished. */
@@ -372,12 +372,12 @@ class PartitionWork implements Work {
     return this.#mark.offset;
   }
 
-  get lost(): boolean {
-    return this.#partition.lost;
+  get revoked(): boolean {
+    return this.#partition.revoked;
   }
 
   done(): void {
-    if (this.#mark.finished || this.lost) return;
+    if (this.#mark.finished || this.revoked) return;
     this.#partition.finish(this.#mark, this.#bytes);
     this.#onDone(this.#partition);
   }
@@ -418,8 +418,8 @@ class HandedOutRecord implements TrackedRecord {
     return this.work.timestamp;
   }
 
-  get lost(): boolean {
-    return this.work.lost;
+  get revoked(): boolean {
+    return this.work.revoked;
   }
 
   done(): void {

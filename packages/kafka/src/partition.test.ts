@@ -65,5 +65,5 @@ test('a lost partition waits for nothing', () => {
   const partition = started({ records: 10, bytes: 1_000 });
   partition.handOut(100, 1);
   partition.lose();
-  assert.deepEqual([partition.lost, partition.unfinished], [true, 0]);
+  assert.deepEqual([partition.revoked, partition.unfinished], [true, 0]);
 });

@@ -10,7 +10,7 @@ export class Partition {
   #unfinished = 0;
   #unfinishedBytes = 0;
 
-  lost = false;
+  revoked = false;
   /** Because it is full. */
   paused = false;
   /** Whether something finished that has not been committed. */
@@ -119,7 +119,7 @@ export class Partition {
 
   /** Another member owns it from now on. */
   lose(): void {
-    this.lost = true;
+    this.revoked = true;
     this.#unfinished = 0;
     this.#unfinishedBytes = 0;
   }

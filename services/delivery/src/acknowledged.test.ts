@@ -28,7 +28,7 @@ function open() {
     log: { error: () => undefined },
   });
   const work: Job['work'] = {
-    ...{ topic: names.deliveries, partition: 7, offset: 5, timestamp: 0, lost: false },
+    ...{ topic: names.deliveries, partition: 7, offset: 5, timestamp: 0, revoked: false },
     done: () => happened.push('done'),
   };
   const onWritten = (): void => {

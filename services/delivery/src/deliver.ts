@@ -131,7 +131,7 @@ export class Deliverer {
       onDue: (job) => {
         this.#enqueue(job);
       },
-      isStale: ({ work }) => work.lost,
+      isStale: ({ work }) => work.revoked,
       now: this.#now,
     });
     this.#order = new Order({
@@ -226,7 +226,7 @@ export class Deliverer {
   }
 
   #submit(job: Job, destination: Destination | undefined): void {
-    if (job.work.lost) return;
+    if (job.work.revoked) return;
     if (destination?.enabled && !this.#deps.lanes.held) {
       const open = openTargets(job, destination);
       if (this.#parking.isDown(job.delivery, open)) {
@@ -240,8 +240,8 @@ export class Deliverer {
     const task: Task = {
       bytes: body.length,
       requests: destination?.settings.webhooks.length ?? 1,
-      get lost() {
-        return work.lost;
+      get revoked() {
+        return work.revoked;
       },
       run: () => this.#deliver(job),
       defer: (waitMs, isRest) => {
@@ -273,7 +273,7 @@ export class Deliverer {
   async #deliver(job: Job): Promise<Feedback> {
     const { work, delivery } = job;
     // Its new owner reads it again; a copy of ours would be one too many.
-    if (work.lost) return nothingSent;
+    if (work.revoked) return nothingSent;
     const destination = await this.#destinations.find(delivery.destinationId);
     if (!destination) return this.#bury(job, 'destination-deleted');
     if (!destination.enabled) return this.#bury(job, 'destination-disabled');

@@ -83,7 +83,7 @@ function openQueue(t: TestContext) {
     partition: 0,
     timestamp: start,
     offset: 0,
-    lost: false,
+    revoked: false,
     done: () => undefined,
   };
   const take = (delivery: Delivery): void => {

@@ -15,7 +15,7 @@ interface TestJob extends Ordered {
 }
 
 interface Owned {
-  lost: boolean;
+  revoked: boolean;
 }
 
 /** An order with a clock of its own; what it does is in `done`, in order. */
@@ -56,8 +56,8 @@ function openOrder(t: TestContext) {
     delivery: { key: 'crm/ada', sequence: Number(name), attempt: 0, body: Buffer.from(name), ...more },
     work: {
       partition,
-      get lost() {
-        return owned.lost;
+      get revoked() {
+        return owned.revoked;
       },
       done: () => {
         done.push(`done ${name}`);
@@ -113,7 +113,7 @@ function stored(
 describe('order', () => {
   test('begins when it is known what waits in the tiers, which are read once', async (t) => {
     const { order, done, reads, job, pass, tiersHold } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 7_000), stored(undefined, 9_000)], [stored(4, 5_000, 'crm/bob')]]));
     order.arrive(job('5', owned));
     order.arrive(job('6', owned, { key: 'crm/eve' }));
@@ -128,7 +128,7 @@ describe('order', () => {
 
   test('sends what is here in its order, from whichever topic it came', async (t) => {
     const { order, done, job, due, pass, tiersHold } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 0), stored(4, 0)]]));
     const jobs = [job('5', owned), due('4', owned), due('3', owned)];
     for (const job of jobs) order.arrive(job);
@@ -139,7 +139,7 @@ describe('order', () => {
 
   test('is no matter of deliveries without a sequence', async (t) => {
     const { order, done, reads, job, pass } = openOrder(t);
-    const unordered = job('5', { lost: false }, { sequence: undefined });
+    const unordered = job('5', { revoked: false }, { sequence: undefined });
     order.ended(unordered);
     order.left(unordered, start);
     await pass(500);
@@ -151,7 +151,7 @@ describe('order', () => {
     tiersHold(() => {
       throw new TailraceError('kafka-unavailable');
     });
-    order.arrive(job('5', { lost: false }));
+    order.arrive(job('5', { revoked: false }));
     await pass(5_000);
     assert.deepEqual(done, []);
     tiersHold(() => inBatches([]));
@@ -161,16 +161,16 @@ describe('order', () => {
 
   test('is found anew after the partition was somebody else’s', async (t) => {
     const { order, done, reads, job, pass, tiersHold } = openOrder(t);
-    const before = { lost: false };
+    const before = { revoked: false };
     const first = job('5', before);
     order.arrive(first);
     order.arrive(job('6', before));
     await pass(100);
-    before.lost = true;
+    before.revoked = true;
     order.ended(first);
     order.left(first, start + 1_000);
 
-    const after = { lost: false };
+    const after = { revoked: false };
     tiersHold(() => inBatches([[stored(5, 9_000)]]));
     order.arrive(job('6', after));
     await pass(100);
@@ -180,7 +180,7 @@ describe('order', () => {
 
   test('holds one from a tier until all before it in `deliveries` was taken again', async (t) => {
     const { order, done, job, due, position, pass } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     Object.assign(position, { next: 4, end: 10 });
     order.arrive(due('6', owned));
     await pass(2_000);
@@ -196,7 +196,7 @@ describe('order', () => {
   test('does not wait for ever where `deliveries` ends before', async (t) => {
     const { order, done, due, position, pass } = openOrder(t);
     Object.assign(position, { next: 4, end: 4 });
-    order.arrive(due('6', { lost: false }));
+    order.arrive(due('6', { revoked: false }));
     await pass(59_000);
     assert.deepEqual(done, []);
     await pass(3_000);
@@ -205,7 +205,7 @@ describe('order', () => {
 
   test('looks at none of 10,000 held until it is their turn, and asks once for all', async (t) => {
     const { order, done, job, due, position, pass, asked } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     Object.assign(position, { next: 1, end: 20_000 });
     order.arrive(job('0', owned));
     await pass(100);
@@ -226,7 +226,7 @@ describe('order', () => {
 
   test('lets a key go on that waits for a record which has gone, and no other', async (t) => {
     const { order, done, job, due, pass, tiersHold } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 0), stored(4, 0, 'crm/bob')]]));
     for (const arrived of [job('5', owned), job('6', owned, { key: 'crm/bob' })]) order.arrive(arrived);
     await pass(100);
@@ -243,7 +243,7 @@ describe('order', () => {
 
   test('has those behind wait for longer where the receiver is down, and begins their windows', async (t) => {
     const { order, done, receiver, job, pass } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     const first = job('5', owned);
     order.arrive(first);
     order.arrive(job('6', owned));
@@ -268,7 +268,7 @@ describe('order', () => {
 
   test('gives up behind another what may not be attempted any more: its window is over, or was down all the time', async (t) => {
     const { order, done, receiver, job, pass } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     const old = { dueAt: start, firstAttemptAt: start - windowMs };
     order.arrive(job('5', owned));
     await pass(100);
@@ -301,7 +301,7 @@ describe('order', () => {
 
   test('trusts a receiver that is back for as long as it has been', async (t) => {
     const { order, done, receiver, job, pass } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     order.arrive(job('5', owned));
     await pass(100);
     order.left(job('5', owned), start + 3_600_000);
@@ -314,7 +314,7 @@ describe('order', () => {
 
   test('lets a key go on when the one it waited for has left without its turn', async (t) => {
     const { order, done, job, due, pass, tiersHold } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 0)]]));
     order.arrive(job('5', owned));
     await pass(100);
@@ -326,7 +326,7 @@ describe('order', () => {
 
   test('does nothing any more once it is stopped', async (t) => {
     const { order, done, job, pass } = openOrder(t);
-    const owned = { lost: false };
+    const owned = { revoked: false };
     const first = job('5', owned);
     order.arrive(first);
     order.arrive(job('6', owned));

@@ -24,7 +24,7 @@ import { behindUntil, windowBegan, type Receiver } from './window.ts';
 
 /** A delivery with a sequence, or one that has none and is nobody's concern here. */
 export interface Ordered {
-  readonly work: Pick<Work, 'partition' | 'lost' | 'done'>;
+  readonly work: Pick<Work, 'partition' | 'revoked' | 'done'>;
   readonly delivery: Pick<Delivery, 'key' | 'sequence' | 'body' | 'dueAt' | 'attempt' | 'firstAttemptAt'>;
 }
 
@@ -56,7 +56,7 @@ interface JobLink<J> extends Link {
 interface OwnedPartition<J> {
   readonly number: number;
   /** Any work of it: tells whether it is still owned. */
-  readonly work: Pick<Work, 'lost'>;
+  readonly work: Pick<Work, 'revoked'>;
   chains: Chains<JobLink<J>>;
   /** Whether it is known what waits in the tiers. */
   known: boolean;
@@ -105,7 +105,7 @@ export class Order<J extends Ordered> {
   ended(job: Ordered): void {
     const link = this.#linkOf(job);
     const { work } = job;
-    if (!link || work.lost || this.#stopped) return;
+    if (!link || work.revoked || this.#stopped) return;
     const chains = this.#partitions.get(work.partition)?.chains;
     if (this.#givenUp.has(work)) {
       chains?.gone(link);
@@ -122,7 +122,7 @@ export class Order<J extends Ordered> {
   left(job: Ordered, until: number): void {
     const link = this.#linkOf(job);
     const { work } = job;
-    if (!link || work.lost || this.#stopped) return;
+    if (!link || work.revoked || this.#stopped) return;
     const behind = this.#partitions.get(work.partition)?.chains.left(link, until) ?? [];
     for (const { job } of behind) this.#putBehind(job, until);
   }
@@ -130,7 +130,7 @@ export class Order<J extends Ordered> {
   /** It left its tier without its turn: those behind it no longer wait for it. */
   leaves(job: Ordered): void {
     const link = this.#linkOf(job);
-    if (link && !job.work.lost) this.#partitions.get(job.work.partition)?.chains.gone(link);
+    if (link && !job.work.revoked) this.#partitions.get(job.work.partition)?.chains.gone(link);
   }
 
   /** Nothing is sent or put behind from now on. */
@@ -170,7 +170,7 @@ export class Order<J extends Ordered> {
 
   #release(partition: OwnedPartition<J>): void {
     const { held } = partition;
-    if (held.size === 0 || this.#stopped || partition.work.lost) return;
+    if (held.size === 0 || this.#stopped || partition.work.revoked) return;
     const next = this.#lookUp(partition);
     for (let job = held.first; job && sequenceOf(job) < next; job = held.first) {
       held.takeFirst();
@@ -181,7 +181,7 @@ export class Order<J extends Ordered> {
 
   #admit(partition: OwnedPartition<J>, job: J): void {
     const link = this.#linkOf(job);
-    if (!link || job.work.lost || this.#stopped) return;
+    if (!link || job.work.revoked || this.#stopped) return;
     const now = this.#deps.now();
     switch (partition.chains.arrive({ ...link, job }, now)) {
       case 'send':
@@ -230,9 +230,9 @@ export class Order<J extends Ordered> {
 
   #partitionOf({ work }: J): OwnedPartition<J> {
     const known = this.#partitions.get(work.partition);
-    if (known && !known.work.lost) return known;
+    if (known && !known.work.revoked) return known;
     for (const [number, partition] of this.#partitions) {
-      if (partition.work.lost) this.#partitions.delete(number);
+      if (partition.work.revoked) this.#partitions.delete(number);
     }
     const fresh: OwnedPartition<J> = {
       number: work.partition,
@@ -254,7 +254,7 @@ export class Order<J extends Ordered> {
     const partitions = this.#unread;
     this.#unread = [];
     for (;;) {
-      const owned = partitions.filter(({ work }) => !work.lost);
+      const owned = partitions.filter(({ work }) => !work.revoked);
       if (owned.length === 0 || this.#stopped) return;
       try {
         const backlogs = await this.#backlogsOf(owned.map(({ number }) => number));
@@ -280,7 +280,7 @@ export class Order<J extends Ordered> {
   async #forgetMissing({ number, work, chains: { backlog } }: OwnedPartition<J>): Promise<void> {
     const overdue = backlog.overdue(this.#deps.now() - missingMs);
     await pause(settleMs);
-    if (work.lost || this.#stopped) return;
+    if (work.revoked || this.#stopped) return;
     try {
       const existing = (await this.#backlogsOf([number])).get(number);
       const missing = overdue.filter(([key, sequence]) => existing?.has(key, sequence) === false);

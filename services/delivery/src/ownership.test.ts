@@ -5,24 +5,24 @@ import { Ownership } from './ownership.ts';
 test('a partition is owned since the rebalance that brought it, whatever rebalances follow', () => {
   let now = 1_000;
   const ownership = new Ownership(() => now);
-  const work = { partition: 3, lost: false };
+  const work = { partition: 3, revoked: false };
   ownership.joined();
   now = 2_000;
   assert.equal(ownership.since(work), 1_000);
   ownership.joined();
   assert.equal(ownership.since({ ...work }), 1_000);
-  assert.equal(ownership.since({ partition: 4, lost: false }), 2_000);
+  assert.equal(ownership.since({ partition: 4, revoked: false }), 2_000);
 });
 
 test('a partition that was lost and is owned again is owned since then', () => {
   let now = 1_000;
   const ownership = new Ownership(() => now);
-  const before = { partition: 3, lost: false };
+  const before = { partition: 3, revoked: false };
   ownership.joined();
   assert.equal(ownership.since(before), 1_000);
-  before.lost = true;
+  before.revoked = true;
   now = 60_000;
   ownership.joined();
   now = 70_000;
-  assert.equal(ownership.since({ partition: 3, lost: false }), 60_000);
+  assert.equal(ownership.since({ partition: 3, revoked: false }), 60_000);
 });

@@ -4,7 +4,7 @@
  */
 import type { Work } from '@tailrace/kafka';
 
-type OwnedWork = Pick<Work, 'partition' | 'lost'>;
+type OwnedWork = Pick<Work, 'partition' | 'revoked'>;
 
 export class Ownership {
   readonly #now: () => number;
@@ -23,7 +23,7 @@ export class Ownership {
   /** Of the partition of some work that is not lost; or a later rebalance, where none of its work was asked about before. */
   since(work: OwnedWork): number {
     const known = this.#owned.get(work.partition);
-    if (known && !known.work.lost) return known.since;
+    if (known && !known.work.revoked) return known.since;
     const since = this.#joinedAt;
     this.#owned.set(work.partition, { work, since });
     return since;

@@ -30,7 +30,7 @@ function openSuccessors({ ownedSince = -Infinity, tiersMs = [10_000], takesConte
 
 function workOf(partition: number): Work {
   return {
-    ...{ topic: names.deliveries, partition, offset: 0, timestamp: start, lost: false },
+    ...{ topic: names.deliveries, partition, offset: 0, timestamp: start, revoked: false },
     done: () => undefined,
   };
 }

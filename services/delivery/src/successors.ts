@@ -139,7 +139,7 @@ export class Successors {
 
   /** The new owner of what is lost reads it again; a copy of ours would be one too many. */
   #replace(work: Work, topic: string, successor: Delivery, onWritten?: () => void): void {
-    if (!work.lost) this.#write(work, encodeDelivery(topic, successor, work.partition), onWritten);
+    if (!work.revoked) this.#write(work, encodeDelivery(topic, successor, work.partition), onWritten);
   }
 
   /** Publishes, then calls the work finished. */

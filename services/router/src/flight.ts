@@ -53,8 +53,8 @@ export function createFlight(): Flight {
       const { topic, partition, offset, timestamp } = work;
       return {
         ...{ topic, partition, offset, timestamp, release },
-        get lost() {
-          return work.lost;
+        get revoked() {
+          return work.revoked;
         },
         done() {
           release();

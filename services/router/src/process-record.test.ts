@@ -20,7 +20,7 @@ interface Sent {
   readonly call?: object;
   readonly partition?: number;
   readonly value?: null;
-  readonly isLost?: () => boolean;
+  readonly isRevoked?: () => boolean;
 }
 
 /** Of every record: lately, so that it is believed. */
@@ -83,12 +83,12 @@ function startRouter() {
       return settled();
     },
     send(sourceId: string, userId: string, more: Sent = {}) {
-      const { call = {}, isLost = () => false, ...fields } = more;
+      const { call = {}, isRevoked = () => false, ...fields } = more;
       const offset = nextOffset++;
       const work = {
         ...{ topic: 'events', partition: 0, offset, timestamp: writtenAt },
-        get lost() {
-          return isLost();
+        get revoked() {
+          return isRevoked();
         },
         done: () => done.push(offset),
       };
@@ -98,8 +98,8 @@ function startRouter() {
         key: Buffer.from(userId),
         value: Buffer.from(JSON.stringify({ type: 'page', userId, messageId: `m-${offset}`, ...call })),
         ...readBack({ 'source-id': sourceId }),
-        get lost() {
-          return isLost();
+        get revoked() {
+          return isRevoked();
         },
         ...fields,
       });
@@ -233,9 +233,9 @@ describe('a source that is not known', () => {
 
   test('is dropped without a trace where the partition was lost meanwhile', async () => {
     const router = startRouter();
-    let lost = false;
-    router.send('web', 'u-1', { isLost: () => lost });
-    lost = true;
+    let revoked = false;
+    router.send('web', 'u-1', { isRevoked: () => revoked });
+    revoked = true;
     await router.news();
     assert.deepEqual([router.published, router.done, router.counted], [[], [], []]);
   });

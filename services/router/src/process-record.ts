@@ -70,7 +70,7 @@ export function createRouter(deps: RouterDependencies): Router {
   const takeTurn = createTurns();
 
   const take = (record: TrackedRecord): Promise<void> | undefined => {
-    if (record.lost) return undefined;
+    if (record.revoked) return undefined;
     // One that is too large is rejected wherever it is read, and might not fit where it would wait.
     if (waiting.holds(record) && !isTooLarge(record)) {
       park(record);
@@ -83,7 +83,7 @@ export function createRouter(deps: RouterDependencies): Router {
 
   const askAndStart = async (record: TrackedRecord, schemaId: number): Promise<void> => {
     const isKnown = await frames.ask(schemaId);
-    if (record.lost) return;
+    if (record.revoked) return;
     if (!isKnown) {
       park(record);
       return;
@@ -122,7 +122,7 @@ export function createRouter(deps: RouterDependencies): Router {
       return started;
     }
     const until = freshAsOf(performance.now()).then(() => {
-      if (record.lost) return;
+      if (record.revoked) return;
       const source = enabledSource(reference);
       if (source) routeCall(record, call, source);
       else reject(record, unknownSource(reference));

@@ -6,8 +6,8 @@ export function trackedRecord(work: Work, content: Omit<ConsumedRecord, 'headers
     ...content,
     work,
     headers: lastOfEach(content.headerList),
-    get lost() {
-      return work.lost;
+    get revoked() {
+      return work.revoked;
     },
     done() {
       work.done();

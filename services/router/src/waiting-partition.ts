@@ -23,7 +23,7 @@ export class WaitingPartition {
   /** Whether something that is held may be routed now. */
   unsettled = false;
   /** Any work of the partition: tells whether it is still owned. */
-  owner: Pick<Work, 'lost'> | undefined;
+  owner: Pick<Work, 'revoked'> | undefined;
   /** The offset in `events` of what was written last to `events.waiting`, until it is read there. */
   #unread: number | undefined;
 
@@ -31,8 +31,8 @@ export class WaitingPartition {
     this.number = number;
   }
 
-  get lost(): boolean {
-    return this.owner?.lost === true;
+  get revoked(): boolean {
+    return this.owner?.revoked === true;
   }
 
   /** Whether a record of this key is held. */

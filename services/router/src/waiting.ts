@@ -59,7 +59,7 @@ export function createWaitingRoom(deps: WaitingDependencies): WaitingRoom {
 
   const partitionOf = ({ partition, work }: TrackedRecord): WaitingPartition => {
     let found = partitions.get(partition);
-    if (!found || found.lost) partitions.set(partition, (found = new WaitingPartition(partition)));
+    if (!found || found.revoked) partitions.set(partition, (found = new WaitingPartition(partition)));
     found.owner = work;
     return found;
   };
@@ -67,7 +67,7 @@ export function createWaitingRoom(deps: WaitingDependencies): WaitingRoom {
   /** While members of an older release are in the group, its part of `events` may have been this router's before. */
   const ownedNow = (number: number): WaitingPartition => {
     const known = partitions.get(number);
-    return known && !known.lost ? known : new WaitingPartition(number);
+    return known && !known.revoked ? known : new WaitingPartition(number);
   };
 
   const settleSoon = (afterMs = gatherMs): void => {
@@ -83,7 +83,7 @@ export function createWaitingRoom(deps: WaitingDependencies): WaitingRoom {
 
   /** Resolves with how long to wait before the next. */
   const settle = async (): Promise<number> => {
-    for (const [number, partition] of partitions) if (partition.lost) partitions.delete(number);
+    for (const [number, partition] of partitions) if (partition.revoked) partitions.delete(number);
     const unsettled = [...partitions.values()].filter((one) => one.unsettled && one.held.size > 0);
     for (const partition of partitions.values()) partition.unsettled = false;
     if (unsettled.length === 0 || closed) return gatherMs;
@@ -111,7 +111,7 @@ export function createWaitingRoom(deps: WaitingDependencies): WaitingRoom {
         view.unread.delete(record.offset);
         const { partition, blocked } = view;
         const held = partition.held.get(record.offset);
-        if (!held || held.work.lost || (held.key !== undefined && blocked.has(held.key))) continue;
+        if (!held || held.work.revoked || (held.key !== undefined && blocked.has(held.key))) continue;
         await flight.hasSpace();
         if (isClosed()) return;
         const left = !held.started && route(partition, record, held);
@@ -121,7 +121,7 @@ export function createWaitingRoom(deps: WaitingDependencies): WaitingRoom {
       if ([...views.values()].every(({ readTo, end }) => readTo >= end)) break;
     }
     for (const view of views.values()) {
-      if (isClosed() || view.partition.lost) continue;
+      if (isClosed() || view.partition.revoked) continue;
       forgetExpired(view);
       for (const key of view.partition.heldKeys()) view.partition.unsettled ||= !view.blocked.has(key);
     }
@@ -170,7 +170,7 @@ export function createWaitingRoom(deps: WaitingDependencies): WaitingRoom {
     const waits = held ?? partition.hold(work, key);
     waits.started = true;
     void step.until.then(() => {
-      if (work.lost) tracked.release();
+      if (work.revoked) tracked.release();
       partition.leave(work, key, place.offset);
       if (!partition.holds(key)) return;
       partition.unsettled = true;

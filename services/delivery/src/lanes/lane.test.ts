@@ -5,7 +5,7 @@ import { Lane, type Moment, type Signal, type Task } from './lane.ts';
 const waitingTask: Task = {
   bytes: 10,
   requests: 1,
-  lost: false,
+  revoked: false,
   run: () => Promise.resolve({ signal: 'quick' }),
   defer: () => undefined,
 };
@@ -276,8 +276,8 @@ describe('the background', () => {
 test('what belongs to another member leaves the lane', () => {
   const lane = new Lane(8, 0);
   pushMany(lane, 3);
-  for (let count = 0; count < 2; count += 1) lane.push({ ...waitingTask, lost: true });
-  assert.equal(lane.dropLost().live.length, 2);
+  for (let count = 0; count < 2; count += 1) lane.push({ ...waitingTask, revoked: true });
+  assert.equal(lane.dropRevoked().live.length, 2);
   assert.deepEqual([lane.waiting, lane.waitingOf(false).bytes], [3, 30]);
 });
 

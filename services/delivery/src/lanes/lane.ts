@@ -42,7 +42,7 @@ export interface Task {
   /** Requests it will make, which a rate limit counts. */
   readonly requests: number;
   /** Its partition belongs to another member now. */
-  readonly lost: boolean;
+  readonly revoked: boolean;
   /** Must not reject. */
   run(): Promise<Feedback>;
   /**
@@ -250,8 +250,8 @@ export class Lane {
   }
 
   /** Gives up what belongs to another member now. */
-  dropLost(): { readonly live: readonly Task[]; readonly background: readonly Task[] } {
-    return { live: this.#live.takeLost(), background: this.#background.takeLost() };
+  dropRevoked(): { readonly live: readonly Task[]; readonly background: readonly Task[] } {
+    return { live: this.#live.takeRevoked(), background: this.#background.takeRevoked() };
   }
 
   finished(

@@ -38,11 +38,11 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
     pressure,
     backgroundPressure,
     deferred,
-    submit: (lane: string, name = lane, options?: SubmitOptions & { readonly lost?: boolean }): void => {
+    submit: (lane: string, name = lane, options?: SubmitOptions & { readonly revoked?: boolean }): void => {
       const task: Task = {
         bytes: 100,
         requests: 1,
-        lost: options?.lost ?? false,
+        revoked: options?.revoked ?? false,
         run() {
           started.push(name);
           return new Promise<Feedback>((resolve) => {
@@ -134,7 +134,7 @@ describe('lanes', () => {
             const defer = (): void => {
               assert.fail('deferred');
             };
-            lanes.submit('a', { bytes: 1, requests: 1, lost: false, run, defer });
+            lanes.submit('a', { bytes: 1, requests: 1, revoked: false, run, defer });
           }),
       ),
     );
@@ -441,7 +441,7 @@ describe('lanes that are held', () => {
   test('forget what belongs to another member when they go on', () => {
     const { lanes, started, submit } = openLanes({ perLane: 1, total: 10 });
     lanes.hold();
-    submit('a', 'lost', { lost: true });
+    submit('a', 'lost', { revoked: true });
     submit('a', 'kept');
     lanes.release();
     assert.deepEqual([started, lanes.waiting], [['kept'], 0]);

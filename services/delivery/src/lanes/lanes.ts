@@ -191,9 +191,9 @@ export class Lanes {
   release(): void {
     this.#held = false;
     for (const lane of this.#lanes.values()) {
-      const lost = lane.dropLost();
-      for (const { bytes } of lost.live) this.#live.giveBack(bytes);
-      for (const { bytes } of lost.background) this.#background.giveBack(bytes);
+      const revoked = lane.dropRevoked();
+      for (const { bytes } of revoked.live) this.#live.giveBack(bytes);
+      for (const { bytes } of revoked.background) this.#background.giveBack(bytes);
     }
     this.#watchPressure();
     this.#letIn();

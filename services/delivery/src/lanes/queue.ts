@@ -45,14 +45,14 @@ export class TaskQueue {
   }
 
   /** Takes out all whose partition belongs to another member now. */
-  takeLost(): readonly Task[] {
+  takeRevoked(): readonly Task[] {
     const waiting = this.#tasks.slice(this.#head);
-    const lost = waiting.filter((task) => task.lost);
-    if (lost.length > 0) {
-      this.#tasks = waiting.filter((task) => !task.lost);
+    const revoked = waiting.filter((task) => task.revoked);
+    if (revoked.length > 0) {
+      this.#tasks = waiting.filter((task) => !task.revoked);
       this.#head = 0;
-      for (const { bytes } of lost) this.#bytes -= bytes;
+      for (const { bytes } of revoked) this.#bytes -= bytes;
     }
-    return lost;
+    return revoked;
   }
 }

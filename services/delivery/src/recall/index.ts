@@ -325,7 +325,7 @@ export class Recalls {
 
   async #publish(recall: Recall): Promise<void> {
     const { ledger } = this.#deps;
-    const partitions = recall.partitions.filter(({ owned }) => !owned.lost);
+    const partitions = recall.partitions.filter(({ owned }) => !owned.revoked);
     const put = partitions.map(async (partition) => {
       const { destinationId } = recall.order;
       const before = ledger.state(destinationId, partition.number);

@@ -53,7 +53,7 @@ test('what an owner before has told counts', async () => {
 test('while the partition is owned, what is known here counts, and not what comes round', async () => {
   const { ledger, written, hear, isOver } = await open();
   hear(stateTo(10));
-  const hold = { lost: false };
+  const hold = { revoked: false };
   await ledger.put(stateTo(20), hold);
   assert.deepEqual(written, [encodeRecallState('recalls', stateTo(20))]);
   hear(stateTo(10));
@@ -61,7 +61,7 @@ test('while the partition is owned, what is known here counts, and not what come
   await ledger.put(stateTo(), hold);
   hear(stateTo(20));
   assert.ok(!isOver(15));
-  hold.lost = true;
+  hold.revoked = true;
   hear(stateTo(30));
   assert.ok(isOver(25));
 });

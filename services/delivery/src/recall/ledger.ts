@@ -16,7 +16,7 @@ import {
 
 /** Tells whether a partition is still owned. */
 export interface Hold {
-  readonly lost: boolean;
+  readonly revoked: boolean;
 }
 
 export interface Ledger {
@@ -101,7 +101,7 @@ export async function openLedger(
       }
       const { state } = decoded;
       const known = partitions.get(state.partition)?.get(state.destinationId);
-      const isOwn = known?.hold?.lost === false;
+      const isOwn = known?.hold?.revoked === false;
       // Where both say nothing, nothing needs to be remembered.
       if (!isOwn || (isEmpty(state) && isEmpty(known.state))) keep(state);
     },

@@ -49,11 +49,11 @@ export class Part {
   }
 
   get isRead(): boolean {
-    return this.readTo >= this.end || this.owned.lost;
+    return this.readTo >= this.end || this.owned.revoked;
   }
 
   holds(offset: number): boolean {
-    return offset >= this.from && offset < this.end && !this.owned.lost;
+    return offset >= this.from && offset < this.end && !this.owned.revoked;
   }
 
   readUpTo(offset: number): void {
@@ -79,7 +79,7 @@ export class Part {
   /** Undefined while nothing of it is over, and where another replica may know more. */
   mark(through: number | null, at: number): RecallMark | undefined {
     const { topic, from, end, scannedTo: to } = this;
-    if (this.owned.lost || !this.isTouched) return undefined;
+    if (this.owned.revoked || !this.isTouched) return undefined;
     if (to === from && (through === null || through < 0)) return undefined;
     const open = [...this.entries.keys(), ...this.#left];
     const except = open.filter((offset) => offset >= from && offset < end).sort((a, b) => a - b);
@@ -121,8 +121,8 @@ export class Entry implements Work {
     return this.part.topic;
   }
 
-  get lost(): boolean {
-    return this.part.owned.lost;
+  get revoked(): boolean {
+    return this.part.owned.revoked;
   }
 
   get bytes(): number {

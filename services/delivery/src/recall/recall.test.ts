@@ -31,7 +31,7 @@ interface Options {
 /** A recall of one partition of one tier, whose group and receiver are played by the test. */
 function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
   const owned: { -readonly [Name in keyof OwnedPartition]: OwnedPartition[Name] } = {
-    ...{ lost: false, next, committable: next },
+    ...{ revoked: false, next, committable: next },
   };
   const dispatched: Job[] = [];
   const givenBack: Job[] = [];
@@ -89,7 +89,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     hand(offset: number, more: Partial<Delivery> = {}) {
       const handed = { done: false, taken: false };
       const work = {
-        ...{ topic, partition: number, offset, timestamp: 0, lost: false },
+        ...{ topic, partition: number, offset, timestamp: 0, revoked: false },
         done: () => {
           handed.done = true;
         },
@@ -157,7 +157,7 @@ describe('what the group comes to', () => {
 test('what was read ahead is brought forward, and what was written since is not', () => {
   const opened = openRecall({ end: 10, next: 12 });
   const ahead = [8, 11].map((offset) => ({
-    work: { topic, partition: number, offset, timestamp: 0, lost: false, done: () => undefined },
+    work: { topic, partition: number, offset, timestamp: 0, revoked: false, done: () => undefined },
     delivery: deliveryOf(offset),
   }));
   opened.open(...ahead);
@@ -207,7 +207,7 @@ describe('what a later owner is told', () => {
     const opened = openRecall();
     opened.open();
     await opened.read(opened.record(5));
-    opened.owned.lost = true;
+    opened.owned.revoked = true;
     opened.recall.tick();
     assert.equal(opened.isOver(5), false);
     assert.ok(opened.ended);

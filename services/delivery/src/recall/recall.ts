@@ -108,7 +108,7 @@ export class Recall {
     for (const job of ahead) {
       const part = this.#partOf(job.work);
       // What was written to a tier since is left where it is, and so is what belongs to other partitions.
-      if (part && !job.work.lost && job.work.offset < part.end) this.#keep(part, job);
+      if (part && !job.work.revoked && job.work.offset < part.end) this.#keep(part, job);
       else this.#deps.giveBack(job);
     }
     this.#deps.onUnread();
@@ -154,7 +154,7 @@ export class Recall {
       } else if (entry) {
         if (!(await this.#room(entry))) return false;
         // The group may have come to it meanwhile.
-        if (!this.#isKnown(part, record) && !entry.lost) this.#dispatch(entry);
+        if (!this.#isKnown(part, record) && !entry.revoked) this.#dispatch(entry);
       }
     }
     part.readUpTo(offset + 1);
@@ -183,7 +183,7 @@ export class Recall {
 
   /** To be called several times a second. */
   tick(): void {
-    this.#forgetLost();
+    this.#forgetRevoked();
     this.#pump();
     if (this.#suspended && this.#admits(this.#suspended)) {
       this.#suspended = undefined;
@@ -211,7 +211,7 @@ export class Recall {
         if (entry.isUnderWay) continue;
         part.leave(entry);
         const job = entry.original();
-        if (job && !job.work.lost) this.#deps.giveBack(job);
+        if (job && !job.work.revoked) this.#deps.giveBack(job);
       }
     }
     this.#queue = [];
@@ -288,7 +288,7 @@ export class Recall {
   async #room(entry: Entry): Promise<boolean> {
     const giveUpAt = performance.now() + patienceMs;
     while (!this.#stopping) {
-      if (entry.lost || (this.#queue.length === 0 && this.#admits(entry))) return true;
+      if (entry.revoked || (this.#queue.length === 0 && this.#admits(entry))) return true;
       if (this.#downSince !== undefined) {
         this.#suspended = entry;
         return false;
@@ -353,12 +353,12 @@ export class Recall {
   }
 
   /** Another replica has them now. */
-  #forgetLost(): void {
+  #forgetRevoked(): void {
     for (const { number, parts, owned } of this.#partitions) {
-      const lost = parts.filter((part) => owned.lost || part.owned.lost);
+      const revoked = parts.filter((part) => owned.revoked || part.owned.revoked);
       // A topic that was made again while the partition stayed.
-      if (lost.length > 0 && !owned.lost) this.stop();
-      const entries = lost.flatMap((part) => [...part.entries.values()]);
+      if (revoked.length > 0 && !owned.revoked) this.stop();
+      const entries = revoked.flatMap((part) => [...part.entries.values()]);
       if (entries.length === 0) continue;
       this.#queue = this.#queue.filter((entry) => !entries.includes(entry));
       this.#orderingOf(number).clear();
