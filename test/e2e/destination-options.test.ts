@@ -1,4 +1,4 @@
-/** What a destination may ask for beyond the specification, through the whole pipeline: its own TLS, and other signatures. */
+/** Options of a destination through the whole pipeline: TLS settings and Standard Webhooks signatures. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';

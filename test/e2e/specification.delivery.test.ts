@@ -1,6 +1,6 @@
 /**
- * The specification's sections 4.1 (delivery) and 7 (errors), with a retry schedule of seconds: attempts are made
- * at some 0, 1, 2 and 4 s; the next would come after the window of 8 s.
+ * Outcomes and retries (docs/specification.md, sections 9 and 10), with a retry schedule of seconds: attempts are made
+ * at about 0, 1, 2 and 4 s; the next one would be after the window of 8 s.
  */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';

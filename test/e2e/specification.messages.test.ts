@@ -1,4 +1,4 @@
-/** The specification's sections 2.1 (the outbound message), 5 (the signature) and 6 (the kinds of event). */
+/** The webhook body, the request and the signature (docs/specification.md, sections 6, 7 and 8). */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

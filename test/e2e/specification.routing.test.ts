@@ -1,4 +1,4 @@
-/** The specification's sections 2.3 (destination settings) and 4.3 (which destinations a call goes to). */
+/** Routing (docs/specification.md, section 5) and the settings of a destination (rules 2.8 to 2.11). */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';

@@ -18,7 +18,7 @@ export function callOf(number: number) {
   };
 }
 
-/** What must arrive, written down apart from the code under test: specification, section 2.1. */
+/** The expected body, written independently of the code under test (docs/specification.md, rule 6.2). */
 export function bodyOf({ type, userId, timestamp, context, event, properties }: NumberedCall): Buffer {
   return Buffer.from(JSON.stringify({ version: 1, type, userId, timestamp, context, event, properties }));
 }

@@ -7,7 +7,7 @@ import { AnalyticsError, reasonOf } from './errors.ts';
 import type { CallType, Messages } from './messages.ts';
 import { isIso8601, isoNow } from './timestamp.ts';
 
-/** Of one call as JSON in UTF-8 (specification, section 8). */
+/** The largest call, as JSON in UTF-8 (docs/specification.md, rule 2.1). */
 export const maxCallBytes = 32 * 1024;
 const maxMessageIdLength = 100;
 

@@ -29,6 +29,6 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** Of a whole body before compression (specification, section 8). */
+/** The largest body, before compression (docs/specification.md, rule 2.2). */
 export const maxBatchBytes = 500 * 1024;
 export const maxBatchCalls = 2_500;

@@ -1,4 +1,4 @@
-/** The receiving side: whether a webhook is Tailrace's (specification, section 5). */
+/** The receiving side: verifies the signature of a webhook (docs/specification.md, rule 8.2). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { AnalyticsError } from './errors.ts';
 

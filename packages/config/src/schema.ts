@@ -96,8 +96,7 @@ const tls = Type.Object(
 );
 
 /**
- * Settings of the destination type `Webhooks` (specification, section 2.3). Beyond the specification are
- * `previousSharedSecret`, `standardWebhooks` and `tls`.
+ * Settings of the destination type `Webhooks` (docs/specification.md, rules 2.8 to 2.11, 7.1 to 7.4 and 8.1 to 8.4).
  */
 export const webhooksSettingsSchema = Type.Object(
   {

@@ -7,7 +7,7 @@ const maxUrlLength = 2_048;
 const maxHeaderNameLength = 128;
 const maxHeaderValueLength = 4_096;
 
-/** Set by Tailrace itself: the specification's own, and those of Standard Webhooks. */
+/** Set by Tailrace itself (docs/specification.md, rule 7.2), Standard Webhooks headers included. */
 const ownHeaders = new Set([
   'host',
   'content-length',

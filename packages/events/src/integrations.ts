@@ -3,8 +3,8 @@ import { isRawNumber } from './number.ts';
 import type { JsonObject } from './schema.ts';
 
 /**
- * Whether `integrations` leave on the destination that is published under `name` (specification, section 4.3): all
- * are on unless `All` is false, and a destination's own entry comes before that. An object of options means on.
+ * Whether `integrations` select the destination type with this `name` (docs/specification.md, rule 5.2): all are selected
+ * unless `All` is false. The entry of the type itself takes precedence; an object of options selects it.
  */
 export function isSelected(name: string, integrations: JsonObject = {}): boolean {
   const own = integrations[name];

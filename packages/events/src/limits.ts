@@ -1,4 +1,4 @@
-/** The limits of the tracking API (specification, section 8), in bytes after decompression. */
+/** The limits of the tracking API (docs/specification.md, rules 2.1 to 2.4), in bytes after decompression. */
 import { writeJson } from './write-json.ts';
 
 export const maxCallBytes = 32 * 1024;

@@ -27,7 +27,7 @@ const everything = {
   context,
 };
 
-describe('the body of a webhook, by type (specification 2.1)', () => {
+describe('the body of a webhook, by type (docs/specification.md, rule 6.2)', () => {
   const head = (type: string): string =>
     `"version":1,"type":"${type}","userId":"u-1","timestamp":"${timestamp}"`;
   const contextText = `"context":${JSON.stringify(context)}`;

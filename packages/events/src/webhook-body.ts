@@ -1,7 +1,6 @@
 /**
- * The JSON that a receiver gets (specification, section 2.1): exactly the keys named there, in this order, and
- * nothing else that the call may have carried. The router makes the bytes once; from then on they are signed,
- * sent and kept as they are.
+ * The JSON body of a webhook: exactly the keys of docs/specification.md, rule 6.2, in that order, and no others.
+ * The router builds the bytes once; they are then stored, signed and sent unchanged.
  */
 import type { JsonObject, TailraceEvent } from './schema.ts';
 

@@ -25,7 +25,7 @@ function fate(call: object, schema?: Source['schema']): 'routed' | FilterReason 
   return routing.outcome === 'filtered' ? routing.reason : routing.outcome;
 }
 
-describe('integrations (specification 4.3)', () => {
+describe('integrations (docs/specification.md, rule 5.2)', () => {
   const cases: [title: string, integrations: unknown, expected: 'routed' | 'integrations'][] = [
     ['a call without them goes everywhere', undefined, 'routed'],
     ['an empty map turns nothing off', {}, 'routed'],

@@ -1,5 +1,5 @@
 /**
- * The signatures of a webhook. `X-Signature` (specification, section 5) is HMAC-SHA1 (RFC 2104) over the exact
+ * The signatures of a webhook. `X-Signature` (docs/specification.md, rule 8.1) is HMAC-SHA1 (RFC 2104) over the exact
  * bytes of the body, as lowercase hex. Both sides of it are here, so that receivers written in TypeScript can
  * use the same code that the service's own tests use. Of Standard Webhooks only the signing side is here:
  * receivers have public libraries for it.

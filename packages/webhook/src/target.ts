@@ -46,8 +46,8 @@ export function targetsOf(destination: Destination): readonly Target[] {
 }
 
 /**
- * All the headers of a webhook request (specification, section 2.1; Standard Webhooks where the destination wants
- * them), names and values in turn. During a rotation of the secret there are two; `X-Signature` has the newer's.
+ * All the headers of a webhook request (docs/specification.md, rules 7.2 and 8.4), as alternating names and values. During a
+ * change of the secret there are two secrets; `X-Signature` is made with the newer one.
  */
 export function requestHeaders(
   destination: Destination,

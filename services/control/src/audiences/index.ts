@@ -1,5 +1,5 @@
 /**
- * Audiences: who is a member of what, told to destinations as traits in identify calls (specification, section 2.2).
+ * Audiences: membership of users, sent to destinations as traits of identify calls (docs/specification.md, rule 13.1).
  * An upload replaces the whole membership; only the differences are sent.
  */
 import { randomUUID } from 'node:crypto';

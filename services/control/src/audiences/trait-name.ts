@@ -1,5 +1,5 @@
 /**
- * The trait that stands for an audience: its name in snake_case (specification, section 2.2).
+ * The trait of an audience: its name in snake_case (docs/specification.md, rule 13.1).
  *
  * The rule, in order: the name in Unicode's NFKC (so that 𝓐 is an A); apostrophes between letters go; everything else that is neither
  * letter, digit nor combining mark separates words; within what is left a word also ends before a capital that

@@ -1,0 +1,114 @@
+/** Keeps the documents consistent: rule numbers, links and file names that they mention exist. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+const root = path.join(import.meta.dirname, '..');
+const specification = 'docs/specification.md';
+
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+
+/** Tracked files, and new ones that are not ignored, with one of these endings. */
+function files(...endings: string[]): string[] {
+  const patterns = endings.map((ending) => `*${ending}`);
+  const listed = execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', ...patterns],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
+  return listed.split('\n').filter((file) => file !== '' && existsSync(path.join(root, file)));
+}
+
+const withoutCode = (markdown: string): string => markdown.replace(/^ *```[^]*?^ *```/gm, '');
+
+/** The anchor that GitHub gives a heading. */
+const slug = (heading: string): string =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-');
+
+function anchorsOf(markdown: string): Set<string> {
+  const seen = new Map<string, number>();
+  const anchors = [...withoutCode(markdown).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = '']) => {
+    const anchor = slug(heading);
+    const count = seen.get(anchor) ?? 0;
+    seen.set(anchor, count + 1);
+    return count === 0 ? anchor : `${anchor}-${String(count)}`;
+  });
+  return new Set(anchors);
+}
+
+/** What is wrong with the relative links of a document, a sentence each. */
+function brokenLinks(file: string): string[] {
+  const links = withoutCode(read(file))
+    .replace(/`[^`\n]*`/g, '')
+    .matchAll(/\]\(([^()\s]+)\)/g);
+  return [...links].flatMap(([, link = '']) => {
+    if (/^[a-z]+:/.test(link)) return [];
+    const [target = '', anchor] = decodeURIComponent(link).split('#');
+    const linked = target === '' ? file : path.join(path.dirname(file), target);
+    if (!existsSync(path.join(root, linked))) return [`${file}: ${link}: there is no ${linked}`];
+    if (anchor === undefined || !linked.endsWith('.md')) return [];
+    return anchorsOf(read(linked)).has(anchor) ? [] : [`${file}: ${link}: ${linked} has no such heading`];
+  });
+}
+
+describe('documents', () => {
+  test('every cited rule and section of the specification exists', () => {
+    const text = read(specification);
+    const rules = new Set([...text.matchAll(/\*\*(\d+\.\d+)\*\*/g)].map(([, rule]) => rule));
+    const sections = new Set([...text.matchAll(/^## (\d+)\. /gm)].map(([, section]) => section));
+    const wrong = files('.ts', '.go', '.py', '.md')
+      .filter((file) => file !== 'test/docs.test.ts')
+      .flatMap((file) => {
+        // Citations may continue on the next line of a comment.
+        const cited = read(file)
+          .replaceAll(/\n\s*(?:\*|\/\/|#)?\s*/g, ' ')
+          .matchAll(/docs\/specification\.md(?:#[\w-]+)?\)?, (?:rules?|sections?) ([\d., and to]*\d)/g);
+        return [...cited].flatMap(([, numbers = '']) =>
+          numbers
+            .split(/, | and | to /)
+            .filter((number) => !(number.includes('.') ? rules : sections).has(number))
+            .map((number) => `${file}: ${number}`),
+        );
+      });
+    assert.deepEqual(wrong, []);
+  });
+
+  test('code cites the specification only by rule or section number', () => {
+    const vague = files('.ts', '.go').flatMap((file) =>
+      file === 'test/docs.test.ts'
+        ? []
+        : [...read(file).matchAll(/\bspecification(?:,| )(?:section )?\d[\d.]*/gi)]
+            // The specification of Avro has versions.
+            .filter(([found]) => found !== 'specification 1.12')
+            .map(([found]) => `${file}: ${found}`),
+    );
+    assert.deepEqual(vague, []);
+  });
+
+  test('rules of the specification are numbered without gaps', () => {
+    const numbers = [...read(specification).matchAll(/\*\*(\d+)\.(\d+)\*\*/g)].map(([, section, rule]) => [
+      Number(section),
+      Number(rule),
+    ]);
+    const expected: number[][] = [];
+    for (const [section = 0] of numbers) {
+      const previous = expected.at(-1);
+      expected.push([section, previous?.[0] === section ? (previous[1] ?? 0) + 1 : 1]);
+    }
+    assert.deepEqual(numbers, expected);
+  });
+
+  test('relative links lead to files and headings that exist', () => {
+    assert.deepEqual(files('.md').flatMap(brokenLinks), []);
+  });
+});
