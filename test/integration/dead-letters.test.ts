@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { replayDeadLetters, tallyDeadLetters } from '@tailrace/deadletters';
+import { replayDeadLetters, countDeadLetters } from '@tailrace/deadletters';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { topicNames, type TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../support/broker.ts';
@@ -247,7 +247,7 @@ test('whatever answer of Kafka is lost, each is replayed once, and counted once'
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);
-  const { ends } = await tallyDeadLetters(client, stage.names);
+  const { ends } = await countDeadLetters(client, stage.names);
   const losses = new Map([
     [8, () => (proxy.loseProduceAnswers = 1)],
     [16, () => (proxy.loseCommitAnswers = 1)],
@@ -267,7 +267,7 @@ test('whatever answer of Kafka is lost, each is replayed once, and counted once'
 test('no faster than the rate', async () => {
   const stage = await createStage();
   await bury(stage, 60);
-  const { ends } = await tallyDeadLetters(kafka, stage.names);
+  const { ends } = await countDeadLetters(kafka, stage.names);
   const startedAt = performance.now();
   await replayDeadLetters(kafka, stage.names, {
     ends,

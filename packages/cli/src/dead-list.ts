@@ -1,5 +1,5 @@
 /** `tailrace dead list`: which dead letters there are. */
-import { newestDeadLetters, tallyDeadLetters, type DeadLetterTally } from '@tailrace/deadletters';
+import { newestDeadLetters, countDeadLetters, type DeadLetterCounts } from '@tailrace/deadletters';
 import { formatInstant } from '@tailrace/events';
 import { topicNames } from '@tailrace/topics';
 import { defineCommand, exitCodes, type Outcome } from './command.ts';
@@ -30,7 +30,7 @@ export const deadList = defineCommand({
       context,
       async (kafka, { prefix }) => {
         const names = topicNames(prefix);
-        if (summary) return outcomeOfTally(await tallyDeadLetters(kafka, names, { filter, onProgress }));
+        if (summary) return outcomeOfTally(await countDeadLetters(kafka, names, { filter, onProgress }));
         return outcomeOfList(await newestDeadLetters(kafka, names, { filter, onProgress, limit }));
       },
       { mayTakeLong: true },
@@ -64,7 +64,7 @@ function outcomeOfList({ matched, letters }: Awaited<ReturnType<typeof newestDea
   };
 }
 
-function outcomeOfTally(tally: DeadLetterTally): Outcome {
+function outcomeOfTally(tally: DeadLetterCounts): Outcome {
   return {
     exitCode: exitCodes.done,
     text: [...tallyLines(tally), `${countOf(tally.deadLetters, 'dead letter')}.`],
@@ -72,7 +72,7 @@ function outcomeOfTally(tally: DeadLetterTally): Outcome {
   };
 }
 
-export function tallyLines({ rows }: DeadLetterTally): string[] {
+export function tallyLines({ rows }: DeadLetterCounts): string[] {
   if (rows.length === 0) return [];
   const heading = ['COUNT', 'REPLAYED', 'DESTINATION', 'REASON', 'OLDEST', 'NEWEST'];
   return table([
@@ -88,7 +88,7 @@ export function tallyLines({ rows }: DeadLetterTally): string[] {
   ]);
 }
 
-export function tallyJson({ deadLetters, replayed, rows }: DeadLetterTally) {
+export function tallyJson({ deadLetters, replayed, rows }: DeadLetterCounts) {
   return {
     deadLetters,
     replayed,

@@ -1,5 +1,5 @@
 /** `tailrace dead replay`: lets deliveries that died be tried again. */
-import { replayDeadLetters, tallyDeadLetters } from '@tailrace/deadletters';
+import { replayDeadLetters, countDeadLetters } from '@tailrace/deadletters';
 import type { Kafka } from '@tailrace/kafka';
 import { topicNames } from '@tailrace/topics';
 import { defineCommand, exitCodes, UsageError, type CommandContext, type Outcome } from './command.ts';
@@ -66,7 +66,7 @@ async function replay(
   { terminal }: CommandContext,
 ): Promise<Outcome> {
   const names = topicNames(prefix);
-  const tally = await tallyDeadLetters(kafka, names, { filter, onProgress: showReading(terminal) });
+  const tally = await countDeadLetters(kafka, names, { filter, onProgress: showReading(terminal) });
   terminal.progress('');
   const due = tally.deadLetters - tally.replayed;
   const before = tally.replayed > 0 ? ` ${countOf(tally.replayed, 'other')} had been replayed before.` : '';

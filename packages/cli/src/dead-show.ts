@@ -46,15 +46,15 @@ export const deadShow = defineCommand({
   },
 });
 
-function linesOf({ facts, record }: DeadLetter): string[] {
+function linesOf({ summary, record }: DeadLetter): string[] {
   const lastAnswer = record.headers['last-answer'];
   const headers = record.headerList.filter(([name]) => name !== 'last-answer');
   const heading = (text: string): string => styleText('bold', text);
   return [
     ...table([
-      ['died', formatInstant(facts.diedAt)],
-      ['replayed', facts.replayed ? 'yes' : 'no'],
-      ['lies at', `${facts.partition}/${facts.offset} of ${record.topic}`],
+      ['died', formatInstant(summary.diedAt)],
+      ['replayed', summary.replayed ? 'yes' : 'no'],
+      ['lies at', `${summary.partition}/${summary.offset} of ${record.topic}`],
       ['key', record.key?.toString() ?? '-'],
     ]),
     heading('headers'),
@@ -97,11 +97,11 @@ function bodyLines(body: Buffer | null): string[] {
   }
 }
 
-function jsonOf({ facts, record }: DeadLetter) {
+function jsonOf({ summary, record }: DeadLetter) {
   const headers = Object.entries(record.headers).map(([name, value]) => [name, value.toString()]);
   return {
-    ...facts,
-    diedAt: formatInstant(facts.diedAt),
+    ...summary,
+    diedAt: formatInstant(summary.diedAt),
     key: record.key?.toString(),
     headers: Object.fromEntries(headers) as Record<string, string>,
     body: record.value?.toString(),

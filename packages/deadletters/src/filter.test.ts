@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { matches, type DeadLetterFilter } from './filter.ts';
-import type { DeadLetterFacts } from './letter.ts';
+import type { DeadLetterSummary } from './dead-letter.ts';
 
-const letter: DeadLetterFacts = {
+const letter: DeadLetterSummary = {
   partition: 1,
   offset: 7,
   diedAt: 1_000,

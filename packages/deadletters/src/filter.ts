@@ -1,5 +1,5 @@
 /** Which dead letters are meant. What is left out does not narrow. */
-import type { DeadLetterFacts } from './letter.ts';
+import type { DeadLetterSummary } from './dead-letter.ts';
 
 export interface DeadLetterFilter {
   readonly destinationId?: string | undefined;
@@ -11,7 +11,7 @@ export interface DeadLetterFilter {
   readonly until?: number | undefined;
 }
 
-export function matches(filter: DeadLetterFilter, letter: DeadLetterFacts): boolean {
+export function matches(filter: DeadLetterFilter, letter: DeadLetterSummary): boolean {
   return (
     isOrAny(filter.destinationId, letter.destinationId) &&
     isOrAny(filter.reason, letter.reason) &&

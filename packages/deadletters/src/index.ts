@@ -1,13 +1,13 @@
 export type { DeadLetterFilter } from './filter.ts';
-export type { DeadLetter, DeadLetterFacts } from './letter.ts';
+export type { DeadLetter, DeadLetterSummary } from './dead-letter.ts';
 export {
   findDeadLetters,
   newestDeadLetters,
-  tallyDeadLetters,
+  countDeadLetters,
   type ListPosition,
-  type DeadLetterTally,
-  type TallyRow,
+  type DeadLetterCounts,
+  type CountRow,
 } from './list.ts';
-export { Pace } from './pace.ts';
+export { RateLimiter } from './rate-limiter.ts';
 export type { ReadOptions } from './read.ts';
 export { replayDeadLetters, type ReplayOptions, type ReplayResult } from './replay.ts';

@@ -1,12 +1,12 @@
 /** Ways to look at dead letters. Each reads all that match, and keeps no more of it than it returns. */
 import type { Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { formatPlace } from './ledger.ts';
-import type { DeadLetter, DeadLetterFacts } from './letter.ts';
+import { formatPosition } from './replayed-letters.ts';
+import type { DeadLetter, DeadLetterSummary } from './dead-letter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
 
 /** Where a list was left off. */
-export type ListPosition = Pick<DeadLetterFacts, 'diedAt' | 'partition' | 'offset'>;
+export type ListPosition = Pick<DeadLetterSummary, 'diedAt' | 'partition' | 'offset'>;
 
 /** The newest `limit` of those that match and come after `after`, newest first, and how many match at all. */
 export async function newestDeadLetters(
@@ -17,15 +17,15 @@ export async function newestDeadLetters(
     after,
     ...options
   }: ReadOptions & { readonly limit: number; readonly after?: ListPosition | undefined },
-): Promise<{ readonly matched: number; readonly letters: readonly DeadLetterFacts[] }> {
+): Promise<{ readonly matched: number; readonly letters: readonly DeadLetterSummary[] }> {
   let matched = 0;
-  let newest: DeadLetterFacts[] = [];
+  let newest: DeadLetterSummary[] = [];
   const keepNewest = (): void => {
     newest = newest.sort(newestFirst).slice(0, limit);
   };
   for await (const letters of await readDeadLetters(kafka, names, options)) {
     matched += letters.length;
-    for (const { facts } of letters) if (!after || newestFirst(facts, after) > 0) newest.push(facts);
+    for (const { summary } of letters) if (!after || newestFirst(summary, after) > 0) newest.push(summary);
     if (newest.length > 2 * limit + 1_000) keepNewest();
   }
   keepNewest();
@@ -37,7 +37,7 @@ function newestFirst(one: ListPosition, other: ListPosition): number {
   return other.diedAt - one.diedAt || one.partition - other.partition || other.offset - one.offset;
 }
 
-export interface TallyRow {
+export interface CountRow {
   readonly destinationId: string | undefined;
   readonly reason: string | undefined;
   deadLetters: number;
@@ -48,25 +48,25 @@ export interface TallyRow {
   newestAt: number;
 }
 
-export interface DeadLetterTally {
+export interface DeadLetterCounts {
   readonly deadLetters: number;
   readonly replayed: number;
   /** By destination and reason, most first. */
-  readonly rows: readonly Readonly<TallyRow>[];
+  readonly rows: readonly Readonly<CountRow>[];
   /** Where the count ended in each partition. */
   readonly ends: ReadonlyMap<number, number>;
 }
 
-export async function tallyDeadLetters(
+export async function countDeadLetters(
   kafka: Pick<Kafka, 'scan'>,
   names: TopicNames,
   options: ReadOptions = {},
-): Promise<DeadLetterTally> {
-  const rows = new Map<string, TallyRow>();
+): Promise<DeadLetterCounts> {
+  const rows = new Map<string, CountRow>();
   const reading = await readDeadLetters(kafka, names, options);
   for await (const letters of reading) {
-    for (const { facts } of letters) {
-      const { destinationId, reason, replayed, diedAt } = facts;
+    for (const { summary } of letters) {
+      const { destinationId, reason, replayed, diedAt } = summary;
       const key = JSON.stringify([destinationId, reason]);
       let row = rows.get(key);
       if (!row) {
@@ -98,8 +98,8 @@ export async function findDeadLetters(
   const found: DeadLetter[] = [];
   for await (const letters of await readDeadLetters(kafka, names, options)) {
     for (const letter of letters) {
-      const { facts } = letter;
-      if (facts.deliveryId === idOrPlace || formatPlace(facts) === idOrPlace) found.push(letter);
+      const { summary } = letter;
+      if (summary.deliveryId === idOrPlace || formatPosition(summary) === idOrPlace) found.push(letter);
     }
   }
   return found.sort((a, b) => a.record.timestamp - b.record.timestamp);

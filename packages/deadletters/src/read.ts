@@ -2,8 +2,8 @@
 import type { Kafka, Scan } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import { matches, type DeadLetterFilter } from './filter.ts';
-import { Ledger } from './ledger.ts';
-import { readDeadLetter, type DeadLetter } from './letter.ts';
+import { ReplayedLetters } from './replayed-letters.ts';
+import { readDeadLetter, type DeadLetter } from './dead-letter.ts';
 
 export interface ReadOptions {
   readonly filter?: DeadLetterFilter | undefined;
@@ -39,15 +39,15 @@ export async function readDeadLetters(
     ends: dead.ends,
     async *[Symbol.asyncIterator]() {
       try {
-        const ledger = new Ledger();
+        const replayed = new ReplayedLetters();
         for await (const records of replays) {
-          for (const record of records) ledger.enter(record);
+          for (const record of records) replayed.enter(record);
           report();
         }
         for await (const records of dead) {
           const letters = records
-            .map((record) => readDeadLetter(record, ledger.has(record)))
-            .filter((letter) => matches(filter, letter.facts));
+            .map((record) => readDeadLetter(record, replayed.has(record)))
+            .filter((letter) => matches(filter, letter.summary));
           if (letters.length > 0) yield letters;
           report();
         }

@@ -16,9 +16,9 @@ import {
   unequalPartitions,
   type TopicNames,
 } from '@tailrace/topics';
-import { formatPlace } from './ledger.ts';
-import type { DeadLetter } from './letter.ts';
-import { Pace } from './pace.ts';
+import { formatPosition } from './replayed-letters.ts';
+import type { DeadLetter } from './dead-letter.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
 
 export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
@@ -75,7 +75,7 @@ export async function replayDeadLetters(
 class Replay {
   readonly #names: TopicNames;
   readonly #options: ReplayOptions;
-  readonly #pace: Pace;
+  readonly #pace: RateLimiter;
   #lastReplayAt = performance.now();
   #replayed = 0;
   #malformed = 0;
@@ -86,7 +86,7 @@ class Replay {
   constructor(names: TopicNames, options: ReplayOptions) {
     this.#names = names;
     this.#options = options;
-    this.#pace = new Pace(options.ratePerSecond);
+    this.#pace = new RateLimiter(options.ratePerSecond);
   }
 
   get idleMs(): number {
@@ -131,8 +131,8 @@ class Replay {
   }
 
   #isToReplay(letter: DeadLetter): boolean {
-    if (letter.facts.replayed) {
-      if (this.#inDoubt.delete(formatPlace(letter.record))) this.#replayed += 1;
+    if (letter.summary.replayed) {
+      if (this.#inDoubt.delete(formatPosition(letter.record))) this.#replayed += 1;
       return false;
     }
     if (typeof decodeDelivery(letter.record) === 'string') {
@@ -151,9 +151,9 @@ class Replay {
       return;
     }
     this.#pace.spend(portion.length);
-    for (const { record } of portion) this.#inDoubt.add(formatPlace(record));
+    for (const { record } of portion) this.#inDoubt.add(formatPosition(record));
     await publisher.publish(portion.map((letter) => replayOf(letter, this.#names.deliveriesReplay)));
-    for (const { record } of portion) this.#inDoubt.delete(formatPlace(record));
+    for (const { record } of portion) this.#inDoubt.delete(formatPosition(record));
     this.#replayed += portion.length;
     this.#lastReplayAt = performance.now();
     onReplayed?.(this.#replayed);
@@ -164,7 +164,7 @@ class Replay {
 function replayOf({ record }: DeadLetter, topic: string): ExclusiveRecord {
   const { partition, key, value, headerList } = record;
   const kept = headerList.filter(([name]) => !progressHeaders.has(name));
-  const headers = [...kept, ['attempt', '0'], [replayedFromHeader, formatPlace(record)]] as const;
+  const headers = [...kept, ['attempt', '0'], [replayedFromHeader, formatPosition(record)]] as const;
   return { topic, partition, key, value, headers };
 }
 

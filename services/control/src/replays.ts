@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import {
   replayDeadLetters,
-  tallyDeadLetters,
+  countDeadLetters,
   type DeadLetterFilter,
-  type DeadLetterTally,
+  type DeadLetterCounts,
 } from '@tailrace/deadletters';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
@@ -30,7 +30,7 @@ export interface Replay extends ReplayOrder {
   readonly startedAt: number;
   readonly endedAt?: number;
   /** What it found, once it has counted. */
-  readonly tally?: DeadLetterTally;
+  readonly tally?: DeadLetterCounts;
   readonly replayed: number;
   /** Records that are no deliveries, and cannot be replayed. */
   readonly malformed: number;
@@ -73,7 +73,7 @@ export function createReplays({ kafka, names, log, signal }: ReplaysDependencies
 
   const run = async (entry: Running): Promise<Partial<Replay> & Pick<Replay, 'state'>> => {
     const { filter, ratePerSecond, dryRun } = entry.replay;
-    const tally = await tallyDeadLetters(kafka, names, { filter });
+    const tally = await countDeadLetters(kafka, names, { filter });
     const { aborted } = entry.interruption.signal;
     update(entry, { tally });
     if (dryRun || aborted) return { state: aborted ? 'interrupted' : 'done' };

@@ -2,10 +2,10 @@
 import {
   findDeadLetters,
   newestDeadLetters,
-  tallyDeadLetters,
+  countDeadLetters,
   type DeadLetter,
-  type DeadLetterFacts,
-  type DeadLetterTally,
+  type DeadLetterSummary,
+  type DeadLetterCounts,
   type ListPosition,
 } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
@@ -113,7 +113,7 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
       },
     },
     async ({ query }) => {
-      const tally = await tallyDeadLetters(kafka, names, { filter: filterOf(query) });
+      const tally = await countDeadLetters(kafka, names, { filter: filterOf(query) });
       return { deadLetters: tally.deadLetters, replayed: tally.replayed, items: showRows(tally) };
     },
   );
@@ -160,16 +160,16 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
   );
 };
 
-function showFacts({ partition, offset, diedAt, ...facts }: DeadLetterFacts) {
+function showFacts({ partition, offset, diedAt, ...facts }: DeadLetterSummary) {
   return { ref: `${partition}-${offset}`, diedAt: formatInstant(diedAt), ...facts };
 }
 
-function showLetter({ facts, record }: DeadLetter, role: Role | undefined) {
+function showLetter({ summary, record }: DeadLetter, role: Role | undefined) {
   const { 'last-answer': lastAnswer, 'event-name': event } = record.headers;
   const key = record.key?.toString();
   return {
-    ...showFacts(facts),
-    ...(key !== undefined && { userKey: key.slice((facts.destinationId?.length ?? -1) + 1) }),
+    ...showFacts(summary),
+    ...(key !== undefined && { userKey: key.slice((summary.destinationId?.length ?? -1) + 1) }),
     ...(event && { event: event.toString() }),
     ...(lastAnswer && { lastAnswer: parseAnswer(lastAnswer.toString()) }),
     ...showBody(record.value, role),
@@ -185,7 +185,7 @@ function parseAnswer(text: string): unknown {
   }
 }
 
-export function showRows({ rows }: DeadLetterTally) {
+export function showRows({ rows }: DeadLetterCounts) {
   return rows.map(({ oldestAt, newestAt, ...row }) => ({
     ...row,
     oldestAt: formatInstant(oldestAt),

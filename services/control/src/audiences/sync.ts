@@ -14,7 +14,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
-import { Pace } from '@tailrace/deadletters';
+import { RateLimiter } from '@tailrace/deadletters';
 import { isTailraceError } from '@tailrace/errors';
 import type {
   ExclusivePublisher,
@@ -103,7 +103,7 @@ type PassEnd = 'done' | 'stopped' | 'refused';
 class RunningSync {
   readonly #deps: SyncDependencies;
   readonly #options: SyncOptions;
-  readonly #pace: Pace;
+  readonly #pace: RateLimiter;
   /** The latest sync when this one began. */
   readonly #before: string | undefined;
   /** By partition of `audiences`: the offset to read from. */
@@ -115,7 +115,7 @@ class RunningSync {
   constructor(deps: SyncDependencies, options: SyncOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#pace = new Pace(options.ratePerSecond);
+    this.#pace = new RateLimiter(options.ratePerSecond);
     this.audience = options.audience;
     this.#before = deps.view.get(options.audience)?.sync.id;
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { Pace } from './pace.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 test('the first is let through at once, and each next after its share of a second', () => {
   let now = 5_000;
-  const pace = new Pace(10, () => now);
+  const pace = new RateLimiter(10, () => now);
   assert.equal(pace.waitMs, 0);
   pace.spend(5);
   assert.equal(pace.waitMs, 500);
@@ -17,7 +17,7 @@ test('the first is let through at once, and each next after its share of a secon
 
 test('time that was lost is not made up for', () => {
   let now = 0;
-  const pace = new Pace(10, () => now);
+  const pace = new RateLimiter(10, () => now);
   pace.spend(1);
   now += 60_000;
   pace.spend(1);
@@ -29,7 +29,7 @@ test('whatever happens in between, no span of time sees more than the rate, and 
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_000 }), fc.array(portion, { minLength: 1 }), (rate, portions) => {
       let now = 0;
-      const pace = new Pace(rate, () => now);
+      const pace = new RateLimiter(rate, () => now);
       const spent: { at: number; count: number }[] = [];
       for (const { count, delayMs } of portions) {
         now += delayMs;

@@ -2,7 +2,7 @@
 import type { ConsumedRecord } from '@tailrace/kafka';
 
 /** Where it lies and what its headers say. Of what somebody else wrote to `deliveries`, any may be missing. */
-export interface DeadLetterFacts {
+export interface DeadLetterSummary {
   readonly partition: number;
   readonly offset: number;
   /** When it became a dead letter, in milliseconds since the epoch. */
@@ -21,7 +21,7 @@ export interface DeadLetterFacts {
 
 /** Facts alone may be kept; a record is a slice of all that was fetched with it, and keeps that in memory. */
 export interface DeadLetter {
-  readonly facts: DeadLetterFacts;
+  readonly summary: DeadLetterSummary;
   readonly record: ConsumedRecord;
 }
 
@@ -29,7 +29,7 @@ export function readDeadLetter(record: ConsumedRecord, replayed: boolean): DeadL
   const { partition, offset, timestamp } = record;
   const header = (name: string): string | undefined => record.headers[name]?.toString();
   const attempts = Number(header('attempt'));
-  const facts = {
+  const summary = {
     partition,
     offset,
     diedAt: timestamp,
@@ -42,5 +42,5 @@ export function readDeadLetter(record: ConsumedRecord, replayed: boolean): DeadL
     type: header('type'),
     attempts: Number.isNaN(attempts) ? 0 : attempts,
   };
-  return { facts, record };
+  return { summary, record };
 }

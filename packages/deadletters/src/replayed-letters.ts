@@ -11,7 +11,7 @@ import { crc32 } from 'node:zlib';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { replayedFromHeader } from '@tailrace/topics';
 
-export interface Place {
+export interface RecordPosition {
   readonly partition: number;
   readonly offset: number;
 }
@@ -19,12 +19,12 @@ export interface Place {
 const blockLength = 1_024;
 const unused = 0;
 
-export class Ledger {
+export class ReplayedLetters {
   readonly #blocks = new Map<string, Uint32Array>();
 
   /** Takes note of a record of `deliveries.replay`. */
   enter({ headers }: Pick<ConsumedRecord, 'headers'>): void {
-    const place = parsePlace(headers[replayedFromHeader]?.toString());
+    const place = parsePosition(headers[replayedFromHeader]?.toString());
     if (!place) return;
     const key = blockKey(place);
     let block = this.#blocks.get(key);
@@ -33,22 +33,22 @@ export class Ledger {
   }
 
   /** Whether this record of `deliveries.dead` has been replayed. */
-  has(record: Place & Pick<ConsumedRecord, 'headers'>): boolean {
+  has(record: RecordPosition & Pick<ConsumedRecord, 'headers'>): boolean {
     const found = this.#blocks.get(blockKey(record))?.[record.offset % blockLength] ?? unused;
     return found !== unused && found === fingerprint(record.headers['delivery-id']);
   }
 }
 
-export function formatPlace({ partition, offset }: Place): string {
+export function formatPosition({ partition, offset }: RecordPosition): string {
   return `${partition}/${offset}`;
 }
 
-export function parsePlace(text = ''): Place | undefined {
+export function parsePosition(text = ''): RecordPosition | undefined {
   const match = /^(\d{1,9})\/(\d{1,15})$/.exec(text);
   return match ? { partition: Number(match[1]), offset: Number(match[2]) } : undefined;
 }
 
-function blockKey({ partition, offset }: Place): string {
+function blockKey({ partition, offset }: RecordPosition): string {
   return `${partition}/${Math.floor(offset / blockLength)}`;
 }
 

@@ -2,7 +2,7 @@
  * Spreads work evenly, at a rate. It never makes up for time that was lost: a rate is set for the sake of who
  * receives the work, and after a pause a burst would break it.
  */
-export class Pace {
+export class RateLimiter {
   readonly #perSecond: number;
   readonly #now: () => number;
   #nextAt = -Infinity;
