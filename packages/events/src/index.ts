@@ -8,7 +8,6 @@ export {
   maxEventBytes,
 } from './limits.ts';
 export { formatInstant, isInstant, parseInstant } from './instant.ts';
-export { isSelected } from './integrations.ts';
 export { deliveryId, recordMessageId } from './name-based-id.ts';
 export { producerSchema } from './producer-schema.ts';
 export {

@@ -1,7 +1,6 @@
 /** Calls in which a number keeps its text, at every place where a number can be. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isSelected } from './integrations.ts';
 import { readCall, type ReadResult } from './read-call.ts';
 import { parseJson } from './read-json.ts';
 import type { JsonObject, TailraceEvent } from './schema.ts';
@@ -77,14 +76,6 @@ test('as context.traits it gives an identify call no traits', () => {
   const reading = readCall(call, { type: 'identify', receivedAt, fallbackMessageId: () => 'm' });
   assert.ok(reading.ok && reading.event.traits === undefined);
   assert.match(webhookBody(reading.event), /"context":\{"traits":1\.0\},"traits":\{\}/);
-});
-
-test('as an entry of integrations it selects nothing and deselects nothing, as any number', () => {
-  for (const number of ['1', '1.0', '0.0', '1e400']) {
-    const own = parseJson(`{"Webhooks":${number}}`) as JsonObject;
-    const withAll = parseJson(`{"All":false,"Webhooks":${number}}`) as JsonObject;
-    assert.deepEqual([isSelected('Webhooks', own), isSelected('Webhooks', withAll)], [true, false], number);
-  }
 });
 
 test('in the context of a batch it comes into the context of each call', () => {

@@ -1,11 +1,12 @@
 /**
- * What happened to an event. Of one that was routed, the history knows. Any other is looked for in the topics: among the
- * rejected, which say why, and in `events`, whose call together with the configuration says why it went nowhere.
+ * Explains why an event has no deliveries in the history. Searches `events.rejected` for its rejection and `events` for its
+ * call; the call and the current configuration show whether and where it would be routed.
  */
-import type { ConfigView, Source } from '@tailrace/config';
+import type { ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import { isSelected, parseJson, wholeDigits, type JsonObject } from '@tailrace/events';
+import { parseJson, readCall, recordMessageId, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
+import { lookUpSource, routeEvent, sourceReference, type RoutableEvent } from '@tailrace/routing';
 import type { TopicNames } from '@tailrace/topics';
 
 export type EventOutcome = 'rejected' | 'filtered' | 'no-destination' | 'not-routed' | 'unknown';
@@ -13,13 +14,15 @@ export type EventOutcome = 'rejected' | 'filtered' | 'no-destination' | 'not-rou
 export interface Rejected {
   readonly code: string;
   readonly message: string;
+  /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** The call as it lies in `events`. */
+/** The call as it is in `events`. */
 export interface Accepted {
   readonly partition: number;
   readonly offset: number;
+  /** Milliseconds since the epoch. */
   readonly at: number;
   readonly sourceId: string | undefined;
   readonly type: string | undefined;
@@ -28,19 +31,19 @@ export interface Accepted {
 
 export interface Explanation {
   readonly outcome: EventOutcome;
-  /** In a sentence or two. */
+  /** One or two sentences. */
   readonly explanation: string;
   readonly rejections: readonly Rejected[];
   readonly accepted: Accepted | undefined;
-  /** Whether the topics were read from `since` to their ends; else the time was over first. */
+  /** Whether the topics were read from `since` to their ends; false where the search timed out. */
   readonly searchedAll: boolean;
 }
 
 export interface Explainer {
   /**
-   * Explains why there are no deliveries of an event, from what came since a time.
+   * Explains why an event has no deliveries, from the records written since a time.
    *
-   * @throws TailraceError `overloaded` where many ask at once; `kafka-unavailable`
+   * @throws TailraceError `too-many-at-once` while the maximum number of searches is running; `kafka-unavailable`
    */
   explain(eventId: string, since: number): Promise<Explanation>;
 }
@@ -49,41 +52,41 @@ export interface ExplainerDependencies {
   readonly kafka: Pick<Kafka, 'scan'>;
   readonly names: Pick<TopicNames, 'events' | 'eventsRejected'>;
   readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey' | 'destinationsOf'>;
-  /** Ends searches. */
+  /** Ends running searches. */
   readonly signal: AbortSignal;
 }
 
-/** Each reads topics from end to end. */
-const mostAtOnce = 2;
-const searchForMs = 20_000;
-const enough = 20;
+/** Each search reads two topics to their ends. */
+const maxSearches = 2;
+const searchTimeoutMs = 20_000;
+const maxRecords = 20;
 
 export function createExplainer({ kafka, names, config, signal }: ExplainerDependencies): Explainer {
-  let searching = 0;
+  let searches = 0;
 
   const search = async (eventId: string, since: number) => {
-    const timeout = AbortSignal.any([signal, AbortSignal.timeout(searchForMs)]);
-    const ofEvent = recordsOf(eventId);
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(searchTimeoutMs)]);
+    const mayBeOfEvent = recordsOf(eventId);
     const [rejected, accepted] = await Promise.all(
-      [names.eventsRejected, names.events].map((topic) => find(kafka, topic, since, timeout, ofEvent)),
+      [names.eventsRejected, names.events].map((topic) => find(kafka, topic, since, timeout, mayBeOfEvent)),
     );
     return { rejected: rejected ?? [], accepted: accepted?.[0], searchedAll: !timeout.aborted };
   };
 
   return {
     async explain(eventId, since) {
-      if (searching >= mostAtOnce) {
+      if (searches >= maxSearches) {
         throw new TailraceError(
           'too-many-at-once',
-          'Events are being looked for in the topics already, as many at a time as may be. Ask again in some seconds.',
+          `${maxSearches} searches for events are running, which is the maximum. Send the request again in a few seconds.`,
         );
       }
-      searching += 1;
+      searches += 1;
       try {
         const { rejected, accepted, searchedAll } = await search(eventId, since);
-        return { ...judge(config, rejected, accepted), searchedAll };
+        return { ...explainRecords(config, rejected, accepted), searchedAll };
       } finally {
-        searching -= 1;
+        searches -= 1;
       }
     },
   };
@@ -103,7 +106,7 @@ async function find(
   try {
     for await (const records of scan) {
       for (const record of records) if (isWanted(record)) found.push(detach(record));
-      if (signal.aborted || found.length >= enough) break;
+      if (signal.aborted || found.length >= maxRecords) break;
     }
   } finally {
     signal.removeEventListener('abort', close);
@@ -111,7 +114,7 @@ async function find(
   return found;
 }
 
-/** With bytes of its own: those it came with are a slice of all that was fetched with it. */
+/** Copies the bytes of a record, which are a slice of the whole fetch response and would keep it in memory. */
 function detach(record: ConsumedRecord): ConsumedRecord {
   const { value, headers } = record;
   return {
@@ -121,18 +124,18 @@ function detach(record: ConsumedRecord): ConsumedRecord {
   };
 }
 
-/** Only of records that have the id somewhere in their bytes, more is read than that. */
+/** Parses only the records whose bytes contain the id. */
 function recordsOf(eventId: string): (record: ConsumedRecord) => boolean {
   const written = Buffer.from(JSON.stringify(eventId).slice(1, -1));
   return ({ value }) => {
     if (value?.includes(written) !== true) return false;
     const call = parse(value);
-    // What is in another format than JSON has the id among its bytes, and that is all that can be told.
+    // A value in another format than JSON cannot be parsed here; the id among its bytes has to be enough.
     return call === undefined || textOrDigits(call['messageId']) === eventId;
   };
 }
 
-function judge(
+function explainRecords(
   config: ExplainerDependencies['config'],
   rejectedRecords: readonly ConsumedRecord[],
   record: ConsumedRecord | undefined,
@@ -143,12 +146,17 @@ function judge(
     at: timestamp,
   }));
   const call = record && (parse(record.value) ?? {});
-  const source = record && sourceOf(config, record, call);
+  const reference = record && sourceReference(record.headers, call);
+  const lookup = reference && lookUpSource(reference, config);
+  const source = lookup?.outcome === 'enabled' ? lookup.source : undefined;
   const accepted = record && {
     partition: record.partition,
     offset: record.offset,
     at: record.timestamp,
-    sourceId: source?.id ?? record.headers['source-id']?.toString(),
+    sourceId:
+      lookup === undefined || lookup.outcome === 'unknown'
+        ? record.headers['source-id']?.toString()
+        : lookup.source.id,
     type: textOr(call?.['type']),
     event: textOrDigits(call?.['event']),
   };
@@ -161,57 +169,50 @@ function judge(
 
   const [rejection] = rejections;
   if (rejection) return answer('rejected', rejection.message);
-  if (!record || !call) {
+  if (!record) {
     return answer(
       'unknown',
-      'It is neither among the deliveries, nor among the rejected records, nor in events.',
+      'The event has no deliveries in the history and is neither in events.rejected nor in events.',
     );
   }
-  if (source?.enabled !== true) {
-    return answer('not-routed', 'It is in events; there is no enabled source now that it could be from.');
+  if (!source) {
+    return answer('not-routed', 'The event is in events, but its source is disabled or does not exist.');
   }
-  const destinations = config.destinationsOf(source.id);
-  if (destinations.length === 0) {
-    return answer('no-destination', `No enabled destination is connected to the source ${source.id}.`);
+  const event = routableEvent(call, record);
+  const routing = routeEvent(event, source, config.destinationsOf(source.id));
+  switch (routing.outcome) {
+    case 'no-destination':
+      return answer('no-destination', `No enabled destination is connected to the source ${source.id}.`);
+    case 'filtered':
+      return answer(
+        'filtered',
+        routing.blocked
+          ? `The source ${source.id} blocks the event ${event.event ?? ''}.`
+          : 'The integrations of the call turn off all destinations of its source.',
+      );
+    case 'routed':
+      return answer(
+        'not-routed',
+        'The event is in events, and the current configuration routes it. Either the router has not read it yet, or the ' +
+          'configuration was different when it did, or its deliveries are older than the history.',
+      );
   }
-  if (call['type'] === 'track' && isBlocked(source, textOrDigits(call['event']))) {
-    return answer(
-      'filtered',
-      `The source ${source.id} blocks the event ${textOrDigits(call['event']) ?? ''}.`,
-    );
-  }
-  const integrations = call['integrations'] as JsonObject | undefined;
-  if (!destinations.some(({ type }) => isSelected(type, integrations ?? {}))) {
-    return answer('filtered', 'The integrations of the call turn off all destinations of its source.');
-  }
-  return answer(
-    'not-routed',
-    'It is in events, and as the configuration is now it would be delivered: the router has not got to it yet, or the ' +
-      'configuration was another when it did, or its deliveries are older than the history goes back.',
-  );
 }
 
-function sourceOf(
-  config: ExplainerDependencies['config'],
-  { headers }: ConsumedRecord,
-  call: JsonObject | undefined,
-): Source | undefined {
-  // As the router does it: what is empty names nothing.
-  const id = headers['source-id']?.toString();
-  if (id) return config.source(id);
-  const writeKey = [headers['write-key']?.toString(), textOr(call?.['writeKey'])].find(Boolean);
-  return writeKey === undefined ? undefined : config.sourceByWriteKey(writeKey);
-}
-
-function isBlocked({ schema }: Source, event: string | undefined): boolean {
-  return event !== undefined && schema?.track?.blocked.includes(event) === true;
+/** The event as the router reads it; without fields where its value is not a valid call in JSON. */
+function routableEvent(call: unknown, record: ConsumedRecord): RoutableEvent {
+  const reading = readCall(call, {
+    ...{ enriched: true, receivedAt: 0 },
+    fallbackMessageId: () => recordMessageId(record),
+  });
+  return reading.ok ? reading.event : {};
 }
 
 function textOr(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** An id or a name, which a direct producer may have written as a number. */
+/** An id or a name; a direct producer may have written it as a number. */
 function textOrDigits(value: unknown): string | undefined {
   return textOr(value) ?? wholeDigits(value);
 }

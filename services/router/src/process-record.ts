@@ -7,7 +7,7 @@
  * is, for the first answer of the registry; the later records of its key wait with it, and no others. Where the registry
  * does not give the schema, the record waits in a topic of its own (waiting.ts).
  */
-import type { ConfigView, Source } from '@tailrace/config';
+import type { ConfigView, Destination, Source } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import {
   deliveryId,
@@ -20,15 +20,15 @@ import {
 } from '@tailrace/events';
 import { type OutgoingRecord, type Publisher, type RecordHeader, type TrackedRecord } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
+import { lookUpSource, routeEvent, type SourceReference } from '@tailrace/routing';
 import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
 import type { Log } from '@tailrace/service';
 import { acceptedAt } from './accepted-at.ts';
 import type { Dedupe } from './dedupe.ts';
 import { limitRefreshes } from './freshness.ts';
 import type { RouterObserver } from './observe.ts';
-import { isTooLarge, readRecord, type SourceReference } from './read-record.ts';
+import { isTooLarge, readRecord } from './read-record.ts';
 import { rejectedRecord, rejectedStub, type Rejection } from './rejected.ts';
-import { isBlocked, route } from '@tailrace/routing';
 import { createTurns } from './turns.ts';
 import { trackedRecord } from './tracked-record.ts';
 import type { UsageCounter } from './usage.ts';
@@ -130,9 +130,9 @@ export function createRouter(deps: RouterDependencies): Router {
     return { outcome: 'waits', until };
   };
 
-  const enabledSource = ({ by, value }: SourceReference): Source | undefined => {
-    const source = by === 'id' ? config.source(value) : config.sourceByWriteKey(value);
-    return source?.enabled === true ? source : undefined;
+  const enabledSource = (reference: SourceReference): Source | undefined => {
+    const lookup = lookUpSource(reference, config);
+    return lookup.outcome === 'enabled' ? lookup.source : undefined;
   };
 
   const routeCall = (record: TrackedRecord, call: unknown, source: Source): void => {
@@ -152,24 +152,22 @@ export function createRouter(deps: RouterDependencies): Router {
       return;
     }
     observer.accepted(source.id, event.type);
-    usage.count(source.id, event, isBlocked(event, source));
-    void finish(record, publishDeliveries(record, event, source));
+    const routing = routeEvent(event, source, config.destinationsOf(source.id));
+    usage.count(source.id, event, routing.blocked);
+    for (const { reason } of routing.filtered) observer.filtered(reason);
+    void finish(record, publishDeliveries(record, event, source, routing.routed));
   };
 
   const publishDeliveries = (
     record: TrackedRecord,
     event: TailraceEvent,
     source: Source,
+    destinations: readonly Destination[],
   ): readonly Promise<void>[] => {
-    const routings = route(event, source, config.destinationsOf(source.id));
-    for (const routing of routings) {
-      if (routing.outcome === 'filtered') observer.filtered(routing.reason);
-    }
-    const routed = routings.filter(({ outcome }) => outcome === 'routed');
-    if (routed.length === 0) return [];
+    if (destinations.length === 0) return [];
     const body = Buffer.from(webhookBody(event));
     const accepted = acceptedAt(Date.parse(event.receivedAt), record.timestamp, Date.now());
-    return routed.map(({ destination: { id } }) =>
+    return destinations.map(({ id }) =>
       publisher.publish(deliveryRecord(record, event, source, id, body, accepted)).then(() => {
         observer.created(id);
       }),

@@ -3,13 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { callBytes, maxEventBytes, parseJson } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { magicByte, type FrameReader } from '@tailrace/registry';
+import { sourceReference, type SourceReference } from '@tailrace/routing';
 import type { Rejection } from './rejected.ts';
-
-/** How a record says which source it is from. */
-export interface SourceReference {
-  readonly by: 'id' | 'write-key';
-  readonly value: string;
-}
 
 export type RecordReading =
   | { readonly outcome: 'read'; readonly source: SourceReference; readonly call: unknown }
@@ -48,7 +43,7 @@ export function isTooLarge({ value }: Pick<ConsumedRecord, 'value'>): boolean {
 }
 
 function withSource(headers: ConsumedRecord['headers'], call: unknown): RecordReading {
-  const source = sourceOf(headers, call);
+  const source = sourceReference(headers, call);
   if (!source) {
     return rejection(
       'unknown-source',
@@ -56,22 +51,6 @@ function withSource(headers: ConsumedRecord['headers'], call: unknown): RecordRe
     );
   }
   return { outcome: 'read', source, call };
-}
-
-/**
- * What ingest and careful producers set comes first; the field is for those who can set no headers. A header that is
- * empty or null names nothing, so the next of them decides.
- */
-function sourceOf(headers: ConsumedRecord['headers'], call: unknown): SourceReference | undefined {
-  const id = textOf(headers['source-id']);
-  if (id !== undefined) return { by: 'id', value: id };
-  const field = (call as { writeKey?: unknown } | null)?.writeKey;
-  const writeKey = textOf(headers['write-key']) ?? field;
-  return typeof writeKey === 'string' && writeKey !== '' ? { by: 'write-key', value: writeKey } : undefined;
-}
-
-function textOf(header: Buffer | undefined): string | undefined {
-  return header === undefined || header.length === 0 ? undefined : header.toString();
 }
 
 function parse(value: Buffer): unknown {

@@ -12,10 +12,11 @@ import type { ConfigView } from '@tailrace/config';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, Kafka, NewPartition } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
+import { lookUpSource } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
 import type { Dedupe, DedupeWindow } from './dedupe.ts';
-import { readRecord, type SourceReference } from './read-record.ts';
+import { readRecord } from './read-record.ts';
 
 export interface RebuildDependencies {
   readonly kafka: Pick<Kafka, 'scan' | 'offsetsAt'>;
@@ -186,9 +187,6 @@ function createRememberer({ config, frames, dedupe }: RebuildDependencies) {
   let deadline: number | undefined;
   let skipped = 0;
 
-  const sourceIdOf = ({ by, value }: SourceReference): string | undefined =>
-    (by === 'id' ? config.source(value) : config.sourceByWriteKey(value))?.id;
-
   const ask = async (schemaId: number): Promise<void> => {
     deadline ??= performance.now() + schemaPatienceMs;
     while (!(await frames.ask(schemaId)) && performance.now() < deadline) await pause(schemaPauseMs);
@@ -210,11 +208,11 @@ function createRememberer({ config, frames, dedupe }: RebuildDependencies) {
       if (reading.outcome === 'needs-schema') skipped += 1;
     }
     if (reading.outcome !== 'read') return false;
-    const id = sourceIdOf(reading.source);
+    const lookup = lookUpSource(reading.source, config);
     const call = readCall(reading.call, { enriched: true, receivedAt: 0, fallbackMessageId: () => '' });
     // Without a messageId of its own a record has one from its place, which no other has.
-    if (id === undefined || !call.ok || call.event.messageId === '') return false;
-    dedupe.isRepeat(partition, offset, id, call.event.messageId);
+    if (lookup.outcome === 'unknown' || !call.ok || call.event.messageId === '') return false;
+    dedupe.isRepeat(partition, offset, lookup.source.id, call.event.messageId);
     return true;
   };
 
