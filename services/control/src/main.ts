@@ -5,13 +5,13 @@ import { connectKafka } from '@tailrace/kafka';
 import { countUnreadable, listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { openAudiences } from './audiences/index.ts';
-import { audit } from './audit.ts';
+import { audit } from './http/audit.ts';
 import { settings } from './settings.ts';
 import { openDeletions } from './deletions/index.ts';
 import { openHistory } from './history/index.ts';
-import { watchHistory } from './observe.ts';
-import { openRecalls } from './recalls.ts';
-import { closeServer, createServer } from './server.ts';
+import { watchHistory } from './metrics.ts';
+import { openRecalls } from './replays/recalls.ts';
+import { closeServer, createServer } from './http/server.ts';
 
 await runService({ name: 'control', env: process.env, settings }, async (service) => {
   const { settings, log, metrics, signal } = service;

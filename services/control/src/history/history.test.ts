@@ -8,9 +8,9 @@ import { isTailraceError } from '@tailrace/errors';
 import { readBack, type ConsumedRecord, type OutgoingRecord, type TailOptions } from '@tailrace/kafka';
 import { encodeDelivery, topicNames, type AttemptRecord, type Delivery } from '@tailrace/topics';
 import fc from 'fast-check';
-import type { DeliveryFilter } from './deliveries.ts';
+import type { DeliveryFilter } from './store/deliveries.ts';
 import { openHistory, type History } from './history.ts';
-import type { HistoryLimits } from './retention.ts';
+import type { HistoryLimits } from './store/retention.ts';
 
 const names = topicNames('t.');
 const topics = [

@@ -10,14 +10,14 @@ import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, Tail, TailPosition } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord, TopicNames } from '@tailrace/topics';
-import { deliveryQueries, type DeliveryQueries } from './deliveries.ts';
-import { factReader } from './facts.ts';
-import { outcomesOf, type EventOutcomes } from './outcomes.ts';
-import { createRetention, type HistoryLimits, type Retention } from './retention.ts';
-import { statisticsQueries, type Statistics } from './statistics.ts';
-import { deleteStore, historyUnavailable, openStore, storeFailure, type Store } from './store.ts';
-import { usageQueries, type UsageQueries } from './usage.ts';
-import { createWriter, readOffsets, type Writer } from './write.ts';
+import { deliveryQueries, type DeliveryQueries } from './store/deliveries.ts';
+import { factReader } from './store/facts.ts';
+import { outcomesOf, type EventOutcomes } from './store/outcomes.ts';
+import { createRetention, type HistoryLimits, type Retention } from './store/retention.ts';
+import { statisticsQueries, type Statistics } from './store/statistics.ts';
+import { deleteStore, historyUnavailable, openStore, storeFailure, type Store } from './store/store.ts';
+import { usageQueries, type UsageQueries } from './store/usage.ts';
+import { createWriter, readOffsets, type Writer } from './store/write.ts';
 
 export interface HistoryOptions {
   readonly kafka: Pick<Kafka, 'tail' | 'clusterId' | 'listTopics'>;

@@ -3,10 +3,10 @@ import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
-import { addCounts, noCounts, percentile, type Counts } from '../history/index.ts';
-import { periodOf, periodParameters } from '../moment.ts';
-import type { Routes } from '../server.ts';
-import { attemptSchema, showAttempt } from './deliveries.ts';
+import { addCounts, noCounts, percentile, type Counts } from './index.ts';
+import { periodOf, periodParameters } from '../http/moment.ts';
+import type { Routes } from '../http/routes.ts';
+import { attemptSchema, showAttempt } from './delivery-routes.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -2,8 +2,8 @@
 import { webhooksSettingsSchema } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { pageInOrder, pageOf, pageParameters } from '../page.ts';
-import type { Routes } from '../server.ts';
+import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
+import type { Routes } from '../http/routes.ts';
 
 const entrySchema = Type.Object({
   type: Type.String({ description: 'the `type` of such destinations' }),

@@ -15,7 +15,7 @@ import {
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ControlDeps } from './deps.ts';
+import type { ControlDeps } from '../http/routes.ts';
 
 export interface EntryName {
   readonly kind: EntryKind;

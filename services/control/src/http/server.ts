@@ -5,53 +5,28 @@ import swaggerUi from '@fastify/swagger-ui';
 import { TailraceError } from '@tailrace/errors';
 import { buckets } from '@tailrace/service';
 import { Ajv } from 'ajv';
-import fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyTypeProvider,
-  type RawServerDefault,
-  type RawRequestDefaultExpression,
-  type RawReplyDefaultExpression,
-  type FastifyBaseLogger,
-} from 'fastify';
-import type { Static, TSchema } from 'typebox';
-import { attemptRoutes } from './api/attempts.ts';
-import { audienceRoutes } from './api/audiences.ts';
-import { catalogRoutes } from './api/catalog.ts';
-import { deadLetterRoutes } from './api/dead-letters.ts';
-import { deletionRoutes } from './api/deletions.ts';
-import { deliveryRoutes } from './api/deliveries.ts';
-import { destinationRoutes } from './api/destinations.ts';
-import { eventRoutes } from './api/events.ts';
-import { recallRoutes } from './api/recalls.ts';
-import { replayRoutes } from './api/replays.ts';
-import { sourceRoutes } from './api/sources.ts';
-import { statisticsRoutes } from './api/statistics.ts';
-import { testEventRoutes } from './api/test-event.ts';
-import { usageRoutes } from './api/usage.ts';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { TSchema } from 'typebox';
+import { attemptRoutes } from '../history/attempt-routes.ts';
+import { audienceRoutes } from '../audiences/routes.ts';
+import { catalogRoutes } from '../configuration/catalog-routes.ts';
+import { deadLetterRoutes } from '../replays/dead-letter-routes.ts';
+import { deletionRoutes } from '../deletions/routes.ts';
+import { deliveryRoutes } from '../history/delivery-routes.ts';
+import { destinationRoutes } from '../configuration/destination-routes.ts';
+import { eventRoutes } from '../history/event-routes.ts';
+import { recallRoutes } from '../replays/recall-routes.ts';
+import { replayRoutes } from '../replays/replay-routes.ts';
+import { sourceRoutes } from '../configuration/source-routes.ts';
+import { statisticsRoutes } from '../history/statistics-routes.ts';
+import { testEventRoutes } from '../configuration/test-event-routes.ts';
+import { usageRoutes } from '../history/usage-routes.ts';
 import { writeAudit } from './audit.ts';
 import { createAuthentication } from './auth.ts';
-import type { ControlDeps } from './deps.ts';
-import { failureOf, invalidRequest } from './failure.ts';
+import { failureOf, invalidRequest } from './errors.ts';
 import { checkedByHandler, describeErrors, document, errorSchema } from './openapi.ts';
 import { createPaths } from './paths.ts';
-
-/** The types of a request follow from the schemas of its route. */
-interface SchemaTypes extends FastifyTypeProvider {
-  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
-  serializer: unknown;
-}
-
-export type Api = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  SchemaTypes
->;
-
-/** Adds the routes of one area; paths are below `/v1`. */
-export type Routes = (app: Api, deps: ControlDeps) => void;
+import type { ControlDeps, Routes, SchemaTypes } from './routes.ts';
 
 const areas: readonly Routes[] = [
   catalogRoutes,

@@ -1,11 +1,11 @@
 /** Audiences: upload a membership, look how far its sync is, delete it. */
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import type { Audience, AudienceSync, MembershipFormat } from '../audiences/index.ts';
-import { maxNameLength } from '../audiences/index.ts';
-import { readUpload } from '../audiences/upload-stream.ts';
-import { pageInOrder, pageOf, pageParameters } from '../page.ts';
-import type { Api, Routes } from '../server.ts';
+import type { Audience, AudienceSync, MembershipFormat } from './index.ts';
+import { maxNameLength } from './index.ts';
+import { readUpload } from './upload-stream.ts';
+import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
+import type { Api, Routes } from '../http/routes.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC with milliseconds' });

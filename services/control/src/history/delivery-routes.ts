@@ -3,16 +3,11 @@ import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import { decodeDelivery } from '@tailrace/topics';
 import Type from 'typebox';
-import { recordAt, showBody } from '../body.ts';
-import {
-  deliveryStatuses,
-  type AttemptRow,
-  type CountedDelivery,
-  type DeliveryPosition,
-} from '../history/index.ts';
-import { periodOf, periodParameters } from '../moment.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../page.ts';
-import type { Routes } from '../server.ts';
+import { recordAt, showBody } from '../http/body.ts';
+import { deliveryStatuses, type AttemptRow, type CountedDelivery, type DeliveryPosition } from './index.ts';
+import { periodOf, periodParameters } from '../http/moment.ts';
+import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import type { Routes } from '../http/routes.ts';
 
 const time = (what: string) => Type.String({ format: 'date-time', description: `${what}: ISO 8601, UTC` });
 const reason = Type.Optional(Type.String({ description: 'why it is not delivered, such as timeout' }));

@@ -2,9 +2,9 @@
 import { TailraceError } from '@tailrace/errors';
 import { maxIdLength } from '@tailrace/events';
 import Type from 'typebox';
-import { progressOf, totalOf, type DeletionRequest } from '../deletions/index.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../page.ts';
-import type { Routes } from '../server.ts';
+import { progressOf, totalOf, type DeletionRequest } from './index.ts';
+import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import type { Routes } from '../http/routes.ts';
 
 const maxUsers = 1_000;
 const maxBodyBytes = 512 * 1024;

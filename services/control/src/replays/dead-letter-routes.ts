@@ -11,11 +11,11 @@ import {
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import Type from 'typebox';
-import type { Role } from '../auth.ts';
-import { showBody } from '../body.ts';
-import { periodOf, periodParameters } from '../moment.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../page.ts';
-import type { Routes } from '../server.ts';
+import type { Role } from '../http/auth.ts';
+import { showBody } from '../http/body.ts';
+import { periodOf, periodParameters } from '../http/moment.ts';
+import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import type { Routes } from '../http/routes.ts';
 
 /** Which dead letters are meant; to be spread into a query or a body. */
 export const filterFields = {

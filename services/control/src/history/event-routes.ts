@@ -1,10 +1,10 @@
 /** What happened to an event: its deliveries, or why there are none. */
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
-import { periodOf, periodParameters } from '../moment.ts';
-import type { Routes } from '../server.ts';
-import { createExplainer, type Explanation } from '../why.ts';
-import { deliverySchema, showDelivery } from './deliveries.ts';
+import { periodOf, periodParameters } from '../http/moment.ts';
+import type { Routes } from '../http/routes.ts';
+import { createExplainer, type Explanation } from './why.ts';
+import { deliverySchema, showDelivery } from './delivery-routes.ts';
 
 const dayMs = 86_400_000;
 

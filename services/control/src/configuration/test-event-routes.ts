@@ -12,9 +12,9 @@ import {
   type Target,
 } from '@tailrace/webhook';
 import Type from 'typebox';
-import { nothingThere } from '../entries.ts';
-import type { Routes } from '../server.ts';
-import { sampleBody } from '../sample.ts';
+import { nothingThere } from './entries.ts';
+import type { Routes } from '../http/routes.ts';
+import { sampleBody } from './sample.ts';
 
 const shownBodyBytes = 4 * 1024;
 

@@ -3,8 +3,8 @@ import { TailraceError } from '@tailrace/errors';
 import type { RecallKind } from '@tailrace/topics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { nothingThere } from '../entries.ts';
-import type { Routes } from '../server.ts';
+import { nothingThere } from '../configuration/entries.ts';
+import type { Routes } from '../http/routes.ts';
 
 const recallSchema = Type.Object({
   id: Type.String(),

@@ -4,7 +4,6 @@ import { checkSource, sourceSchema, type ConfigSnapshot, type Problem, type Sour
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { ControlDeps } from '../deps.ts';
 import {
   answerChanged,
   changeEntry,
@@ -17,11 +16,11 @@ import {
   withId,
   written,
   type EntryName,
-} from '../entries.ts';
-import { mergePatch } from '../merge-patch.ts';
-import { asIs, etagHeader, ifMatch } from '../openapi.ts';
-import { pageInOrder, pageOf, pageParameters } from '../page.ts';
-import type { Api, Routes } from '../server.ts';
+} from './entries.ts';
+import { mergePatch } from './merge-patch.ts';
+import { asIs, etagHeader, ifMatch } from '../http/openapi.ts';
+import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
+import type { Api, ControlDeps, Routes } from '../http/routes.ts';
 
 const params = Type.Object({ id: Type.String() });
 const source = asIs(sourceSchema, 'a source');

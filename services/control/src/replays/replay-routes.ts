@@ -2,10 +2,10 @@
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
-import { pageInOrder, pageOf, pageParameters } from '../page.ts';
-import { createReplays, type Replay } from '../replays.ts';
-import type { Routes } from '../server.ts';
-import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letters.ts';
+import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
+import { createReplays, type Replay } from './replays.ts';
+import type { Routes } from '../http/routes.ts';
+import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-routes.ts';
 
 const replaySchema = Type.Object({
   id: Type.String(),

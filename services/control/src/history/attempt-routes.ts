@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { eventTypes, parseInstant } from '@tailrace/events';
 import type { AttemptRecord } from '@tailrace/topics';
 import Type from 'typebox';
-import type { Routes } from '../server.ts';
+import type { Routes } from '../http/routes.ts';
 
 /** A line with nothing in it says that the connection is alive. */
 const heartbeatMs = 15_000;

@@ -3,9 +3,9 @@ import type { Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
-import { periodOf, periodParameters } from '../moment.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../page.ts';
-import type { Routes } from '../server.ts';
+import { periodOf, periodParameters } from '../http/moment.ts';
+import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import type { Routes } from '../http/routes.ts';
 
 const params = Type.Object({ id: Type.String() });
 
