@@ -40,7 +40,11 @@ export default defineConfig(
   {
     files: [
       ...['services/*/src/main.ts', 'packages/cli/src/main.ts', 'infra/**/*.ts', 'test/**/*.ts'],
-      ...['packages/analytics-node/src/debug.ts', 'packages/analytics-node/examples/*.ts'],
+      ...[
+        'packages/analytics-node/src/debug.ts',
+        'packages/analytics-node/examples/*.ts',
+        'examples/**/*.ts',
+      ],
     ],
     rules: { 'no-restricted-properties': 'off' },
   },

@@ -111,4 +111,35 @@ describe('documents', () => {
   test('relative links lead to files and headings that exist', () => {
     assert.deepEqual(files('.md').flatMap(brokenLinks), []);
   });
+
+  test('paths of the repository in documents exist', () => {
+    const missing = files('.md').flatMap((file) =>
+      [...read(file).matchAll(/`((?:docs|examples|infra|packages|services|test)\/[\w./-]+)`/g)]
+        .filter(([, name = '']) => !existsSync(path.join(root, name)))
+        .map(([, name = '']) => `${file}: ${name}`),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  test('sequence diagrams use declared participants and no character that ends a statement', () => {
+    const diagrams = [...read('ARCHITECTURE.md').matchAll(/^```mermaid\n([^]*?)^```/gm)].map(
+      ([, text = '']) => text,
+    );
+    assert.equal(diagrams.length, 5);
+    for (const diagram of diagrams) {
+      const [kind, ...lines] = diagram.trim().split('\n');
+      assert.equal(kind, 'sequenceDiagram');
+      const participants = new Set<string>();
+      for (const line of lines.map((text) => text.trim())) {
+        assert.doesNotMatch(line, /[;#]/);
+        const [, declared] = /^participant (\w+) as \S.*$/.exec(line) ?? [];
+        if (declared !== undefined) participants.add(declared);
+        else if (line !== 'autonumber') {
+          const [, from = '', to = ''] =
+            /^(\w+)--?>>(\w+): \S.*$/.exec(line) ?? assert.fail(`cannot be read: ${line}`);
+          assert.ok(participants.has(from) && participants.has(to), line);
+        }
+      }
+    }
+  });
 });

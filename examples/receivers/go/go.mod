@@ -1,0 +1,3 @@
+module tailrace.example/receiver
+
+go 1.21

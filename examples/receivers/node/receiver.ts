@@ -1,0 +1,43 @@
+/** A webhook receiver that verifies the signature, with nothing but Node. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const { WEBHOOK_SECRET: secret = '', PORT: port = '9000' } = process.env;
+// Anyone can sign with an empty key.
+if (secret === '') throw new Error('Set WEBHOOK_SECRET to the shared secret of the destination.');
+
+/** The largest webhook holds one event, which has at most 68 KB, and JSON around it. */
+const maxBodyBytes = 256 * 1024;
+
+function isSigned(body: Buffer, header: string | string[] | undefined): boolean {
+  const expected = Buffer.from(createHmac('sha1', secret).update(body).digest('hex'));
+  const received = Buffer.from(typeof header === 'string' ? header : '');
+  return received.length === expected.length && timingSafeEqual(received, expected);
+}
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBodyBytes) request.destroy();
+    else chunks.push(chunk);
+  });
+  request.on('end', () => {
+    // The signature is of the bytes as received, so it is checked before they are parsed.
+    const body = Buffer.concat(chunks);
+    if (!isSigned(body, request.headers['x-signature'])) {
+      response.writeHead(401).end();
+      return;
+    }
+    // Answer within five seconds; longer work belongs in a queue. The same webhook may arrive more than once.
+    const event = JSON.parse(body.toString()) as { readonly type: string };
+    response.writeHead(204).end();
+    console.log(`received ${event.type}`);
+  });
+});
+
+server.listen(Number(port), '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
