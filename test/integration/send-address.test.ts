@@ -1,4 +1,4 @@
-/** The sender and addresses: which ones it never dials, however they are written and whatever a name server says. */
+/** The sender never dials a refused address, in any notation and with any answer of a name server. */
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import type { LookupAddress } from 'node:dns';
@@ -14,7 +14,7 @@ const onlyPublic = createAddressPolicy([]);
 const onlyFirst = createAddressPolicy([{ address: '127.0.0.1', prefix: 32, family: 'ipv4' }]);
 const notAllowed = { kind: 'permanent', reason: 'address-not-allowed' };
 
-/** A name server that gives the nth look-up the nth of `answers`, and the last one from then on. */
+/** Answers the nth look-up with the nth of `lists`, and later ones with the last. */
 function nameServer(...lists: readonly (readonly string[])[]): NameLookup {
   let asked = 0;
   return createNameLookup({
@@ -28,7 +28,7 @@ function nameServer(...lists: readonly (readonly string[])[]): NameLookup {
   });
 }
 
-/** How many sockets the process has opened towards a receiver since. */
+/** Counts the sockets that the process opens from now on. */
 function countDialled(t: TestContext): () => number {
   let count = 0;
   const onSocket = (): void => {
@@ -47,11 +47,11 @@ describe('an address that is not allowed', () => {
     ...['127.1', '0', '0.0.0.0', '１２７.０.０.１'],
     ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]', '[::ffff:0.0.0.0]'],
   ];
-  // Where the machine has no IPv6, there is nobody to reach by these.
+  // Without IPv6 on the machine, no receiver listens on these.
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const formsOfIpv6 = interfaces.some(({ address }) => address === '::1') ? ['[::1]', '[::]', '[0::0]'] : [];
 
-  // Every one of these reaches the receiver where the policy lets it.
+  // Each of these would reach the receiver if the policy allowed it.
   for (const host of [...forms, ...formsOfIpv6]) {
     test(`is not dialled as ${host}`, async (t) => {
       await using receiver = await startReceiver(formsOfIpv6.includes(host) ? { address: '::1' } : {});
@@ -60,7 +60,7 @@ describe('an address that is not allowed', () => {
         const answer = await post(openSender(t, { policy: onlyPublic }), origin);
         assert.partialDeepStrictEqual(answer, notAllowed);
       }
-      // A connection that was on its way would have been accepted before this one.
+      // The receiver accepts connections in order, so an earlier one would have been accepted by now.
       const everywhere = createAddressPolicy([
         { address: '0.0.0.0', prefix: 0, family: 'ipv4' },
         { address: '::', prefix: 0, family: 'ipv6' },
@@ -74,23 +74,24 @@ describe('an address that is not allowed', () => {
   }
 
   const addresses: Readonly<Record<string, readonly string[]>> = {
-    'of this host': ['127.0.0.1', '127.255.255.254', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1'],
-    private: ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fd12:3456::1', 'fec0::1'],
+    'this host': ['127.0.0.1', '127.255.255.254', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1'],
+    'private networks': [
+      '10.0.0.1',
+      '172.16.0.1',
+      '172.31.255.255',
+      '192.168.1.1',
+      'fd12:3456::1',
+      'fec0::1',
+    ],
     'link-local': ['169.254.0.1', 'fe80::1'],
-    'of a metadata service': [
+    'metadata services': [
       ...['169.254.169.254', '100.100.100.200', '192.0.0.192', '168.63.129.16'],
       ...['fd00:ec2::254', 'fd20:ce::254', '::ffff:168.63.129.16'],
     ],
-    'of a carrier-grade NAT': ['100.64.0.1', '100.127.255.255'],
+    'carrier-grade NAT': ['100.64.0.1', '100.127.255.255'],
     multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1'],
     'broadcast or reserved': ['255.255.255.255', '240.0.0.1'],
-    'for documentation or benchmarks': [
-      '192.0.2.1',
-      '198.51.100.1',
-      '203.0.113.1',
-      '198.18.0.1',
-      '2001:db8::1',
-    ],
+    'documentation or benchmarks': ['192.0.2.1', '198.51.100.1', '203.0.113.1', '198.18.0.1', '2001:db8::1'],
     'an IPv4 address inside an IPv6 one': [
       ...[
         '::ffff:10.0.0.1',
@@ -104,7 +105,7 @@ describe('an address that is not allowed', () => {
     ],
   };
   for (const [what, list] of Object.entries(addresses)) {
-    test(`because it is ${what} opens no socket`, async (t) => {
+    test(`(${what}) opens no socket`, async (t) => {
       const dialled = countDialled(t);
       const sender = openSender(t, { policy: onlyPublic });
       for (const address of list) {
@@ -115,7 +116,7 @@ describe('an address that is not allowed', () => {
       assert.equal(dialled(), 0);
     });
 
-    test(`because it is ${what} is not dialled for a name either`, async (t) => {
+    test(`(${what}) is not dialled for a name either`, async (t) => {
       for (const address of list) {
         const sender = openSender(t, {
           policy: onlyPublic,
@@ -127,7 +128,7 @@ describe('an address that is not allowed', () => {
     });
   }
 
-  test('does not stand in the way of another that the name has and that is allowed', async (t) => {
+  test('does not prevent dialling another address of the name that is allowed', async (t) => {
     await using receiver = await startReceiver();
     const lookup = nameServer(['10.0.0.1', '::1', '127.0.0.1', '169.254.169.254']);
     const sender = openSender(t, { lookup, policy: onlyFirst });
@@ -137,7 +138,7 @@ describe('an address that is not allowed', () => {
 });
 
 describe('a name whose address changes', () => {
-  test('to one that is not allowed is not dialled: the check is on the address that is connected to', async (t) => {
+  test('to a refused one is not dialled, because the address of each connection is checked', async (t) => {
     await using allowed = await startReceiver({ answer: () => answers.status(200, { connection: 'close' }) });
     await using forbidden = await startReceiver({ address: '127.0.0.2', port: allowed.port });
     const lookup = nameServer(['127.0.0.1'], ['127.0.0.2']);
@@ -149,19 +150,19 @@ describe('a name whose address changes', () => {
     assert.equal(forbidden.connections.items.length, 0);
   });
 
-  test('is followed, though the connection to the former one would still do', async (t) => {
+  test('is followed when the connection to the former address has reached its maximum age', async (t) => {
     await using former = await startReceiver();
     await using present = await startReceiver({ address: '127.0.0.2', port: former.port });
     const lookup = nameServer(['127.0.0.1'], ['127.0.0.2']);
     const sender = openSender(t, { lookup, maxConnectionAgeMs: 0 });
     for (let count = 0; present.requests.length === 0; count += 1) {
-      assert.ok(count < 3, 'a connection serves no more than two requests when its time is over');
+      assert.ok(count < 3, 'a connection serves at most two requests after its maximum age');
       await post(sender, `http://receiver.example:${former.port}`);
     }
     assert.equal(former.connections.items.length, 1);
   });
 
-  test('is asked for only when a connection is made', async (t) => {
+  test('is looked up only when a connection is dialled', async (t) => {
     await using receiver = await startReceiver();
     let asked = 0;
     const lookup: NameLookup = () => {

@@ -1,4 +1,4 @@
-/** The sender's connections: how many there are, how long they live, and what becomes of a request on one that ends. */
+/** The sender's connections: their number, their lifetime, and requests on a connection that ends. */
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
@@ -10,15 +10,15 @@ import { startReceiver } from '../support/receiver.ts';
 import { briefMs, onRequests, openSender, post, startRawServer } from '../support/sender.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
-/** For longer than any test takes. */
+/** Longer than any test takes. */
 const kept = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=3600\r\n\r\n';
 const success = { kind: 'success', status: 200 };
 
-/** Ends the connection in the middle of a request, without an answer. */
+/** Ends the connection during a request, without a response. */
 const hangUp: answers.Answer = (response) => response.socket?.end();
 
 describe('a request', () => {
-  test('follows another on the same connection', async (t) => {
+  test('reuses the connection of the previous request', async (t) => {
     await using receiver = await startReceiver();
     const sender = openSender(t);
     for (let count = 0; count < 10; count += 1) await post(sender, receiver.url);
@@ -26,7 +26,7 @@ describe('a request', () => {
     assert.equal(receiver.connections.items.length, 1);
   });
 
-  test('waits for no other, of its own destination or of another', async (t) => {
+  test('does not wait for other requests, of the same or another destination', async (t) => {
     await using receiver = await startReceiver({
       answer: ({ path }) => (path === '/stuck' ? answers.never : answers.status(200)),
     });
@@ -40,14 +40,14 @@ describe('a request', () => {
     for (const answer of await Promise.all(stuck)) assert.equal(answer.kind, 'retryable');
   });
 
-  test('whose time is over before there is a connection is never sent', async (t) => {
+  test('that times out before its connection is established is never sent', async (t) => {
     await using receiver = await startReceiver();
     const found = Promise.withResolvers<readonly LookupAddress[]>();
     const sender = openSender(t, { timeoutMs: briefMs, lookup: () => found.promise });
     const origin = `http://receiver.example:${receiver.port}`;
     assert.partialDeepStrictEqual(await post(sender, origin), { reason: 'timeout' });
     found.resolve([{ address: '127.0.0.1', family: 4 }]);
-    // Another makes sure that the first had its chance.
+    // A second request ensures that the first one had time to arrive.
     assert.deepEqual(await post(sender, origin, { path: '/second' }), success);
     assert.deepEqual(
       receiver.requests.map(({ path }) => path),
@@ -57,7 +57,7 @@ describe('a request', () => {
 });
 
 describe('connections', () => {
-  test('are shared by no two destinations, though their receiver is the same', async (t) => {
+  test('are not shared by destinations with the same receiver', async (t) => {
     await using receiver = await startReceiver();
     const sender = openSender(t);
     for (let count = 0; count < 3; count += 1) {
@@ -66,7 +66,7 @@ describe('connections', () => {
     assert.equal(receiver.connections.items.length, 2);
   });
 
-  test('whose answers count and never end are 16 for a destination, and the oldest gives way', async (t) => {
+  test('with endless responses are limited to 16 for a destination, and the oldest is closed', async (t) => {
     const { host, sockets } = await startRawServer(t, (socket) => {
       onRequests(socket, () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'));
     });
@@ -79,7 +79,7 @@ describe('connections', () => {
     assert.ok(sockets.slice(40 - 16).every(({ destroyed }) => !destroyed));
   });
 
-  test('that carry nothing are a thousand at most, whatever the number of destinations', async (t) => {
+  test('that are idle are limited to a thousand, for any number of destinations', async (t) => {
     const { host, sockets } = await startRawServer(t, (socket) => {
       onRequests(socket, () => socket.write(kept));
     });
@@ -91,18 +91,18 @@ describe('connections', () => {
     assert.ok(sockets.slice(100).every(({ destroyed }) => !destroyed));
   });
 
-  test('that are idle are ended before the receiver would end them', async (t) => {
+  test('that are idle are closed before the receiver closes them', async (t) => {
     const { host, hungUp } = await startRawServer(t, (socket) => {
       onRequests(socket, () => {
         socket.write(kept);
       });
     });
-    // The receiver would keep it for an hour.
+    // The receiver keeps idle connections for an hour.
     await post(openSender(t, { maxConnectionAgeMs: 100 }), `http://${host}`);
     await hungUp;
   });
 
-  test('that are old are announced to end with the next request', async (t) => {
+  test('that have reached their maximum age announce with the next request that they close', async (t) => {
     const requests: string[] = [];
     const { host, sockets } = await startRawServer(t, (socket) => {
       onRequests(socket, (request) => {
@@ -120,9 +120,9 @@ describe('connections', () => {
   });
 });
 
-describe('a kept-alive connection that ends under a request', () => {
+describe('a kept-alive connection that ends during a request', () => {
   for (const [what, end] of Object.entries({ closed: hangUp, reset: answers.reset })) {
-    test(`because it is ${what} costs no attempt: the request is sent again at once, on a new one`, async (t) => {
+    test(`(${what} by the receiver) costs no attempt: the request is sent again immediately, on a new connection`, async (t) => {
       await using receiver = await startReceiver({
         answer: (_request, nth) => (nth === 2 ? end : answers.status(200)),
       });
@@ -137,7 +137,7 @@ describe('a kept-alive connection that ends under a request', () => {
     });
   }
 
-  test('costs none over TLS either', async (t) => {
+  test('costs no attempt over TLS either', async (t) => {
     await using receiver = await startReceiver({
       tls: certificates().trusted,
       answer: (_request, nth) => (nth === 2 ? answers.reset : answers.status(200)),
@@ -148,7 +148,7 @@ describe('a kept-alive connection that ends under a request', () => {
     assert.equal(receiver.requests.length, 3);
   });
 
-  test('is tried once more and not twice', async (t) => {
+  test('causes one second try, and no third', async (t) => {
     await using receiver = await startReceiver({
       answer: (_request, nth) => (nth === 1 ? answers.status(200) : hangUp),
     });
@@ -158,13 +158,13 @@ describe('a kept-alive connection that ends under a request', () => {
     assert.equal(receiver.requests.length, 3);
   });
 
-  test('is not tried again where it had not served before', async (t) => {
+  test('causes no second try where it had served no request before', async (t) => {
     await using receiver = await startReceiver({ answer: () => hangUp });
     assert.partialDeepStrictEqual(await post(openSender(t), receiver.url), { reason: 'connection-reset' });
     assert.equal(receiver.requests.length, 1);
   });
 
-  test('is not tried again where the answer had begun', async (t) => {
+  test('causes no second try where the response had started', async (t) => {
     await using receiver = await startReceiver({
       answer: (_request, nth) =>
         nth === 1 ? answers.status(200) : ({ socket }: ServerResponse) => socket?.end('HTTP/1.1 2'),
@@ -175,7 +175,7 @@ describe('a kept-alive connection that ends under a request', () => {
     assert.equal(receiver.requests.length, 2);
   });
 
-  test('leaves the second try what is left of the time', async (t) => {
+  test('leaves the second try the rest of the timeout', async (t) => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(200), hangUp, answers.never),
     });
@@ -186,7 +186,7 @@ describe('a kept-alive connection that ends under a request', () => {
     assert.equal(receiver.requests.length, 3);
   });
 
-  test('is ended with the sender in the second try, too', async (t) => {
+  test('is closed with the sender during the second try too', async (t) => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(200), hangUp, answers.never),
     });
@@ -199,15 +199,15 @@ describe('a kept-alive connection that ends under a request', () => {
   });
 });
 
-describe('what a receiver sends beyond its answer', () => {
+describe('data that a receiver sends after its response', () => {
   const tooMuch: Readonly<Record<string, string>> = {
-    'a second answer': 'HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n',
-    'a second answer that never ends': 'HTTP/1.1 500 Oops\r\nX-Slow:',
-    'more body than it announced': 'and more',
+    'a second response': 'HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n',
+    'a second response that never ends': 'HTTP/1.1 500 Oops\r\nX-Slow:',
+    'more body than announced': 'and more',
   };
   for (const [what, surplus] of Object.entries(tooMuch)) {
     for (const when of ['together with it', 'later']) {
-      test(`${what}, ${when}, is no answer to the next request`, async (t) => {
+      test(`(${what}, ${when}) is not used as the response to the next request`, async (t) => {
         const { host, sockets, hungUp } = await startRawServer(t, (socket, nthSocket) => {
           onRequests(socket, () => {
             if (nthSocket > 1) {
@@ -228,7 +228,7 @@ describe('what a receiver sends beyond its answer', () => {
     }
   }
 
-  test('as the body of an answer that has none, is no answer to the next request', async (t) => {
+  test('as the body of a response without one is not used as the response to the next request', async (t) => {
     const { host, sockets } = await startRawServer(t, (socket, nthSocket) => {
       onRequests(socket, () => {
         const surplus = 'HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n';

@@ -1,6 +1,6 @@
 /**
- * The sender against receivers that misbehave: whatever they do is over within the time, and takes no more memory than
- * there is for it. The time is short, so that the tests are.
+ * The sender with misbehaving receivers: every exchange ends within the timeout, and its memory is bounded. The
+ * timeout is short, to keep the tests short.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -21,9 +21,9 @@ import {
   onRequests,
   openSender,
   post,
-  pourForEver,
+  floodForever,
   startRawServer,
-  writeForEver,
+  trickleForever,
 } from '../support/sender.ts';
 
 const success = { kind: 'success', status: 200 };
@@ -31,41 +31,41 @@ const timeout = { kind: 'retryable', reason: 'timeout' };
 const failed = { kind: 'retryable', reason: 'connection-failed' };
 const filler = Buffer.alloc(65_536, 'a');
 
-describe('a receiver that takes its time', () => {
-  const dawdlers: Readonly<Record<string, (socket: Socket) => void>> = {
-    'says nothing': () => undefined,
+describe('a slow receiver', () => {
+  const slowReceivers: Readonly<Record<string, (socket: Socket) => void>> = {
+    'sends nothing': () => undefined,
     'trickles its headers': (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
-      writeForEver(socket, 'a');
+      trickleForever(socket, 'a');
     },
-    'trickles informational answers': (socket) => {
+    'trickles informational responses': (socket) => {
       socket.write('HTTP/1.1 103 Early Hints\r\nX-Slow: ');
-      writeForEver(socket, 'a');
+      trickleForever(socket, 'a');
     },
-    'pours out a reason phrase': (socket) => {
+    'sends an endless reason phrase': (socket) => {
       socket.write('HTTP/1.1 200 ');
-      pourForEver(socket, filler);
+      floodForever(socket, filler);
     },
     'sends empty lines only': (socket) => {
-      pourForEver(socket, Buffer.alloc(65_536, '\r\n'));
+      floodForever(socket, Buffer.alloc(65_536, '\r\n'));
     },
   };
-  for (const [what, dawdle] of Object.entries(dawdlers)) {
-    test(`and ${what} is a timeout, and the connection is ended`, async (t) => {
-      const { host, hungUp } = await startRawServer(t, dawdle);
+  for (const [what, behave] of Object.entries(slowReceivers)) {
+    test(`that ${what} is a timeout, and the connection is closed`, async (t) => {
+      const { host, hungUp } = await startRawServer(t, behave);
       const answer = await post(openSender(t, { timeoutMs: briefMs }), `http://${host}`);
       assert.partialDeepStrictEqual(answer, timeout);
       await hungUp;
     });
   }
 
-  test('in the TLS handshake is a timeout', async (t) => {
+  test('that does not finish the TLS handshake is a timeout', async (t) => {
     const { host } = await startRawServer(t, () => undefined);
     const answer = await post(openSender(t, { timeoutMs: briefMs }), `https://${host}`);
     assert.partialDeepStrictEqual(answer, timeout);
   });
 
-  test('to read the request, and never does, is a timeout', async (t) => {
+  test('that never reads the request is a timeout', async (t) => {
     const { host, sockets } = await startRawServer(t, () => undefined, { reads: false });
     const body = Buffer.alloc(16 * 2 ** 20, 'a');
     const answer = await post(openSender(t, { timeoutMs: 1_500 }), `http://${host}`, { body });
@@ -73,7 +73,7 @@ describe('a receiver that takes its time', () => {
     assert.equal(sockets.length, 1);
   });
 
-  test('because it is gone without a word is a timeout, on a new connection and on a kept-alive one', async (t) => {
+  test('that disappears silently is a timeout, on a new connection and on a kept-alive one', async (t) => {
     const server = spawn(process.execPath, [
       '--eval',
       `const server = require('node:http').createServer((request, response) => response.end());
@@ -92,8 +92,8 @@ describe('a receiver that takes its time', () => {
   });
 });
 
-describe('an answer', () => {
-  test('counts by its status, however long its body takes, and the connection is ended', async (t) => {
+describe('a response', () => {
+  test('counts by its status where its body takes too long, and the connection is closed', async (t) => {
     const responses: ServerResponse[] = [];
     await using receiver = await startReceiver({
       answer: () => (response) => {
@@ -109,7 +109,7 @@ describe('an answer', () => {
     assert.ok(!response.writableEnded);
   });
 
-  test('counts by its status, however large its body, which is not read to the end', async (t) => {
+  test('counts by its status where its body is too large, and the body is not read to its end', async (t) => {
     const closed = Promise.withResolvers<boolean>();
     await using receiver = await startReceiver({
       answer: () => (response) => {
@@ -124,7 +124,7 @@ describe('an answer', () => {
     assert.equal(await closed.promise, false);
   });
 
-  test('with more headers than anyone needs is a failure', async (t) => {
+  test('with too many header bytes is a failure', async (t) => {
     await using receiver = await startReceiver({ answer: () => answers.hugeHeaders(200, 64_000) });
     assert.partialDeepStrictEqual(await post(openSender(t), receiver.url), {
       kind: 'retryable',
@@ -132,7 +132,7 @@ describe('an answer', () => {
     });
   });
 
-  test('that is compressed is not inflated: a bomb is as small as it looks', async (t) => {
+  test('that is compressed is not inflated', async (t) => {
     const bomb = gzipSync(Buffer.alloc(32 * 2 ** 20));
     assert.ok(bomb.length < 64 * 1024);
     await using receiver = await startReceiver({
@@ -140,16 +140,16 @@ describe('an answer', () => {
     });
     const sender = openSender(t);
     for (let count = 0; count < 3; count += 1) assert.deepEqual(await post(sender, receiver.url), success);
-    // Had it been inflated, it would have been too long, and the connection would have been ended.
+    // Inflated, the body would be too long, and the connection would be closed.
     assert.equal(receiver.connections.items.length, 1);
     assert.equal(receiver.requests[0]?.headers['accept-encoding'], undefined);
   });
 
-  test('before the request was read counts, and its connection carries no other', async (t) => {
+  test('that comes before the request was read counts, and its connection is not used again', async (t) => {
     const { host, sockets } = await startRawServer(
       t,
       (socket) => {
-        // It has not read the request, so it answers when enough of it has come.
+        // The receiver has not read the request, so it responds when enough bytes have arrived.
         setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 50);
       },
       { reads: false },
@@ -171,7 +171,7 @@ describe('an answer', () => {
     'without a status': 'HTTP/1.1 OK\r\n\r\n',
   };
   for (const [what, answer] of Object.entries(broken)) {
-    test(`${what} is a failure that may pass`, async (t) => {
+    test(`${what} is a retryable failure`, async (t) => {
       const { host } = await startRawServer(t, (socket) => {
         onRequests(socket, () => socket.write(answer));
       });
@@ -179,25 +179,25 @@ describe('an answer', () => {
     });
   }
 
-  test('with more headers than anyone needs is a failure, in one header or in many', async (t) => {
+  test('with too many header bytes is a failure, in one header or in many', async (t) => {
     await using many = await startReceiver({ answer: () => answers.hugeHeaders(200, 64_000) });
     assert.partialDeepStrictEqual(await post(openSender(t), many.url), failed);
     const { host } = await startRawServer(t, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Long: ');
-      pourForEver(socket, filler);
+      floodForever(socket, filler);
     });
     assert.partialDeepStrictEqual(await post(openSender(t), `http://${host}`), failed);
   });
 
-  test('that goes on being announced is a failure', async (t) => {
+  test('after endless informational responses is a failure', async (t) => {
     const { host } = await startRawServer(t, (socket) => {
-      pourForEver(socket, Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
+      floodForever(socket, Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
     });
     assert.partialDeepStrictEqual(await post(openSender(t), `http://${host}`), failed);
   });
 
   for (const interim of ['100 Continue', '101 Switching Protocols']) {
-    test(`of ${interim}, which nobody asked for, is a failure that may pass`, async (t) => {
+    test(`of ${interim} that was not requested is a retryable failure`, async (t) => {
       const { host } = await startRawServer(t, (socket) => {
         onRequests(socket, () => {
           socket.write(`HTTP/1.1 ${interim}\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n`);
@@ -215,12 +215,12 @@ describe('an answer', () => {
     'a trailer': '0\r\nX-Trailer: ',
     'a body of unknown length': undefined,
   })) {
-    test(`counts by its status, though ${what} never ends`, async (t) => {
+    test(`counts by its status where ${what} never ends`, async (t) => {
       const { host, hungUp } = await startRawServer(t, (socket) => {
         const chunked = body === undefined ? '\r\n' : `Transfer-Encoding: chunked\r\n\r\n${body}`;
         onRequests(socket, () => {
           socket.write(`HTTP/1.1 200 OK\r\n${chunked}`);
-          pourForEver(socket, filler);
+          floodForever(socket, filler);
         });
       });
       assert.deepEqual(await post(openSender(t, { timeoutMs: 1_500 }), `http://${host}`), success);
@@ -228,7 +228,7 @@ describe('an answer', () => {
     });
   }
 
-  test('that is none, from a receiver that has shut its side and listens on, is a reset', async (t) => {
+  test('that is missing, from a receiver that closed only its sending side, is a reset', async (t) => {
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       socket.on('error', () => undefined).end();
       void text(socket).catch(() => undefined);
@@ -244,7 +244,7 @@ describe('an answer', () => {
   });
 });
 
-test('two hundred at a time that pour and trickle take no more memory than there is for each', async (t) => {
+test('two hundred concurrent misbehaving responses stay within the memory limit of each', async (t) => {
   const worker = new Worker(new URL('../support/pouring-receiver.ts', import.meta.url));
   t.after(() => worker.terminate());
   const [port] = (await once(worker, 'message')) as [number];
@@ -261,14 +261,14 @@ test('two hundred at a time that pour and trickle take no more memory than there
         const path = paths[index % paths.length] ?? '';
         const answer = await post(sender, `http://127.0.0.1:${port}`, { path });
         const what = answer.kind === 'success' ? answer.kind : answer.reason;
-        // On a busy machine the time may be over first.
+        // On a busy machine the timeout may expire first.
         assert.ok(what === expected[path] || what === 'timeout', `${path}: ${what}`);
       }),
     );
   };
-  // What is made once is made before the measurement.
+  // Warm-up: one-time allocations are not measured.
   await postAll(openSender(t, { timeoutMs: briefMs }), 4);
-  // What is held counts; how much garbage lies about meanwhile is for the collector to decide.
+  // Collect garbage first, so that only retained memory counts.
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const used = (): number => {
@@ -286,6 +286,6 @@ test('two hundred at a time that pour and trickle take no more memory than there
     clearInterval(sampling);
   });
   await postAll(sender, 200);
-  // The headers, a chunk that is being read, and what belongs to a connection: a third of this, measured.
+  // Headers, a chunk that is being read, and the connection. A third of this was measured.
   assert.ok(most < 200 * 64 * 1024, `${Math.round(most / 1024)} KB`);
 });

@@ -1,4 +1,4 @@
-/** How names become addresses, with name servers on loopback that answer, dawdle, drop and refuse. */
+/** Name resolution, with local name servers that answer, respond slowly, drop queries and refuse them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -13,7 +13,7 @@ import { openSender, post } from '../support/sender.ts';
 
 type Options = Omit<NameLookupOptions, 'settings'> & Partial<NameSettings>;
 
-/** A look-up that knows of these name servers only. */
+/** A look-up that uses only these name servers. */
 function lookupAt(servers: readonly NameServer[], options: Options = {}): NameLookup {
   const {
     hosts = new Map(),
@@ -32,8 +32,8 @@ async function addressesOf(lookup: NameLookup, hostname: string): Promise<readon
   return (await lookup(hostname)).map(({ address }) => address);
 }
 
-/** On a machine that is too busy to read its answers in time, a name may fail and is asked for again. */
-async function addressesAtLast(lookup: NameLookup, hostname: string): Promise<readonly string[]> {
+/** Retries on EAI_AGAIN, because a busy machine may read the answers too late. */
+async function addressesWithRetry(lookup: NameLookup, hostname: string): Promise<readonly string[]> {
   for (;;) {
     try {
       return await addressesOf(lookup, hostname);
@@ -51,7 +51,7 @@ const namesOf = (what: string, count: number): string[] =>
 test('two thousand new names resolve', async () => {
   await using server = await startNameServer(() => good);
   const lookup = lookupAt([server], { backOffMs: 0 });
-  const all = await Promise.all(namesOf('new', 2_000).map((name) => addressesAtLast(lookup, name)));
+  const all = await Promise.all(namesOf('new', 2_000).map((name) => addressesWithRetry(lookup, name)));
   assert.ok(all.every(([address]) => address === good[0]));
 });
 
@@ -62,18 +62,18 @@ describe('a name that fails', () => {
     ['refused', 'EAI_AGAIN'],
     ['no-such-name', 'ENOTFOUND'],
   ] as const) {
-    test(`with ${how} has failed with ${code}, and is left alone for a while`, async () => {
+    test(`with ${how} fails with ${code}, and is not looked up during the back-off`, async () => {
       await using server = await startNameServer(() => how);
       const lookup = lookupAt([server], { giveUpMs: 500 });
       await assert.rejects(lookup('a.example'), { code });
       const asked = server.asked('a.example');
       for (let count = 0; count < 100; count += 1) await assert.rejects(lookup('a.example'), { code });
-      // c-ares goes on with what it has begun.
+      // c-ares continues its own retries.
       if (how !== 'silence') assert.equal(server.asked('a.example'), asked);
     });
   }
 
-  test('is asked for again afterwards', async () => {
+  test('is looked up again after the back-off', async () => {
     let answer: NameAnswer = 'server-failure';
     await using server = await startNameServer(() => answer);
     const lookup = lookupAt([server], { backOffMs: 0 });
@@ -82,7 +82,7 @@ describe('a name that fails', () => {
     assert.deepEqual(await addressesOf(lookup, 'a.example'), good);
   });
 
-  test('keeps the addresses it had', async () => {
+  test('keeps its previous addresses', async () => {
     let answer: NameAnswer = good;
     await using server = await startNameServer(() => answer);
     const lookup = lookupAt([server], { freshMs: 0 });
@@ -94,7 +94,7 @@ describe('a name that fails', () => {
 });
 
 describe('of several name servers', () => {
-  test('a dead one is passed over', async () => {
+  test('a dead one is skipped', async () => {
     await using dead = await startNameServer(() => 'silence');
     await using server = await startNameServer(() => good);
     const lookup = lookupAt([dead, server]);
@@ -103,13 +103,13 @@ describe('of several name servers', () => {
     assert.ok(all.every(([address]) => address === good[0]));
     const asked = dead.questions.length;
     assert.ok(asked > 0);
-    // Now that it is known.
+    // The dead server is known now.
     await Promise.all(namesOf('later', 200).map((name) => lookup(name)));
     assert.ok(dead.questions.length < asked + 100, `${dead.questions.length - asked} more`);
   });
 
   for (const how of ['server-failure', 'refused'] as const) {
-    test(`the next is asked where the first answers ${how}`, async () => {
+    test(`the next one is queried where the first answers ${how}`, async () => {
       await using broken = await startNameServer(() => how);
       await using server = await startNameServer(({ name }) => (isDead(name) ? 'no-such-name' : good));
       const lookup = lookupAt([broken, server]);
@@ -120,13 +120,13 @@ describe('of several name servers', () => {
 });
 
 describe('an answer', () => {
-  test('that is too long for UDP comes over TCP', async () => {
+  test('that is too long for UDP is read over TCP', async () => {
     const many = Array.from({ length: 100 }, (_, index) => `192.0.2.${index}`);
     await using server = await startNameServer(({ over }) => (over === 'udp' ? 'too-long' : many));
     assert.deepEqual(await addressesOf(lookupAt([server]), 'a.example'), many);
   });
 
-  test('has the addresses of both families, the preferred one first', async () => {
+  test('has the addresses of both families, the preferred family first', async () => {
     const both = ['192.0.2.1', '2001:db8::1'];
     await using server = await startNameServer(() => both);
     assert.deepEqual(await addressesOf(lookupAt([server], { families: [4, 6] }), 'a.example'), both);
@@ -143,29 +143,29 @@ describe('an answer', () => {
     });
   }
 
-  test('without an address is no such name', async () => {
+  test('without an address means that the name does not exist', async () => {
     await using server = await startNameServer(() => []);
     await assert.rejects(lookupAt([server], { families: [4, 6] })('a.example'), { code: 'ENOTFOUND' });
   });
 });
 
-describe('a name is asked for as the C library would', () => {
+describe('a name is resolved as in the C library', () => {
   const kubernetes = { search: ['ns.svc.cluster.local', 'svc.cluster.local'], ndots: 5 };
   const cases: readonly [what: string, hostname: string, options: Options, asked: readonly string[]][] = [
     [
-      'with few dots, with the search domains first',
+      'with few dots: search domains first',
       'hooks.example',
       kubernetes,
       [...['hooks.example.ns.svc.cluster.local', 'hooks.example.svc.cluster.local', 'hooks.example']],
     ],
     [
-      'with enough dots, as it is first',
+      'with enough dots: the name as written first',
       'a.b.c.d.e.f',
       kubernetes,
       [...['a.b.c.d.e.f', 'a.b.c.d.e.f.ns.svc.cluster.local', 'a.b.c.d.e.f.svc.cluster.local']],
     ],
-    ['with a dot at its end, as it is only', 'hooks.example.', kubernetes, ['hooks.example']],
-    ['without a search list, as it is only', 'hooks', {}, ['hooks']],
+    ['with a final dot: the name as written only', 'hooks.example.', kubernetes, ['hooks.example']],
+    ['without a search list: the name as written only', 'hooks', {}, ['hooks']],
   ];
   for (const [what, hostname, options, asked] of cases) {
     test(what, async () => {
@@ -178,7 +178,7 @@ describe('a name is asked for as the C library would', () => {
     });
   }
 
-  test('and the first that has an address ends it', async () => {
+  test('until the first candidate that has an address', async () => {
     await using server = await startNameServer(({ name }) =>
       name === 'receiver.ns.svc.cluster.local' ? good : 'no-such-name',
     );
@@ -186,7 +186,7 @@ describe('a name is asked for as the C library would', () => {
     assert.equal(server.questions.length, 1);
   });
 
-  test('and a search domain that fails does not hide the name as it is', async () => {
+  test('where a search domain fails: the name as written is still found', async () => {
     await using server = await startNameServer(({ name }) =>
       name === 'hooks.example' ? good : name.includes('.ns.') ? 'silence' : 'server-failure',
     );
@@ -195,7 +195,7 @@ describe('a name is asked for as the C library would', () => {
     assert.equal(server.asked('hooks.example.svc.cluster.local'), 0);
   });
 
-  test('but not where the hosts file has it, nor where it is this machine', async () => {
+  test('from the hosts file, or as this machine, without a query', async () => {
     await using server = await startNameServer(() => 'no-such-name');
     const hosts = new Map([['receiver.example', [{ address: '10.0.0.7', family: 4 }]]]);
     const lookup = lookupAt([server], { hosts });
@@ -206,25 +206,25 @@ describe('a name is asked for as the C library would', () => {
     assert.equal(server.questions.length, 0);
   });
 
-  test('and of the system itself only what is found nowhere else, where it has other sources', async () => {
+  test('by the system only where it has other sources and the name was not found otherwise', async () => {
     await using server = await startNameServer(({ name }) =>
       name === 'failing.local' ? 'server-failure' : name === 'found.local' ? good : 'no-such-name',
     );
     const asked: string[] = [];
-    const askSystem: NameLookup = (hostname) => {
+    const lookupBySystem: NameLookup = (hostname) => {
       asked.push(hostname);
       return Promise.resolve([{ address: '10.0.0.7', family: 4 }]);
     };
-    const lookup = lookupAt([server], { askSystem, otherSources: true });
+    const lookup = lookupAt([server], { lookupBySystem, otherSources: true });
     assert.deepEqual(await addressesOf(lookup, 'printer.local'), ['10.0.0.7']);
     assert.deepEqual(await addressesOf(lookup, 'found.local'), good);
     await assert.rejects(lookup('failing.local'), { code: 'EAI_AGAIN' });
-    await assert.rejects(lookupAt([server], { askSystem })('printer.local'), { code: 'ENOTFOUND' });
+    await assert.rejects(lookupAt([server], { lookupBySystem })('printer.local'), { code: 'ENOTFOUND' });
     assert.deepEqual(asked, ['printer.local']);
   });
 });
 
-test('a webhook to a name whose server is dead has failed with that, before its time is over', async (t) => {
+test('a webhook to a name with a dead name server fails with dns-failure before the timeout', async (t) => {
   await using server = await startNameServer(({ name }) => (isDead(name) ? 'silence' : ['127.0.0.1']));
   await using receiver = await startReceiver();
   const sender = openSender(t, { lookup: lookupAt([server]) });
@@ -235,22 +235,22 @@ test('a webhook to a name whose server is dead has failed with that, before its 
   assert.deepEqual(other, { kind: 'success', status: 200 });
 });
 
-describe('names whose servers never answer', () => {
+describe('names whose name servers never answer', () => {
   for (const count of [20, 200, 2_000]) {
-    test(`do not keep others waiting, not even ${count} of them`, async () => {
+    test(`do not delay others, even where there are ${count} of them`, async () => {
       await using server = await startNameServer(({ name }) => (isDead(name) ? 'silence' : good));
       const lookup = lookupAt([server], { backOffMs: 0 });
       for (const name of namesOf('dead', count)) lookup(name).catch(() => undefined);
-      const others = await Promise.all(namesOf('good', 50).map((name) => addressesAtLast(lookup, name)));
+      const others = await Promise.all(namesOf('good', 50).map((name) => addressesWithRetry(lookup, name)));
       assert.ok(others.every(([address]) => address === good[0]));
     });
   }
 
-  test('do not keep those waiting that have resolved before, though there are too many to be asked for', async () => {
+  test('do not delay names that resolved before, even where there are too many to look up', async () => {
     await using server = await startNameServer(({ name }) => (isDead(name) ? 'silence' : good));
     const lookup = lookupAt([server], { freshMs: 0, backOffMs: 0 });
     const known = namesOf('good', 50);
-    await Promise.all(known.map((name) => addressesAtLast(lookup, name)));
+    await Promise.all(known.map((name) => addressesWithRetry(lookup, name)));
     for (const name of namesOf('dead', 4_100)) lookup(name).catch(() => undefined);
     const asked = server.questions.length;
     await Promise.all(known.map((name) => lookup(name)));

@@ -1,4 +1,4 @@
-/** The signatures of a webhook as a receiver verifies them, with the public library where there is one. */
+/** The signatures of a webhook, verified as a receiver does, with the public Standard Webhooks library. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
@@ -11,7 +11,7 @@ import { openSender } from '../support/sender.ts';
 
 const body = '{"version":1,"type":"track","userId":"u-1","properties":{"name":"Zoë 🚀","total":1.0}}';
 
-/** What a receiver gets of one attempt at a delivery to a destination with these settings. */
+/** Sends one attempt for a destination with these settings, and returns the received request. */
 async function receive(
   t: TestContext,
   settings: Omit<Destination['settings'], 'webhooks'>,
@@ -50,7 +50,7 @@ describe('a receiver with the Standard Webhooks library', () => {
     assert.equal(request.headers['webhook-id'], 'd-1');
   });
 
-  test('verifies it with either secret during a rotation, and with no other', async (t) => {
+  test('verifies it with either secret during a rotation, and with no other secret', async (t) => {
     const settings = { sharedSecret: newer, previousSharedSecret: older, standardWebhooks: true };
     const request = await receive(t, settings);
     for (const secret of [newer, older]) assert.ok(verify(new Webhook(secret), request));
@@ -58,21 +58,21 @@ describe('a receiver with the Standard Webhooks library', () => {
     assert.throws(() => verify(other, request), WebhookVerificationError);
   });
 
-  test('verifies it with a secret that is any text, taken as it is', async (t) => {
+  test('verifies it with any text as the secret', async (t) => {
     for (const secret of ['s3cret', 'schlüssel mit Leerzeichen']) {
       const request = await receive(t, { sharedSecret: secret, standardWebhooks: true });
       assert.ok(verify(new Webhook(Buffer.from(secret), { format: 'raw' }), request), secret);
     }
   });
 
-  test('refuses an attempt of long ago: each attempt has its own time', async (t) => {
+  test('refuses an old attempt, because each attempt has its own timestamp', async (t) => {
     const settings = { sharedSecret: newer, standardWebhooks: true };
     const request = await receive(t, settings, Date.now() - 3_600_000);
     assert.throws(() => verify(new Webhook(newer), request), /too old/);
   });
 });
 
-test('X-Signature is there beside it, by the newer secret as it is written', async (t) => {
+test('X-Signature is sent too, with the newer secret as written', async (t) => {
   const sharedSecret = 'whsec_c2VjcmV0';
   const settings = { sharedSecret, previousSharedSecret: 'older', standardWebhooks: true };
   const { headers, body: bytes } = await receive(t, settings);

@@ -1,4 +1,4 @@
-/** The sender over TLS: whom it trusts, how it shows itself, and what destinations share of that: nothing. */
+/** The sender over TLS: trusted authorities, client certificates, and their separation between destinations. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerOptions } from 'node:https';
@@ -16,7 +16,7 @@ const clientTls: TlsSettings = { clientCertificate: client.cert, clientKey: clie
 
 interface SecureServer {
   readonly origin: string;
-  /** The name in each request's client certificate; undefined where none was shown. */
+  /** The name in the client certificate of each request. Undefined without a certificate. */
   readonly clients: readonly (string | undefined)[];
 }
 
@@ -24,7 +24,7 @@ async function startSecureServer(t: TestContext, options: ServerOptions): Promis
   const clients: (string | undefined)[] = [];
   const server = createServer({ ...trusted, ...options }, ({ socket }, response) => {
     assert.ok(socket instanceof TLSSocket);
-    // Without a certificate the object is empty, whatever its type says.
+    // Without a certificate the object is empty, although the type has no such case.
     const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
     clients.push(subject && String(subject.CN));
     response.end();
@@ -44,7 +44,7 @@ describe('over TLS', () => {
     assert.deepEqual(await post(openSender(t), receiver.url), { kind: 'success', status: 200 });
   });
 
-  test('an authority nobody was told about is not trusted', async (t) => {
+  test('an unknown authority is not trusted', async (t) => {
     await using receiver = await startReceiver({ tls: certificates().trusted });
     const answer = await post(openSender(t, { authorities: [] }), receiver.url);
     assert.partialDeepStrictEqual(answer, { kind: 'permanent', reason: 'untrusted-certificate' });
@@ -70,7 +70,7 @@ describe('over TLS', () => {
     });
   }
 
-  test('no version before 1.2 is spoken', async (t) => {
+  test('a version before 1.2 is not used', async (t) => {
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
     const { origin, clients } = await startSecureServer(t, old);
     for (const tls of [undefined, clientTls]) {
@@ -81,7 +81,7 @@ describe('over TLS', () => {
   });
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    test(`version ${version.slice(4)} is`, async (t) => {
+    test(`version ${version.slice(4)} is used`, async (t) => {
       const { origin } = await startSecureServer(t, { minVersion: version, maxVersion: version });
       assert.partialDeepStrictEqual(await post(openSender(t), origin), { kind: 'success' });
     });
@@ -89,7 +89,7 @@ describe('over TLS', () => {
 });
 
 describe('an authority of the destination', () => {
-  test('is trusted for that destination, and for no other, whichever comes first', async (t) => {
+  test('is trusted for that destination only, in either order of requests', async (t) => {
     const sender = openSender(t, { authorities: [] });
     await using receiver = await startReceiver({ tls: trusted });
     const own = () => post(sender, receiver.url, { tls: { ca: authority } });
@@ -111,13 +111,13 @@ describe('an authority of the destination', () => {
     assert.partialDeepStrictEqual(answer, { kind: 'success' });
   });
 
-  test('comes on top of those that are trusted anyway', async (t) => {
+  test('is trusted in addition to those of Node', async (t) => {
     await using receiver = await startReceiver({ tls: trusted });
     const answer = await post(openSender(t), receiver.url, { tls: { ca: certificates().selfSigned.cert } });
     assert.partialDeepStrictEqual(answer, { kind: 'success' });
   });
 
-  test('is no excuse for another name or an expired certificate', async (t) => {
+  test('does not allow another name or an expired certificate', async (t) => {
     for (const [tls, reason] of [
       [certificates().misnamed, 'misnamed-certificate'],
       [certificates().expired, 'certificate-expired'],
@@ -133,7 +133,7 @@ describe('a client certificate', () => {
   const wanted: ServerOptions = { requestCert: true, rejectUnauthorized: true, ca: authority };
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    test(`is shown by the destination that has it, and by no other, with ${version}`, async (t) => {
+    test(`is presented only for the destination that has it, with ${version}`, async (t) => {
       const { origin, clients } = await startSecureServer(t, { ...wanted, maxVersion: version });
       const sender = openSender(t);
       assert.equal((await post(sender, origin)).kind, 'retryable');
@@ -143,7 +143,7 @@ describe('a client certificate', () => {
     });
   }
 
-  test('of settings that say the same keeps its connection', async (t) => {
+  test('keeps its connection where new settings have the same content', async (t) => {
     await using receiver = await startReceiver({ tls: trusted });
     const sender = openSender(t);
     for (let count = 0; count < 3; count += 1) {
@@ -152,50 +152,50 @@ describe('a client certificate', () => {
     assert.equal(receiver.connections.items.length, 1);
   });
 
-  test('that cannot be used fails, and may pass', async (t) => {
+  test('that is invalid is a retryable failure', async (t) => {
     const tls = { clientCertificate: client.cert, clientKey: 'rubbish' };
     const answer = await post(openSender(t), 'https://127.0.0.1:1', { tls });
     assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'connection-failed' });
   });
 });
 
-describe('pools with TLS settings of their own', () => {
+describe('connection groups with their own TLS settings', () => {
   const pools = (t: TestContext) => {
     const created = createPools({
       policy: loopback,
       lookup: createNameLookup(),
       timeoutMs: patientMs,
       maxConnectionAgeMs: patientMs,
-      unusedRouteMs: 0,
+      unusedGroupMs: 0,
       authorities: [],
     });
     t.after(() => created.close());
     return created;
   };
 
-  test('are bounded in number: the least recently used one is given up', (t) => {
+  test('are bounded in number: the least recently used one is closed', (t) => {
     const opened = pools(t);
-    const routeFor = (tls?: TlsSettings) => opened.routeFor(tls);
-    // Text between certificates is allowed, and makes each of these another one.
+    const groupFor = (tls?: TlsSettings) => opened.groupFor(tls);
+    // Text between certificates is allowed, and makes the settings different.
     const settings = Array.from({ length: 65 }, (_, index): TlsSettings => {
       return { ...clientTls, clientCertificate: `# ${index}\n${client.cert}` };
     });
-    const [first, second, ...others] = settings.slice(0, 64).map((tls) => routeFor(tls));
-    assert.equal(routeFor(settings[0]), first);
-    routeFor(settings[64]);
-    assert.equal(routeFor(settings[0]), first);
-    assert.notEqual(routeFor(settings[1]), second);
-    assert.equal(routeFor(settings[63]), others.at(-1));
+    const [first, second, ...others] = settings.slice(0, 64).map((tls) => groupFor(tls));
+    assert.equal(groupFor(settings[0]), first);
+    groupFor(settings[64]);
+    assert.equal(groupFor(settings[0]), first);
+    assert.notEqual(groupFor(settings[1]), second);
+    assert.equal(groupFor(settings[63]), others.at(-1));
   });
 
-  test('are given up when nobody has used them for long', (t) => {
+  test('are closed when they were unused for long', (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const opened = pools(t);
-    const routeFor = (tls?: TlsSettings) => opened.routeFor(tls);
-    const route = routeFor(clientTls);
-    assert.equal(routeFor(clientTls), route);
+    const groupFor = (tls?: TlsSettings) => opened.groupFor(tls);
+    const group = groupFor(clientTls);
+    assert.equal(groupFor(clientTls), group);
     t.mock.timers.tick(60_000);
-    assert.notEqual(routeFor(clientTls), route);
-    assert.equal(routeFor(undefined), routeFor(undefined));
+    assert.notEqual(groupFor(clientTls), group);
+    assert.equal(groupFor(undefined), groupFor(undefined));
   });
 });

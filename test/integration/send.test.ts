@@ -1,4 +1,4 @@
-/** The sender against receivers that answer properly, or not at all; send-*.test.ts have the rest. */
+/** The sender with receivers that answer properly, or not at all. The other send-*.test.ts cover the rest. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from '@tailrace/webhook';
@@ -7,7 +7,7 @@ import { closedPort, startReceiver } from '../support/receiver.ts';
 import { openSender, post, startRawServer } from '../support/sender.ts';
 
 describe('a request', () => {
-  test('arrives with the bytes, path and headers that were given, and no others', async (t) => {
+  test('arrives with exactly the given bytes, path and headers', async (t) => {
     await using receiver = await startReceiver();
     const body = '{"name":"Zoë 🚀"}';
     const headers = ['X-Team', 'growth'];
@@ -23,7 +23,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const cases: readonly [answer: answers.Answer, expected: Answer][] = [
     [answers.status(204), { kind: 'success', status: 204 }],
     [answers.status(404), { kind: 'permanent', reason: 'client-error', status: 404 }],
@@ -35,13 +35,13 @@ describe('an answer', () => {
     ],
   ];
   for (const [answer, expected] of cases) {
-    test(`of ${expected.status ?? ''} means ${expected.kind}`, async (t) => {
+    test(`of ${expected.status ?? ''} is ${expected.kind}`, async (t) => {
       await using receiver = await startReceiver({ answer: () => answer });
       assert.deepEqual(await post(openSender(t), receiver.url), expected);
     });
   }
 
-  test('that redirects is not followed', async (t) => {
+  test('with a redirect is not followed', async (t) => {
     await using elsewhere = await startReceiver();
     await using receiver = await startReceiver({ answer: () => answers.redirect(307, elsewhere.url) });
     assert.deepEqual(await post(openSender(t), receiver.url), {
@@ -52,7 +52,7 @@ describe('an answer', () => {
     assert.equal(elsewhere.connections.items.length, 0);
   });
 
-  test('may be announced by informational ones', async (t) => {
+  test('may follow informational responses', async (t) => {
     const { host } = await startRawServer(t, (socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(3));
@@ -62,7 +62,7 @@ describe('an answer', () => {
     assert.deepEqual(await post(openSender(t), `http://${host}`), { kind: 'success', status: 202 });
   });
 
-  test('that is not HTTP is a failure that may pass', async (t) => {
+  test('that is not HTTP is a retryable failure', async (t) => {
     const { host } = await startRawServer(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
     assert.partialDeepStrictEqual(await post(openSender(t), `http://${host}`), {
       kind: 'retryable',
@@ -71,8 +71,8 @@ describe('an answer', () => {
   });
 });
 
-describe('no answer', () => {
-  test('within the time is a timeout, and the connection is ended', async (t) => {
+describe('no response', () => {
+  test('within the timeout is a timeout failure, and the connection is closed', async (t) => {
     const closed = Promise.withResolvers<undefined>();
     await using receiver = await startReceiver({
       answer: () => (response) => {
@@ -89,12 +89,12 @@ describe('no answer', () => {
     await closed.promise;
   });
 
-  test('because the connection is refused may pass', async (t) => {
+  test('because the connection is refused is retryable', async (t) => {
     const answer = await post(openSender(t), `http://127.0.0.1:${await closedPort()}`);
     assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'connection-refused' });
   });
 
-  test('because the connection is reset may pass', async (t) => {
+  test('because the connection is reset is retryable', async (t) => {
     await using receiver = await startReceiver({ answer: () => answers.reset });
     assert.partialDeepStrictEqual(await post(openSender(t), receiver.url), {
       kind: 'retryable',
@@ -102,7 +102,7 @@ describe('no answer', () => {
     });
   });
 
-  test('because the connection is closed may pass', async (t) => {
+  test('because the connection is closed is retryable', async (t) => {
     const { host } = await startRawServer(t, (socket) => socket.once('data', () => socket.end()));
     assert.partialDeepStrictEqual(await post(openSender(t), `http://${host}`), {
       kind: 'retryable',
@@ -110,8 +110,8 @@ describe('no answer', () => {
     });
   });
 
-  test('because the name does not exist may pass', async (t) => {
-    // A label that is too long is refused by the resolver itself; nothing is asked over the network.
+  test('because the name does not exist is retryable', async (t) => {
+    // The resolver itself refuses a label that is too long, without a query.
     const answer = await post(openSender(t), `http://${'a'.repeat(64)}.invalid`);
     assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'dns-failure' });
   });

@@ -5,7 +5,7 @@ import { createAddressPolicy } from './address.ts';
 
 const strict = createAddressPolicy([]);
 
-/** First and last address of each range, and one just outside of it where that is free. */
+/** First and last address of each range. The next test has the addresses just outside. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   'this host': ['0.0.0.0', '0.255.255.255'],
   private: ['10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255'],
@@ -23,20 +23,20 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['168.63.129.16', 'fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fd00:a9fe:a9fe::1'],
   ],
-  'public addresses inside a cloud': ['161.26.0.0', '161.26.255.255', '166.8.0.0', '166.11.255.255'],
+  'public addresses used inside a cloud': ['161.26.0.0', '161.26.255.255', '166.8.0.0', '166.11.255.255'],
   'protocol assignments': ['192.0.0.1', '192.0.0.170', '2001::1', '2001:1ff::1'],
   documentation: ['192.0.2.1', '198.51.100.1', '203.0.113.1', '2001:db8::1', '3fff::1', '3fff:fff::1'],
   benchmarking: ['198.18.0.0', '198.19.255.255', '2001:2::1'],
-  'relays of 6to4': ['192.88.99.1'],
+  '6to4 relays': ['192.88.99.1'],
   multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1'],
   reserved: ['240.0.0.1', '255.255.255.254'],
   broadcast: ['255.255.255.255'],
   unspecified: ['::'],
   'unique local': ['fc00::1', 'fd12:3456:789a::1', 'fdff:ffff::1'],
   'site-local, retired': ['fec0::1'],
-  'discard only, and the dummy prefix': ['100::1', '100:0:0:1::1'],
+  'discard-only and dummy prefixes': ['100::1', '100:0:0:1::1'],
   'segment routing': ['5f00::1'],
-  'of no allocation yet': ['200::1', '4000::1', '8000::1', 'e000::1'],
+  unallocated: ['200::1', '4000::1', '8000::1', 'e000::1'],
   'IPv4 in IPv6': [
     '::ffff:127.0.0.1',
     '::ffff:7f00:1',
@@ -63,7 +63,7 @@ describe('an address policy without an allow-list', () => {
     });
   }
 
-  test('allows public addresses, also those just outside of a refused range', () => {
+  test('allows public addresses, including those just outside of a refused range', () => {
     for (const address of [
       ...['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0'],
       ...['168.63.129.15', '168.63.129.17', '161.25.255.255', '161.27.0.0', '166.7.255.255', '166.12.0.0'],
@@ -75,13 +75,13 @@ describe('an address policy without an allow-list', () => {
     }
   });
 
-  test('refuses what is no address', () => {
+  test('refuses text that is not an address', () => {
     for (const text of ['', 'localhost', '127.1', '0x7f.0.0.1', '1.1.1.1.1', '::g']) {
       assert.equal(strict.allows(text), false, text);
     }
   });
 
-  test('refuses every spelling of a forbidden host, as the URL of a webhook brings it', () => {
+  test('refuses every notation of a forbidden host in a webhook URL', () => {
     for (const host of [
       ...['127.0.0.1', '2130706433', '0x7f000001', '017700000001', '127.1', '127.0.1', '0177.0.0.1'],
       ...['0x7f.1', '127.000.000.001', '127.0.0.1.', '１２７.０.０.１', '%31%32%37.0.0.1', '127。0。0。1'],
@@ -103,7 +103,7 @@ describe('an allow-list', () => {
     { address: 'fd00:1::', prefix: 32, family: 'ipv6' },
   ]);
 
-  test('opens its networks, in every spelling', () => {
+  test('opens its networks, in every notation', () => {
     for (const address of [
       '127.0.0.1',
       '127.9.9.9',
@@ -116,7 +116,7 @@ describe('an allow-list', () => {
     }
   });
 
-  test('opens nothing else, and closes nothing', () => {
+  test('opens no other network, and closes none', () => {
     for (const address of ['10.1.2.4', '169.254.169.254', '::1', 'fd00:2::5', '64:ff9b::127.0.0.1']) {
       assert.equal(policy.allows(address), false, address);
     }

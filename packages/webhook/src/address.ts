@@ -1,12 +1,11 @@
 /**
- * Which addresses a webhook may reach; README.md has the sources of the list. The check is made on the address that is dialled, after every form of
- * writing it (decimal, octal, IPv4 in IPv6, a name) has been resolved, so that no spelling and no answer of a
- * name server gets around it.
+ * Decides which addresses a webhook may reach. README.md has the sources of the list. The check is made on the
+ * address that is dialled, after every notation (decimal, octal, IPv4 in IPv6, a name) was resolved, so no notation
+ * and no answer of a name server bypasses it.
  *
- * Refused: everything that IANA's special-purpose registries (RFC 6890 and its updates) do not call globally
- * reachable, multicast, the IPv6 ranges that carry an IPv4 address inside, since what is at the other end is
- * then decided elsewhere, and public addresses that a cloud uses inside. The allow-list opens networks of the
- * operator's own.
+ * Refused are all ranges that IANA's special-purpose registries (RFC 6890 and its updates) do not list as globally
+ * reachable, multicast, IPv6 ranges that embed an IPv4 address, because a gateway chooses the real destination, and
+ * public addresses that a cloud uses internally. The allow-list opens networks of the operator.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Cidr } from '@tailrace/service';
@@ -17,10 +16,10 @@ for (const cidr of [
   '10.0.0.0/8', // private
   '100.64.0.0/10', // carrier-grade NAT
   '127.0.0.0/8', // loopback
-  '161.26.0.0/16', // IBM Cloud, inside: name servers, mirrors, storage
-  '166.8.0.0/14', // IBM Cloud, inside: private endpoints of its services
-  '168.63.129.16/32', // Azure: its agent's server, name server and health probes
-  '169.254.0.0/16', // link-local, the clouds' metadata services among it
+  '161.26.0.0/16', // IBM Cloud internal: name servers, mirrors, storage
+  '166.8.0.0/14', // IBM Cloud internal: private endpoints of its services
+  '168.63.129.16/32', // Azure: agent server, name server and health probes
+  '169.254.0.0/16', // link-local, including the metadata services of clouds
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments
   '192.0.2.0/24', // documentation
@@ -36,13 +35,13 @@ for (const cidr of [
   refused.addSubnet(network, Number(prefix), 'ipv4');
 }
 
-/** Of IPv6 only global unicast is reachable at all; these are its exceptions. */
+/** IPv6 addresses outside of global unicast are not reachable. The ranges below are exceptions inside it. */
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 for (const cidr of [
-  '2001::/23', // protocol assignments, Teredo among them
+  '2001::/23', // protocol assignments, including Teredo
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4: carries an IPv4 address
+  '2002::/16', // 6to4, embeds an IPv4 address
   '3fff::/20', // documentation
 ]) {
   const [network = '', prefix] = cidr.split('/');
@@ -50,7 +49,7 @@ for (const cidr of [
 }
 
 export interface AddressPolicy {
-  /** @param address IPv4 or IPv6, as a socket or a resolver gives it. */
+  /** @param address IPv4 or IPv6, as a socket or a resolver reports it */
   allows(address: string): boolean;
 }
 
@@ -69,11 +68,11 @@ export function createAddressPolicy(allowed: readonly Cidr[]): AddressPolicy {
   };
 }
 
-/** The IPv4 address inside an IPv4-mapped IPv6 one, without a zone; any other address as it is. */
+/** The IPv4 address inside an IPv4-mapped IPv6 address. Any other address is returned without its zone. */
 function unmapped(address: string): string {
   const [withoutZone = ''] = address.split('%');
   if (isIPv4(withoutZone) || isIP(withoutZone) === 0) return withoutZone;
-  // The URL parser brings every spelling of an IPv6 address into one form.
+  // The URL parser normalizes every notation of an IPv6 address.
   const canonical = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
   if (!mapped) return canonical;

@@ -1,6 +1,6 @@
 /**
- * Connections to receivers. What is dialled is checked here, and a connection is told apart from the next one by
- * what has happened on it: whether it is old, whether it has served before, whether the receiver reads what it answers.
+ * Connections to receivers. The address policy is applied here, when a connection is dialled. A connection also
+ * records its age, how many exchanges it has served, and whether the receiver reads its requests.
  */
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -17,48 +17,52 @@ export interface DialOptions {
 
 export interface ConnectionOptions extends Client.Options {
   readonly connect: buildConnector.connector;
-  /** A connection that is older is used no more. */
+  /** A connection that is older carries no further exchange. */
   readonly maxAgeMs: number;
 }
 
-/** What there is to know about the connection that carries an exchange, and what it is to be told. */
+/** The connection that carries an exchange: its state, and the events that the exchange reports to it. */
 export interface Carrier {
-  /** Exchanges that have ended well on it. */
+  /** Completed exchanges. */
   readonly served: number;
-  /** Bytes of answers, so far. */
+  /** Response bytes received so far. */
   readonly receivedBytes: number;
-  /** The answer has begun; what is left of it matters to nobody. */
+  /** The final response has started. The exchange does not need its remaining bytes. */
   answered(): void;
-  /** An exchange has ended well. */
+  /** The exchange is complete. */
   ended(): void;
-  /** It has ended otherwise. */
+  /** The exchange failed. */
   failed(): void;
 }
 
-/** An exchange that is told which connection carries it, before it starts. */
+/** An exchange that learns which connection carries it, before it starts. */
 export interface CarriedExchange extends Dispatcher.DispatchHandler {
-  carriedBy(carrier: Carrier): void;
+  assigned(carrier: Carrier): void;
 }
 
-/** Told what becomes of a connection. */
-export interface Keeper {
+/** Receives the state changes of a connection. */
+export interface ConnectionOwner {
   answered(connection: Connection): void;
-  /** It can carry another exchange. */
+  /** The connection can carry another exchange. */
   free(connection: Connection): void;
-  /** It has ended, or carries no other exchange. */
+  /** The connection has ended, or will carry no further exchange. */
   over(connection: Connection): void;
 }
 
-/** The client's client: one exchange at a time. */
+/** An undici client with one connection, which carries one exchange at a time. */
 export class Connection extends Client {
-  readonly #line: Line;
-  readonly #keeper: Keeper;
+  readonly #socketState: SocketState;
+  readonly #owner: ConnectionOwner;
   readonly #maxAgeMs: number;
   #carries = false;
   #isLast = false;
 
-  constructor(origin: URL | string, { connect, maxAgeMs, ...options }: ConnectionOptions, keeper: Keeper) {
-    const line = new Line();
+  constructor(
+    origin: URL | string,
+    { connect, maxAgeMs, ...options }: ConnectionOptions,
+    owner: ConnectionOwner,
+  ) {
+    const socketState = new SocketState();
     super(origin, {
       ...options,
       connect: (target, callback) => {
@@ -67,64 +71,64 @@ export class Connection extends Client {
             callback(error, null);
             return;
           }
-          line.begin(socket);
+          socketState.begin(socket);
           callback(null, socket);
         });
       },
     });
-    this.#line = line;
-    this.#keeper = keeper;
+    this.#socketState = socketState;
+    this.#owner = owner;
     this.#maxAgeMs = maxAgeMs;
     this.on('disconnect', () => {
-      // An exchange that is under way says itself what becomes of it; one that has just come has the client dial again.
-      if (!this.#carries) keeper.over(this);
+      // An exchange in flight reports its own end. For one that has just been dispatched, undici dials again.
+      if (!this.#carries) owner.over(this);
     });
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, exchange: CarriedExchange): boolean {
     this.#carries = true;
-    // The receiver is told that this is the last request, so nothing is lost when the connection ends.
-    this.#isLast = options.reset === true || this.#line.olderThan(this.#maxAgeMs);
-    exchange.carriedBy(this);
+    // `reset` sends `Connection: close`, so the receiver knows that this is the last request.
+    this.#isLast = options.reset === true || this.#socketState.olderThan(this.#maxAgeMs);
+    exchange.assigned(this);
     return super.dispatch(this.#isLast ? { ...options, reset: true } : options, exchange);
   }
 
   get served(): number {
-    return this.#line.served;
+    return this.#socketState.served;
   }
 
   get receivedBytes(): number {
-    return this.#line.receivedBytes;
+    return this.#socketState.receivedBytes;
   }
 
   answered(): void {
-    this.#keeper.answered(this);
+    this.#owner.answered(this);
   }
 
   ended(): void {
     this.#carries = false;
-    this.#line.ended();
-    if (this.#isLast) this.#keeper.over(this);
-    else this.#keeper.free(this);
+    this.#socketState.ended();
+    if (this.#isLast) this.#owner.over(this);
+    else this.#owner.free(this);
   }
 
   failed(): void {
     this.#carries = false;
-    this.#keeper.over(this);
+    this.#owner.over(this);
   }
 
-  /** Ends it when it carries nothing more. */
+  /** Closes the connection after the exchange in flight. */
   end(): void {
-    this.#keeper.over(this);
+    this.#owner.over(this);
   }
 
-  /** Ends it in the middle of what it carries. */
+  /** Destroys the connection, with the exchange in flight. */
   cut(): void {
-    this.#line.cut();
+    this.#socketState.cut();
   }
 }
 
-class Line {
+class SocketState {
   served = 0;
   #socket: Socket | undefined;
   #begunAt = 0;
@@ -145,7 +149,7 @@ class Line {
 
   ended(): void {
     this.served += 1;
-    // A receiver that answers what it does not read would have one request after the other kept in memory.
+    // A receiver that answers without reading the request would let unsent requests accumulate in memory.
     if (this.#socket && this.#socket.writableLength > 0) this.cut();
   }
 
@@ -154,7 +158,10 @@ class Line {
   }
 }
 
-/** Dials only what the policy allows: an address in the URL is checked here, a name's in its look-up. */
+/**
+ * Dials only addresses that the policy allows. An address in the URL is checked here, those of a name in its
+ * look-up.
+ */
 export function guardedConnector(options: DialOptions): buildConnector.connector {
   const { policy, timeoutMs, secureContext } = options;
   const connect = buildConnector({
@@ -162,7 +169,7 @@ export function guardedConnector(options: DialOptions): buildConnector.connector
     allowH2: false,
     lookup: guardedLookup(options),
     secureContext,
-    // Where it is left out, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment accepts every certificate.
+    // Without this, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would accept every certificate.
     rejectUnauthorized: true,
   });
   return (target, callback) => {

@@ -1,7 +1,7 @@
 /**
- * Connections by TLS settings, destination and origin: one that was made with a destination's client certificate, or in
- * trust of its authorities, never carries the webhooks of another, and no destination waits for another's connection.
- * How many requests there are at a time is for the caller to bound; here each of them has a connection immediately.
+ * Connections, grouped by TLS settings, destination and origin. A connection that was made with a destination's
+ * client certificate or certificate authorities never carries webhooks of another destination. The number of
+ * concurrent requests is not limited here: every request gets a connection immediately.
  */
 import { createHash } from 'node:crypto';
 import { createSecureContext, getCACertificates } from 'node:tls';
@@ -9,72 +9,72 @@ import type { TlsSettings } from '@tailrace/config';
 import type { AddressPolicy } from './address.ts';
 import type { NameLookup } from './dns/resolve.ts';
 import { guardedConnector } from './send-connection.ts';
-import { Route, SharedLimits } from './send-route.ts';
+import { ConnectionGroup, SharedLimits } from './send-group.ts';
 
 export interface PoolsOptions {
   readonly policy: AddressPolicy;
   readonly lookup: NameLookup;
   readonly timeoutMs: number;
   readonly maxConnectionAgeMs: number;
-  /** TLS settings that nobody has used for so long are given up, with their connections. */
-  readonly unusedRouteMs: number;
+  /** Connections of TLS settings that were unused for this long are closed. */
+  readonly unusedGroupMs: number;
   /** PEM of certificate authorities to trust beside those that Node trusts. */
   readonly authorities: readonly string[];
 }
 
 export interface Pools {
-  /** @throws Error of OpenSSL where it cannot use the settings */
-  routeFor(tls: TlsSettings | undefined): Route;
-  /** Ends every connection; exchanges on them fail. */
+  /** @throws the error of OpenSSL where the settings are invalid */
+  groupFor(tls: TlsSettings | undefined): ConnectionGroup;
+  /** Closes every connection. Exchanges in flight fail. */
   close(): Promise<void>;
 }
 
 const maxResponseHeaderBytes = 16 * 1024;
-/** One with authorities of its own costs 1.4 MB and 30 ms, since they come on top of the system's. */
-const maxRoutes = 64;
+/** A group with its own authorities costs 1.4 MB and 30 ms, because they are added to those of the system. */
+const maxGroups = 64;
 const sweepEveryMs = 60_000;
 
 export function createPools(options: PoolsOptions): Pools {
-  const { unusedRouteMs } = options;
+  const { unusedGroupMs } = options;
   const shared = new SharedLimits();
-  const plain = openRoute(options, undefined, shared);
-  /** By TLS settings; the least recently used first. */
-  const others = new Map<string, Route>();
+  const plain = openGroup(options, undefined, shared);
+  /** By TLS settings, least recently used first. */
+  const others = new Map<string, ConnectionGroup>();
 
   const sweep = setInterval(() => {
-    for (const [key, route] of others) {
-      if (performance.now() - route.usedAt < unusedRouteMs) break;
+    for (const [key, group] of others) {
+      if (performance.now() - group.usedAt < unusedGroupMs) break;
       others.delete(key);
-      route.retire();
+      group.retire();
     }
   }, sweepEveryMs);
   sweep.unref();
 
   return {
-    routeFor(tls) {
+    groupFor(tls) {
       if (!tls) return plain;
       const key = keyOf(tls);
-      const route = others.get(key) ?? openRoute(options, tls, shared);
+      const group = others.get(key) ?? openGroup(options, tls, shared);
       others.delete(key);
-      others.set(key, route);
-      route.usedAt = performance.now();
+      others.set(key, group);
+      group.usedAt = performance.now();
       const [leastUsed] = others;
-      if (others.size > maxRoutes && leastUsed) {
+      if (others.size > maxGroups && leastUsed) {
         others.delete(leastUsed[0]);
         leastUsed[1].retire();
       }
-      return route;
+      return group;
     },
     async close() {
       clearInterval(sweep);
-      await Promise.all([plain, ...others.values()].map((route) => route.destroy()));
+      await Promise.all([plain, ...others.values()].map((group) => group.destroy()));
     },
   };
 }
 
 const keys = new WeakMap<TlsSettings, string>();
 
-/** The same for settings that say the same, so that a change elsewhere in a destination ends no connection. */
+/** The key is a digest of the content, so a change elsewhere in a destination closes no connection. */
 function keyOf(tls: TlsSettings): string {
   let key = keys.get(tls);
   if (key === undefined) {
@@ -87,7 +87,11 @@ function keyOf(tls: TlsSettings): string {
   return key;
 }
 
-function openRoute(options: PoolsOptions, tls: TlsSettings | undefined, shared: SharedLimits): Route {
+function openGroup(
+  options: PoolsOptions,
+  tls: TlsSettings | undefined,
+  shared: SharedLimits,
+): ConnectionGroup {
   const { maxConnectionAgeMs } = options;
   const connectionOptions = {
     connect: guardedConnector({ ...options, secureContext: secureContextOf(options, tls) }),
@@ -95,13 +99,13 @@ function openRoute(options: PoolsOptions, tls: TlsSettings | undefined, shared: 
     pipelining: 1,
     allowH2: false,
     maxHeaderSize: maxResponseHeaderBytes,
-    // A receiver may ask for less, or for more up to this.
+    // A receiver may ask for a shorter time, or for a longer one up to this.
     keepAliveMaxTimeout: Math.max(1, maxConnectionAgeMs),
-    // One clock rules the exchange, its own.
+    // The exchange has its own timeout.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  return new Route(connectionOptions, shared);
+  return new ConnectionGroup(connectionOptions, shared);
 }
 
 function secureContextOf({ authorities }: PoolsOptions, tls: TlsSettings | undefined) {

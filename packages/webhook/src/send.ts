@@ -1,9 +1,9 @@
 /**
- * The only outbound HTTP: one POST to one URL, with five seconds for the whole exchange, and an answer for
- * whatever happens. Redirects are not followed, the response body is read only so that the connection can be
- * used again, and no address is dialled that the policy does not allow.
+ * The only outbound HTTP client: one POST to one URL, with one timeout for the whole exchange, and an `Answer` for
+ * every result. Redirects are not followed. The response body is read only so that the connection can be used
+ * again. Only addresses that the policy allows are dialled.
  *
- * It speaks to the client's dispatcher directly: the promise-based API above it costs a third more a request.
+ * This uses undici's dispatcher API. The promise-based API costs a third more CPU for each request.
  */
 import type { TlsSettings } from '@tailrace/config';
 import type { Dispatcher } from 'undici';
@@ -12,28 +12,28 @@ import { classifyError, classifyStatus, isConnectionReset, type Answer } from '.
 import { createNameLookup } from './dns/lookup.ts';
 import type { CarriedExchange, Carrier } from './send-connection.ts';
 import { createPools } from './send-pools.ts';
-import type { Route } from './send-route.ts';
+import type { ConnectionGroup } from './send-group.ts';
 import type { NameLookup } from './dns/resolve.ts';
 
 export interface SendRequest {
-  /** Whose connections carry it: destinations share none. */
+  /** Connections are not shared between destinations. */
   readonly destinationId: string;
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Buffer;
-  /** Of the destination, where it has its own. */
+  /** The destination's TLS settings, if any. */
   readonly tls?: TlsSettings | undefined;
-  /** Told what comes back, where somebody wants to see it. */
+  /** Observes the response, for callers that show it. */
   readonly watch?: ResponseWatch | undefined;
 }
 
 export interface ResponseWatch {
   readonly onHead: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => void;
   readonly onData: (chunk: Buffer) => void;
-  /** The exchange is over, with or without an answer. */
+  /** The exchange has ended, with or without a response. */
   readonly onEnd: () => void;
 }
 
@@ -46,7 +46,7 @@ export interface SenderOptions {
   /** For the whole exchange: connect, TLS, request, response headers. */
   readonly timeoutMs: number;
   readonly policy: AddressPolicy;
-  /** A connection that is older is used no more, so that a name's new address is dialled in the end. */
+  /** An older connection is not used again, so that a changed address of a name is dialled eventually. */
   readonly maxConnectionAgeMs?: number;
   /** PEM of certificate authorities to trust beside those that Node trusts. */
   readonly authorities?: readonly string[];
@@ -54,16 +54,16 @@ export interface SenderOptions {
   readonly now?: () => number;
 }
 
-/** A longer answer is not worth the reading: the connection is closed instead. */
+/** Beyond this, closing the connection is cheaper than reading the response. */
 const maxResponseBytes = 64 * 1024;
-/** Informational answers before the one that counts. */
+/** Informational (1xx) responses before the final one. */
 const maxInformational = 16;
 
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs, now = Date.now } = options;
   const pools = createPools({
     maxConnectionAgeMs: 60_000,
-    unusedRouteMs: 300_000,
+    unusedGroupMs: 300_000,
     authorities: [],
     lookup: createNameLookup(),
     ...options,
@@ -72,19 +72,19 @@ export function createSender(options: SenderOptions): Sender {
     send: ({ destinationId, origin, path, headers, body, tls, watch }) =>
       new Promise((answer) => {
         const request = { origin, path, method: 'POST' as const, headers: headers as string[], body };
-        let route: Route;
+        let group: ConnectionGroup;
         try {
-          route = pools.routeFor(tls);
+          group = pools.groupFor(tls);
         } catch (error) {
           answer(classifyError(error as Error));
           watch?.onEnd();
           return;
         }
         const sendAgain = (): void => {
-          route.dispatchAlone(destinationId, request, exchange);
+          group.dispatchAlone(destinationId, request, exchange);
         };
         const exchange = new Exchange({ timeoutMs, now, answer, sendAgain, watch });
-        route.dispatch(destinationId, request, exchange);
+        group.dispatch(destinationId, request, exchange);
       }),
     close: () => pools.close(),
   };
@@ -94,18 +94,21 @@ interface ExchangeOptions {
   readonly timeoutMs: number;
   readonly now: () => number;
   readonly answer: (answer: Answer) => void;
-  /** Sends the request a second time, on a new connection. */
+  /** Sends the request again, on a new connection. */
   readonly sendAgain: () => void;
   readonly watch: ResponseWatch | undefined;
 }
 
-/** One request and its answer. The answer is given once; what comes later only ends the connection properly. */
+/**
+ * One request and its response. The answer is reported once, when the status is known. Later events only release
+ * the connection.
+ */
 class Exchange implements CarriedExchange {
   readonly #options: ExchangeOptions;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #carrier: Carrier | undefined;
-  /** What the connection had received before, where it had served before. */
+  /** Bytes that the connection had received before this request. Undefined on a new connection. */
   #bytesBefore: number | undefined;
   #isSecondTry = false;
   #expired = false;
@@ -119,14 +122,15 @@ class Exchange implements CarriedExchange {
     }, options.timeoutMs);
   }
 
-  carriedBy(carrier: Carrier): void {
+  assigned(carrier: Carrier): void {
     this.#carrier = carrier;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#bytesBefore = this.#carrier?.served ? this.#carrier.receivedBytes : undefined;
-    if (this.#expired) controller.abort(new Error('the time was over before there was a connection'));
+    if (this.#expired)
+      controller.abort(new Error('the timeout expired before the connection was established'));
   }
 
   onResponseStart(
@@ -137,7 +141,7 @@ class Exchange implements CarriedExchange {
     if (status < 200) {
       this.#informational += 1;
       if (this.#informational > maxInformational)
-        controller.abort(new Error('too many informational answers'));
+        controller.abort(new Error('too many informational responses'));
       return;
     }
     this.#carrier?.answered();
@@ -175,9 +179,9 @@ class Exchange implements CarriedExchange {
   }
 
   /**
-   * Whether the receiver seems to have closed a kept-alive connection while the request was on its way to it, which
-   * no client can avoid (RFC 9112, section 9.3.1). That it was not processed is likely and not certain; but it would
-   * be sent again in any case, after the first delay of the schedule, so nothing is lost by not waiting for that.
+   * Whether the receiver seems to have closed a kept-alive connection while the request was in transit. No client
+   * can avoid this (RFC 9112, section 9.3.1). The request was probably not processed, but this is not certain. The
+   * retry schedule would send it again in any case, so it is sent again immediately.
    */
   #wasStale(error: Error): boolean {
     if (this.#isSecondTry || this.#expired || this.#bytesBefore === undefined) return false;
@@ -188,6 +192,6 @@ class Exchange implements CarriedExchange {
     this.#expired = true;
     const detail = `no answer within ${this.#options.timeoutMs} ms`;
     this.#options.answer({ kind: 'retryable', reason: 'timeout', detail });
-    this.#controller?.abort(new Error('the time is over'));
+    this.#controller?.abort(new Error('the timeout expired'));
   }
 }

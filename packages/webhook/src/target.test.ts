@@ -29,7 +29,7 @@ function headersOf(settings: Partial<Settings>): Record<string, string> {
 }
 
 describe('a target', () => {
-  test('is taken apart for sending, and shown without its query', () => {
+  test('has the parts of its URL, and is displayed without the query', () => {
     const url = 'https://crm.example.com:8443/hook?token=s3cret#part';
     const destination = destinationOf({ webhooks: [{ url, headers: { 'X-A': 'a', 'X-B': 'b' } }] });
     const { fingerprint, ...target } = onlyTarget(destination);
@@ -43,7 +43,7 @@ describe('a target', () => {
     });
   });
 
-  test('has the TLS settings of its destination where it is one for TLS', () => {
+  test('has the TLS settings of its destination for https only', () => {
     const tls = { ca: 'PEM' };
     const webhooks = [{ url: 'https://crm.example.com/' }, { url: 'http://crm.example.com/' }];
     assert.deepEqual(
@@ -52,14 +52,14 @@ describe('a target', () => {
     );
   });
 
-  test('has the fingerprint of its whole URL, so that a corrected one is another', () => {
+  test('has a fingerprint of its whole URL, so that a corrected URL has a different one', () => {
     const fingerprints = ['https://a.example/?b=1', 'https://a.example/?b=2', 'http://a.example/?b=1'].map(
       (url) => onlyTarget(destinationOf({ webhooks: [{ url }] })).fingerprint,
     );
     assert.equal(new Set(fingerprints).size, 3);
   });
 
-  test('is worked out once for each version of its destination', () => {
+  test('is cached for each version of its destination', () => {
     const destination = destinationOf();
     assert.equal(targetsOf(destination), targetsOf(destination));
     assert.notEqual(targetsOf(destination), targetsOf(destinationOf()));
@@ -69,22 +69,22 @@ describe('a target', () => {
 describe('the headers of a request', () => {
   const always = { 'Content-Type': 'application/json', 'User-Agent': 'Tailrace/1.0' };
 
-  test('are these two where nothing is configured', () => {
+  test('are Content-Type and User-Agent by default', () => {
     assert.deepEqual(headersOf({}), always);
   });
 
-  test('have the static ones of the URL', () => {
+  test('include the static headers of the URL', () => {
     const webhooks = [{ url: 'https://crm.example.com/', headers: { 'X-Team': 'growth' } }];
     assert.deepEqual(headersOf({ webhooks }), { ...always, 'X-Team': 'growth' });
   });
 
-  test('have the signature of a shared secret, the newer one of two', () => {
+  test('include the signature with the shared secret, with the newer one of two', () => {
     const signed = { ...always, 'X-Signature': sign('newer', body) };
     assert.deepEqual(headersOf({ sharedSecret: 'newer' }), signed);
     assert.deepEqual(headersOf({ sharedSecret: 'newer', previousSharedSecret: 'older' }), signed);
   });
 
-  test('have those of Standard Webhooks where they are asked for, with the time in whole seconds', () => {
+  test('include those of Standard Webhooks where enabled, with the time in whole seconds', () => {
     const message = { id: 'd-1', timestamp: 1_700_000_000, body };
     const standard = {
       ...always,

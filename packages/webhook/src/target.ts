@@ -1,22 +1,25 @@
-/** A destination's webhooks made ready for sending: URL taken apart, headers laid out, name for the log. */
+/** Prepares a destination's webhooks for sending: parsed URLs and request headers. */
 import { createHash } from 'node:crypto';
 import type { Destination, TlsSettings } from '@tailrace/config';
 import { sign, signStandardWebhook } from '@tailrace/signing';
 
 export interface Target {
-  /** Names the URL in a delivery's `closed-urls`: a corrected URL is another one, and open again. */
+  /**
+   * Identifies the URL in a delivery's `closed-urls`. A corrected URL has a different fingerprint, so it is open
+   * again.
+   */
   readonly fingerprint: string;
-  /** Without the query, which may hold secrets. */
+  /** For display. Without the query, which may contain secrets. */
   readonly shownUrl: string;
   readonly origin: string;
   readonly path: string;
-  /** The URL's own static headers, names and values in turn. */
+  /** The static headers of the URL. Names and values alternate. */
   readonly headers: readonly string[];
-  /** What the sender is to use for this URL; none for plain HTTP. */
+  /** TLS settings for this URL. Undefined for plain HTTP. */
   readonly tls: TlsSettings | undefined;
 }
 
-/** Which delivery it is, and when it is attempted. */
+/** The delivery, and when the attempt started. */
 export interface AttemptStamp {
   readonly deliveryId: string;
   /** Milliseconds since the epoch. */
@@ -25,7 +28,9 @@ export interface AttemptStamp {
 
 const targets = new WeakMap<Destination, readonly Target[]>();
 
-/** The targets of a destination, in the order of its webhooks; worked out once for each version of it. */
+/**
+ * The targets of a destination, in the order of its webhooks. They are cached for each version of the destination.
+ */
 export function targetsOf(destination: Destination): readonly Target[] {
   let found = targets.get(destination);
   if (!found) {

@@ -1,54 +1,53 @@
 /**
- * How many look-ups run at a time. There are three lanes, and none waits for another: names that have resolved before,
- * new names, and names that failed the last time they were asked. So names that are dead, once that is known, take no
- * turn of any other.
+ * Limits how many look-ups run at the same time. There are three queues: names that resolved before, new names, and
+ * names whose last look-up failed. No queue waits for another, so dead names delay only other dead names.
  *
- * A look-up gives its turn back when it ends, and in any case after a moment: one that hangs costs its lane no more than
- * that. How many may be unfinished is bounded apart.
+ * A look-up occupies a slot until it ends, and for 100 ms at most. A hanging look-up therefore blocks its queue
+ * only briefly. The number of unfinished look-ups has a separate limit.
  */
-export type LookupLane = 'known' | 'new' | 'failed';
+export type LookupQueue = 'known' | 'new' | 'failed';
 
-interface LaneLimits {
-  /** Holding a turn at the same time. It bounds what is sent to a name server in one moment. */
-  readonly turns: number;
-  /** Unfinished, those that hang included. */
+interface QueueLimits {
+  /** Look-ups that occupy a slot at the same time. This bounds the burst of questions to a name server. */
+  readonly slots: number;
+  /** Look-ups that have not ended, including hanging ones. */
   readonly unfinished: number;
-  /** Waiting for a turn. */
+  /** Look-ups that wait for a slot. */
   readonly waiting: number;
 }
 
-/** With turns of 100 ms that is 1,280 new names a second, even where none of them is ever answered. */
-const limits: Readonly<Record<LookupLane, LaneLimits>> = {
-  known: { turns: 128, unfinished: 2_048, waiting: 4_096 },
-  new: { turns: 128, unfinished: 4_096, waiting: 4_096 },
-  failed: { turns: 16, unfinished: 256, waiting: 64 },
+/** With slots of 100 ms, 1,280 new names a second can start even where none of them is ever answered. */
+const limits: Readonly<Record<LookupQueue, QueueLimits>> = {
+  known: { slots: 128, unfinished: 2_048, waiting: 4_096 },
+  new: { slots: 128, unfinished: 4_096, waiting: 4_096 },
+  failed: { slots: 16, unfinished: 256, waiting: 64 },
 };
-const turnMs = 100;
+const slotMs = 100;
 
-export class LookupTurns {
-  readonly #lanes = {
-    known: new Lane(limits.known),
-    new: new Lane(limits.new),
-    failed: new Lane(limits.failed),
+export class LookupQueues {
+  readonly #queues = {
+    known: new Queue(limits.known),
+    new: new Queue(limits.new),
+    failed: new Queue(limits.failed),
   };
 
-  /** Starts `work` when it is its turn; says no where too many wait. `work` never rejects. */
-  take(lane: LookupLane, work: () => Promise<void>): boolean {
-    return this.#lanes[lane].take(work);
+  /** Runs `work` when a slot is free. Returns false where the queue is full. `work` must not reject. */
+  add(queue: LookupQueue, work: () => Promise<void>): boolean {
+    return this.#queues[queue].add(work);
   }
 }
 
-class Lane {
-  readonly #limits: LaneLimits;
+class Queue {
+  readonly #limits: QueueLimits;
   readonly #waiting: (() => Promise<void>)[] = [];
-  #turns = 0;
+  #slotsInUse = 0;
   #unfinished = 0;
 
-  constructor(limits: LaneLimits) {
+  constructor(limits: QueueLimits) {
     this.#limits = limits;
   }
 
-  take(work: () => Promise<void>): boolean {
+  add(work: () => Promise<void>): boolean {
     if (this.#waiting.length >= this.#limits.waiting) return false;
     this.#waiting.push(work);
     this.#startNext();
@@ -56,7 +55,7 @@ class Lane {
   }
 
   #startNext(): void {
-    while (this.#turns < this.#limits.turns && this.#unfinished < this.#limits.unfinished) {
+    while (this.#slotsInUse < this.#limits.slots && this.#unfinished < this.#limits.unfinished) {
       const work = this.#waiting.shift();
       if (!work) return;
       void this.#run(work);
@@ -64,19 +63,19 @@ class Lane {
   }
 
   async #run(work: () => Promise<void>): Promise<void> {
-    this.#turns += 1;
+    this.#slotsInUse += 1;
     this.#unfinished += 1;
-    let hasTurn = true;
-    const giveBack = (): void => {
-      if (hasTurn) this.#turns -= 1;
-      hasTurn = false;
+    let hasSlot = true;
+    const release = (): void => {
+      if (hasSlot) this.#slotsInUse -= 1;
+      hasSlot = false;
       this.#startNext();
     };
-    // Where this process was busy for so long, the answer may have come: it is read before the immediates.
-    const timer = setTimeout(() => setImmediate(giveBack), turnMs);
+    // After a busy event loop the answer may be waiting to be read. It is read before immediates run.
+    const timer = setTimeout(() => setImmediate(release), slotMs);
     await work();
     clearTimeout(timer);
     this.#unfinished -= 1;
-    giveBack();
+    release();
   }
 }

@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createNameLookup, type NameLookupOptions } from './lookup.ts';
 
-type Asked = PromiseWithResolvers<readonly LookupAddress[]> & { readonly hostname: string };
+type Question = PromiseWithResolvers<readonly LookupAddress[]> & { readonly hostname: string };
 
 const first: readonly LookupAddress[] = [{ address: '192.0.2.1', family: 4 }];
 const second: readonly LookupAddress[] = [{ address: '192.0.2.2', family: 4 }];
 
-/** A look-up whose name server answers when it is told to; `asked` are the questions it has been asked. */
+/** Creates a look-up whose name server answers when the test calls `answer`. `names` are the questions so far. */
 function start(options: Omit<NameLookupOptions, 'resolve'> = {}) {
-  const asked: Asked[] = [];
+  const asked: Question[] = [];
   const lookup = createNameLookup({
     ...options,
     resolve: (hostname) => {
@@ -21,7 +21,7 @@ function start(options: Omit<NameLookupOptions, 'resolve'> = {}) {
     },
   });
   const names = () => asked.map(({ hostname }) => hostname);
-  /** Answers the nth question, and lets what follows from that happen. */
+  /** Answers the nth question, and waits for its effects. */
   const answer = async (nth: number, how: readonly LookupAddress[] | string): Promise<void> => {
     if (typeof how === 'string') asked[nth]?.reject(Object.assign(new Error(how), { code: how }));
     else asked[nth]?.resolve(how);
@@ -36,7 +36,7 @@ function settled(): Promise<void> {
   });
 }
 
-test('all who ask for a name at once share one look-up, and those who ask soon after share its answer', async () => {
+test('concurrent callers share one look-up, and later callers share its answer', async () => {
   const { lookup, names, answer } = start();
   const both = [lookup('a'), lookup('a')];
   await settled();
@@ -45,7 +45,7 @@ test('all who ask for a name at once share one look-up, and those who ask soon a
   assert.deepEqual(names(), ['a']);
 });
 
-test('an answer that is no longer fresh is asked for again, and the new one serves', async () => {
+test('a stale answer is looked up again, and the new answer is used', async () => {
   const { lookup, answer } = start({ freshMs: 0 });
   const before = lookup('a');
   await settled();
@@ -57,7 +57,7 @@ test('an answer that is no longer fresh is asked for again, and the new one serv
   assert.deepEqual(await after, second);
 });
 
-test('a failure is given to all who wait for it, and is the answer until the name is asked for again', async () => {
+test('a failure is returned to all waiting callers, and to later callers until the next look-up', async () => {
   const { lookup, names, answer } = start({ backOffMs: 60_000 });
   const failures = Promise.allSettled([lookup('a'), lookup('a')]);
   await settled();
@@ -67,7 +67,7 @@ test('a failure is given to all who wait for it, and is the answer until the nam
   assert.deepEqual(names(), ['a']);
 });
 
-test('a name that failed is asked for again when it was left alone long enough', async () => {
+test('a name that failed is looked up again after the back-off', async () => {
   const { lookup, names, answer } = start({ backOffMs: 0 });
   for (const [nth, how] of ['EAI_AGAIN', 'ENOTFOUND', first].entries()) {
     const asked = lookup('a').catch(() => undefined);
@@ -79,7 +79,7 @@ test('a name that failed is asked for again when it was left alone long enough',
   assert.deepEqual(names(), ['a', 'a', 'a']);
 });
 
-test('a name that hangs has failed, and an answer that comes after that serves the next', async () => {
+test('a hanging look-up fails, and its late answer is used by the next caller', async () => {
   const { lookup, answer } = start({ giveUpMs: 1, backOffMs: 60_000 });
   await assert.rejects(lookup('a'), { code: 'EAI_AGAIN' });
   await assert.rejects(lookup('a'), { code: 'EAI_AGAIN' });
@@ -87,7 +87,7 @@ test('a name that hangs has failed, and an answer that comes after that serves t
   assert.deepEqual(await lookup('a'), first);
 });
 
-test('addresses that were good serve on where the name server fails, but not where the name is gone', async () => {
+test('the last good addresses are used where the name server fails, but not where the name no longer exists', async () => {
   const { lookup, answer } = start({ freshMs: 0, backOffMs: 0 });
   const good = lookup('a');
   await settled();
@@ -109,7 +109,7 @@ test('addresses that were good serve on where the name server fails, but not whe
   await still;
 });
 
-test('addresses that were good serve on where the name server dawdles, for so long as they are not too old', async () => {
+test('the last good addresses are used where the name server is slow, until they are too old', async () => {
   const patient = start({ freshMs: 0, slowMs: 5 });
   const good = patient.lookup('a');
   await settled();
@@ -130,7 +130,7 @@ test('addresses that were good serve on where the name server dawdles, for so lo
 });
 
 for (const hanging of [20, 200, 1_000]) {
-  test(`${hanging} names that never answer keep no other from being asked for`, async () => {
+  test(`${hanging} hanging names do not prevent other look-ups`, async () => {
     const { lookup, names } = start();
     const count = (what: string) => names().filter((name) => name.startsWith(what)).length;
     for (let nth = 0; nth < hanging; nth += 1) lookup(`dead-${nth}`).catch(() => undefined);
@@ -140,7 +140,7 @@ for (const hanging of [20, 200, 1_000]) {
   });
 }
 
-test('names that have resolved before wait for no new one', async () => {
+test('a name that resolved before does not wait for new names', async () => {
   const { lookup, names, answer } = start({ freshMs: 0 });
   void lookup('known');
   await settled();
@@ -152,7 +152,7 @@ test('names that have resolved before wait for no new one', async () => {
   assert.ok(names().length < 1_000);
 });
 
-test('names that failed are asked for a few at a time, and fail immediately where too many of them wait', async () => {
+test('names that failed are looked up a few at a time, and fail immediately where too many of them wait', async () => {
   let asked = 0;
   const dead = new Set<string>();
   const lookup = createNameLookup({
@@ -177,7 +177,7 @@ test('names that failed are asked for a few at a time, and fail immediately wher
   assert.deepEqual({ asked, failed }, { asked: 16, failed: 200 - 16 - 64 });
 });
 
-test('without a name server of the test, this machine is asked', async () => {
+test('the resolver of the machine is used by default', async () => {
   const addresses = await createNameLookup()('localhost');
   assert.ok(addresses.some(({ address }) => address === '127.0.0.1' || address === '::1'));
 });

@@ -1,40 +1,44 @@
 /**
- * The addresses of receivers' names, so that no name, however dead, stands in the way of another:
+ * Resolves the names of receivers, with a cache. A dead name must not delay the look-up of other names:
  *
- * - An answer serves for ten seconds, and all who ask meanwhile share one look-up.
- * - How many look-ups run at a time is bounded, apart for names that have resolved before (`lookup-turns.ts`).
- * - A name that failed is left alone for a while, longer each time; what it failed with is the answer meanwhile.
- * - Addresses that were good go on being used for ten minutes where a name server fails or dawdles.
+ * - An answer is fresh for ten seconds. Concurrent callers share one look-up.
+ * - The number of concurrent look-ups is limited, with separate limits for names that resolved before
+ *   (`lookup-queues.ts`).
+ * - After a failure, a name is not looked up for a back-off time, which doubles. Callers get the last failure
+ *   meanwhile.
+ * - The last good addresses are used for ten minutes where name servers fail or are slow.
  *
- * Nothing here says what may be dialled: that is checked each time, on the addresses as they are given out.
+ * The cache does not decide which addresses may be dialled. They are checked on every use.
  */
 import type { LookupAddress } from 'node:dns';
-import { LookupTurns, type LookupLane } from './lookup-queues.ts';
+import { LookupQueues, type LookupQueue } from './lookup-queues.ts';
 import { within } from './name-servers.ts';
 import { createResolver, LookupFailed, type NameLookup, type ResolverOptions } from './resolve.ts';
 
 export interface NameLookupOptions extends ResolverOptions {
   readonly resolve?: NameLookup;
-  /** How long an answer serves without another look-up. */
+  /** How long an answer is used without another look-up. */
   readonly freshMs?: number;
-  /** How long it serves where there is no newer one to be had. */
+  /** How long it is used where no newer answer is available. */
   readonly staleMs?: number;
-  /** Addresses that were good are used where the newer ones take longer. */
+  /** The last good addresses are used where a newer answer takes longer than this. */
   readonly slowMs?: number;
-  /** A look-up that takes longer has failed; below the five seconds of an exchange, so that it is known why. */
+  /**
+   * A look-up that takes longer fails. Below the five seconds of an exchange, so that the reported reason is DNS.
+   */
   readonly giveUpMs?: number;
-  /** For how long a name is left alone after its first failure; doubled with each further one, up to half a minute. */
+  /** Back-off after the first failure. It doubles with each further failure, up to half a minute. */
   readonly backOffMs?: number;
 }
 
 interface Name {
   addresses?: readonly LookupAddress[] | undefined;
   resolvedAt: number;
-  /** What it failed with the last time. */
+  /** The error of the last look-up. */
   failure?: Error | undefined;
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number;
-  askAgainAt: number;
+  retryAt: number;
   pending?: Pending | undefined;
 }
 
@@ -43,43 +47,43 @@ interface Pending {
   readonly startedAt: number;
 }
 
-/** With 0.4 KB each, or 1.5 KB where it failed; the least recently used one is forgotten. */
+/** A name takes 0.4 KB, or 1.5 KB after a failure. The least recently used one is evicted. */
 const maxNames = 20_000;
 const maxBackOffMs = 30_000;
 
 export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
   const { resolve = createResolver(options), freshMs = 10_000, staleMs = 600_000 } = options;
   const { slowMs = 500, giveUpMs = 4_000, backOffMs = 1_000 } = options;
-  /** The least recently used first. */
+  /** Least recently used first. */
   const names = new Map<string, Name>();
-  const turns = new LookupTurns();
+  const queues = new LookupQueues();
 
-  const ask = (hostname: string, name: Name): Pending => {
+  const startLookup = (hostname: string, name: Name): Pending => {
     const { promise: newest, resolve: answer, reject } = Promise.withResolvers<readonly LookupAddress[]>();
     const pending = { newest, startedAt: performance.now() };
     name.pending = pending;
     const fail = (failure: Error): void => {
-      // It may have been given up before.
+      // The look-up may have timed out already.
       if (name.pending !== pending) return;
       name.pending = undefined;
-      // The name is gone: its former addresses are somebody else's, or will be.
+      // The name no longer exists. Its former addresses may belong to another owner.
       if ((failure as { code?: string }).code === 'ENOTFOUND') name.addresses = undefined;
       name.failure = failure;
-      name.askAgainAt = performance.now() + Math.min(backOffMs * 2 ** name.failures, maxBackOffMs);
+      name.retryAt = performance.now() + Math.min(backOffMs * 2 ** name.failures, maxBackOffMs);
       name.failures += 1;
       reject(failure);
     };
-    const started = turns.take(laneOf(name), async () => {
+    const started = queues.add(queueOf(name), async () => {
       const giveUp = (): void => {
-        fail(new LookupFailed('EAI_AGAIN', `${hostname}: no answer of a name server within ${giveUpMs} ms`));
+        fail(new LookupFailed('EAI_AGAIN', `${hostname}: no name server answered within ${giveUpMs} ms`));
       };
-      // Where this process was busy for so long, the answer may have come: it is read before the immediates.
+      // After a busy event loop the answer may be waiting to be read. It is read before immediates run.
       const timer = setTimeout(() => setImmediate(giveUp), giveUpMs);
       try {
         const addresses = await resolve(hostname);
-        // Also where it comes too late for those who waited.
+        // A late answer is cached too.
         Object.assign(name, { addresses, resolvedAt: performance.now() });
-        Object.assign(name, { failure: undefined, failures: 0, askAgainAt: -Infinity });
+        Object.assign(name, { failure: undefined, failures: 0, retryAt: -Infinity });
         if (name.pending === pending) name.pending = undefined;
         answer(addresses);
       } catch (error) {
@@ -89,15 +93,13 @@ export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
     });
     if (!started) {
       name.pending = undefined;
-      reject(
-        name.failure ?? new LookupFailed('EAI_AGAIN', `${hostname}: too many names are being looked up`),
-      );
+      reject(name.failure ?? new LookupFailed('EAI_AGAIN', `${hostname}: too many look-ups are pending`));
     }
     return pending;
   };
 
   const nameOf = (hostname: string): Name => {
-    const name = names.get(hostname) ?? { resolvedAt: -Infinity, failures: 0, askAgainAt: -Infinity };
+    const name = names.get(hostname) ?? { resolvedAt: -Infinity, failures: 0, retryAt: -Infinity };
     names.delete(hostname);
     names.set(hostname, name);
     const [leastUsed] = names.keys();
@@ -111,11 +113,11 @@ export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
     if (now - name.resolvedAt >= staleMs) name.addresses = undefined;
     const earlier = name.addresses;
     if (earlier && now - name.resolvedAt < freshMs) return earlier;
-    if (!name.pending && now < name.askAgainAt && name.failure) {
+    if (!name.pending && now < name.retryAt && name.failure) {
       if (earlier) return earlier;
       throw name.failure;
     }
-    const { newest, startedAt } = name.pending ?? ask(hostname, name);
+    const { newest, startedAt } = name.pending ?? startLookup(hostname, name);
     if (!earlier) return newest;
     try {
       return (await within(newest, startedAt + slowMs - now)) ?? earlier;
@@ -126,8 +128,8 @@ export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
   };
 }
 
-/** One whose addresses still serve keeps its lane, though the last look-up failed. */
-function laneOf({ addresses, failures }: Name): LookupLane {
+/** A name with usable addresses stays in its queue, even after a failed look-up. */
+function queueOf({ addresses, failures }: Name): LookupQueue {
   if (addresses) return 'known';
   return failures > 0 ? 'failed' : 'new';
 }

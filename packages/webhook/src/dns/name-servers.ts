@@ -1,6 +1,6 @@
 /**
- * Questions to name servers, by c-ares: over UDP, and TCP where an answer is too long; the next server where one is
- * silent, and those last that were silent lately.
+ * Queries to name servers, by c-ares: over UDP, and over TCP where an answer is too long. The next server is tried
+ * where one does not answer. Servers that did not answer recently are tried last.
  */
 import {
   CONNREFUSED,
@@ -15,26 +15,26 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from './name-settings.ts';
 
-/** What is known of a name. */
+/** The result of a query for one name. */
 export type Reply =
   | { readonly kind: 'found'; readonly addresses: readonly LookupAddress[] }
-  /** No such name, or none with an address. */
+  /** The name does not exist, or has no address. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'failed'; readonly code: string };
 
 /**
- * How often c-ares looks at the time. It gives the first try five times what a server's answers take, at least 250 ms, and
- * each further one twice as long, so a question is not sent again in one burst with all others that hang.
+ * The timeout unit of c-ares. The first try gets five times the usual response time of a server, at least 250 ms,
+ * and each further try twice as long. So hanging questions are not all repeated in one burst.
  */
 const clockMs = 100;
 const longestTryMs = 2_000;
-/** For how long addresses of one family wait for those of the other (RFC 8305). */
+/** How long addresses of one family wait for those of the other (RFC 8305). */
 const otherFamilyMs = 50;
 
 export class NameServers {
   readonly list: readonly string[];
   readonly #all: dns.Resolver;
-  /** Each of them, where there are several. */
+  /** One resolver for each server, where there are several. */
   readonly #each: readonly dns.Resolver[];
 
   constructor(list: readonly string[]) {
@@ -43,20 +43,20 @@ export class NameServers {
     this.#each = list.length > 1 ? list.map((server) => resolverOf([server])) : [];
   }
 
-  /** The addresses of exactly this name. */
-  async ask(name: string, families: readonly Family[]): Promise<Reply> {
-    const replies = families.map((family) => this.#askFor(name, family));
+  /** Queries exactly this name, without search domains. */
+  async query(name: string, families: readonly Family[]): Promise<Reply> {
+    const replies = families.map((family) => this.#queryFamily(name, family));
     const everything = Promise.all(replies);
     const first = await Promise.race(replies);
-    // What one family brings is enough where a server is silent about the other; many are about IPv6.
+    // Many servers do not answer queries for IPv6 addresses. One family is enough then.
     const known = first.kind === 'found' ? await within(everything, otherFamilyMs) : await everything;
     return merged(known ?? [first]);
   }
 
-  async #askFor(name: string, family: Family): Promise<Reply> {
+  async #queryFamily(name: string, family: Family): Promise<Reply> {
     const reply = await query(this.#all, name, family);
     if (reply.kind !== 'failed' || !nextServerMayKnow.has(reply.code)) return reply;
-    // c-ares takes such an answer for the last word; the C library asks the next server.
+    // c-ares accepts such an answer as final. The C library asks the next server, as is done here.
     const others = await Promise.all(this.#each.map((resolver) => query(resolver, name, family)));
     return (
       others.find(({ kind }) => kind === 'found') ?? others.find(({ kind }) => kind === 'missing') ?? reply
@@ -67,7 +67,7 @@ export class NameServers {
 const nextServerMayKnow = new Set<string>([SERVFAIL, REFUSED, NOTIMP]);
 
 function resolverOf(servers: readonly string[]): dns.Resolver {
-  // Five to eight seconds at all of them together, longer than a look-up may take: `lookup.ts` says when it has failed.
+  // Five to eight seconds for all servers together, longer than a look-up may take. The timeout is in `lookup.ts`.
   const tries = Math.max(3, 6 - servers.length);
   const resolver = new dns.Resolver({ timeout: clockMs, tries, maxTimeout: longestTryMs });
   if (servers.length > 0) resolver.setServers(servers);
@@ -90,7 +90,7 @@ function merged(replies: readonly Reply[]): Reply {
   return replies.find(({ kind }) => kind === 'failed') ?? { kind: 'missing' };
 }
 
-/** What comes within the time, or undefined. */
+/** The value of `promise`, or undefined after `ms`. */
 export async function within<Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> {
   const late = new AbortController();
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { followNameSettings, hasOtherSources, parseHosts, parseResolvConf } from './name-settings.ts';
 
-test('a hosts file gives names their addresses, all of them, whatever their case', () => {
+test('a hosts file maps names to all of their addresses, ignoring case', () => {
   const hosts = parseHosts(`
 127.0.0.1   localhost
 ::1         localhost ip6-localhost # this machine
@@ -26,7 +26,7 @@ nonsense    other.example
   assert.equal(hosts.has('other.example'), false);
 });
 
-test('resolv.conf gives the first three servers, the last search list and ndots, as Kubernetes writes it', () => {
+test('resolv.conf sets the first three servers, the last search list and ndots, as Kubernetes writes it', () => {
   const settings = parseResolvConf(`
 ; made by the kubelet
 search ns.svc.cluster.local svc.cluster.local cluster.local.
@@ -47,14 +47,14 @@ options ndots:5 timeout:1 edns0
   assert.equal(parseResolvConf('').ndots, 1);
 });
 
-test('what is in neither the hosts file nor a name server is another source of names', () => {
+test('a source of names other than the hosts file and name servers is detected', () => {
   assert.equal(hasOtherSources('hosts: files dns'), false);
   assert.equal(hasOtherSources('# nothing\npasswd: files ldap'), false);
   assert.equal(hasOtherSources('hosts: files resolve [!UNAVAIL=return] myhostname dns'), false);
   assert.equal(hasOtherSources('hosts: files mdns4_minimal [NOTFOUND=return] dns'), true);
 });
 
-test('files that change are read again, and files that are not there are empty', async (t) => {
+test('changed files are read again, and missing files count as empty', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tailrace-names-'));
   t.after(() => rm(folder, { recursive: true }));
   const files = {

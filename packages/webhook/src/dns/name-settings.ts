@@ -1,6 +1,6 @@
 /**
- * What the machine says about names: its hosts file, its name servers and search domains, and whether there are sources
- * of names beside these. The files are read again when they have changed.
+ * The name resolution settings of the machine: hosts file, name servers, search domains, and whether there are
+ * further sources of names. Changed files are read again.
  */
 import { readFileSync, statSync } from 'node:fs';
 import type { LookupAddress } from 'node:dns';
@@ -15,14 +15,14 @@ export interface NameFiles {
 
 export interface NameSettings {
   readonly hosts: ReadonlyMap<string, readonly LookupAddress[]>;
-  /** Addresses, also with a port, in the order of resolv.conf; none where it names none. */
+  /** Addresses, optionally with a port, in the order of resolv.conf. Empty where it has none. */
   readonly servers: readonly string[];
   readonly search: readonly string[];
-  /** A name with fewer dots is first tried with the search domains. */
+  /** A name with fewer dots is tried with the search domains first. */
   readonly ndots: number;
-  /** The system has sources of names that are neither in the hosts file nor with a name server. */
+  /** The system has sources of names besides the hosts file and name servers. */
   readonly otherSources: boolean;
-  /** Which addresses this machine can use, the preferred ones first. */
+  /** The address families that this machine can use, preferred first. */
   readonly families: readonly Family[];
 }
 
@@ -34,11 +34,11 @@ const systemFiles: NameFiles = {
   nsswitch: '/etc/nsswitch.conf',
 };
 
-/** Of glibc: more are ignored. */
+/** Limits of glibc, which ignores more. */
 const maxServers = 3;
 const maxNdots = 15;
 
-/** Gives the settings as they are now; looks at the files every five seconds at most, and reads them where one has changed. */
+/** Returns a function that gives the current settings. It checks the files every five seconds at most. */
 export function followNameSettings(files = systemFiles, checkEveryMs = 5_000): () => NameSettings {
   let settings: NameSettings | undefined;
   let readVersion = '';
@@ -85,7 +85,7 @@ export function parseResolvConf(text: string): Pick<NameSettings, 'servers' | 's
   for (const [keyword = '', ...values] of linesOf(text)) {
     const [value = ''] = values;
     if (keyword === 'nameserver' && isIP(value) !== 0 && servers.length < maxServers) servers.push(value);
-    // The last of these lines counts.
+    // The last `search` or `domain` line wins.
     else if (keyword === 'search') search = values;
     else if (keyword === 'domain') search = [value];
     else if (keyword === 'options') {
@@ -98,9 +98,12 @@ export function parseResolvConf(text: string): Pick<NameSettings, 'servers' | 's
   return { servers, search: search.map((domain) => domain.replace(/\.$/, '')), ndots };
 }
 
-/** Without the file, or without its line for hosts, the C library asks these two. */
+/** The default of the C library, without the file or without its `hosts` line. */
 const defaultSources = 'files dns';
-/** Answered here: systemd's are the hosts file and a name server of its own, which is in resolv.conf. */
+/**
+ * Sources that this package covers. Those of systemd are the hosts file and a local name server, which is in
+ * resolv.conf.
+ */
 const coveredSources = new Set(['files', 'dns', 'resolve', 'myhostname']);
 
 export function hasOtherSources(nsswitch: string): boolean {
@@ -111,7 +114,7 @@ export function hasOtherSources(nsswitch: string): boolean {
   );
 }
 
-/** The addresses that a name is asked for, as getaddrinfo has it: of families that lead off this machine. */
+/** The families to query, as in getaddrinfo: those with an address that is not loopback or link-local. */
 function usableFamilies(): readonly Family[] {
   const addresses = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
@@ -120,7 +123,7 @@ function usableFamilies(): readonly Family[] {
   const has4 = addresses.some((address) => isIPv4(address));
   const has6 = addresses.some((address) => !isIPv4(address));
   if (has4 !== has6) return has4 ? [4] : [6];
-  // Only an address of the public internet is preferred to IPv4 (RFC 6724).
+  // IPv6 is preferred to IPv4 only with a public IPv6 address (RFC 6724).
   return addresses.some((address) => /^[23]/.test(address) && !isIPv4(address)) ? [6, 4] : [4, 6];
 }
 
@@ -143,7 +146,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // A machine without the file has its defaults.
+    // Without the file, the defaults apply.
     return '';
   }
 }

@@ -1,24 +1,24 @@
 /**
- * One look-up of a name, as the C library would make it (getaddrinfo), but without its two threads: the hosts file, then
- * the name servers by c-ares, with the search domains of resolv.conf. The C library is asked only where the machine has
- * further sources of names, and only for what was found nowhere else.
+ * One look-up of a name with the results of getaddrinfo, but without its limit of two concurrent look-ups: the
+ * hosts file, then name servers by c-ares, with the search domains of resolv.conf. The C library is called only
+ * where the machine has further sources of names, and only for names that were not found otherwise.
  */
 import { ADDRCONFIG, promises as dns, TIMEOUT, type LookupAddress } from 'node:dns';
 import { NameServers, type Reply } from './name-servers.ts';
 import { followNameSettings, type NameSettings } from './name-settings.ts';
 
 /**
- * All the addresses of a name.
+ * Resolves all addresses of a name.
  *
- * @throws Error with the code ENOTFOUND where there is no such name, or EAI_AGAIN where that is not known
+ * @throws Error with the code ENOTFOUND where the name does not exist, or EAI_AGAIN where this is not known
  */
 export type NameLookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export interface ResolverOptions {
-  /** Of this machine where left out. */
+  /** Defaults to the settings of this machine. */
   readonly settings?: () => NameSettings;
-  /** The last resort: the operating system's own look-up. */
-  readonly askSystem?: NameLookup;
+  /** The look-up of the operating system. */
+  readonly lookupBySystem?: NameLookup;
 }
 
 export class LookupFailed extends Error {
@@ -30,11 +30,11 @@ export class LookupFailed extends Error {
   }
 }
 
-/** Of look-ups by the operating system, which makes two at a time. */
+/** Concurrent look-ups by the operating system, which runs two of them at a time. */
 const maxSystemLookups = 16;
 
 export function createResolver(options: ResolverOptions = {}): NameLookup {
-  const { askSystem = (hostname: string) => dns.lookup(hostname, { all: true, hints: ADDRCONFIG }) } =
+  const { lookupBySystem = (hostname: string) => dns.lookup(hostname, { all: true, hints: ADDRCONFIG }) } =
     options;
   const settingsNow = options.settings ?? followNameSettings();
   let servers: NameServers | undefined;
@@ -55,16 +55,16 @@ export function createResolver(options: ResolverOptions = {}): NameLookup {
     if (settings.otherSources && systemLookups < maxSystemLookups) {
       systemLookups += 1;
       try {
-        return await askSystem(hostname);
+        return await lookupBySystem(hostname);
       } finally {
         systemLookups -= 1;
       }
     }
-    throw new LookupFailed('ENOTFOUND', `${hostname} is not found`);
+    throw new LookupFailed('ENOTFOUND', `${hostname} was not found`);
   };
 }
 
-/** RFC 6761: these never leave the machine. */
+/** RFC 6761: these names never leave the machine. */
 function loopbackOf(name: string): readonly LookupAddress[] | undefined {
   if (name !== 'localhost' && !name.endsWith('.localhost')) return undefined;
   return [
@@ -73,7 +73,7 @@ function loopbackOf(name: string): readonly LookupAddress[] | undefined {
   ];
 }
 
-/** What a name may stand for that is written without its domain, in the order of resolv.conf(5). */
+/** The full names to try for a name, in the order of resolv.conf(5). */
 export function candidatesOf(
   hostname: string,
   { search, ndots }: Pick<NameSettings, 'search' | 'ndots'>,
@@ -89,9 +89,9 @@ async function search(servers: NameServers, hostname: string, settings: NameSett
   let result: Reply = { kind: 'missing' };
   let isHanging = false;
   for (const candidate of candidatesOf(hostname, settings)) {
-    // As in the C library: where a search domain hangs, the others are left out, but not the name as it is.
+    // As in the C library: after a timeout, further search domains are skipped, but the name as written is tried.
     if (isHanging && candidate !== asItIs) continue;
-    const reply = await servers.ask(candidate, settings.families);
+    const reply = await servers.query(candidate, settings.families);
     if (reply.kind === 'found') return reply;
     if (reply.kind === 'failed') {
       result = reply;

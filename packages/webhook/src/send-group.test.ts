@@ -7,9 +7,9 @@ import type { Dispatcher } from 'undici';
 import { createAddressPolicy } from './address.ts';
 import type { Carrier } from './send-connection.ts';
 import { createPools } from './send-pools.ts';
-import type { Route } from './send-route.ts';
+import type { ConnectionGroup } from './send-group.ts';
 
-/** A server, and the connections to it that have no TLS settings of their own. */
+/** Starts a server, and a connection group for it without TLS settings. */
 async function start(t: TestContext) {
   const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -19,21 +19,25 @@ async function start(t: TestContext) {
     lookup: () => Promise.reject(new Error('there are no names')),
     timeoutMs: 10_000,
     maxConnectionAgeMs: 60_000,
-    unusedRouteMs: 60_000,
+    unusedGroupMs: 60_000,
     authorities: [],
   });
   t.after(() => pools.close());
-  const route = pools.routeFor(undefined);
+  const group = pools.groupFor(undefined);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { server, route, request: { origin, path: '/', method: 'POST' } as const };
+  return { server, group, request: { origin, path: '/', method: 'POST' } as const };
 }
 
-/** One exchange of a destination, to its end. */
-function exchange(route: Route, destinationId: string, request: Dispatcher.DispatchOptions): Promise<void> {
+/** Sends one request of a destination, and resolves when the exchange is complete. */
+function exchange(
+  group: ConnectionGroup,
+  destinationId: string,
+  request: Dispatcher.DispatchOptions,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   let carrier: Carrier | undefined;
-  route.dispatch(destinationId, request, {
-    carriedBy: (connection) => {
+  group.dispatch(destinationId, request, {
+    assigned: (connection) => {
       carrier = connection;
     },
     onRequestStart: () => undefined,
@@ -51,29 +55,29 @@ function exchange(route: Route, destinationId: string, request: Dispatcher.Dispa
   return promise;
 }
 
-test('a route that is given up ends its connections, those in use when they are free', async (t) => {
-  const { route, request } = await start(t);
-  await exchange(route, 'idle', request);
-  const inUse = exchange(route, 'busy', request);
-  assert.equal(route.size, 2);
-  route.retire();
-  assert.equal(route.size, 1);
+test('a retired group closes idle connections immediately, and connections in use when they become free', async (t) => {
+  const { group, request } = await start(t);
+  await exchange(group, 'idle', request);
+  const inUse = exchange(group, 'busy', request);
+  assert.equal(group.size, 2);
+  group.retire();
+  assert.equal(group.size, 1);
   await inUse;
-  assert.equal(route.size, 0);
+  assert.equal(group.size, 0);
 });
 
-test('destinations are forgotten with their last connection', async (t) => {
-  const { server, route, request } = await start(t);
+test('a pool is removed with its last connection', async (t) => {
+  const { server, group, request } = await start(t);
   const ids = Array.from({ length: 20 }, (_, nth) => `destination-${nth % 10}`);
 
-  const size = (): number => route.size;
-  await Promise.all(ids.map((id) => exchange(route, id, request)));
+  const size = (): number => group.size;
+  await Promise.all(ids.map((id) => exchange(group, id, request)));
   assert.equal(size(), 10);
   server.closeAllConnections();
   while (size() > 0) await new Promise(setImmediate);
 
-  // Neither do those remain that could not be reached.
+  // Unreachable destinations leave no pools either.
   const unreachable = { ...request, origin: 'http://nowhere.example' };
-  await Promise.all(ids.map((id) => assert.rejects(exchange(route, id, unreachable))));
+  await Promise.all(ids.map((id) => assert.rejects(exchange(group, id, unreachable))));
   assert.equal(size(), 0);
 });

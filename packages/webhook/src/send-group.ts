@@ -1,35 +1,40 @@
 /**
- * The connections of one set of TLS settings, by destination and origin. A request takes a free one, the one used last, or
- * has a new one dialled; so it never waits for another. A connection that nobody uses is ended by its keep-alive time, and
- * forgotten then, the last one with its pool: there is nothing to sweep.
+ * The connections with one set of TLS settings, by destination and origin. A request uses the free connection that
+ * was used last, or dials a new one, so it never waits for another request. Idle connections end by their
+ * keep-alive timeout. A pool is removed with its last connection, so no sweep is needed.
  */
 import type { Dispatcher } from 'undici';
-import { Connection, type CarriedExchange, type ConnectionOptions, type Keeper } from './send-connection.ts';
+import {
+  Connection,
+  type CarriedExchange,
+  type ConnectionOptions,
+  type ConnectionOwner,
+} from './send-connection.ts';
 
-/** For one destination and origin: a receiver that never ends its answers must not collect connections. */
+/** For one destination and origin. A receiver that never ends its responses must not accumulate connections. */
 const maxUnreadInPool = 16;
 
-/** What all connections of a sender may be together. */
+/** Limits on all connections of a sender together. */
 export class SharedLimits {
-  /** Kept alive, carrying nothing. */
+  /** Idle connections that are kept alive. */
   readonly idle = new Bounded(1_000, (connection) => {
     connection.end();
   });
-  /** With an answer that counts already, and is not read to its end. */
+  /** Connections whose response has a status, but was not read to its end. */
   readonly unread = new Bounded(512, (connection) => {
     connection.cut();
   });
 }
 
-/** A set of connections, of which the one that came first gives way to one too many. */
+/** A set of connections. Where one is added beyond `max`, the oldest is evicted. */
 class Bounded {
   readonly #connections = new Set<Connection>();
   readonly #max: number;
-  readonly #giveWay: (connection: Connection) => void;
+  readonly #evict: (connection: Connection) => void;
 
-  constructor(max: number, giveWay: (connection: Connection) => void) {
+  constructor(max: number, evict: (connection: Connection) => void) {
     this.#max = max;
-    this.#giveWay = giveWay;
+    this.#evict = evict;
   }
 
   add(connection: Connection): void {
@@ -38,7 +43,7 @@ class Bounded {
     const [first] = this.#connections;
     if (!first) return;
     this.#connections.delete(first);
-    this.#giveWay(first);
+    this.#evict(first);
   }
 
   delete(connection: Connection): void {
@@ -46,7 +51,7 @@ class Bounded {
   }
 }
 
-export class Route {
+export class ConnectionGroup {
   usedAt = performance.now();
   readonly #options: ConnectionOptions;
   readonly #shared: SharedLimits;
@@ -60,17 +65,17 @@ export class Route {
     this.#shared = shared;
   }
 
-  /** Destinations and origins that have connections. */
+  /** The number of pairs of destination and origin that have connections. */
   get size(): number {
     return this.#pools.size;
   }
 
   dispatch(destinationId: string, request: Dispatcher.DispatchOptions, exchange: CarriedExchange): void {
     const pool = this.#poolFor(destinationId, String(request.origin));
-    this.#send(pool.take() ?? pool.open(), request, exchange);
+    this.#send(pool.reuse() ?? pool.open(), request, exchange);
   }
 
-  /** On a connection of its own, which ends with it. */
+  /** Dispatches on a new connection, which closes after this request. */
   dispatchAlone(destinationId: string, request: Dispatcher.DispatchOptions, exchange: CarriedExchange): void {
     const pool = this.#poolFor(destinationId, String(request.origin));
     this.#send(pool.open(), { ...request, reset: true }, exchange);
@@ -103,13 +108,13 @@ export class Route {
   }
 }
 
-class Pool implements Keeper {
+class Pool implements ConnectionOwner {
   readonly #origin: string;
   readonly #options: ConnectionOptions;
   readonly #shared: SharedLimits;
   readonly #onEmpty: () => void;
   readonly #all = new Set<Connection>();
-  /** The one used last at the end. */
+  /** The most recently used connection is last. */
   readonly #free: Connection[] = [];
   readonly #unread = new Bounded(maxUnreadInPool, (connection) => {
     connection.cut();
@@ -123,7 +128,7 @@ class Pool implements Keeper {
     this.#onEmpty = onEmpty;
   }
 
-  take(): Connection | undefined {
+  reuse(): Connection | undefined {
     const connection = this.#free.pop();
     if (connection) this.#shared.idle.delete(connection);
     return connection;
