@@ -21,9 +21,9 @@ import {
   onRequests,
   openSender,
   post,
-  floodForever,
+  pourForEver,
   startRawServer,
-  trickleForever,
+  writeForEver,
 } from '../support/sender.ts';
 
 const success = { kind: 'success', status: 200 };
@@ -36,18 +36,18 @@ describe('a slow receiver', () => {
     'sends nothing': () => undefined,
     'trickles its headers': (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
-      trickleForever(socket, 'a');
+      writeForEver(socket, 'a');
     },
     'trickles informational responses': (socket) => {
       socket.write('HTTP/1.1 103 Early Hints\r\nX-Slow: ');
-      trickleForever(socket, 'a');
+      writeForEver(socket, 'a');
     },
     'sends an endless reason phrase': (socket) => {
       socket.write('HTTP/1.1 200 ');
-      floodForever(socket, filler);
+      pourForEver(socket, filler);
     },
     'sends empty lines only': (socket) => {
-      floodForever(socket, Buffer.alloc(65_536, '\r\n'));
+      pourForEver(socket, Buffer.alloc(65_536, '\r\n'));
     },
   };
   for (const [what, behave] of Object.entries(slowReceivers)) {
@@ -184,14 +184,14 @@ describe('a response', () => {
     assert.partialDeepStrictEqual(await post(openSender(t), many.url), failed);
     const { host } = await startRawServer(t, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Long: ');
-      floodForever(socket, filler);
+      pourForEver(socket, filler);
     });
     assert.partialDeepStrictEqual(await post(openSender(t), `http://${host}`), failed);
   });
 
   test('after endless informational responses is a failure', async (t) => {
     const { host } = await startRawServer(t, (socket) => {
-      floodForever(socket, Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
+      pourForEver(socket, Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
     });
     assert.partialDeepStrictEqual(await post(openSender(t), `http://${host}`), failed);
   });
@@ -220,7 +220,7 @@ describe('a response', () => {
         const chunked = body === undefined ? '\r\n' : `Transfer-Encoding: chunked\r\n\r\n${body}`;
         onRequests(socket, () => {
           socket.write(`HTTP/1.1 200 OK\r\n${chunked}`);
-          floodForever(socket, filler);
+          pourForEver(socket, filler);
         });
       });
       assert.deepEqual(await post(openSender(t, { timeoutMs: 1_500 }), `http://${host}`), success);
