@@ -13,12 +13,19 @@ export interface KafkaProxy extends AsyncDisposable {
   loseProduceAnswers: number;
   /** The same for answers to requests that end a transaction. */
   loseCommitAnswers: number;
+  /** Passes on no answers to produce requests until `resumeProduceAnswers()`. */
+  readonly pauseProduceAnswers: () => void;
+  readonly resumeProduceAnswers: () => void;
+  /** Closes all connections, and accepts none until `start()`. */
+  readonly stop: () => void;
+  readonly start: () => void;
   readonly lost: Collected<{ readonly at: number }>;
 }
 
-/** Numbers of Kafka's protocol: requests by what they ask for. */
+/** Kafka's numbers of requests. */
+const produce = 0;
 const losable = new Map<number, 'loseProduceAnswers' | 'loseCommitAnswers'>([
-  [0 /* produce */, 'loseProduceAnswers'],
+  [produce, 'loseProduceAnswers'],
   [26 /* end of a transaction */, 'loseCommitAnswers'],
 ]);
 const namesBrokers = new Set([3 /* metadata */, 10 /* find coordinator */]);
@@ -32,11 +39,28 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const own = server.address() as AddressInfo;
+  let isStopped = false;
+  /** The answers that wait; undefined while answers are passed on. */
+  let paused: (() => void)[] | undefined;
   const proxy: KafkaProxy = {
     brokers: [`127.0.0.1:${own.port}`],
     loseProduceAnswers: 0,
     loseCommitAnswers: 0,
     lost,
+    pauseProduceAnswers() {
+      paused ??= [];
+    },
+    resumeProduceAnswers() {
+      for (const passOn of paused ?? []) passOn();
+      paused = undefined;
+    },
+    stop() {
+      isStopped = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    start() {
+      isStopped = false;
+    },
     async [Symbol.asyncDispose]() {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -45,6 +69,10 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   };
 
   server.on('connection', (client) => {
+    if (isStopped) {
+      client.destroy();
+      return;
+    }
     const upstream = connect(Number(port), host);
     const asked = new Map<number, number>();
     const end = (): void => {
@@ -82,7 +110,8 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
         if (request !== undefined && namesBrokers.has(request)) {
           replace(frame, address(host, Number(port)), address('127.0.0.1', own.port));
         }
-        client.write(frame);
+        if (request === produce && paused) paused.push(() => client.write(frame));
+        else client.write(frame);
       }),
     );
   });

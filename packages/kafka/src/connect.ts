@@ -130,13 +130,25 @@ const metadataMaxAge = 15_000;
 const fetchBytes = { perPartition: 128 * 1024, total: 8 * 1024 * 1024 };
 const defaultTransactionTimeoutMs = 30_000;
 
+/** The part of the client library's `Kafka` class that this package uses. `testing/` has an in-memory implementation. */
+export type LibraryClient = Pick<InstanceType<typeof kafkajs.Kafka>, 'producer' | 'consumer' | 'admin'>;
+
 /** @param onUnreadable called for each batch that a reader skips because it cannot be read */
 export function connectKafka(
   settings: KafkaSettings,
   log: KafkaLog,
   onUnreadable?: (batch: UnreadableBatch) => void,
 ): Kafka {
-  const client = new kafkajs.Kafka(clientConfig(settings, log));
+  return openKafka(new kafkajs.Kafka(clientConfig(settings, log)), settings, log, onUnreadable);
+}
+
+/** As `connectKafka`, on a given client. */
+export function openKafka(
+  client: LibraryClient,
+  settings: Pick<KafkaSettings, 'brokers'>,
+  log: KafkaLog,
+  onUnreadable?: (batch: UnreadableBatch) => void,
+): Kafka {
   const classify = (error: unknown): unknown => kafkaFailure(error, settings.brokers);
   const reportUnreadable = createUnreadableReporter(log, onUnreadable);
   const opened = new Set<{ close(): Promise<void> }>();

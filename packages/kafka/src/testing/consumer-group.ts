@@ -1,0 +1,94 @@
+/**
+ * A consumer group of the in-memory cluster: members, generations and committed offsets. Rebalances are eager, as those
+ * of the client library: commits are accepted until all members have joined, and refused until each has its assignment.
+ */
+import kafkajs from '../wire/library.ts';
+import type { MemoryCluster } from './cluster.ts';
+import type { MemoryConsumer } from './consumer.ts';
+import { protocolError } from './errors.ts';
+
+const { MemberAssignment } = kafkajs.AssignerProtocol;
+
+export interface CommittedOffset {
+  readonly offset: number;
+  readonly metadata: string;
+}
+
+export class ConsumerGroup {
+  /** By `topic/partition`. */
+  readonly offsets = new Map<string, CommittedOffset>();
+  readonly #cluster: MemoryCluster;
+  #members: MemoryConsumer[] = [];
+  #rebalances: Promise<void> = Promise.resolve();
+  #isJoining = false;
+
+  constructor(cluster: MemoryCluster) {
+    this.#cluster = cluster;
+  }
+
+  get memberIds(): string[] {
+    return this.#members.map(({ memberId }) => memberId);
+  }
+
+  reads(topic: string): boolean {
+    return this.#members.some(({ topics }) => topics.includes(topic));
+  }
+
+  /** Resolves when the member has its assignment. */
+  join(member: MemoryConsumer): Promise<void> {
+    return this.rebalance(() => this.#members.push(member));
+  }
+
+  leave(member: MemoryConsumer): void {
+    if (!this.#members.includes(member)) return;
+    this.#members = this.#members.filter((one) => one !== member);
+    void this.rebalance();
+  }
+
+  rebalance(change?: () => void): Promise<void> {
+    this.#rebalances = this.#rebalances.then(() => this.#rebalance(change));
+    return this.#rebalances;
+  }
+
+  /** @throws Error `UNKNOWN_MEMBER_ID` or `REBALANCE_IN_PROGRESS` as the client library throws it */
+  commit(member: MemoryConsumer, offsets: ReadonlyMap<string, CommittedOffset>): void {
+    this.#cluster.checkReachable();
+    if (!this.#members.includes(member)) throw protocolError('UNKNOWN_MEMBER_ID');
+    if (this.#isJoining) throw protocolError('REBALANCE_IN_PROGRESS');
+    for (const [key, committed] of offsets) this.offsets.set(key, committed);
+  }
+
+  async #rebalance(change?: () => void): Promise<void> {
+    for (const member of this.#members) member.announceRebalance();
+    // Members finish the batch that they have, and commit.
+    await Promise.all(this.#members.map((member) => member.idle));
+    await new Promise((resolve) => setImmediate(resolve));
+    change?.();
+    this.#isJoining = true;
+    for (const member of this.#members) member.announceJoin();
+    const assignments = await this.#assign();
+    this.#isJoining = false;
+    for (const member of this.#members) member.assign(assignments.get(member.memberId) ?? {});
+  }
+
+  /** By member, the partitions of each topic, as the members' own assigner divides them. */
+  async #assign(): Promise<Map<string, Record<string, number[]>>> {
+    const [leader] = this.#members;
+    const assigner = leader?.assigners.find(({ name }) =>
+      this.#members.every(({ assigners }) => assigners.some((other) => other.name === name)),
+    );
+    if (!assigner) return new Map();
+    const members = this.#members.map(({ memberId, topics, assigners }) => {
+      const own = assigners.find(({ name }) => name === assigner.name) ?? assigner;
+      return { memberId, memberMetadata: own.protocol({ topics }).metadata };
+    });
+    const topics = [...new Set(this.#members.flatMap((member) => member.topics))];
+    const assigned = await assigner.assign({ members, topics });
+    return new Map(
+      assigned.map(({ memberId, memberAssignment }) => [
+        memberId,
+        MemberAssignment.decode(memberAssignment)?.assignment ?? {},
+      ]),
+    );
+  }
+}

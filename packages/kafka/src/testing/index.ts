@@ -1,0 +1,2 @@
+export { MemoryCluster } from './cluster.ts';
+export { testKafkaContract, type ContractCluster } from './contract/index.ts';
