@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { startBroker } from '@tailrace/local';
+import { testEnvironment } from './support/caches.ts';
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -34,7 +35,7 @@ try {
   const flags = ['--disable-warning=TimeoutNegativeWarning'];
   const tests = spawn(process.execPath, [...flags, '--test', ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, KAFKA_BROKERS: brokers },
+    env: { ...testEnvironment(process.env), KAFKA_BROKERS: brokers },
   });
   interrupted.signal.addEventListener('abort', () => tests.kill('SIGTERM'));
   const [code] = (await once(tests, 'exit')) as [number | null];
