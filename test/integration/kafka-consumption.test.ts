@@ -207,7 +207,7 @@ describe('a consumer', { concurrency: true }, () => {
       topics: [topic],
       onRecord: finish,
     });
-    held.hold();
+    held.pause();
     await publish(topic, numbers(5));
     await publish(marker, numbers(5));
     await using free = await joinGroup(kafka, { groupId: `${marker}.group`, topics: [marker] });
@@ -218,7 +218,7 @@ describe('a consumer', { concurrency: true }, () => {
     await publish(marker, numbers(5));
     await free.records.waitFor(10);
     assert.equal(held.records.items.length, before);
-    held.release();
+    held.resume();
     await held.records.waitFor(10);
   });
 

@@ -83,14 +83,14 @@ export async function joinGroup(
     check: () => consumption.check(),
     unfinished: (topic, partitions, spans) => consumption.unfinished(topic, partitions, spans),
     owned: (topic, partition) => consumption.owned(topic, partition),
-    hold: () => {
-      consumption.hold();
+    pause: () => {
+      consumption.pause();
     },
-    release: () => {
-      consumption.release();
+    resume: () => {
+      consumption.resume();
     },
-    stopTaking: () => {
-      consumption.stopTaking();
+    stopReceiving: () => {
+      consumption.stopReceiving();
     },
     close,
     [Symbol.asyncDispose]: () => close(),

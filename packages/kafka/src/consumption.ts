@@ -44,7 +44,7 @@ export interface ConsumeOptions {
   /** Whether the same member must own partition i of every topic (they must have equally many). */
   readonly coPartitioned?: boolean;
   /** Topics that are looked into only so often while nothing new is in them, for the sake of the others. */
-  readonly resting?: { readonly topics: readonly string[]; readonly everyMs: number };
+  readonly idleTopics?: { readonly topics: readonly string[]; readonly everyMs: number };
   /**
    * Called when the group has begun to share out its partitions again, and when this member has its part. Nothing can
    * be committed in between, so what is finished then is repeated where its partition goes to another member. Before,
@@ -122,13 +122,13 @@ export interface Consumption {
   /** Undefined where it is not owned, or where it begins is not known yet. Another one after it was lost and came back. */
   owned(topic: string, partition: number): OwnedPartition | undefined;
   /**
-   * Stops fetching, everything or these topics, until `release` of the same; what has been fetched may still be handed out.
+   * Stops fetching, everything or these topics, until `resume` of the same; what has been fetched may still be handed out.
    */
-  hold(topics?: readonly string[]): void;
-  release(topics?: readonly string[]): void;
+  pause(topics?: readonly string[]): void;
+  resume(topics?: readonly string[]): void;
   /** Hands out nothing more; what is out may finish. */
-  stopTaking(): void;
-  /** stopTaking(), then waits until all work is finished, for at most `drainTimeoutMs` (default 0); commits and leaves. */
+  stopReceiving(): void;
+  /** stopReceiving(), then waits until all work is finished, for at most `drainTimeoutMs` (default 0); commits and leaves. */
   close(options?: { drainTimeoutMs?: number }): Promise<void>;
 }
 
@@ -160,13 +160,13 @@ export async function startConsumption(
     limits = () => defaultLimits,
     commitIntervalMs = 400,
     prepare,
-    resting,
+    idleTopics,
     onRebalance = () => undefined,
   } = options;
   let taking = true;
-  let held = false;
-  const heldTopics = new Set<string>();
-  const mayFetch = (topic: string): boolean => taking && !held && !heldTopics.has(topic);
+  let isPaused = false;
+  const pausedTopics = new Set<string>();
+  const mayFetch = (topic: string): boolean => taking && !isPaused && !pausedTopics.has(topic);
   let wakeDrain: (() => void) | undefined;
 
   const assignment = createAssignment({
@@ -245,7 +245,7 @@ export async function startConsumption(
       wakeDrain?.();
     },
   });
-  const rest = resting && startRest({ ...{ consumer, session, partitions, mayFetch }, ...resting });
+  const rest = idleTopics && startRest({ ...{ consumer, session, partitions, mayFetch }, ...idleTopics });
   pace(pacing, { consumer, partitions, mayFetch, rest });
   // A batch of nothing but transaction markers or aborted records is never handed over; step over it as the library does.
   consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
@@ -281,7 +281,7 @@ export async function startConsumption(
     });
   };
 
-  const stopTaking = (): void => {
+  const stopReceiving = (): void => {
     if (!taking) return;
     taking = false;
     session.pause(partitions);
@@ -309,22 +309,22 @@ export async function startConsumption(
       const partition = assignment.get(topic, number);
       return partition?.located ? partition : undefined;
     },
-    hold(topics) {
-      if (!topics) held = true;
-      for (const topic of topics ?? []) heldTopics.add(topic);
+    pause(topics) {
+      if (!topics) isPaused = true;
+      for (const topic of topics ?? []) pausedTopics.add(topic);
       session.pause([...partitions].filter(({ topic }) => !mayFetch(topic)));
     },
-    release(topics) {
-      if (!topics) held = false;
-      for (const topic of topics ?? []) heldTopics.delete(topic);
+    resume(topics) {
+      if (!topics) isPaused = false;
+      for (const topic of topics ?? []) pausedTopics.delete(topic);
       const free = [...partitions].filter(
         ({ topic, located, paused }) => located && !paused && mayFetch(topic),
       );
       session.resume(free);
     },
-    stopTaking,
+    stopReceiving,
     async close({ drainTimeoutMs = 0 } = {}) {
-      stopTaking();
+      stopReceiving();
       rest?.end();
       await unfinished.close();
       await drained(drainTimeoutMs);

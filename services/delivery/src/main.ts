@@ -10,7 +10,7 @@ import { Lanes } from './lanes/lanes.ts';
 import { observeDeliveries, watchDelivery } from './observe.ts';
 import { watchPartitions } from './partitions.ts';
 import { openLedger } from './recall/index.ts';
-import { ownedShare, partitionLimits, restingTopics, topicsToConsume } from './sources.ts';
+import { ownedShare, partitionLimits, idleTopics, topicsToConsume } from './sources.ts';
 
 /** Nobody waits for the record of an attempt, so it travels in company. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
@@ -46,8 +46,8 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   const lanes = new Lanes(laneLimits(settings), {
     onPressure: (kind, high) => {
       const topics = kind === 'background' ? [names.deliveriesReplay] : undefined;
-      if (high) consumption.hold(topics);
-      else consumption.release(topics);
+      if (high) consumption.pause(topics);
+      else consumption.resume(topics);
     },
     onBreaker: ({ lane, url, state }) => {
       log.warn({ destinationId: lane, url, state }, 'circuit breaker');
@@ -89,7 +89,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     topics,
     coPartitioned: true,
     limits: partitionLimits(names),
-    resting: restingTopics(names, topics, policy),
+    idleTopics: idleTopics(names, topics, policy),
     // What owners before have brought forward is known before the tiers are read.
     prepare: () => ledger.refresh(),
     onRebalance: (rebalancing) => {
@@ -108,7 +108,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
   watchDelivery(metrics, { deliverer, lanes, consumption, partitions });
   service.onClose('deliveries in flight', async () => {
-    consumption.stopTaking();
+    consumption.stopReceiving();
     await deliverer.stop();
     await consumption.close();
   });

@@ -52,7 +52,7 @@ export function partitionLimits(names: TopicNames): (topic: string) => Partition
  * All but `deliveries`. Nothing in a tier is due before most of its delay is over, so it is early enough to look into
  * them a few times a second, and a few times in the shortest delay.
  */
-export function restingTopics(
+export function idleTopics(
   names: TopicNames,
   topics: readonly string[],
   { scheduleMs }: RetryPolicy,

@@ -9,7 +9,7 @@ import { createDedupe } from './dedupe.ts';
 import { routerObserver, watchRouter } from './observe.ts';
 import { createRouter } from './process-record.ts';
 import { rebuild } from './rebuild.ts';
-import { partitionLimits, restingTopics, topicsToConsume, untilRouted } from './topics.ts';
+import { partitionLimits, idleTopics, topicsToConsume, untilRouted } from './topics.ts';
 import { createBatchRejecter } from './unreadable.ts';
 import { startUsage } from './usage.ts';
 import { createWaitingRoom } from './waiting.ts';
@@ -62,7 +62,7 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
     topics,
     coPartitioned: true,
     limits: partitionLimits(names),
-    resting: restingTopics(names),
+    idleTopics: idleTopics(names),
     prepare: async (partitions, signal) => {
       const ofTopic = Map.groupBy(partitions, ({ topic }) => topic);
       await Promise.all([
@@ -81,7 +81,7 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
     },
   });
   service.onClose('events in flight', async () => {
-    consumption.stopTaking();
+    consumption.stopReceiving();
     await untilRouted(consumption, names.events, () => waiting.inFlight, 10_000);
     await waiting.close();
     await consumption.close();

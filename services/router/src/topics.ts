@@ -45,7 +45,7 @@ export function partitionLimits({ eventsWaiting }: Pick<TopicNames, 'eventsWaiti
 }
 
 /** It has seldom anything new. */
-export function restingTopics({ eventsWaiting }: Pick<TopicNames, 'eventsWaiting'>) {
+export function idleTopics({ eventsWaiting }: Pick<TopicNames, 'eventsWaiting'>) {
   return { topics: [eventsWaiting], everyMs: 250 };
 }
 

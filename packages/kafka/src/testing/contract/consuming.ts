@@ -93,7 +93,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       assert.deepEqual(texts(member.records), values);
     });
 
-    test('receives nothing of a topic that is held, until it is released', async () => {
+    test('receives nothing of a topic that is paused, until it is resumed', async () => {
       await using kafka = connect(cluster());
       const [topic, other] = [await kafka.createTopic(), await kafka.createTopic()];
       await using member = await join(kafka, {
@@ -103,7 +103,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       });
       await until(() => member.consumption.owned(topic, 0) !== undefined);
       await until(() => member.consumption.owned(other, 0) !== undefined);
-      member.consumption.hold([topic]);
+      member.consumption.pause([topic]);
       // A fetch that is under way may still bring what is written meanwhile.
       await kafka.write(topic, ['1']);
       await kafka.write(other, ['1']);
@@ -113,7 +113,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       await kafka.write(other, ['2']);
       await until(() => member.records.filter((record) => record.topic === other).length === 2);
       assert.equal(member.records.filter((record) => record.topic === topic).length, before);
-      member.consumption.release([topic]);
+      member.consumption.resume([topic]);
       await until(() => member.records.filter((record) => record.topic === topic).length === 2);
     });
 
@@ -141,7 +141,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       await until(() => second.records.length === 3);
       second.records[2]?.done();
       second.records[0]?.done();
-      second.consumption.stopTaking();
+      second.consumption.stopReceiving();
       await second.consumption.close({ drainTimeoutMs: 50 });
       assert.deepEqual(await cluster().committed(group.groupId, topic), [11]);
     });
