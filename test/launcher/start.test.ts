@@ -126,8 +126,8 @@ test('wrong settings are all named, and nothing is started', async () => {
   await using home = await createHome();
   const start = home.start({ TAILRACE_INGEST_PORT: 'http', TAILRACE_RETRY_SCHEDULE: 'soon' });
   assert.equal(await start.exitCode, 1);
-  await start.line(/TAILRACE_INGEST_PORT: found "http"/);
-  await start.line(/TAILRACE_RETRY_SCHEDULE: found "soon"/);
+  await start.line(/TAILRACE_INGEST_PORT: invalid value "http"/);
+  await start.line(/TAILRACE_RETRY_SCHEDULE: invalid value "soon"/);
   assert.ok(!start.lines.items.some((line) => line.startsWith('kafka')));
 });
 
@@ -141,7 +141,7 @@ test('a wrong setting of one service stops the start, with what it said', async 
     TAILRACE_DELIVERY_CONCURRENCY: 'many',
   });
   assert.equal(await start.exitCode, 1);
-  await start.line(/^delivery +TAILRACE_DELIVERY_CONCURRENCY: found "many"/);
+  await start.line(/^delivery +TAILRACE_DELIVERY_CONCURRENCY: invalid value "many"/);
   await start.line(/delivery could not start: ended with exit code 78/);
   await home.untilQuiet();
 });

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
 import { nodeFlags } from './node-flags.ts';
-import { checkout } from './plan.ts';
+import { checkout } from './settings.ts';
 
-const script = join(checkout, 'services', 'control', 'src', 'cli', 'main.ts');
+const script = join(checkout, 'packages', 'cli', 'src', 'main.ts');
 
 /** What it wrote. Fails with `local-start-failed`, and what it wrote, where it does not end with 0. */
 export async function tailrace(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { nodeFlags } from './node-flags.ts';
-import { checkout } from './plan.ts';
+import { checkout } from './settings.ts';
 
 test('a service that is started by its script gets the flags that it gets here', () => {
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {

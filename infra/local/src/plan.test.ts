@@ -16,9 +16,9 @@ test('all wrong settings are reported at once', () => {
   const env = { TAILRACE_INGEST_PORT: '80800', TAILRACE_RETRY_SCHEDULE: 'soon' };
   assert.throws(() => makePlan(env), {
     code: 'invalid-settings',
-    message: /^TAILRACE_INGEST_PORT: found "80800".*\nTAILRACE_RETRY_SCHEDULE: found "soon"/,
+    message: /^TAILRACE_INGEST_PORT: invalid value "80800".*\nTAILRACE_RETRY_SCHEDULE: invalid value "soon"/,
   });
-  assert.throws(() => makePlan({ TAILRACE_CONFIG: '/nowhere.yaml' }), /there is no file \/nowhere\.yaml/);
+  assert.throws(() => makePlan({ TAILRACE_CONFIG: '/nowhere.yaml' }), /the file \/nowhere\.yaml does not exist/);
 });
 
 function planWith(ports: readonly number[]): Plan {

@@ -2,22 +2,11 @@
  * What `npm start` is going to run, worked out from the environment before anything is started: which
  * services, on which ports, with which environment each.
  */
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
-import {
-  flag,
-  integer,
-  readSettings,
-  serviceSettings,
-  text,
-  topicSettings,
-  type Environment,
-} from '@tailrace/service';
-import { demoPort } from './demo.ts';
+import { readSettings, type Environment } from '@tailrace/service';
 import { isFree } from './ports.ts';
-
-export const checkout = join(import.meta.dirname, '..', '..', '..');
+import { checkout, settings as localSettings } from './settings.ts';
 
 export interface PlannedService {
   readonly name: string;
@@ -47,29 +36,7 @@ export interface Plan {
 
 /** Fails with `invalid-settings` and every problem. Services check the settings of their own when they start. */
 export function makePlan(env: Environment, { colours = false } = {}): Plan {
-  const port = (name: string, fallback: number, max = 65_535) => integer(name, { min: 1, max }, fallback);
-  const settings = readSettings(
-    env,
-    {
-      dataDir: text('TAILRACE_DATA_DIR', join(checkout, '.tailrace')),
-      configFile: text('TAILRACE_CONFIG'),
-      kafkaPort: port('TAILRACE_KAFKA_PORT', 9092),
-      ingestPort: port('TAILRACE_INGEST_PORT', 8080),
-      controlPort: port('TAILRACE_CONTROL_PORT', 8081),
-      demoPort: port('TAILRACE_DEMO_PORT', demoPort),
-      ownRegistry: flag('TAILRACE_REGISTRY', false),
-      registryPort: port('TAILRACE_REGISTRY_PORT', 8083),
-      // The first of four in a row, one for each service.
-      metricsPort: port('TAILRACE_METRICS_PORT', 9464, 65_532),
-      // Checked here so that a slip shows before the broker is started.
-      topics: topicSettings(),
-      logLevel: serviceSettings({ metricsPort: 0 }).logLevel,
-    },
-    ({ configFile }) =>
-      configFile === undefined || existsSync(configFile)
-        ? []
-        : [`TAILRACE_CONFIG: there is no file ${configFile}`],
-  );
+  const settings = readSettings(env, localSettings);
   const { ingestPort, controlPort, metricsPort } = settings;
 
   const dataDir = resolve(settings.dataDir);
@@ -97,6 +64,7 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
   ];
   return {
     ...settings,
+    configFile: settings.configFile,
     registryPort: settings.ownRegistry ? settings.registryPort : undefined,
     topicPrefix: settings.topics.prefix,
     dataDir,

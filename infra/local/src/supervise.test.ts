@@ -76,12 +76,14 @@ test('a service that is killed is named, with its last log lines, and started ag
 });
 
 test('a service that refuses its settings is not started again', async () => {
-  await using bench = await run(`console.error('TAILRACE_INGEST_PORT: found "x"'); process.exit(78);`);
+  await using bench = await run(
+    `console.error('TAILRACE_INGEST_PORT: invalid value "x"'); process.exit(78);`,
+  );
   await assert.rejects(bench.service.ready, {
     code: 'local-start-failed',
     message: 'router could not start: ended with exit code 78.',
   });
-  assert.deepEqual(bench.said, ['router TAILRACE_INGEST_PORT: found "x"']);
+  assert.deepEqual(bench.said, ['router TAILRACE_INGEST_PORT: invalid value "x"']);
 });
 
 test('a service that dies three times without ever having been ready is given up', async () => {

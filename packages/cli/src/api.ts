@@ -6,16 +6,9 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { errorTable, TailraceError, type ErrorCode } from '@tailrace/errors';
 import { parseJson } from '@tailrace/events';
-import { httpUrl, readSettings, required, secret } from '@tailrace/service';
+import { readSettings } from '@tailrace/service';
 import { UsageError, type CommandContext } from './command.ts';
-
-const shape = {
-  url: httpUrl('TAILRACE_URL', 'http://localhost:8081'),
-  token: required(
-    secret('TAILRACE_API_TOKEN'),
-    'Give a token of the control service; `npm start` prints the one that it made.',
-  ),
-};
+import { apiSettings } from './settings.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -59,7 +52,7 @@ const largestPage = 200;
 
 /** @throws TailraceError `invalid-settings` */
 export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
-  const settings = readSettings(env, shape);
+  const settings = readSettings(env, apiSettings);
   // The service takes several, separated by commas, from the variable of this name.
   const token = settings.token.split(',')[0]?.trim() ?? '';
   const origin = settings.url.replace(/\/+$/, '');

@@ -3,7 +3,7 @@ import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, TopicDurability } from '@tailrace/kafka';
 import { replicationFor, topicNames } from '@tailrace/topics';
 import type { Finding } from './doctor.ts';
-import type { TopicSettings } from './kafka.ts';
+import type { TopicSettings } from './settings.ts';
 import { countOf } from './table.ts';
 import { specsOf } from './topic-specs.ts';
 

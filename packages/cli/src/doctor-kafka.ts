@@ -8,7 +8,8 @@ import type { CommandContext } from './command.ts';
 import { checkDurability } from './doctor-durability.ts';
 import { checkTopics } from './doctor-topics.ts';
 import type { Finding } from './doctor.ts';
-import { withKafka, type SecretKeys, type TopicSettings } from './kafka.ts';
+import { withKafka } from './kafka.ts';
+import type { SecretKeys, TopicSettings } from './settings.ts';
 import { countOf } from './table.ts';
 
 const connectWithinMs = 3_000;

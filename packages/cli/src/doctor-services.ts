@@ -1,9 +1,10 @@
 /** Whether the services answer, say that they are ready, and agree with this machine about the time. */
-import { httpUrl, readSettings, secret } from '@tailrace/service';
+import { readSettings } from '@tailrace/service';
 import { isTailraceError } from '@tailrace/errors';
 import { openApi } from './api.ts';
 import type { CommandContext } from './command.ts';
 import type { Finding } from './doctor.ts';
+import { doctorServiceSettings } from './settings.ts';
 
 const answerWithinMs = 5_000;
 /** Beyond what a Date header, which is in whole seconds, and a slow answer make uncertain. */
@@ -74,10 +75,7 @@ async function checkControl(context: CommandContext, look: Look): Promise<Findin
 /** Nothing where the settings are wrong, which has been told of. */
 function readUsable({ env }: CommandContext) {
   try {
-    const { url, token } = readSettings(env, {
-      url: httpUrl('TAILRACE_URL', 'http://localhost:8081'),
-      token: secret('TAILRACE_API_TOKEN'),
-    });
+    const { url, token } = readSettings(env, doctorServiceSettings);
     return { url: url.replace(/\/+$/, ''), token };
   } catch {
     return { url: undefined, token: undefined };

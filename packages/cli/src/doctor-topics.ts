@@ -2,7 +2,7 @@
 import type { Kafka } from '@tailrace/kafka';
 import { partitionGroups, tierDelaysMs, topicNames, unequalPartitions } from '@tailrace/topics';
 import type { Finding } from './doctor.ts';
-import type { TopicSettings } from './kafka.ts';
+import type { TopicSettings } from './settings.ts';
 import { countOf } from './table.ts';
 import { specsOf } from './topic-specs.ts';
 

@@ -1,14 +1,9 @@
 /** Kafka for the time of one command. */
 import { TailraceError } from '@tailrace/errors';
 import { connectKafka, type Kafka } from '@tailrace/kafka';
-import { kafkaSettings, readSettings, secretKeys, topicSettings, type ValuesOf } from '@tailrace/service';
+import { readSettings } from '@tailrace/service';
 import type { CommandContext } from './command.ts';
-
-const shape = { kafka: kafkaSettings('tailrace-cli'), topics: topicSettings(), secretKeys: secretKeys() };
-
-type CommandSettings = ValuesOf<typeof shape>;
-export type TopicSettings = CommandSettings['topics'];
-export type SecretKeys = CommandSettings['secretKeys'];
+import { commandKafkaSettings, type SecretKeys, type TopicSettings } from './settings.ts';
 
 /** A person waits: brokers that are there answer well within this. */
 const connectWithinMs = 6_000;
@@ -25,7 +20,7 @@ export async function withKafka<T>(
   work: (kafka: Kafka, topics: TopicSettings, secretKeys: SecretKeys) => Promise<T>,
   { mayTakeLong = false } = {},
 ): Promise<T> {
-  const settings = readSettings(env, shape);
+  const settings = readSettings(env, commandKafkaSettings);
   const kafka = connectKafka(settings.kafka, log);
   await kafka.ping({ timeoutMs: connectWithinMs });
 

@@ -1,7 +1,7 @@
 /** The topics that Tailrace needs, as the settings and the cluster say. */
 import type { Kafka, TopicSpec } from '@tailrace/kafka';
 import { replicationFor, topicNames, topicSpecs } from '@tailrace/topics';
-import type { TopicSettings } from './kafka.ts';
+import type { TopicSettings } from './settings.ts';
 
 /** With no word on copies: for looking whether they exist, and what they hold. */
 export function specsOf({ prefix, partitions, retryScheduleMs }: TopicSettings): TopicSpec[] {

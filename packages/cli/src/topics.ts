@@ -3,10 +3,11 @@ import { styleText } from 'node:util';
 import { producerSchema } from '@tailrace/events';
 import type { Kafka, TopicReport } from '@tailrace/kafka';
 import { registerSubject, type SubjectReport } from '@tailrace/registry';
-import { readSettings, schemaRegistryUrl } from '@tailrace/service';
+import { readSettings } from '@tailrace/service';
 import { partitionGroups, topicNames, type PartitionGroup } from '@tailrace/topics';
 import { defineCommand, exitCodes, UsageError, type CommandContext } from './command.ts';
-import { withKafka, type TopicSettings } from './kafka.ts';
+import { withKafka } from './kafka.ts';
+import { registrySettings, type TopicSettings } from './settings.ts';
 import { addPartitions } from './topic-growth.ts';
 import { replicatedSpecsOf, specsOf } from './topic-specs.ts';
 
@@ -62,7 +63,7 @@ export const topicsApply = defineCommand({
   },
   async run({ strict, partitions, only }, context) {
     if (only !== undefined && partitions === undefined) throw new UsageError('--only goes with --partitions');
-    const { registryUrl } = readSettings(context.env, { registryUrl: schemaRegistryUrl() });
+    const { registryUrl } = readSettings(context.env, registrySettings);
     const { topics, names } = await withKafka(
       context,
       async (kafka, settings) => ({

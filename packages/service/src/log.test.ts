@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TailraceError } from '@tailrace/errors';
 import { createLogTo, type Log } from './log.ts';
-import type { LogLevel } from './shared-settings.ts';
+import type { LogLevel } from './settings/shared.ts';
 
 function collect(level: LogLevel = 'info'): { log: Log; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];

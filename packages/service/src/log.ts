@@ -7,7 +7,7 @@
  * in flight at exit, and lets a reader that is too slow hold the process back instead of filling its memory.
  */
 import { pino, type DestinationStream, type Logger } from 'pino';
-import type { LogLevel } from './shared-settings.ts';
+import type { LogLevel } from './settings/shared.ts';
 
 export type Log = Logger;
 

@@ -18,7 +18,9 @@ function startService(start: string, env: Record<string, string> = {}, options: 
   const source = `
     import { port, runService, serviceSettings } from '@tailrace/service';
     import { TailraceError } from '@tailrace/errors';
-    const settings = { ...serviceSettings({ metricsPort: 0 }), size: port('TAILRACE_SIZE', 1) };
+    import Type from 'typebox';
+    const size = port({ env: 'TAILRACE_SIZE', description: 'An example.', default: 1 });
+    const settings = Type.Object({ ...serviceSettings({ metricsPort: 0 }), size });
     await runService({ name: 'trial', env: process.env, settings }, ${start});
   `;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
@@ -146,7 +148,7 @@ test('wrong settings are printed in plain text, all of them, with an exit code o
   assert.equal(code, 78);
   assert.match(
     errors,
-    /^The settings are not usable:\n {2}LOG_LEVEL: found "loud".*\n {2}TAILRACE_SIZE: found "x".*\n$/,
+    /^The settings are not usable:\n {2}LOG_LEVEL: invalid value "loud".*\n {2}TAILRACE_SIZE: invalid value "x".*\n$/,
   );
   assert.deepEqual(service.lines, []);
 });
@@ -155,7 +157,7 @@ test('a misspelt variable is warned of', async () => {
   await using service = startService('async () => undefined', { TAILRACE_SIEZ: '5' });
   await service.line('ready');
   const warning = service.lines.find(({ level }) => level === 'warn');
-  assert.equal(warning?.msg, 'TAILRACE_SIEZ: nothing reads this variable; is TAILRACE_SIZE meant?');
+  assert.equal(warning?.msg, 'TAILRACE_SIEZ: unknown variable; did you mean TAILRACE_SIZE?');
 });
 
 test('a port in use is printed with the variable to change', async () => {

@@ -6,12 +6,13 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, type TailraceError } from '@tailrace/errors';
+import type { TObject, TProperties } from 'typebox';
 import { createHealth, type Health } from './health.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startProbeServer } from './probe-server.ts';
-import { doubtfulVariables, readSettings, type Environment, type Shape, type ValuesOf } from './settings.ts';
-import type { serviceSettings, ServiceSettings } from './shared-settings.ts';
+import { misspelledVariables, readSettings, type Environment, type SettingsOf } from './settings/read.ts';
+import type { serviceSettings } from './settings/shared.ts';
 
 export const exitCodes = {
   stopped: 0,
@@ -20,7 +21,7 @@ export const exitCodes = {
   invalidSettings: 78,
 } as const;
 
-export type ServiceShape = Shape & ReturnType<typeof serviceSettings>;
+type ServiceProperties = ReturnType<typeof serviceSettings>;
 
 /** What a service is given to start with. */
 export interface ServiceContext<Settings> {
@@ -44,12 +45,14 @@ export interface ServiceContext<Settings> {
  * Runs `start` and then the service until SIGTERM, SIGINT or the end of a parent that holds an IPC channel.
  * Logs the line `ready`, with the fields that `start` resolves with, once it works.
  */
-export async function runService<S extends ServiceShape>(
-  definition: { readonly name: string; readonly env: Environment; readonly settings: S },
-  start: (service: ServiceContext<ValuesOf<S>>) => Promise<Readonly<Record<string, unknown>> | undefined>,
+export async function runService<P extends ServiceProperties>(
+  definition: { readonly name: string; readonly env: Environment; readonly settings: TObject<P> },
+  start: (
+    service: ServiceContext<SettingsOf<TObject<P>>>,
+  ) => Promise<Readonly<Record<string, unknown>> | undefined>,
 ): Promise<void> {
   const settings = readOrExit(definition.env, definition.settings);
-  const { logLevel, metricsPort, shutdownGraceMs } = settings as ServiceSettings;
+  const { logLevel, metricsPort, shutdownGraceMs } = settings as SettingsOf<TObject<ServiceProperties>>;
   const log = createLog(definition.name, logLevel);
   const metrics = createMetrics();
   const health = createHealth();
@@ -62,7 +65,7 @@ export async function runService<S extends ServiceShape>(
     () => (notReadyBecause === undefined ? Promise.resolve() : Promise.reject(new Error(notReadyBecause))),
     { cacheMs: 0 },
   );
-  for (const doubt of doubtfulVariables(definition.env, definition.settings)) log.warn(doubt);
+  for (const warning of misspelledVariables(definition.env, definition.settings)) log.warn(warning);
 
   const stop = async (reason: string): Promise<void> => {
     if (stopping.signal.aborted) return;
@@ -162,9 +165,9 @@ async function retryWhileUnavailable<T>(
   }
 }
 
-function readOrExit<S extends Shape>(env: Environment, shape: S): ValuesOf<S> {
+function readOrExit<P extends TProperties>(env: Environment, schema: TObject<P>): SettingsOf<TObject<P>> {
   try {
-    return readSettings(env, shape);
+    return readSettings(env, schema);
   } catch (error) {
     if (isTailraceError(error, 'invalid-settings')) exitForSettings(error);
     throw error;

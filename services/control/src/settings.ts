@@ -1,68 +1,94 @@
-/** The settings of the control service; README.md says what each is for. */
+/** The settings of the control service. docs/settings.md is generated from them. */
 import path from 'node:path';
+import { TailraceError } from '@tailrace/errors';
 import {
   bytes,
-  cidrs,
-  derived,
   duration,
-  group,
-  integer,
   kafkaSettings,
   port,
-  secret,
+  receiverSettings,
   secretKeys,
   serviceSettings,
-  text,
   topicSettings,
-  type Setting,
-  type ValuesOf,
+  type SettingsOf,
 } from '@tailrace/service';
+import Type from 'typebox';
 
 const dayMs = 86_400_000;
-/** Tokens, separated by commas. They are compared and never shown. */
-function tokens(name: string): Setting<readonly string[]> {
-  return derived(secret(name), (found = '') => {
-    const list = found.split(',').flatMap((token) => (token.trim() === '' ? [] : [token.trim()]));
-    // What a bearer token may be (RFC 6750, section 2.1).
-    if (list.every((token) => /^[A-Za-z0-9._~+/-]+=*$/.test(token))) return { value: Object.freeze(list) };
-    const allowed = 'letters, digits and -._~+/, separated by commas';
-    return { problems: [`${name}: found a value (not shown), allowed are tokens of ${allowed}`] };
+
+/** Bearer tokens (RFC 6750, section 2.1), separated by commas; empty items are ignored. */
+function tokens(options: { readonly env: string; readonly description: string }) {
+  const list = Type.Array(Type.String({ pattern: '^([A-Za-z0-9._~+/-]+=*)?$' }), {
+    ...options,
+    form: 'tokens of letters, digits and -._~+/, separated by commas',
+    writeOnly: true,
+    default: [],
   });
+  return Type.Decode(list, (found) => found.filter((token) => token !== ''));
 }
 
-/** Who may use the API, and who may only look. */
-const access = derived(
-  group({ admin: tokens('TAILRACE_API_TOKEN'), read: tokens('TAILRACE_API_READ_TOKEN') }),
+/** The tokens of each scope. */
+const access = Type.Decode(
+  Type.Object({
+    admin: tokens({
+      env: 'TAILRACE_API_TOKEN',
+      description: 'Tokens of the API that allow everything; make one with `openssl rand -hex 24`.',
+    }),
+    read: tokens({
+      env: 'TAILRACE_API_READ_TOKEN',
+      description: 'Tokens of the API that allow reading only.',
+    }),
+  }),
   (values) => {
     const { admin, read } = values;
     if (admin.length === 0 && read.length === 0) {
-      return {
-        problems: [
-          'TAILRACE_API_TOKEN: not set. It is the bearer token of the API; make one with `openssl rand -hex 24`.',
-        ],
-      };
+      throw new TailraceError(
+        'invalid-settings',
+        'TAILRACE_API_TOKEN: not set. It is the bearer token of the API; make one with `openssl rand -hex 24`.',
+      );
     }
-    const both = read.some((token) => admin.includes(token));
-    if (!both) return { value: values };
-    return { problems: ['TAILRACE_API_READ_TOKEN: a token in it is one of TAILRACE_API_TOKEN too'] };
+    if (read.some((token) => admin.includes(token))) {
+      throw new TailraceError(
+        'invalid-settings',
+        'TAILRACE_API_READ_TOKEN: contains a token of TAILRACE_API_TOKEN. Use different tokens.',
+      );
+    }
+    return values;
   },
 );
 
-export const settings = {
+export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9467 }),
   kafka: kafkaSettings('tailrace-control'),
   topics: topicSettings(),
-  port: port('TAILRACE_CONTROL_PORT', 8081),
+  port: port({ env: 'TAILRACE_CONTROL_PORT', default: 8081, description: 'Port of the HTTP API.' }),
   access,
   secretKeys: secretKeys(),
-  history: group({
-    maxAgeMs: duration('TAILRACE_HISTORY_MAX_AGE', 7 * dayMs),
-    maxBytes: bytes('TAILRACE_HISTORY_MAX_SIZE', 2 ** 30),
+  history: Type.Object({
+    maxAgeMs: duration({
+      env: 'TAILRACE_HISTORY_MAX_AGE',
+      default: 7 * dayMs,
+      description: 'Age up to which events can be looked up.',
+    }),
+    maxBytes: bytes({
+      env: 'TAILRACE_HISTORY_MAX_SIZE',
+      default: 2 ** 30,
+      description: 'Size of the index for looking up events on disk.',
+    }),
   }),
-  dataDir: text('TAILRACE_DATA_DIR', path.join('.tailrace', 'control')),
-  audienceRate: integer('TAILRACE_AUDIENCE_RATE', { min: 1, max: 1_000_000 }, 5_000),
-  timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
-  allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),
-};
+  dataDir: Type.String({
+    env: 'TAILRACE_DATA_DIR',
+    default: path.join('.tailrace', 'control'),
+    description: 'Folder for data that can be deleted and is then rebuilt from Kafka.',
+  }),
+  audienceRate: Type.Integer({
+    env: 'TAILRACE_AUDIENCE_RATE',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 5_000,
+    description: 'Events a second that audience syncs write together.',
+  }),
+  ...receiverSettings(),
+});
 
-export type ControlSettings = ValuesOf<typeof settings>;
+export type ControlSettings = SettingsOf<typeof settings>;

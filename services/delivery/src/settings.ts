@@ -1,33 +1,44 @@
-/** The settings of the delivery service; README.md says what each is for. */
+/** The settings of the delivery service. docs/settings.md is generated from them. */
 import {
-  choice,
-  cidrs,
-  duration,
-  integer,
   kafkaSettings,
+  receiverSettings,
+  retryWindow,
   secretKeys,
   serviceSettings,
   topicSettings,
 } from '@tailrace/service';
-
+import Type from 'typebox';
 import type { LaneLimits } from './lanes/lanes.ts';
 
-const hourMs = 3_600_000;
-
-export const settings = {
+export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9466 }),
   kafka: kafkaSettings('tailrace-delivery'),
   topics: topicSettings(),
   secretKeys: secretKeys(),
-  retryWindowMs: duration('TAILRACE_RETRY_WINDOW', 4 * hourMs, { maxMs: 4 * hourMs }),
-  timeoutMs: duration('TAILRACE_DELIVERY_TIMEOUT', 5_000),
-  allowedNetworks: cidrs('TAILRACE_ALLOW_PRIVATE_NETWORKS'),
-  concurrencyPerDestination: integer('TAILRACE_DELIVERY_CONCURRENCY', { min: 1, max: 10_000 }, 64),
-  concurrency: integer('TAILRACE_DELIVERY_TOTAL_CONCURRENCY', { min: 1, max: 100_000 }, 2_048),
-  logAttempts: choice('TAILRACE_LOG_ATTEMPTS', ['failures', 'all', 'none'], 'failures'),
-};
+  retryWindowMs: retryWindow(),
+  ...receiverSettings(),
+  concurrencyPerDestination: Type.Integer({
+    env: 'TAILRACE_DELIVERY_CONCURRENCY',
+    minimum: 1,
+    maximum: 10_000,
+    default: 64,
+    description: 'Deliveries in flight for one destination, each on its own connections.',
+  }),
+  concurrency: Type.Integer({
+    env: 'TAILRACE_DELIVERY_TOTAL_CONCURRENCY',
+    minimum: 1,
+    maximum: 100_000,
+    default: 2_048,
+    description: 'Deliveries in flight for all destinations together.',
+  }),
+  logAttempts: Type.Enum(['failures', 'all', 'none'], {
+    env: 'TAILRACE_LOG_ATTEMPTS',
+    default: 'failures',
+    description: 'The attempts that get a line in the log.',
+  }),
+});
 
-/** What may wait in the lanes is about a quarter of a second of the fastest destinations' work; see lanes.ts. */
+/** The lanes buffer about a quarter of a second of work of the fastest destinations; see lanes.ts. */
 export function laneLimits(settings: {
   readonly concurrencyPerDestination: number;
   readonly concurrency: number;

@@ -1,23 +1,54 @@
-/** The settings of ingest; README.md says what each is for. */
+/** The settings of ingest. docs/settings.md is generated from them. */
 import {
   bytes,
   duration,
   httpUrl,
-  integer,
   kafkaSettings,
   port,
   serviceSettings,
   topicPrefix,
 } from '@tailrace/service';
+import Type from 'typebox';
 
-export const settings = {
+export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9464 }),
   kafka: kafkaSettings('tailrace-ingest'),
   topicPrefix: topicPrefix(),
-  port: port('TAILRACE_INGEST_PORT', 8080),
-  publicUrl: httpUrl('TAILRACE_INGEST_PUBLIC_URL'),
-  acknowledgeWithinMs: duration('TAILRACE_INGEST_ACK_TIMEOUT', 10_000),
-  requestTimeoutMs: duration('TAILRACE_INGEST_REQUEST_TIMEOUT', 60_000, { minMs: 100 }),
-  maxConnections: integer('TAILRACE_INGEST_MAX_CONNECTIONS', { min: 1, max: 1_000_000 }, 10_000),
-  maxBufferedBytes: bytes('TAILRACE_INGEST_BUFFER', 112 * 2 ** 20),
-};
+  port: port({
+    env: 'TAILRACE_INGEST_PORT',
+    default: 8080,
+    description: 'Port of the HTTP API. With 0 the system chooses a free port, which the log names.',
+  }),
+  publicUrl: Type.Optional(
+    httpUrl({
+      env: 'TAILRACE_INGEST_PUBLIC_URL',
+      description:
+        'URL at which browsers reach ingest, for the settings of the browser SDK; by default the host of the request.',
+    }),
+  ),
+  acknowledgeWithinMs: duration({
+    env: 'TAILRACE_INGEST_ACK_TIMEOUT',
+    default: 10_000,
+    description: 'A call that Kafka has not acknowledged after this time is answered with 503.',
+  }),
+  requestTimeoutMs: duration({
+    env: 'TAILRACE_INGEST_REQUEST_TIMEOUT',
+    minimum: 100,
+    default: 60_000,
+    description:
+      'Time for a whole request to arrive, at most 10s of it for the headers; a later request is answered with 408.',
+  }),
+  maxConnections: Type.Integer({
+    env: 'TAILRACE_INGEST_MAX_CONNECTIONS',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 10_000,
+    description: 'Open connections; further ones are closed immediately.',
+  }),
+  maxBufferedBytes: bytes({
+    env: 'TAILRACE_INGEST_BUFFER',
+    default: 112 * 2 ** 20,
+    description:
+      'Memory for requests, from their first byte to their answer; beyond it they are answered with 503.',
+  }),
+});

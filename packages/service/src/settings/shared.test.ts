@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { KafkaSettings } from '@tailrace/kafka';
-import { readSettings } from './settings.ts';
-import { kafkaSettings, serviceSettings, topicSettings } from './shared-settings.ts';
+import Type from 'typebox';
+import { readSettings } from './read.ts';
+import { kafkaSettings, secretKeys, serviceSettings, topicSettings } from './shared.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailrace-settings-'));
 after(() => {
@@ -18,8 +19,8 @@ const otherFile = join(folder, 'other.txt');
 writeFileSync(otherFile, 'not a certificate');
 
 function readKafka(env: Record<string, string>): KafkaSettings {
-  return readSettings({ KAFKA_BROKERS: 'a:9092,b:9092', ...env }, { kafka: kafkaSettings('tailrace-test') })
-    .kafka;
+  const settings = Type.Object({ kafka: kafkaSettings('tailrace-test') });
+  return readSettings({ KAFKA_BROKERS: 'a:9092,b:9092', ...env }, settings).kafka;
 }
 
 const plain = { brokers: ['a:9092', 'b:9092'], clientId: 'tailrace-test' };
@@ -28,11 +29,11 @@ test('Kafka without security needs only its brokers', () => {
   assert.deepEqual(readKafka({}), plain);
   assert.throws(
     () => readKafka({ KAFKA_BROKERS: '' }),
-    /KAFKA_BROKERS: not set\. Give the bootstrap servers/,
+    /KAFKA_BROKERS: not set\. Set it to the bootstrap servers/,
   );
 });
 
-test('Kafka with SASL takes mechanism, user name and password together', () => {
+test('Kafka with SASL requires mechanism, user name and password together', () => {
   const sasl = {
     KAFKA_SASL_MECHANISM: 'scram-sha-512',
     KAFKA_SASL_USERNAME: 'tailrace',
@@ -47,29 +48,26 @@ test('Kafka with SASL takes mechanism, user name and password together', () => {
     () => readKafka({ KAFKA_SASL_PASSWORD: 'hunter2' }),
     /KAFKA_SASL_MECHANISM and KAFKA_SASL_USERNAME: not set\./,
   );
-  assert.throws(
-    () => readKafka({ ...sasl, KAFKA_SASL_MECHANISM: 'gssapi' }),
-    /allowed is one of plain, scram/,
-  );
+  assert.throws(() => readKafka({ ...sasl, KAFKA_SASL_MECHANISM: 'gssapi' }), /must be one of plain, scram/);
 });
 
-test('Kafka with TLS takes a certificate authority as a file or as PEM text', () => {
+test('Kafka with TLS accepts a certificate authority as a file or as PEM text', () => {
   assert.deepEqual(readKafka({ KAFKA_SSL: 'true' }), { ...plain, ssl: {} });
   assert.deepEqual(readKafka({ KAFKA_SSL: 'true', KAFKA_SSL_CA: pemFile }), { ...plain, ssl: { ca: pem } });
   assert.equal(readKafka({ KAFKA_SSL: 'true', KAFKA_SSL_CA: pem }).ssl?.ca?.trim(), pem.trim());
   assert.throws(() => readKafka({ KAFKA_SSL_CA: pemFile }), /KAFKA_SSL_CA: set without TLS/);
   assert.throws(
     () => readKafka({ KAFKA_SSL: 'true', KAFKA_SSL_CA: join(folder, 'absent') }),
-    /KAFKA_SSL_CA: neither a certificate in PEM form nor a file: ENOENT/,
+    /KAFKA_SSL_CA: neither a certificate in PEM nor a readable file: ENOENT/,
   );
   assert.throws(
     () => readKafka({ KAFKA_SSL: 'true', KAFKA_SSL_CA: otherFile }),
-    /KAFKA_SSL_CA: the file holds no certificate/,
+    /KAFKA_SSL_CA: the file contains no certificate/,
   );
 });
 
 test('topics have the documented defaults', () => {
-  const { topics } = readSettings({}, { topics: topicSettings() });
+  const { topics } = readSettings({}, Type.Object({ topics: topicSettings() }));
   assert.equal(topics.prefix, 'tailrace.');
   assert.equal(topics.partitions, 6);
   assert.equal(topics.replication, undefined);
@@ -77,20 +75,34 @@ test('topics have the documented defaults', () => {
   assert.deepEqual(minutes, [1 / 6, 1, 5, 20, 60, 60, 60, 20]);
 });
 
-test('a topic prefix that Kafka would refuse is refused', () => {
+test('a topic prefix that Kafka does not allow is invalid', () => {
   assert.throws(
-    () => readSettings({ TAILRACE_TOPIC_PREFIX: 'a/b' }, { topics: topicSettings() }),
+    () => readSettings({ TAILRACE_TOPIC_PREFIX: 'a/b' }, Type.Object({ topics: topicSettings() })),
     /TAILRACE_TOPIC_PREFIX/,
   );
 });
 
 test('every service has a log level, a port for its metrics and a grace period', () => {
   assert.deepEqual(
-    { ...readSettings({ LOG_LEVEL: 'debug' }, serviceSettings({ metricsPort: 9464 })) },
+    { ...readSettings({ LOG_LEVEL: 'debug' }, Type.Object(serviceSettings({ metricsPort: 9464 }))) },
     { logLevel: 'debug', metricsPort: 9464, shutdownGraceMs: 25_000 },
   );
   assert.throws(
-    () => readSettings({ LOG_LEVEL: 'loud' }, serviceSettings({ metricsPort: 9464 })),
-    /LOG_LEVEL: found "loud", allowed is one of trace, debug, info, warn, error, fatal, silent/,
+    () => readSettings({ LOG_LEVEL: 'loud' }, Type.Object(serviceSettings({ metricsPort: 9464 }))),
+    /LOG_LEVEL: invalid value "loud"; must be one of trace, debug, info, warn, error, fatal, silent/,
+  );
+});
+
+test('the previous secret key requires the current one', () => {
+  const settings = Type.Object({ keys: secretKeys() });
+  const [current, previous] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
+  const env = { TAILRACE_SECRET_KEY: current, TAILRACE_SECRET_KEY_PREVIOUS: previous };
+  assert.deepEqual(
+    { ...readSettings(env, settings).keys },
+    { current: Buffer.from(current, 'hex'), previous: Buffer.from(previous, 'hex') },
+  );
+  assert.throws(
+    () => readSettings({ ...env, TAILRACE_SECRET_KEY: '' }, settings),
+    /TAILRACE_SECRET_KEY: not set/,
   );
 });
