@@ -41,7 +41,7 @@ export default defineConfig(
     files: [
       ...['services/*/src/main.ts', 'packages/cli/src/main.ts', 'infra/**/*.ts', 'test/**/*.ts'],
       ...[
-        'packages/analytics-node/src/debug.ts',
+        'packages/analytics-node/src/report.ts',
         'packages/analytics-node/examples/*.ts',
         'examples/**/*.ts',
       ],

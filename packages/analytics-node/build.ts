@@ -1,4 +1,7 @@
-/** What is published: `dist/esm` and `dist/cjs`, each with its declarations, and a marker of the format its files are in. */
+/**
+ * Builds the published files: `dist/esm` and `dist/cjs`, each with declarations and a package.json that sets the
+ * module format.
+ */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +9,7 @@ import path from 'node:path';
 
 const formats = [
   { folder: 'esm', type: 'module', options: [] },
-  // `bundler` is the one resolution that goes with CommonJS without an old interpretation of `exports`.
+  // `bundler` is the only resolution that supports CommonJS and current `exports`.
   {
     folder: 'cjs',
     type: 'commonjs',
@@ -25,7 +28,8 @@ for (const { folder, type, options } of formats) {
   const outDir = path.join(dist, folder);
   const project = path.join(import.meta.dirname, 'tsconfig.build.json');
   execFileSync(process.execPath, [tsc, '-p', project, '--outDir', outDir, ...options], { stdio: 'inherit' });
-  // The compiler rewrites imports in its JavaScript only; not every user's resolves `.ts` from a declaration.
+  // The compiler rewrites imports in JavaScript only. Not every compiler of a user resolves `.ts` from a
+  // declaration.
   for (const file of globSync(path.join(outDir, '*.d.ts'))) {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
   }

@@ -1,4 +1,7 @@
-/** The package as its users get it: packed, installed from the tarball, imported, required, and seen by their compiler. */
+/**
+ * The package as users install it: packed, installed from the tarball, imported, required, and compiled with
+ * TypeScript.
+ */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -18,7 +21,7 @@ const root = path.join(import.meta.dirname, '../..');
 const source = path.join(root, 'packages/analytics-node');
 const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
 const opened = new AsyncDisposableStack();
-/** A user's project. */
+/** The project of a user. */
 let project: string;
 
 before(async () => {
@@ -41,7 +44,7 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-/** This Node, and the machine's own where it is another that the package supports. */
+/** This Node, and the system's Node where it is another supported version. */
 async function nodes(): Promise<string[]> {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   const found = folders
@@ -69,7 +72,7 @@ const programs = {
 };
 
 for (const [file, program] of Object.entries(programs)) {
-  test(`it sends from ${file}, on each Node there is`, async (t) => {
+  test(`it sends from ${file}, on each available Node`, async (t) => {
     await using receiver = await startReceiver();
     await writeFile(path.join(project, file), program);
     for (const node of await nodes()) {
@@ -110,7 +113,7 @@ const resolutions = [
 
 for (const { files, ...resolution } of resolutions) {
   const { module, moduleResolution = module } = resolution;
-  test(`its declarations hold for a user's strict compiler, with ${moduleResolution} resolution`, async () => {
+  test(`its declarations compile in strict mode with ${moduleResolution} resolution`, async () => {
     const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true };
     const compilerOptions = { ...strict, ...resolution, target: 'es2022', lib: ['es2022'], types: [] };
     await writeFile(path.join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
@@ -128,7 +131,7 @@ for (const { files, ...resolution } of resolutions) {
   });
 }
 
-test('the example receiver takes what is signed with its secret, and nothing else', async () => {
+test('the example receiver accepts only requests signed with its secret', async () => {
   await cp(path.join(project, 'node_modules/@tailrace/analytics-node/examples'), project, {
     recursive: true,
   });

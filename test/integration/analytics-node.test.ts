@@ -1,4 +1,4 @@
-/** The client library where things fail: what it keeps, what it tells, and what it costs the process it is in. */
+/** The client library under failures: retries, queue limits, reports and close. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -27,7 +27,7 @@ interface SentCall {
 const callsOf = (request: ReceivedRequest): readonly SentCall[] =>
   (request.json() as { readonly batch: readonly SentCall[] }).batch;
 
-test('100,000 calls of 100 tasks reach a server that fails half the time, each at least once and in order', async (t) => {
+test('100,000 calls of 100 tasks reach a server that fails every second request, each at least once and in order', async (t) => {
   const failures: readonly Answer[] = [status(503), reset, status(500), tooManyRequests('0')];
   const isFailed = (nth: number): boolean => nth % 2 === 1;
   await using server = await startReceiver({
@@ -49,7 +49,7 @@ test('100,000 calls of 100 tasks reach a server that fails half the time, each a
   const { unsent } = await client.close({ deadlineMs: 300_000 });
   assert.deepEqual([unsent, reported], [0, []]);
 
-  // Of each task, the calls that were answered with 200, in the order in which they arrived.
+  // The calls of each task that got a 200, in the order of arrival.
   const arrived = new Map<string, number[]>();
   for (const request of server.requests.filter(({ nth }) => !isFailed(nth))) {
     for (const { event, properties } of callsOf(request)) {
@@ -63,7 +63,7 @@ test('100,000 calls of 100 tasks reach a server that fails half the time, each a
   for (const numbers of arrived.values()) assert.deepEqual(numbers, all);
 });
 
-test('while the server is dead the queue stays bounded, and the caller is told of every call that is lost', async (t) => {
+test('while the server is unavailable the queue stays bounded, and every unsent call is reported', async (t) => {
   const reported: AnalyticsError[] = [];
   const client = open(t, {
     ...{ endpoint: `http://127.0.0.1:${await closedPort()}`, maxQueueSize: 100 },
@@ -100,12 +100,12 @@ test('a queue is also bounded in bytes', async (t) => {
   const call = { userId: 'ada', event: 'E', properties: { text: 'x'.repeat(15_000) } };
   assert.deepEqual([client.track(call), client.track(call), client.track(call)], [true, true, false]);
   await client.ready();
-  assert.equal(client.track(call), true, 'there is room again for the largest call');
+  assert.equal(client.track(call), true, 'the queue has capacity for the largest call again');
   await client.close();
   assert.equal(server.requests.flatMap(callsOf).length, 3);
 });
 
-test('a call is what it was when it was made, whatever becomes of its objects', async (t) => {
+test('later changes to the objects of a call have no effect', async (t) => {
   await using server = await startReceiver();
   const client = open(t, { endpoint: server.url });
   const properties = { n: 1 };
@@ -117,7 +117,7 @@ test('a call is what it was when it was made, whatever becomes of its objects', 
   assert.deepEqual([call?.event, call?.properties], ['before', { n: 1 }]);
 });
 
-test('batches follow one another on one connection', async (t) => {
+test('batches are sent one after another on one connection', async (t) => {
   await using server = await startReceiver();
   const client = open(t, { endpoint: server.url, flushAt: 1 });
   for (let n = 0; n < 50; n++) client.track({ userId: 'ada', event: `e${n}` });
@@ -128,7 +128,7 @@ test('batches follow one another on one connection', async (t) => {
   assert.equal(server.connections.items.length, 1);
 });
 
-test('an onError that throws stops nothing', async (t) => {
+test('an onError that throws does not stop the client', async (t) => {
   await using server = await startReceiver({ answer: (_, nth) => status(nth === 1 ? 400 : 200) });
   const client = open(t, {
     ...{ endpoint: server.url, flushAt: 1 },
@@ -142,7 +142,7 @@ test('an onError that throws stops nothing', async (t) => {
   assert.equal(server.requests.length, 2);
 });
 
-test('a program that forgets to close ends by itself, once its calls are sent', async () => {
+test('a program without close ends when its calls are sent', async () => {
   await using server = await startReceiver();
   const { stderr } = await run(process.execPath, ['--input-type=module', '-e', program], {
     env: { ...process.env, DEBUG: 'other, analytics', ENDPOINT: server.url },
@@ -158,7 +158,7 @@ const client = new Analytics({ writeKey: 'wk', endpoint: process.env.ENDPOINT, f
 client.track({ userId: 'ada', event: 'E' });
 `;
 
-/** A client that keeps nothing alive once its test has ended. */
+/** Opens a client that is closed at the end of the test. */
 function open(t: TestContext, options: Unkeyed<HttpOptions> | Unkeyed<KafkaOptions>): Analytics {
   const client = new Analytics({ writeKey, ...options });
   t.after(() => client.close({ deadlineMs: 0 }));
@@ -167,8 +167,8 @@ function open(t: TestContext, options: Unkeyed<HttpOptions> | Unkeyed<KafkaOptio
 
 type Unkeyed<Options> = Omit<Options, 'writeKey'>;
 
-/** What a producer does with each of its turns; the last again and again. */
-function producerOf(turns: readonly (Error | undefined)[]) {
+/** A producer with the given result for each send. The last result repeats. */
+function producerOf(results: readonly (Error | undefined)[]) {
   const sent: KafkaMessage[][] = [];
   let turn = 0;
   return {
@@ -184,7 +184,7 @@ function producerOf(turns: readonly (Error | undefined)[]) {
 const kafkaError = (name: string, retriable: boolean): Error =>
   Object.assign(new Error(`it says ${name}`), { name, retriable });
 
-test('what Kafka may take later is written again; what it never will is reported', async (t) => {
+test('retryable errors of Kafka are retried, and permanent ones are reported', async (t) => {
   const passing = [
     new Error('some other client'),
     kafkaError('KafkaJSConnectionError', true),
@@ -208,13 +208,13 @@ test('what Kafka may take later is written again; what it never will is reported
   assert.match(reported[0]?.calls[0] ?? '', /"messageId":"m-2"/);
 });
 
-test('a producer that never answers does not hold up close beyond its deadline', async (t) => {
+test('a producer that never responds does not delay close beyond its deadline', async (t) => {
   const reported: AnalyticsError[] = [];
   const producer = { send: () => new Promise(() => undefined) };
   const client = open(t, { kafka: { producer }, onError: (error) => reported.push(error) });
   client.track({ userId: 'ada', event: 'E' });
   assert.deepEqual(await client.close({ deadlineMs: 20 }), { unsent: 1 });
-  assert.deepEqual(await client.close(), { unsent: 1 }, 'a second close is the first');
+  assert.deepEqual(await client.close(), { unsent: 1 }, 'a second close returns the result of the first');
   assert.deepEqual(
     reported.map(({ code }) => code),
     ['closed'],
@@ -222,7 +222,7 @@ test('a producer that never answers does not hold up close beyond its deadline',
   assert.throws(() => client.track({ userId: 'ada', event: 'late' }), { code: 'closed' });
 });
 
-test('options that make no sense are refused, and named', () => {
+test('invalid options are refused, and the error names the option', () => {
   const wrong: readonly (readonly [field: string, options: object])[] = [
     ['writeKey', { writeKey: '' }],
     ['endpoint', { endpoint: 'events.example.com' }],

@@ -1,4 +1,4 @@
-/** The broker that `npm start` and the tests bring along: it starts, fails and comes back as it should. */
+/** The local broker of `npm start` and the tests: start, failure and restart. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { readAll } from '../support/topics.ts';
 const ignore = (): void => undefined;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const topic = { name: 'kept', partitions: 1, config: {} };
-/** Where these tests are about the JVM, a Docker engine on the machine is not to be asked. */
+/** These tests are about the JVM, so Docker is not used. */
 const jvm = { quickStart: true, env: { ...process.env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } };
 const any = { quickStart: true, env: process.env };
 
@@ -49,7 +49,7 @@ async function keeperOf(dataDir: string): Promise<ProcessIdentity> {
   return keeper;
 }
 
-test('what a temporary broker has acknowledged survives its crash, and nothing is left after its stop', async () => {
+test('acknowledged records of a temporary broker survive its crash, and its stop leaves no files', async () => {
   await using dir = await temporaryDirectory();
   const { TMPDIR } = process.env;
   process.env['TMPDIR'] = dir.path;
@@ -68,7 +68,7 @@ test('what a temporary broker has acknowledged survives its crash, and nothing i
   assert.deepEqual(left, []);
 });
 
-test('data belongs to one broker at a time, and the next one finds it, also on another port', async () => {
+test('data belongs to one broker at a time, and the next broker finds it, also on another port', async () => {
   await using dir = await temporaryDirectory();
   const first = await startOwnBroker({ ...any, dataDir: dir.path });
   await writeOne(first, 'kept');
@@ -87,7 +87,7 @@ test('data belongs to one broker at a time, and the next one finds it, also on a
   squatter.close();
 });
 
-test('a broker on the JVM ends with the process that started it, however that ends, and the next start works', async () => {
+test('a broker on the JVM ends with the process that started it, even after SIGKILL, and the next start works', async () => {
   await using dir = await temporaryDirectory();
   const starter = `
     import { startOwnBroker } from '@tailrace/local';
@@ -110,7 +110,7 @@ test('a broker on the JVM ends with the process that started it, however that en
   await writeOne(next, 'after');
 });
 
-test('a broker that dies by itself is reported, and leaves no JVM behind where its keeper was killed', async () => {
+test('the death of a broker is reported, and a killed keeper leaves no JVM behind', async () => {
   await using dir = await temporaryDirectory();
   const death = Promise.withResolvers<string>();
   await using broker = await startOwnBroker({ ...jvm, dataDir: dir.path, onDeath: death.resolve });
@@ -121,7 +121,7 @@ test('a broker that dies by itself is reported, and leaves no JVM behind where i
   await writeOne(broker, 'again');
 });
 
-test('a broker that cannot start says why with the end of its log', async () => {
+test('a broker that fails to start reports the end of its log', async () => {
   await using dir = await temporaryDirectory();
   await mkdir(path.join(dir.path, 'log'));
   await writeFile(path.join(dir.path, 'log', 'meta.properties'), 'version=1\nnode.id=7\ncluster.id=x\n');
@@ -131,7 +131,7 @@ test('a broker that cannot start says why with the end of its log', async () => 
   });
 });
 
-test('a start that is given up ends what it had started', async () => {
+test('a cancelled start stops the processes that it started', async () => {
   await using dir = await temporaryDirectory();
   const giveUp = new AbortController();
   const starting = startOwnBroker({
@@ -152,7 +152,7 @@ test('a start that is given up ends what it had started', async () => {
   assert.ok(!(await readdir(dir.path)).includes('lock'));
 });
 
-test('two first starts at once share one complete set of checked jars', async () => {
+test('two concurrent first starts share one complete set of verified jars', async () => {
   await using dir = await temporaryDirectory();
   const env = { ...jvm.env, XDG_CACHE_HOME: dir.path };
   const start = (): Promise<string> => resolveJars(env, ignore, new AbortController().signal);

@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks that believes nothing it cannot verify, on fastify. With Node 22.18 or later, which runs
- * TypeScript: `WEBHOOK_SECRET=s3cret node receiver.ts`.
+ * A receiver that verifies webhooks, on fastify. With Node 22.18 or later, which runs TypeScript:
+ * `WEBHOOK_SECRET=s3cret node receiver.ts`.
  */
 import { verifySignature } from '@tailrace/analytics-node';
 import { fastify } from 'fastify';
@@ -10,7 +10,7 @@ if (secret === '') throw new Error('Set WEBHOOK_SECRET to the shared secret of t
 
 const server = fastify();
 
-// The signature is of the bytes as they came, so they are kept until it is checked.
+// The signature covers the bytes as received, so they are kept until it is verified.
 server.removeContentTypeParser('application/json');
 server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
   done(null, body);
@@ -19,7 +19,7 @@ server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request
 server.post('/webhooks', async (request, reply) => {
   const body = request.body as Buffer;
   if (!verifySignature(secret, body, request.headers['x-signature'])) {
-    return reply.code(401).send({ message: 'The signature is not of this body.' });
+    return reply.code(401).send({ message: 'The signature does not match the body.' });
   }
   const event = JSON.parse(body.toString()) as { readonly type: string; readonly userId?: string };
   console.log(`received ${event.type} by ${event.userId ?? 'someone'}`);

@@ -1,57 +1,55 @@
-/** The client: what a program calls. */
-import { debugFrom, type Debug } from './debug.ts';
+/** The client. */
 import { encodeCall, maxCallBytes } from './encode.ts';
 import { AnalyticsError, reasonOf } from './errors.ts';
 import { httpTransport } from './http.ts';
-import type { KafkaProducer } from './kafka-producer.ts';
-import { kafkaTransport } from './kafka.ts';
+import { kafkaTransport, type KafkaProducer } from './kafka.ts';
 import type { Alias, CallType, Group, Identify, Messages, Page, Screen, Track } from './messages.ts';
-import { reportOnStandardError } from './report.ts';
+import { debugFrom, reportOnStandardError, type Debug } from './report.ts';
 import { createSender, type Sender } from './sender.ts';
 import type { Transport } from './transport.ts';
 import { library } from './version.ts';
 
-/** Of a timer; no number needs to be larger. */
+/** The longest delay of a timer, and the upper limit of every number option. */
 const longestMs = 2 ** 31 - 1;
 
 interface CommonOptions {
-  /** Of the source. */
+  /** The write key of the source. */
   readonly writeKey: string;
-  /** So many calls are sent without waiting for more. 20; with 1 each call is a request of its own. */
+  /** This many queued calls are sent immediately. Default 20. With 1, each call is a separate request. */
   readonly flushAt?: number | undefined;
-  /** A call waits no longer than this for others to be sent with. 5,000. */
+  /** The longest time that a call waits for others, in milliseconds. Default 5,000. */
   readonly flushAfterMs?: number | undefined;
-  /** Calls that are held until they are sent, those in flight included. 10,000. */
+  /** Limit of queued calls, including calls in flight. Default 10,000. */
   readonly maxQueueSize?: number | undefined;
-  /** Bytes of their JSON. 64 MiB. */
+  /** Limit of the queued calls in bytes of JSON. Default 64 MiB. */
   readonly maxQueueBytes?: number | undefined;
-  /** What all calls have in common, such as `app`. Under the context of each call, key by key. */
+  /** Context for all calls, such as `app`. Keys in the context of a call override it. */
   readonly context?: object | undefined;
-  /** Of one batch, after which it is given up and reported. As many as it takes. */
+  /** Attempts for one batch before it is reported as unsent. Default unlimited. */
   readonly maxAttempts?: number | undefined;
   /**
-   * Told of every call that was not sent, with the call itself; must not throw. Where absent, a line on standard error
-   * says it, at most every ten seconds.
+   * Receives every call that was not sent. Must not throw. Default: a line on standard error, at most every ten
+   * seconds.
    */
   readonly onError?: ((error: AnalyticsError) => void) | undefined;
 }
 
 export interface HttpOptions extends CommonOptions {
-  /** Origin of ingest, such as `https://events.example.com`; a path is put before `/v1/batch`. */
+  /** Origin of ingest, such as `https://events.example.com`. A path in it precedes `/v1/batch`. */
   readonly endpoint: string;
-  /** Compresses requests, in a thread of its own. False. */
+  /** Compresses requests, in another thread. Default false. */
   readonly gzip?: boolean | undefined;
-  /** For an answer; a request that takes longer is made again. 10,000. */
+  /** Timeout of a request in milliseconds. A request that times out is sent again. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   readonly kafka?: undefined;
 }
 
 export interface KafkaOptions extends CommonOptions {
-  /** Writes calls straight into Kafka. */
+  /** Writes calls directly to Kafka. */
   readonly kafka: {
-    /** Connected, such as kafkajs's. The client neither connects nor disconnects it. */
+    /** A connected producer, such as that of kafkajs. The client neither connects nor disconnects it. */
     readonly producer: KafkaProducer;
-    /** `tailrace.events`. */
+    /** Default `tailrace.events`. */
     readonly topic?: string | undefined;
   };
   readonly endpoint?: undefined;
@@ -60,12 +58,12 @@ export interface KafkaOptions extends CommonOptions {
 export type AnalyticsOptions = HttpOptions | KafkaOptions;
 
 export interface CloseOptions {
-  /** What is not sent by then is reported. 10,000. */
+  /** Calls that are not sent within this time, in milliseconds, are reported. Default 10,000. */
   readonly deadlineMs?: number | undefined;
 }
 
 export interface CloseResult {
-  /** So many calls were reported as unsent. */
+  /** The number of calls that were reported as unsent. */
   readonly unsent: number;
 }
 
@@ -73,17 +71,17 @@ export interface CloseResult {
  * Queues calls, and sends them in batches in the background.
  *
  * Each of the six methods returns true once the call is queued, and false where the queue is full. They throw an
- * AnalyticsError: `invalid-message`, `message-too-large`, or `closed`. What is queued is sent in order, at least once, for
- * as long as it takes.
+ * AnalyticsError: `invalid-message`, `message-too-large`, or `closed`. Queued calls are sent in order, at least
+ * once, without a time limit.
  */
 export class Analytics {
   readonly #sender: Sender;
   readonly #debug: Debug = debugFrom();
-  /** What goes into each call's context, where no batch says it once for all. */
+  /** Added to the context of each call where the transport has no batch context. */
   readonly #sharedContext: object | undefined;
   #closing: Promise<CloseResult> | undefined;
 
-  /** @throws AnalyticsError `invalid-options`, whose `field` is the option */
+  /** @throws AnalyticsError `invalid-options`; its `field` is the option */
   constructor(options: AnalyticsOptions) {
     const { onError = reportOnStandardError(), context } = options;
     const shared = { library, ...context };
@@ -99,7 +97,7 @@ export class Analytics {
         try {
           onError(error);
         } catch (thrown) {
-          // Whoever is told of a failure must not add one to it.
+          // An error in the caller's handler must not stop the sender.
           this.#debug?.(`onError threw: ${reasonOf(thrown)}`);
         }
       },
@@ -107,49 +105,49 @@ export class Analytics {
     this.#sharedContext = options.kafka === undefined ? undefined : shared;
   }
 
-  /** A user did something. */
+  /** Records an action of a user. */
   track(message: Track): boolean {
     return this.#call('track', message);
   }
 
-  /** Who a user is: when an account is created, and when traits change. */
+  /** Records the traits of a user: when an account is created, and when traits change. */
   identify(message: Identify): boolean {
     return this.#call('identify', message);
   }
 
-  /** A user saw a page. */
+  /** Records a page view. */
   page(message: Page): boolean {
     return this.#call('page', message);
   }
 
-  /** A user saw a screen of an app. */
+  /** Records a screen view in an app. */
   screen(message: Screen): boolean {
     return this.#call('screen', message);
   }
 
-  /** A user belongs to a group. */
+  /** Records that a user belongs to a group. */
   group(message: Group): boolean {
     return this.#call('group', message);
   }
 
-  /** A user has a new id. */
+  /** Records a new id of a user. */
   alias(message: Alias): boolean {
     return this.#call('alias', message);
   }
 
-  /** Resolves once the queue has room for a call: await it before each call of an import. */
+  /** Resolves once the queue has capacity for a call. Await it before each call of an import. */
   ready(): Promise<void> {
     return this.#sender.ready();
   }
 
-  /** Sends what is queued without waiting for more; resolves once all of it is sent, or reported. */
+  /** Sends the queued calls immediately. Resolves once all of them are sent or reported. */
   flush(): Promise<void> {
     return this.#sender.flush();
   }
 
   /**
-   * Sends what is queued, until the deadline, and ends the connection. Calls after it throw. Never rejects; a second
-   * `close` is the first.
+   * Sends the queued calls until the deadline, then closes the connection. Later calls throw. Never rejects. A
+   * second `close` returns the result of the first.
    */
   close({ deadlineMs = 10_000 }: CloseOptions = {}): Promise<CloseResult> {
     this.#closing ??= this.#sender.close(Math.min(deadlineMs, longestMs)).then((unsent) => {
@@ -183,7 +181,7 @@ function urlOf(endpoint: string): URL {
   throw invalid('endpoint', 'must be a URL that begins with http:// or https://');
 }
 
-/** The option, or its default: a whole number. */
+/** The option as a whole number, or its default. */
 function positive<K extends string>(
   options: Readonly<Partial<Record<K, number | undefined>>>,
   name: K,

@@ -9,7 +9,7 @@ import { isIso8601 } from './timestamp.ts';
 
 const parse = ({ json }: Call): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
 
-/** The error of a track call with these fields, as JavaScript may pass them. */
+/** The error of a track call with these fields. JavaScript callers may pass any value. */
 function errorOf(fields: object): AnalyticsError {
   try {
     encodeCall('track', { userId: 'ada', event: 'E', ...fields });
@@ -20,7 +20,7 @@ function errorOf(fields: object): AnalyticsError {
   return assert.fail('it was encoded');
 }
 
-test('what has no JSON is refused, and the field that holds it is named', () => {
+test('a value without JSON is refused, and the error names its field', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
   const throwing = {
@@ -35,7 +35,7 @@ test('what has no JSON is refused, and the field that holds it is named', () => 
   assert.match(error.message, /not today/);
 });
 
-test('a field of another type than its own is refused, and named', () => {
+test('a field of a wrong type is refused, and the error names it', () => {
   const wrong = {
     ...{ userId: 7, anonymousId: {}, event: [], messageId: 1, name: true, category: 0 },
     ...{ properties: 'text', traits: [1], context: 1, integrations: [], timestamp: 1_700_000_000_000 },
@@ -55,19 +55,19 @@ test('a Date is written as ISO 8601 in UTC', () => {
   );
 });
 
-test('a call weighs its bytes, not its characters', () => {
+test('the size of a call is counted in bytes', () => {
   const call = encodeCall('identify', { userId: 'Zoë', traits: { emoji: '🎉' } });
   assert.equal(call.bytes, Buffer.byteLength(call.json));
   assert.ok(call.bytes > call.json.length);
 });
 
-test('a shared context lies under the own context of a call', () => {
+test('the context of a call overrides the shared context', () => {
   const shared = { library: { name: 'x' }, app: { name: 'Shop' } };
   const call = encodeCall('track', { userId: 'ada', event: 'E', context: { app: 'own', ip: '::1' } }, shared);
   assert.deepEqual(parse(call)['context'], { library: { name: 'x' }, app: 'own', ip: '::1' });
 });
 
-test('what is encoded is what the service reads, and no object of the caller is changed', () => {
+test('the service reads an encoded call, and objects of the caller are not modified', () => {
   const anyObject = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 });
   const anyTimestamp = fc.oneof(
     fc.date({ min: new Date(0), max: new Date('9999-01-01'), noInvalidDate: true }),
@@ -100,7 +100,7 @@ test('what is encoded is what the service reads, and no object of the caller is 
   );
 });
 
-test('only calendar dates and times of day are ISO 8601 here', () => {
+test('only calendar dates, with or without a time, are accepted as ISO 8601', () => {
   const good = [
     '2024-02-29',
     '2000-02-29',

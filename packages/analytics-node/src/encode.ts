@@ -1,6 +1,6 @@
 /**
- * From a message to the JSON that is sent, at the time of the call: what the caller does with its objects afterwards
- * cannot matter, nothing the caller gave is held on to, and a message that cannot be sent is refused to whoever made it.
+ * Encodes a message as JSON when the call is made. Later changes to the caller's objects have no effect, no object
+ * of the caller is retained, and an invalid message throws to the caller that made it.
  */
 import { randomUUID } from 'node:crypto';
 import { AnalyticsError, reasonOf } from './errors.ts';
@@ -13,9 +13,9 @@ const maxMessageIdLength = 100;
 
 export interface Call {
   readonly json: string;
-  /** Of `json` in UTF-8. */
+  /** The size of `json` in UTF-8. */
   readonly bytes: number;
-  /** userId, else anonymousId. */
+  /** The userId, or the anonymousId where there is none. */
   readonly userKey: string;
 }
 
@@ -23,14 +23,14 @@ type TextField =
   'userId' | 'anonymousId' | 'previousId' | 'groupId' | 'event' | 'name' | 'category' | 'messageId';
 type ObjectField = 'properties' | 'traits' | 'context' | 'integrations';
 
-/** A message of any type, before anything is known of it: JavaScript may pass what it likes. */
+/** An unvalidated message of any type. JavaScript callers may pass any value. */
 type Unchecked = Readonly<Partial<Record<TextField | ObjectField | 'timestamp', unknown>>>;
 
 type Encodable = Readonly<Partial<Record<TextField | 'timestamp', string | undefined>>> &
   Readonly<Partial<Record<ObjectField, object | undefined>>> & { readonly type: CallType };
 
 /**
- * @param shared goes into the call's context under what the call has, where no batch's context can hold it
+ * @param shared context that lies under the context of the call, for a transport without a batch context
  * @throws AnalyticsError `invalid-message` with the field, or `message-too-large`
  */
 export function encodeCall<T extends CallType>(type: T, message: Messages[T], shared?: object): Call {
@@ -38,7 +38,7 @@ export function encodeCall<T extends CallType>(type: T, message: Messages[T], sh
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- as above
   if (typeof given !== 'object' || given === null) throw invalid(type, undefined, 'it takes an object');
 
-  // What the type requires first, then the user, then the rest.
+  // The order of the checks decides which error is thrown first: required fields, user, other fields.
   const event = type === 'track' ? required(type, given, 'event') : undefined;
   const groupId = type === 'group' ? required(type, given, 'groupId') : undefined;
   const userId = type === 'alias' ? required(type, given, 'userId') : text(type, given, 'userId');
@@ -82,7 +82,7 @@ function required(type: CallType, given: Unchecked, field: TextField): string {
   return value;
 }
 
-/** Undefined where it is absent or empty, which the server takes for the same. */
+/** Undefined where the field is absent or empty. The server treats both alike. */
 function text(type: CallType, given: Unchecked, field: TextField): string | undefined {
   const value = given[field];
   if (typeof value === 'string') return value === '' ? undefined : value;

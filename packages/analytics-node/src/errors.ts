@@ -1,22 +1,22 @@
-/** What went wrong, by a code that programs can branch on. Thrown to a caller or handed to `onError`: the code decides. */
+/** The codes of errors. An error is either thrown to the caller or reported to `onError`, depending on its code. */
 export type AnalyticsErrorCode =
   /** Thrown by `new Analytics`, and by `verifySignature` where the secret is empty. */
   | 'invalid-options'
-  /** Thrown: `field` names what is missing or wrong in the message. */
+  /** Thrown. `field` is the field of the message that is missing or invalid. */
   | 'invalid-message'
   /** Thrown: the call has more than 32 KB as JSON. */
   | 'message-too-large'
-  /** Reported; the call itself returned false. */
+  /** Reported. The call also returned false. */
   | 'queue-full'
-  /** Reported: the server, or Kafka, will not take these calls, however often they are sent. */
+  /** Reported. The server or Kafka refused these calls permanently. */
   | 'refused'
-  /** Reported: the server took the batch, but set these calls of it aside. */
+  /** Reported. The server accepted the batch, but rejected these calls. */
   | 'rejected'
   /** Reported: `maxAttempts` attempts have failed. */
   | 'exhausted'
   /**
-   * Thrown by a call after `close`. Reported: the deadline of `close` has passed; the calls of the last request may have
-   * arrived.
+   * Thrown by a call after `close`. Reported where the deadline of `close` passed. The calls of the last request
+   * may have arrived.
    */
   | 'closed';
 
@@ -30,13 +30,13 @@ interface Details {
 export class AnalyticsError extends Error {
   override readonly name = 'AnalyticsError';
   readonly code: AnalyticsErrorCode;
-  /** Of `invalid-message`: the field, as the message spells it. Of `invalid-options`: the option. */
+  /** For `invalid-message` the field of the message, for `invalid-options` the option. */
   readonly field: string | undefined;
-  /** Of what is reported: the HTTP status of the last answer, where there was one. */
+  /** Reported errors only: the HTTP status of the last response, if any. */
   readonly status: number | undefined;
   /**
-   * Of what is reported: the calls that were not sent, each as JSON with its `messageId` and `timestamp`. What is kept
-   * of them can be sent later as it is, in the `batch` of a `POST /v1/batch`.
+   * Reported errors only: the unsent calls, each as JSON with its `messageId` and `timestamp`. They can be sent
+   * later, unchanged, in the `batch` of a `POST /v1/batch`.
    */
   readonly calls: readonly string[];
 
@@ -49,10 +49,10 @@ export class AnalyticsError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** The message of any thrown value. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
-  // What node:net throws for several addresses has no message of its own.
+  // The error of node:net for several addresses has an empty message.
   return error.message === '' ? (code ?? error.name) : error.message;
 }

@@ -1,10 +1,23 @@
-/** Batches straight into Kafka, in place of HTTP: each call a record of the topic `events`. */
+/** Writes batches directly to Kafka, without HTTP: each call is a record of the topic `events`. */
 import { reasonOf } from './errors.ts';
-import type { KafkaMessage, KafkaProducer } from './kafka-producer.ts';
 import { maxBatchBytes, maxBatchCalls, type Outcome, type Transport } from './transport.ts';
 
+/**
+ * The part of a Kafka producer that is used. The producer of kafkajs fits directly; other clients need an adapter.
+ */
+export interface KafkaProducer {
+  /** Resolves once Kafka has acknowledged the records, and rejects otherwise. */
+  send(batch: { topic: string; messages: KafkaMessage[] }): Promise<unknown>;
+}
+
+export interface KafkaMessage {
+  key: string;
+  value: string;
+  headers: Record<string, string>;
+}
+
 export interface KafkaSettings {
-  /** Connected; the client neither connects nor disconnects it. */
+  /** A connected producer. The client neither connects nor disconnects it. */
   readonly producer: KafkaProducer;
   readonly topic: string;
   readonly writeKey: string;
@@ -16,7 +29,7 @@ export function kafkaTransport({ producer, topic, writeKey }: KafkaSettings): Tr
     limits: { bytes: maxBatchBytes, calls: maxBatchCalls },
     send(calls, signal) {
       const messages = calls.map(({ json, userKey }) => ({ key: userKey, value: json, headers }));
-      // A producer that is asked to send cannot be told to stop; only the waiting for it ends.
+      // A send cannot be cancelled. Only waiting for it ends.
       return new Promise((resolve) => {
         const stop = (): void => {
           resolve({ kind: 'failed', reason: 'the client was closed', afterMs: 0 });
@@ -38,20 +51,20 @@ async function produce(producer: KafkaProducer, topic: string, messages: KafkaMe
     return { kind: 'sent', rejected: [] };
   } catch (error) {
     const reason = reasonOf(error);
-    return mayPass(error) ? { kind: 'failed', reason, afterMs: 0 } : { kind: 'refused', reason };
+    return isRetryable(error) ? { kind: 'failed', reason, afterMs: 0 } : { kind: 'refused', reason };
   }
 }
 
 /**
- * kafkajs marks what is of no use to try again, among it that it has tried often enough, which says nothing of the next
- * time. Errors without a mark, and of other clients, may pass.
+ * kafkajs marks errors for which a retry does not help, including "number of retries exceeded", which may still
+ * pass later. Unmarked errors, and those of other clients, count as retryable.
  */
-function mayPass(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   const { name, retriable, cause } = Object(error) as {
     name?: unknown;
     retriable?: unknown;
     cause?: unknown;
   };
-  if (name === 'KafkaJSNumberOfRetriesExceeded') return cause === undefined || mayPass(cause);
+  if (name === 'KafkaJSNumberOfRetriesExceeded') return cause === undefined || isRetryable(cause);
   return retriable !== false;
 }

@@ -1,27 +1,30 @@
-/** The six messages. All are read at the time of the call, and never changed. */
+/** The six messages. They are read when the call is made, and never modified. */
 
-/** Which destinations get the call, by their published names, case sensitive. All do where absent. */
+/** The destinations that get the call, by name, case sensitive. All destinations where absent. */
 export type Integrations = Readonly<Record<string, boolean | object>>;
 
 export interface CommonFields {
-  /** Names the call; a second one with the same name is dropped on the way. A random UUID where absent; at most 100 characters. */
+  /**
+   * Identifies the call. Tailrace drops repeated calls with the same id. At most 100 characters. Default: a random
+   * UUID.
+   */
   readonly messageId?: string | undefined;
-  /** When it happened: a Date, or ISO 8601. Now where absent; set it to import what happened before. */
+  /** When the event happened: a Date, or ISO 8601. Default: now. Set it to import past events. */
   readonly timestamp?: Date | string | undefined;
-  /** What is known beside the user: `ip`, `userAgent`, `locale`, `device` and the like. */
+  /** Further information, such as `ip`, `userAgent`, `locale` and `device`. */
   readonly context?: object | undefined;
-  /** `{ All: false, Webhooks: true }` turns off all destinations but Webhooks. */
+  /** `{ All: false, Webhooks: true }` disables all destinations except Webhooks. */
   readonly integrations?: Integrations | undefined;
 }
 
-/** Who it was: one of the two ids is required. */
+/** The user. One of the two ids is required. */
 export type User =
   | { readonly userId: string; readonly anonymousId?: string | undefined }
   | { readonly userId?: undefined; readonly anonymousId: string };
 
 export type Track = CommonFields &
   User & {
-    /** What happened, such as `Order Completed`. */
+    /** The name of the event, such as `Order Completed`. */
     readonly event: string;
     readonly properties?: object | undefined;
   };
@@ -32,7 +35,7 @@ export type Page = CommonFields &
   User & {
     readonly name?: string | undefined;
     readonly category?: string | undefined;
-    /** `url`, `title`, `referrer` and `path` are recognised; others are kept. */
+    /** `url`, `title`, `referrer` and `path` are recognised. Others are kept. */
     readonly properties?: object | undefined;
   };
 
@@ -41,14 +44,14 @@ export type Screen = Page;
 export type Group = CommonFields &
   User & {
     readonly groupId: string;
-    /** `name`, `industry`, `employees` and the like. */
+    /** Such as `name`, `industry` and `employees`. */
     readonly traits?: object | undefined;
   };
 
 export type Alias = CommonFields & {
   /** The new id. */
   readonly userId: string;
-  /** The id it replaces. */
+  /** The previous id. */
   readonly previousId: string;
 };
 

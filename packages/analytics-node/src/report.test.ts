@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { AnalyticsError } from './errors.ts';
 import { reportOnStandardError } from './report.ts';
 
-test('what nobody listens for is said at once, and then at most every ten seconds, with what was not said', () => {
+test('unsent calls are reported immediately, then at most every ten seconds with the number since the last line', () => {
   const lines: string[] = [];
   let now = 0;
   const report = reportOnStandardError(

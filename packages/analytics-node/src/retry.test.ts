@@ -5,7 +5,7 @@ import { backoffMs, parseRetryAfter } from './retry.ts';
 
 const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test('the wait doubles from 100 ms to 10 s, less up to a half', () => {
+test('the delay doubles from 100 ms to 10 s, less up to a half', () => {
   const longest = [1, 2, 3, 7, 8, 1_000].map((failures) => backoffMs(failures, 0, () => 0));
   assert.deepEqual(longest, [100, 200, 400, 6_400, 10_000, 10_000]);
   fc.assert(
@@ -17,7 +17,7 @@ test('the wait doubles from 100 ms to 10 s, less up to a half', () => {
   );
 });
 
-test('it is never shorter than the server asked for, nor much longer', () => {
+test('the delay is never shorter than the server requested, nor much longer', () => {
   const anyAsked = fc.integer({ min: 1, max: 300_000 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), anyAsked, anyRandom, (failures, askedMs, random) => {

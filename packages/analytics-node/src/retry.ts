@@ -1,16 +1,16 @@
-/** How long to wait before a batch is sent again. */
+/** The delay before a batch is sent again. */
 
 const firstMs = 100;
 const longestMs = 10_000;
-/** No server should be able to silence a client for good. */
+/** Limits how long a server can stop a client. */
 const longestRetryAfterMs = 5 * 60_000;
 
 /**
- * Doubles from 100 ms to 10 s, less up to a half at random, so that many clients of a server that comes back do not
- * come back together. Never less than the server asked for.
+ * Doubles from 100 ms to 10 s, less a random share of up to a half, so that clients do not all retry at the same
+ * time. Never shorter than the server requested.
  *
  * @param failures in a row, from 1
- * @param retryAfterMs what the server asked for, or 0
+ * @param retryAfterMs the delay that the server requested, or 0
  */
 export function backoffMs(
   failures: number,

@@ -1,40 +1,40 @@
 /**
- * The queue, and the one loop that empties it: batch after batch, in order, one in flight. A call only appends to the
- * queue; joining, writing and waiting happen after the caller has gone on.
+ * The queue, and the loop that empties it: batch after batch, in order, one in flight. A call only appends to the
+ * queue. Joining, writing and waiting happen after the call has returned.
  *
- * What is due goes with everything else that has gathered, up to a batch's limits. So a slow server gets larger batches
- * instead of a longer queue.
+ * A due batch takes all queued calls, up to the limits of a batch. So a slow server gets larger batches, and the
+ * queue stays short.
  */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { Debug } from './debug.ts';
 import { maxCallBytes, type Call } from './encode.ts';
 import { AnalyticsError, type AnalyticsErrorCode } from './errors.ts';
+import type { Debug } from './report.ts';
 import { backoffMs } from './retry.ts';
 import type { Transport } from './transport.ts';
 
 export interface SenderSettings {
-  /** Calls that make a batch due. */
+  /** The number of queued calls that makes a batch due. */
   readonly flushAt: number;
-  /** How long a call waits for company. */
+  /** The longest time that a call waits for others. */
   readonly flushAfterMs: number;
-  /** Calls, those in flight included. */
+  /** Limit in calls, including calls in flight. */
   readonly maxQueueSize: number;
-  /** Bytes of their JSON. */
+  /** Limit in bytes of JSON. */
   readonly maxQueueBytes: number;
-  /** Of one batch. */
+  /** Attempts for one batch. */
   readonly maxAttempts: number;
   readonly report: (error: AnalyticsError) => void;
   readonly debug: Debug;
 }
 
 export interface Sender {
-  /** False, and reported, where the queue is full. */
+  /** Returns false where the queue is full, and reports the call. */
   readonly add: (call: Call) => boolean;
-  /** Resolves once there is room in the queue. */
+  /** Resolves once the queue has capacity for a call. */
   readonly ready: () => Promise<void>;
-  /** Resolves once all that was added before is sent or reported. */
+  /** Resolves once all calls that were added before are sent or reported. */
   readonly flush: () => Promise<void>;
-  /** Sends the rest until the deadline; resolves with how many calls are not sent, which are reported. */
+  /** Sends the queued calls until the deadline. Resolves with the number of unsent calls, which are reported. */
   readonly close: (deadlineMs: number) => Promise<number>;
 }
 
@@ -46,31 +46,31 @@ interface Waiter {
 
 export function createSender(transport: Transport, settings: SenderSettings): Sender {
   const { flushAt, flushAfterMs, maxQueueSize, maxQueueBytes, maxAttempts, report, debug } = settings;
-  // Where each call is due at once, none travels with others either.
+  // With flushAt 1, each call is a separate request.
   const maxBatchCalls = flushAt === 1 ? 1 : transport.limits.calls;
   const stopped = new AbortController();
 
   const queue: Call[] = [];
-  /** Calls are counted as they come; of those in the queue and in flight, `settled` to `added`. */
+  /** Running totals of calls. Calls from `settled` to `added` are in the queue or in flight. */
   let added = 0;
-  let taken = 0;
+  let dequeued = 0;
   let settled = 0;
   let heldBytes = 0;
-  /** So many of all calls are to be sent without further waiting. */
+  /** Calls up to this total are sent without waiting. */
   let due = 0;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let flushes: Waiter[] = [];
-  let waitingForRoom: (() => void)[] = [];
+  let waitingForCapacity: (() => void)[] = [];
 
-  /** Room that was promised in this turn of the event loop, and may not have been used yet. */
+  /** Capacity that `ready` promised in this turn of the event loop, and that may still be unused. */
   let promised = 0;
   let untilNextTurn: NodeJS.Immediate | undefined;
 
-  const hasRoom = (count: number, bytes: number): boolean =>
+  const hasCapacity = (count: number, bytes: number): boolean =>
     added - settled + count <= maxQueueSize && heldBytes + bytes <= maxQueueBytes;
 
-  const promiseRoom = (): void => {
+  const promiseCapacity = (): void => {
     promised++;
     untilNextTurn ??= setImmediate(() => {
       promised = 0;
@@ -90,17 +90,17 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
   };
 
   const run = async (): Promise<void> => {
-    // The caller goes on first.
+    // Let the caller continue first.
     await nextTurn();
-    while (taken < due && !stopped.signal.aborted) {
-      const batch = take();
+    while (dequeued < due && !stopped.signal.aborted) {
+      const batch = dequeue();
       if (await deliver(batch)) settle(batch);
       else queue.unshift(...batch);
     }
     running = undefined;
   };
 
-  const take = (): Call[] => {
+  const dequeue = (): Call[] => {
     let bytes = 0;
     let count = 0;
     for (const call of queue) {
@@ -108,13 +108,13 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       if (count === maxBatchCalls || (count > 0 && bytes > transport.limits.bytes)) break;
       count++;
     }
-    taken += count;
+    dequeued += count;
     const batch = queue.splice(0, count);
     if (queue.length === 0) stopTimer();
     return batch;
   };
 
-  /** False where the deadline came first; else the batch is sent, or reported. */
+  /** Returns false where the deadline of `close` passed. Otherwise the batch is sent or reported. */
   const deliver = async (batch: readonly Call[]): Promise<boolean> => {
     for (let attempt = 1; ; attempt++) {
       const outcome = await transport.send(batch, stopped.signal);
@@ -139,7 +139,7 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       const waitMs = Math.round(backoffMs(attempt, outcome.afterMs));
       debug?.(`attempt ${attempt} for ${batch.length} calls: ${reason}; the next in ${waitMs} ms`);
       await wait(waitMs, undefined, { signal: stopped.signal }).catch(() => undefined);
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been meanwhile
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have changed during the wait
       if (stopped.signal.aborted) return false;
     }
   };
@@ -150,8 +150,8 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     const reached = flushes.filter((flush) => flush.settled <= settled);
     flushes = flushes.filter((flush) => flush.settled > settled);
     for (const { resolve } of reached) resolve();
-    const waiting = waitingForRoom;
-    waitingForRoom = [];
+    const waiting = waitingForCapacity;
+    waitingForCapacity = [];
     for (const resolve of waiting) resolve();
   };
 
@@ -166,7 +166,7 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     report(new AnalyticsError(code, `${count} ${what}`, { status, calls: texts }));
   };
 
-  /** After the deadline: reports what is left, so that whoever waits for it goes on. */
+  /** After the deadline: reports the remaining calls, which also resolves pending flushes. */
   const giveUp = (): number => {
     const left = queue.splice(0);
     if (left.length > 0) reportUnsent('closed', left, 'unsent when the client was closed');
@@ -182,10 +182,10 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
 
   return {
     add(call) {
-      if (!hasRoom(1, call.bytes)) {
-        // Nothing is gained by waiting for more.
+      if (!hasCapacity(1, call.bytes)) {
+        // Waiting for more calls has no benefit now.
         makeDue();
-        reportUnsent('queue-full', [call], 'not taken: the queue is full');
+        reportUnsent('queue-full', [call], 'not dequeued: the queue is full');
         return false;
       }
       queue.push(call);
@@ -197,12 +197,12 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       return true;
     },
     async ready() {
-      // Many may wait, each with the largest call there can be; what one is promised is not promised to another.
-      while (!hasRoom(promised + 1, (promised + 1) * maxCallBytes) && !stopped.signal.aborted) {
-        if (taken < added) makeDue();
-        await new Promise<void>((resolve) => waitingForRoom.push(resolve));
+      // Several callers may wait, each with a call of the maximum size. Capacity is promised to one caller only.
+      while (!hasCapacity(promised + 1, (promised + 1) * maxCallBytes) && !stopped.signal.aborted) {
+        if (dequeued < added) makeDue();
+        await new Promise<void>((resolve) => waitingForCapacity.push(resolve));
       }
-      promiseRoom();
+      promiseCapacity();
     },
     flush,
     async close(deadlineMs) {

@@ -1,11 +1,11 @@
-/** Times as they are sent: what the server would refuse is refused to the caller, who can fix it. */
+/** Timestamps. Invalid ones are refused here, because the server would refuse them later. */
 
 const iso8601 =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)?(?:[Zz]| ?[+-](\d\d)(?::?(\d\d))?)?)?$/;
 
 /**
- * Whether `text` is a calendar date of ISO 8601 in extended form, alone or with a time of day. `Date.parse` takes 30
- * February for 2 March, and refuses an offset without a colon.
+ * Whether `text` is a calendar date of ISO 8601 in extended form, optionally with a time. `Date.parse` accepts 30
+ * February as 2 March, and refuses an offset without a colon.
  */
 export function isIso8601(text: string): boolean {
   const match = iso8601.exec(text);
@@ -19,14 +19,14 @@ export function isIso8601(text: string): boolean {
 }
 
 function daysOf(year: number, month: number): number {
-  // The calendar repeats after 400 years; Date.UTC takes the years 0 to 99 for others.
+  // The calendar repeats after 400 years. Date.UTC interprets the years 0 to 99 as 1900 to 1999.
   return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 }
 
 let lastMs = NaN;
 let lastIso = '';
 
-/** Now, in UTC with milliseconds. Many calls fall into one of them when it matters, and writing it costs as much as a UUID. */
+/** Now, in UTC with milliseconds. Cached for a millisecond, because formatting costs as much as a UUID. */
 export function isoNow(): string {
   const now = Date.now();
   if (now !== lastMs) {

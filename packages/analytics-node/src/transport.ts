@@ -1,30 +1,30 @@
-/** Where batches go: over HTTP, or into Kafka. */
+/** The interface of the transports: HTTP and Kafka. */
 import type { Call } from './encode.ts';
 
 export interface Transport {
-  /** Bytes and number of what one batch may hold. */
+  /** Limits of one batch. */
   readonly limits: BatchLimits;
-  /** One attempt, which never rejects. It ends early once `signal` is aborted. */
+  /** One attempt. It never rejects, and ends early once `signal` is aborted. */
   readonly send: (calls: readonly Call[], signal: AbortSignal) => Promise<Outcome>;
   readonly close: () => void;
 }
 
 export interface BatchLimits {
-  /** Of the calls' JSON and a comma for each. */
+  /** Limit of the JSON of all calls, with a comma for each. */
   readonly bytes: number;
   readonly calls: number;
 }
 
 export type Outcome =
   | { readonly kind: 'sent'; readonly status?: number; readonly rejected: readonly Rejection[] }
-  /** May pass: try again, not before `afterMs`. */
+  /** A retry may succeed, not before `afterMs`. */
   | { readonly kind: 'failed'; readonly status?: number; readonly reason: string; readonly afterMs: number }
-  /** Will not pass. */
+  /** A retry will not succeed. */
   | { readonly kind: 'refused'; readonly status?: number; readonly reason: string };
 
-/** A call that was set aside, of a batch that was taken otherwise. */
+/** A rejected call of a batch that was accepted otherwise. */
 export interface Rejection {
-  /** Its place in the batch, from 0. */
+  /** The index in the batch, from 0. */
   readonly index: number;
   readonly reason: string;
 }

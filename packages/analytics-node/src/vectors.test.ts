@@ -1,4 +1,7 @@
-/** The vectors that the Go and the TypeScript library share, against a recording server: packages/analytics-vectors. */
+/**
+ * Runs the vectors that the Go and TypeScript libraries share (packages/analytics-vectors) against a recording
+ * server.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -115,13 +118,13 @@ async function play({ options, server: answers, steps, expect }: Scenario): Prom
   }
   await client.close({ deadlineMs });
   assertRequests(server.requests, expect, writeKey);
-  // The call itself has said that the queue was full.
+  // The call itself returned that the queue was full.
   const reported = failures.filter(({ code }) => code !== 'queue-full').map(describeFailure);
   assert.deepEqual(reported, expect.failures);
 }
 
 function makeCalls(client: Analytics, type: CallType, { message, times = 1, error }: Step): void {
-  // What the vectors hold may be wrong on purpose.
+  // Some vectors are invalid on purpose.
   const call = client[type].bind(client) as (message: unknown) => boolean;
   const given = expand(message);
   for (let i = 0; i < times; i++) {
@@ -172,7 +175,7 @@ function assertRequests(requests: readonly Recorded[], expect: Scenario['expect'
     const before = requests[index - 1];
     if (before && expected.sameMessages) assert.deepEqual(batch, before.body.batch);
     if (before && expected.minWaitMs !== undefined) {
-      // Timers and clocks round, each to a millisecond.
+      // Timers and clocks round to a millisecond each.
       const waitedMs = request.readAt - before.answeredAt + 2;
       assert.ok(waitedMs >= expected.minWaitMs, `waited ${waitedMs} ms`);
     }
@@ -184,7 +187,7 @@ function describeFailure({ code, status, calls }: AnalyticsError): Json {
   return { reason: code, ...(status !== undefined && { status }), messageIds };
 }
 
-/** `$repeat` written out. */
+/** Expands `$repeat`. */
 function expand(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(expand);
   if (typeof value !== 'object' || value === null) return value;
@@ -195,7 +198,7 @@ function expand(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, expand(inner)]));
 }
 
-/** Equal as JSON, but for texts that `$match` describes. */
+/** Asserts JSON equality, except for texts that `$match` describes. */
 function assertMatches(actual: unknown, expected: unknown, where: string): void {
   const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
   if (!isObject(expected)) {
@@ -261,7 +264,7 @@ function respond(response: ServerResponse, answer: Answer): void {
   }
   const { status = 200, headers, body = '{"success":true}', retryAfterDateMs } = answer;
   if (retryAfterDateMs !== undefined) {
-    // Whole seconds, so that the date is not earlier than was meant.
+    // Whole seconds, so that the date is not earlier than intended.
     const date = new Date(Math.ceil((Date.now() + retryAfterDateMs) / 1_000) * 1_000);
     response.setHeader('retry-after', date.toUTCString());
   }

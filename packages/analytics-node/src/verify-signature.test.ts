@@ -12,12 +12,12 @@ interface Vector {
   readonly signature: string;
 }
 
-// Made with openssl, for the side that signs.
+// Made with openssl, for packages/signing.
 const vectors = JSON.parse(
   readFileSync(new URL('../../signing/src/vectors.json', import.meta.url), 'utf8'),
 ) as readonly Vector[];
 
-describe('verifySignature accepts what openssl signed, and nothing beside it', () => {
+describe('verifySignature accepts signatures of openssl, and no others', () => {
   for (const { name, secret, body, repeat = 1, signature } of vectors) {
     test(name, () => {
       const text = body.repeat(repeat);
@@ -30,7 +30,7 @@ describe('verifySignature accepts what openssl signed, and nothing beside it', (
   }
 });
 
-test('a header that is no signature is refused', () => {
+test('a header that is not a signature is refused', () => {
   const [vector] = vectors;
   assert.ok(vector);
   const { secret, body, repeat = 1, signature } = vector;
@@ -44,7 +44,7 @@ test('a header that is no signature is refused', () => {
   }
 });
 
-test('an empty or missing secret throws, because everyone can sign with it', () => {
+test('an empty or missing secret throws', () => {
   const forged = createHmac('sha1', '').update('{}').digest('hex');
   const missing = undefined as unknown as string;
   for (const header of [forged, undefined, '']) {

@@ -3,14 +3,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { AnalyticsError } from './errors.ts';
 
 /**
- * Whether `header`, the received `X-Signature`, is the lowercase hexadecimal HMAC-SHA1 of `body`. The time it takes says
- * nothing of how much of a wrong signature is right.
+ * Whether `header`, the received `X-Signature`, is the lowercase hexadecimal HMAC-SHA1 of `body`. Compares in
+ * constant time.
  *
  * @param secret the destination's shared secret
- * @param body the bytes as received: JSON that was parsed and written again usually differs
- * @param header as node:http gives it: of several headers none counts
- * @throws AnalyticsError `invalid-options` where the secret is empty, whatever the header is: a receiver whose secret is
- *   not set would otherwise accept what anyone can sign
+ * @param body the bytes as received; JSON that was parsed and written again usually differs
+ * @param header as node:http provides it; several headers are refused
+ * @throws AnalyticsError `invalid-options` where the secret is empty, for any header: otherwise a receiver without
+ *   a configured secret would accept a signature that anyone can make
  */
 export function verifySignature(
   secret: string,

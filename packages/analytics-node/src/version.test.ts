@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { library } from './version.ts';
 
-test('the version that is sent is that of the package', () => {
+test('the sent version is that of the package', () => {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   assert.equal(library.version, (JSON.parse(text) as { version: string }).version);
 });

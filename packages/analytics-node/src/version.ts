@@ -1,2 +1,2 @@
-/** As `context.library` says it; a test keeps it the version of package.json. */
+/** Sent as `context.library`. A test checks it against package.json. */
 export const library = { name: 'analytics-node', version: '0.1.0' } as const;

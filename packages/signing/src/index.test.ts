@@ -9,9 +9,9 @@ interface Vector {
   name: string;
   secret: string;
   body: string;
-  /** The body is this many times `body`; once where absent. */
+  /** How often `body` is repeated. Default 1. */
   repeat?: number;
-  /** What openssl printed. */
+  /** The output of openssl. */
   signature: string;
 }
 const vectors = read('vectors.json') as Vector[];
@@ -22,7 +22,7 @@ interface StandardWebhookVector {
   id: string;
   timestamp: number;
   body: string;
-  /** What openssl printed, after the version. */
+  /** The output of openssl, after the version. */
   signature: string;
 }
 const standardWebhookVectors = read('standard-webhook-vectors.json') as StandardWebhookVector[];
@@ -46,7 +46,7 @@ describe('verifySignature', () => {
   const body = Buffer.from('{"name":"Zoë"}');
   const signature = sign(secret, body);
 
-  test('accepts what sign made, for any secret and body', () => {
+  test('accepts the output of sign, for any secret and body', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.uint8Array(), (anySecret, bytes) => {
         const anyBody = Buffer.from(bytes);
@@ -55,7 +55,7 @@ describe('verifySignature', () => {
     );
   });
 
-  test('refuses a signature with any one digit changed', () => {
+  test('refuses a signature with one changed digit', () => {
     for (let i = 0; i < signature.length; i++) {
       const digit = signature[i] === '0' ? '1' : '0';
       const changed = signature.slice(0, i) + digit + signature.slice(i + 1);
@@ -68,7 +68,7 @@ describe('verifySignature', () => {
     assert.equal(verifySignature(secret, Buffer.from('{"name":"Zoe"}'), signature), false);
   });
 
-  test('refuses a header that is missing, empty, cut short, too long, or not hex', () => {
+  test('refuses a header that is missing, empty, truncated, too long, or not hex', () => {
     const headers = [
       undefined,
       null,
@@ -85,26 +85,26 @@ describe('verifySignature', () => {
     assert.equal(verifySignature(secret, body, signature.toUpperCase()), false);
   });
 
-  test('refuses characters that only look right once cut to one byte', () => {
+  test('refuses characters that match only when truncated to one byte', () => {
     const widened = String.fromCharCode(...Array.from(signature, (digit) => digit.charCodeAt(0) + 0x100));
     assert.equal(verifySignature(secret, body, widened), false);
   });
 });
 
-describe('an empty secret, which signs nothing', () => {
+describe('an empty secret', () => {
   const body = '{}';
   const signedWithNothing = createHmac('sha1', '').update(body).digest('hex');
-  // As JavaScript code has it that read a setting which is not there.
+  // As in JavaScript code that reads a missing setting.
   const missing = undefined as unknown as string;
 
-  test('verifies nothing: verifySignature throws, whatever the header is', () => {
+  test('makes verifySignature throw, for any header', () => {
     for (const header of [signedWithNothing, sign('s3cret', body), '', undefined, null]) {
       assert.throws(() => verifySignature('', body, header), /^TypeError: The secret is empty/);
       assert.throws(() => verifySignature(missing, body, header), /^TypeError: The secret is empty/);
     }
   });
 
-  test('signs nothing either', () => {
+  test('makes sign throw too', () => {
     assert.throws(() => sign('', body), /^TypeError: The secret is empty/);
     const message = { id: 'd-1', timestamp: 1_700_000_000, body };
     for (const secrets of [[''], ['whsec_'], ['whsec_===='], ['newer', '']]) {
@@ -123,7 +123,7 @@ describe('signStandardWebhook agrees with openssl', () => {
     });
   }
 
-  test('for several secrets at once, in their order', () => {
+  test('for several secrets, in their order', () => {
     const message = { id: 'd-1', timestamp: 1_700_000_000, body: '{}' };
     assert.equal(
       signStandardWebhook(['newer', 'older'], message),

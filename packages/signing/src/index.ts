@@ -1,13 +1,13 @@
 /**
- * The signatures of a webhook. `X-Signature` (docs/specification.md, rule 8.1) is HMAC-SHA1 (RFC 2104) over the exact
- * bytes of the body, as lowercase hex. Both sides of it are here, so that receivers written in TypeScript can
- * use the same code that the service's own tests use. Of Standard Webhooks only the signing side is here:
- * receivers have public libraries for it.
+ * The signatures of a webhook. `X-Signature` (docs/specification.md, rule 8.1) is the HMAC-SHA1 (RFC 2104) of the
+ * exact bytes of the body, as lowercase hex. Signing and verifying are both here, so that receivers in TypeScript
+ * can use the code that the service's tests use. For Standard Webhooks there is only signing, because receivers
+ * have public libraries for it.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * The value of `X-Signature`: 40 lowercase hex digits. `secret` is used as its UTF-8 bytes; so is a text body.
+ * The value of `X-Signature`: 40 lowercase hex digits. `secret` and a text `body` are used as UTF-8 bytes.
  *
  * @throws TypeError where the secret is empty
  */
@@ -18,10 +18,10 @@ export function sign(secret: string, body: Buffer | string): string {
 
 /**
  * Whether `header`, the received value of `X-Signature`, is the signature of `body`, the bytes as received.
- * How long it takes tells nothing about how much of a wrong signature is right.
+ * Compares in constant time.
  *
- * @throws TypeError where the secret is empty, whatever the header is: a receiver whose secret is not set would
- *   otherwise accept what anyone can sign
+ * @throws TypeError where the secret is empty, for any header: otherwise a receiver without a configured secret
+ *   would accept a signature that anyone can make
  */
 export function verifySignature(
   secret: string,
@@ -37,17 +37,17 @@ export function verifySignature(
 
 /** A message as Standard Webhooks 1.0.0 signs it. */
 export interface StandardWebhook {
-  /** `webhook-id`: the same whenever the message is sent again. */
+  /** `webhook-id`: the same for every attempt of a delivery. */
   readonly id: string;
-  /** `webhook-timestamp`: of this attempt, in whole seconds since the epoch. */
+  /** `webhook-timestamp`: the time of this attempt, in whole seconds since the epoch. */
   readonly timestamp: number;
   readonly body: Buffer | string;
 }
 
 /**
  * The value of `webhook-signature`: for each secret `v1,` and the HMAC-SHA256 of `<id>.<timestamp>.<body>` in
- * base64, separated by spaces. The key of a secret that begins with `whsec_` is what follows, decoded from base64;
- * that of any other is its UTF-8 bytes, as for `X-Signature`.
+ * base64, separated by spaces. The key of a secret that begins with `whsec_` is the rest, decoded from base64. The
+ * key of any other secret is its UTF-8 bytes, as for `X-Signature`.
  *
  * @throws TypeError where there is no secret, or the key of one is empty
  */
@@ -55,7 +55,7 @@ export function signStandardWebhook(
   secrets: readonly string[],
   { id, timestamp, body }: StandardWebhook,
 ): string {
-  if (secrets.length === 0) throw new TypeError('There is no secret to sign with.');
+  if (secrets.length === 0) throw new TypeError('There is no secret to sign with. Pass at least one.');
   return secrets
     .map((secret) => {
       const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
@@ -65,7 +65,7 @@ export function signStandardWebhook(
     .join(' ');
 }
 
-/** Also where there is none, which types do not keep JavaScript from passing. */
+/** Also checks for a missing key, which JavaScript callers can pass. */
 function assertNotEmpty(key: Pick<string | Buffer, 'length'> | undefined): void {
   if (!key?.length) throw new TypeError('The secret is empty. Give the shared secret of the destination.');
 }
