@@ -2,12 +2,12 @@
 import { encodeCall, maxCallBytes } from './encode.ts';
 import { AnalyticsError, reasonOf } from './errors.ts';
 import { httpTransport } from './http.ts';
-import { kafkaTransport, type KafkaProducer } from './kafka.ts';
+import type { KafkaProducer } from './kafka-producer.ts';
+import { kafkaTransport } from './kafka.ts';
 import type { Alias, CallType, Group, Identify, Messages, Page, Screen, Track } from './messages.ts';
 import { debugFrom, reportOnStandardError, type Debug } from './report.ts';
 import { createSender, type Sender } from './sender.ts';
-import type { Transport } from './transport.ts';
-import { library } from './version.ts';
+import { library, type Transport } from './transport.ts';
 
 /** The longest delay of a timer, and the upper limit of every number option. */
 const longestMs = 2 ** 31 - 1;

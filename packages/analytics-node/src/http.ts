@@ -11,8 +11,14 @@ import type { Call } from './encode.ts';
 import { reasonOf } from './errors.ts';
 import { parseRetryAfter } from './retry.ts';
 import { isoNow } from './timestamp.ts';
-import { maxBatchBytes, maxBatchCalls, type Outcome, type Rejection, type Transport } from './transport.ts';
-import { library } from './version.ts';
+import {
+  library,
+  maxBatchBytes,
+  maxBatchCalls,
+  type Outcome,
+  type Rejection,
+  type Transport,
+} from './transport.ts';
 
 export interface HttpSettings {
   readonly writeKey: string;

@@ -7,7 +7,7 @@ export {
   type KafkaOptions,
 } from './analytics.ts';
 export { AnalyticsError, type AnalyticsErrorCode } from './errors.ts';
-export type { KafkaMessage, KafkaProducer } from './kafka.ts';
+export type { KafkaMessage, KafkaProducer } from './kafka-producer.ts';
 export type {
   Alias,
   CallType,

@@ -1,20 +1,7 @@
 /** Writes batches directly to Kafka, without HTTP: each call is a record of the topic `events`. */
 import { reasonOf } from './errors.ts';
+import type { KafkaMessage, KafkaProducer } from './kafka-producer.ts';
 import { maxBatchBytes, maxBatchCalls, type Outcome, type Transport } from './transport.ts';
-
-/**
- * The part of a Kafka producer that is used. The producer of kafkajs fits directly; other clients need an adapter.
- */
-export interface KafkaProducer {
-  /** Resolves once Kafka has acknowledged the records, and rejects otherwise. */
-  send(batch: { topic: string; messages: KafkaMessage[] }): Promise<unknown>;
-}
-
-export interface KafkaMessage {
-  key: string;
-  value: string;
-  headers: Record<string, string>;
-}
 
 export interface KafkaSettings {
   /** A connected producer. The client neither connects nor disconnects it. */

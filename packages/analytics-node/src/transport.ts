@@ -32,3 +32,6 @@ export interface Rejection {
 /** The largest body, before compression (docs/specification.md, rule 2.2). */
 export const maxBatchBytes = 500 * 1024;
 export const maxBatchCalls = 2_500;
+
+/** Sent as `context.library`. A test checks it against package.json. */
+export const library = { name: 'analytics-node', version: '0.1.0' } as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { library } from './version.ts';
+import { library } from './transport.ts';
 
 test('the sent version is that of the package', () => {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
