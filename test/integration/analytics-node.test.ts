@@ -175,7 +175,7 @@ function producerOf(results: readonly (Error | undefined)[]) {
     sent,
     send: ({ messages }: { messages: KafkaMessage[] }): Promise<unknown> => {
       sent.push(messages);
-      const failure = turns[Math.min(turn++, turns.length - 1)];
+      const failure = results[Math.min(turn++, results.length - 1)];
       return failure ? Promise.reject(failure) : Promise.resolve();
     },
   };

@@ -1,5 +1,6 @@
 export { CountsById, unknownId } from './counts.ts';
 export { createHealth, type CheckReport, type Health, type HealthCheck } from './health.ts';
+export { clientError, closeServer, closingResponse, errorResponses, hasRetryAfter } from './http.ts';
 export { createLog, createLogTo, type Log } from './log.ts';
 export { buckets, countUnreadable, createMetrics, watchLag, type Metrics } from './metrics.ts';
 export { type PageMetric, type PageSample } from './metrics-page.ts';

@@ -11,7 +11,7 @@ import { openDeletions } from './deletions/index.ts';
 import { openHistory } from './history/index.ts';
 import { watchHistory } from './metrics.ts';
 import { openRecalls } from './replays/recalls.ts';
-import { closeServer, createServer } from './http/server.ts';
+import { closeApi, createServer } from './http/server.ts';
 
 await runService({ name: 'control', env: process.env, settings }, async (service) => {
   const { settings, log, metrics, signal } = service;
@@ -49,6 +49,6 @@ await runService({ name: 'control', env: process.env, settings }, async (service
 
   const rooms = { config, history, audiences, deletions, recalls };
   const server = await createServer({ settings, log, metrics, kafka, names, ...rooms, signal, audit });
-  service.onClose('HTTP server', () => closeServer(server));
+  service.onClose('HTTP server', () => closeApi(server));
   return { port: await listen(server.server, settings.port, 'TAILRACE_CONTROL_PORT') };
 });

@@ -3,6 +3,7 @@
  * names the codes it may answer with in its `config`, and what every route may answer is added here.
  */
 import { errorTable, type ErrorCode } from '@tailrace/errors';
+import { errorResponses } from '@tailrace/service';
 import type { RouteOptions } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
 
@@ -41,20 +42,14 @@ export function describeErrors(route: RouteOptions): void {
   const { method, config, schema = {} } = route;
   const isRead = method === 'GET' || method === 'HEAD';
   const codes = new Set<ErrorCode>([...ofAll, ...(isRead ? [] : ofWrites), ...(config?.errors ?? [])]);
-  const responses: Record<string, unknown> = { ...(schema.response as Record<string, unknown> | undefined) };
-  for (const [status, ofStatus] of Map.groupBy(codes, (code) => errorTable[code].status)) {
-    responses[status] = {
-      description: ofStatus.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('; '),
-      ...(status === 503 && { headers: retryAfter }),
-      content: { 'application/json': { schema: { $ref: 'Error#' } } },
-    };
-  }
-  route.schema = { ...schema, response: responses };
+  const documented = schema.response as Record<string, unknown> | undefined;
+  route.schema = {
+    ...schema,
+    response: { ...documented, ...errorResponses(codes, { $ref: 'Error#' }, retryAfter) },
+  };
 }
 
-const retryAfter = {
-  'Retry-After': { type: 'integer', description: 'seconds after which to send it again' },
-};
+const retryAfter = { type: 'integer', description: 'seconds after which to send it again' };
 
 /**
  * `schema` as the document shows it, of what a handler checks by itself, with rules and messages that a schema does not

@@ -1,9 +1,8 @@
 /** The HTTP side of the control plane: who may ask, what is understood, and how every answer looks. */
-import { setTimeout as wait } from 'node:timers/promises';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { TailraceError } from '@tailrace/errors';
-import { buckets } from '@tailrace/service';
+import { buckets, clientError, closeServer, closingResponse, hasRetryAfter } from '@tailrace/service';
 import { Ajv } from 'ajv';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -70,16 +69,11 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
         socket.destroy();
         return;
       }
-      const timedOut = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT';
-      const { code, status, message } = new TailraceError(timedOut ? 'request-timeout' : 'malformed-request');
+      const { code, status, message } = clientError(error);
       const body = JSON.stringify({ code, message });
-      const head = [
-        `HTTP/1.1 ${status} ${timedOut ? 'Request Timeout' : 'Bad Request'}`,
-        'connection: close',
-        'content-type: application/json; charset=utf-8',
-        `content-length: ${Buffer.byteLength(body)}`,
-      ];
-      socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+      const headers = ['content-type', 'application/json; charset=utf-8'];
+      headers.push('content-length', String(Buffer.byteLength(body)));
+      socket.end(closingResponse(status, headers, body));
     },
   });
   app.decorateRequest('role', undefined);
@@ -175,7 +169,7 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
 /** Resolves the code that is answered. */
 function answerError(error: unknown, reply: FastifyReply): string {
   const { code, status, message, problems, retryAfterS: after } = failureOf(error);
-  if (status === 503 || status === 429) reply.header('retry-after', String(after ?? retryAfterS));
+  if (hasRetryAfter(status)) reply.header('retry-after', String(after ?? retryAfterS));
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   void reply.status(status).send({ code, message, ...(problems && { problems }) });
   return code;
@@ -221,13 +215,8 @@ function checkRequests(app: FastifyInstance): void {
   });
 }
 
-/** Takes no more requests, answers what has been asked, and closes. */
-export async function closeServer(app: FastifyInstance): Promise<void> {
-  const { server } = app;
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeIdleConnections();
-  const late = await Promise.race([closed, wait(closeTimeoutMs, 'late', { ref: false })]);
-  if (late === 'late') server.closeAllConnections();
-  await closed;
+/** Answers the requests in flight, and closes. */
+export async function closeApi(app: FastifyInstance): Promise<void> {
+  await closeServer(app.server, closeTimeoutMs);
   await app.close();
 }

@@ -1,0 +1,58 @@
+/**
+ * The HTTP code that ingest (on node:http) and control (on fastify) share: responses to requests that the parser refused,
+ * the OpenAPI description of errors, and closing.
+ */
+import { STATUS_CODES, type Server } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { errorTable, TailraceError, type ErrorCode } from '@tailrace/errors';
+
+/** The error for a `clientError` of node:http: bytes that are not a request, or a request that arrived too slowly. */
+export function clientError({ code }: NodeJS.ErrnoException): TailraceError {
+  return new TailraceError(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request-timeout' : 'malformed-request');
+}
+
+/** The text of a response after which the connection closes. In `headers`, names and values alternate. */
+export function closingResponse(status: number, headers: readonly string[], body: string): string {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'connection: close'];
+  for (let index = 0; index < headers.length; index += 2) {
+    lines.push(`${headers[index] ?? ''}: ${headers[index + 1] ?? ''}`);
+  }
+  return [...lines, '', body].join('\r\n');
+}
+
+/** Whether responses with `status` have the header Retry-After. */
+export function hasRetryAfter(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+/**
+ * OpenAPI responses for `codes`, one for each status, because OpenAPI cannot distinguish responses with the same status.
+ *
+ * @param schema of the body
+ * @param retryAfter the description of the header Retry-After
+ */
+export function errorResponses(
+  codes: Iterable<ErrorCode>,
+  schema: object,
+  retryAfter: object,
+): Record<string, { readonly description: string; readonly headers?: object; readonly content: object }> {
+  const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => {
+      const description = group.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('; ');
+      const headers = hasRetryAfter(status) && { headers: { 'Retry-After': retryAfter } };
+      return [status, { description, ...headers, content: { 'application/json': { schema } } }];
+    }),
+  );
+}
+
+/**
+ * Stops accepting connections, and resolves when the requests in flight are answered. Connections that are still open
+ * after `timeoutMs` are closed.
+ */
+export async function closeServer(server: Server, timeoutMs: number): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  const late = await Promise.race([closed, wait(timeoutMs, 'late', { ref: false })]);
+  if (late === 'late') server.closeAllConnections();
+  await closed;
+}
