@@ -1,9 +1,9 @@
-/** An open loop: work that begins when it is due, whether or not earlier work has ended. */
+/** An open loop: work starts when it is due, whether or not earlier work has ended. */
 import { sharedNowMs } from './clock.ts';
 
 /**
- * Calls `start(index, dueAt)` when each is due, late ones at once; resolves when all have ended. `dueAt` is on the
- * shared clock.
+ * Calls `start(index, dueAt)` when each is due, and immediately for late ones; resolves when all have ended. `dueAt` is on
+ * the shared clock.
  */
 export async function atRate(
   count: number,

@@ -1,9 +1,8 @@
 /**
- * One bare part, in a process of its own: what a thing costs with the library that does it and nothing around
- * it. The bench measures the libraries, so it imports them itself, kafkajs included.
+ * One bare part in its own process: the cost of the library alone. The bench measures the libraries, so it imports
+ * them directly, kafkajs included.
  *
- * Arguments: the part, and its settings as JSON. It does the work of a warm-up, then of some measured runs, and
- * tells what each run cost.
+ * Arguments: the part, and its settings as JSON. It does a warm-up, then the measured runs, and reports the cost of each.
  */
 import { createHmac } from 'node:crypto';
 import kafkajs, { CompressionTypes, logLevel } from 'kafkajs';
@@ -12,12 +11,12 @@ import type { FromBarePart, LonePart, PartSettings } from './bare-parts.ts';
 import { createCalls } from './calls.ts';
 import { connectToParent } from './children.ts';
 
-/** Does the work at least `count` times, and resolves with how many times it was. */
+/** Does the work at least `count` times, and resolves with the number of times. */
 type Work = (count: number) => Promise<number>;
 
 const [name, json] = process.argv.slice(2) as [LonePart, string];
 const settings = JSON.parse(json) as PartSettings;
-const tell: (message: FromBarePart) => void = connectToParent();
+const report: (message: FromBarePart) => void = connectToParent();
 const body = createCalls()(0);
 const kafka = new kafkajs.Kafka({
   brokers: [...settings.brokers],
@@ -58,8 +57,8 @@ async function produce(recordsPerRequest: number): Promise<Work> {
 }
 
 /**
- * A backlog, read as fast as it comes. A fetch is decoded as a whole before its records are handed over, so
- * fetches must be small beside a run, or one run pays for the next.
+ * Reads a backlog as fast as possible. A fetch is decoded as a whole before its records are dispatched, so fetches must
+ * be small compared with a run, or the cost of one run is counted in the next.
  */
 async function consume(): Promise<Work> {
   const consumer = kafka.consumer({ groupId: 'bare-part', maxBytes: 512 * 1024 });
@@ -84,7 +83,7 @@ async function consume(): Promise<Work> {
     });
 }
 
-/** 64 at a time, signed, to the receiver that the pipeline uses. */
+/** Sends 64 signed requests at a time to the receiver of the pipeline. */
 function post(): Work {
   const pool = new Pool(new URL(settings.url).origin, { connections: settings.inFlight });
   const { pathname } = new URL(settings.url);
@@ -114,5 +113,5 @@ for (let run = 0; run < settings.runs; run += 1) {
   const before = process.cpuUsage();
   const done = await work(settings.count);
   const { user, system } = process.cpuUsage(before);
-  tell({ kind: 'run', microseconds: (user + system) / done });
+  report({ kind: 'run', microseconds: (user + system) / done });
 }

@@ -1,14 +1,13 @@
 /**
- * What the pipeline would cost if it were nothing but its parts: each measured in a process of its own, against
- * the same broker and receiver, on the same machine in the same run. The sum is the floor that the libraries
- * set; how far above it a service lies is what our own code costs.
+ * The cost of the parts of the pipeline: each is measured in its own process, with the same broker and receiver, on the same
+ * machine in the same run. The sum is the lower bound that the libraries set; the rest is the cost of Tailrace's code.
  */
 import { startChild } from './children.ts';
 import { withKafka } from './kafka.ts';
 import { createLoad } from './load.ts';
 import { spread, type Spread } from './statistics.ts';
 
-/** A part that needs nobody to drive it. */
+/** A part that runs by itself. */
 export type LonePart = 'produce-20' | 'produce-500' | 'consume' | 'post';
 export type PartName = LonePart | 'serve';
 
@@ -24,8 +23,8 @@ export const partTitles: Readonly<Record<PartName, string>> = {
 };
 
 /**
- * What each service does to an event, in bare parts. The router's records go out in the small requests of a
- * pipeline that keeps up; the records of attempts, which may linger, in large ones.
+ * The bare parts of each service. The router's records are sent in the small requests of a pipeline that keeps up, the
+ * records of attempts, which may linger, in large ones.
  */
 export const partsOfServices = {
   ingest: ['serve'],
@@ -38,7 +37,7 @@ export interface PartSettings {
   /** Made by {@link measureParts}. */
   readonly topic: string;
   readonly partitions: number;
-  /** Of the receiver. */
+  /** URL of the receiver. */
   readonly url: string;
   readonly inFlight: number;
   /** Records, calls or requests before the first measured run, and in each. */
@@ -72,7 +71,7 @@ export async function measureParts(
     onPart(name);
     return measureLone(name, settings);
   };
-  // What the first two produce is what the third consumes.
+  // The third consumes the records that the first two produce.
   const produced = { 'produce-20': await lone('produce-20'), 'produce-500': await lone('produce-500') };
   const others = { consume: await lone('consume'), post: await lone('post') };
   onPart('serve');

@@ -1,7 +1,7 @@
 /**
- * The bare counterpart of ingest, in twenty lines: HTTP in, Kafka out, 200 once it is acknowledged. One request
- * to Kafka is on its way at a time and whatever arrives meanwhile goes with the next, as in the real thing; a
- * request for each call would make this part several times dearer, and the comparison flattering.
+ * The bare counterpart of ingest in twenty lines: HTTP in, Kafka out, 200 after the acknowledgement. One request to Kafka
+ * is in flight at a time, and calls that arrive meanwhile are sent with the next, as in ingest. A request for each call would
+ * cost several times as much and make the comparison unfair.
  */
 import { fastify } from 'fastify';
 import kafkajs, { logLevel } from 'kafkajs';
@@ -49,9 +49,9 @@ server.post<{ Body: Call }>('/v1/track', ({ body }) => take([body]));
 server.post<{ Body: { batch: Call[] } }>('/v1/batch', ({ body }) => take(body.batch));
 const address = await server.listen({ port: 0, host: '127.0.0.1' });
 
-const tell: (message: FromBareServer) => void = connectToParent();
+const report: (message: FromBareServer) => void = connectToParent();
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
-  tell({ kind: 'cpu', microseconds: user + system });
+  report({ kind: 'cpu', microseconds: user + system });
 });
-tell({ kind: 'listening', port: Number(new URL(address).port) });
+report({ kind: 'listening', port: Number(new URL(address).port) });

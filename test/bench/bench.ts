@@ -1,6 +1,6 @@
 /**
- * What every bench stands on: a broker of its own, a folder for logs, and an end. Whatever a bench starts ends with
- * it, also when it is interrupted. Figures go to standard output, progress to standard error.
+ * Shared by all benches: a broker, a folder for logs, and clean-up. All processes that a bench starts end with it, also when
+ * it is interrupted. Figures are written to standard output, progress to standard error.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,27 +13,27 @@ import { describeKafka, describeMachine, type Machine } from './machine.ts';
 import { findBroker } from './measure.ts';
 
 export interface Bench {
-  /** What it is measured on. */
+  /** The machine. */
   readonly machine: Machine;
   readonly brokers: readonly string[];
-  /** Process id of the broker; undefined where it cannot be told. */
+  /** Process id of the broker; undefined if it is not known. */
   readonly brokerPid: number | undefined;
-  /** Temporary. */
+  /** A temporary folder. */
   readonly folder: string;
-  /** Ended, the last first, when the bench ends. */
+  /** Disposed of in reverse order when the bench ends. */
   readonly resources: AsyncDisposableStack;
-  /** Rejects when the broker ends without having been told to; never resolves. */
+  /** Rejects when the broker ends unexpectedly; never resolves. */
   readonly brokerDied: Promise<never>;
 }
 
-/** What was being started when the interrupt came cleans up after itself. */
+/** Processes that are starting at an interrupt clean up themselves. */
 const unwindsWithinMs = 5_000;
 
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Runs what the command line asks for, or prints what it calls for instead; a mistake makes the exit code 2. */
+/** Runs the bench that the command line selects, or prints the usage; a mistake gives exit code 2. */
 export async function obey<Options>(
   commandLine: CommandLine<Options>,
   run: (options: Options) => Promise<void>,
@@ -52,8 +52,8 @@ export async function obey<Options>(
 }
 
 /**
- * Runs `measure`, ends everything it started, then runs `report`. The exit code is 1 where that says that something
- * was lost or altered, or where anything failed; never for being slow, which is for people to judge.
+ * Runs `measure`, ends everything it started, then runs `report`. The exit code is 1 if an event was lost or altered, or on
+ * any failure; never for being slow.
  */
 export async function runBench<Results>(
   measure: (bench: Bench) => Promise<Results>,
@@ -70,7 +70,7 @@ export async function runBench<Results>(
       await endAll();
       if (!(await report(results)).sound) process.exitCode = 1;
     } catch (error) {
-      // What fails because everything is being ended has nothing to say.
+      // Failures that are caused by the shutdown are not reported.
       if (interrupted.signal.aborted) return;
       process.exitCode = 1;
       say(isTailraceError(error) ? error.message : ((error as Error).stack ?? String(error)));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCalls, numberOf } from './calls.ts';
 
-test('every call is a valid track call of 1,024 bytes with a message id of its own', () => {
+test('every call is a valid track call of 1,024 bytes with a unique message id', () => {
   const call = createCalls();
   const numbers = [0, 1, 999, 12_345_678];
   const parsed = numbers.map((number) => {
@@ -14,7 +14,7 @@ test('every call is a valid track call of 1,024 bytes with a message id of its o
   assert.equal(new Set(parsed.map(({ messageId }) => messageId)).size, numbers.length);
 });
 
-test('the number of a call is found again in a body made from its properties', () => {
+test('the number of a call is found in a body made from its properties', () => {
   const call = createCalls();
   for (const number of [0, 7, 12_345_678]) {
     const { properties, userId } = JSON.parse(call(number)) as Record<string, unknown>;

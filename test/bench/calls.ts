@@ -1,21 +1,20 @@
 /**
- * The tracking calls that the bench sends: `track`, about 1 KB, all of the same length, and each with a number
- * by which the receiver knows it. Built from a template, because what the load generator spends on a call is
- * taken from the services on the same machine.
+ * The tracking calls of the bench: `track`, about 1 KB, all of the same length, each with a number that the receiver reads.
+ * They are built from a template, because the load generator takes CPU time from the services on the same machine.
  */
 import { randomBytes } from 'node:crypto';
 
-/** What the webhook body carries, right before the call's eight digits. */
+/** The text in the webhook body before the call's eight digits. */
 export const numberMarker = '"sequence":"';
 export const numberDigits = 8;
 
-/** So many users take turns, which spreads the calls over all partitions. */
+/** The number of users in turn, which spreads the calls over all partitions. */
 const users = 1_000;
 const callBytes = 1_024;
 
 /** The body of call `number`, as JSON text of 1,024 bytes. */
 export function createCalls(): (number: number) => string {
-  // Ids of an earlier run on the same topics would be dropped as repeats.
+  // Message ids of an earlier run on the same topics would be dropped as repeats.
   const run = randomBytes(6).toString('hex');
   const padding = 'x'.repeat(callBytes - render(0, '', run).length);
   return (number) => render(number, padding, run);
@@ -40,7 +39,7 @@ function render(number: number, padding: string, run: string): string {
 
 const marker = Buffer.from(numberMarker);
 
-/** The number of the call that a webhook body came from; NaN where it holds none. */
+/** The number of the call that a webhook body came from; NaN if it has none. */
 export function numberOf(body: Buffer): number {
   const at = body.indexOf(marker);
   if (at < 0) return NaN;

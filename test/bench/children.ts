@@ -1,4 +1,4 @@
-/** Processes of the bench's own: the receiver and the bare parts. They end with the process that started them. */
+/** Processes of the bench: the receiver and the bare parts. They end with the process that started them. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -7,7 +7,7 @@ export interface Child<Out, In extends { readonly kind: string }> extends AsyncD
   readonly pid: number;
   send(message: Out): void;
   /**
-   * The oldest message of this kind that nobody has received yet, awaited. Rejects when the process ends, or
+   * Resolves with the oldest unreceived message of this kind. Rejects when the process ends, or
    * after `timeoutMs`.
    */
   receive<Kind extends In['kind']>(
@@ -18,7 +18,7 @@ export interface Child<Out, In extends { readonly kind: string }> extends AsyncD
 
 const stopsWithinMs = 5_000;
 
-/** Runs `file` of this folder. Its standard output goes to standard error: the report is alone on the former. */
+/** Runs `file` of this folder. Its standard output is sent to standard error, so that standard output has only the report. */
 export function startChild<Out, In extends { readonly kind: string }>(
   file: string,
   args: readonly string[] = [],
@@ -79,7 +79,7 @@ export function startChild<Out, In extends { readonly kind: string }>(
   };
 }
 
-/** For the other side: ends this process with the one that started it, and gives what sends messages there. */
+/** For the child: ends this process with its parent, and returns a function that sends messages to it. */
 export function connectToParent(): (message: object) => void {
   process.on('disconnect', () => process.exit());
   return (message) => {

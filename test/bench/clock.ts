@@ -1,6 +1,6 @@
 /**
- * One clock for times that are taken in one process and compared in another: CLOCK_MONOTONIC, which every
- * process of a machine shares. The origin that Node gives `performance.now()` is each process's own.
+ * One clock for times that are compared between processes: CLOCK_MONOTONIC, which all processes of a machine share. The
+ * origin of `performance.now()` differs between processes.
  */
 const originMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 

@@ -1,6 +1,6 @@
-/** What the benches' command lines have in common. */
+/** Shared parts of the benches' command lines. */
 
-/** What is to be run, or what to print instead. */
+/** The run, or the text to print instead. */
 export type CommandLine<Options> =
   | { readonly kind: 'run'; readonly options: Options }
   | { readonly kind: 'help'; readonly usage: string }
@@ -14,7 +14,7 @@ export function count(name: string, text: string | undefined, fallback: number):
   return value;
 }
 
-/** The value of `--name`, some of `all` with commas between them, in the order of `all`; all where it is absent. */
+/** The value of `--name`, some of `all` with commas between them, in the order of `all`; all by default. */
 export function someOf<Choice extends string>(
   all: readonly Choice[],
   name: string,

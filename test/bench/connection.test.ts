@@ -19,7 +19,7 @@ async function serve(listener: RequestListener): Promise<{ port: number } & Asyn
   };
 }
 
-test('a real server gets the request as it was meant, and its answers come back in turn on one connection', async () => {
+test('a real server gets the request unchanged, and its answers arrive in order on one connection', async () => {
   const connections = new Set<unknown>();
   await using server = await serve((request, response) => {
     connections.add(request.socket);
@@ -45,7 +45,7 @@ test('a real server gets the request as it was meant, and its answers come back 
   connection.close();
 });
 
-test('a connection that the server ends rejects the request on its way', async () => {
+test('a connection that the server closes rejects the request in flight', async () => {
   await using server = await serve((_request, response) => response.destroy());
   const connection = await connect(server.port);
   await assert.rejects(connection.exchange(postHead('/', {}, 0)), /closed/);

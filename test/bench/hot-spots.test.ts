@@ -4,7 +4,7 @@ import { hotSpots } from './hot-spots.ts';
 
 const frame = (functionName: string, url = '', lineNumber = -1) => ({ functionName, url, lineNumber });
 
-test('hot spots are shares of busy time, summed over every way into a function, hottest first', () => {
+test('hot spots are shares of busy time, summed over all call paths of a function, hottest first', () => {
   const parse = frame('parse', 'file:///repo/services/ingest/src/server.ts', 11);
   const profile = {
     nodes: [

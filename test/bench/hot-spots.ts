@@ -1,4 +1,4 @@
-/** Where a service's CPU time went: the functions of a V8 CPU profile with the most time of their own. */
+/** The functions of a V8 CPU profile with the most self time. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -9,7 +9,7 @@ export interface CpuProfile {
     readonly callFrame: {
       readonly functionName: string;
       readonly url: string;
-      /** From 0; -1 where there is none. */
+      /** From 0; -1 if there is none. */
       readonly lineNumber: number;
     };
   }[];
@@ -20,13 +20,13 @@ export interface CpuProfile {
 }
 
 export interface HotSpot {
-  /** Function and place, such as `parse (services/ingest/src/server.ts:12)`. */
+  /** Function and location, such as `parse (services/ingest/src/server.ts:12)`. */
   readonly where: string;
-  /** Of the time in which the process was not idle, between 0 and 1. */
+  /** Share of the time in which the process was not idle, between 0 and 1. */
   readonly share: number;
 }
 
-/** Places inside `root` are shown relative to it. */
+/** Locations inside `root` are shown relative to it. */
 export function hotSpots(profile: CpuProfile, root: string, count: number): HotSpot[] {
   const names = new Map(profile.nodes.map(({ id, callFrame }) => [id, nameOf(callFrame, root)]));
   const timeOf = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** The project's own Kafka handle, for setting things up; what is measured never goes through it. */
+/** The project's Kafka handle, for set-up only; measured traffic does not use it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
 import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
@@ -12,8 +12,8 @@ export function openKafka(brokers: readonly string[]): Kafka {
 }
 
 /**
- * Repeats `work`, which must be harmless to repeat, while brokers refuse it: for a moment after topics were made, no
- * broker leads their partitions.
+ * Repeats `work`, which must be idempotent, while brokers refuse it: shortly after topics were created, their partitions
+ * have no leader.
  */
 export async function untilTaken<T>(work: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + takenWithinMs; ;) {

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { numberOf } from './calls.ts';
 import { createLoad, type Load } from './load.ts';
 
-/** A load generator, and a server for it that reads each call and then leaves the answer to `listener`. */
+/** A load generator, and a server that reads each call and leaves the answer to `listener`. */
 async function loadOn(
   listener: (...args: [...Parameters<RequestListener>, number]) => void,
 ): Promise<{ load: Load } & AsyncDisposable> {
@@ -30,13 +30,13 @@ async function loadOn(
 
 const accept = { 'content-length': '0' };
 
-test('a closed loop sends every number once, and keeps so many calls in flight, never more', async () => {
+test('a closed loop sends every number once, and keeps the given number of calls in flight', async () => {
   const numbers: number[] = [];
   let waiting: (() => void)[] = [];
   await using server = await loadOn((_request, response, number) => {
     numbers.push(number);
     waiting.push(() => response.writeHead(200, accept).end());
-    // Too few calls in flight would wait for ever here, and too many are answered without being in step.
+    // Too few calls in flight would wait for ever here; too many would be answered out of step.
     if (waiting.length < 4) return;
     const ready = waiting;
     waiting = [];
@@ -58,7 +58,7 @@ test('a closed loop sends every number once, and keeps so many calls in flight, 
   }
 });
 
-test('an open loop goes on sending while nothing is answered', async () => {
+test('an open loop continues to send while no call is answered', async () => {
   const waiting: (() => void)[] = [];
   await using server = await loadOn((_request, response) => {
     waiting.push(() => response.writeHead(200, accept).end());
@@ -71,7 +71,7 @@ test('an open loop goes on sending while nothing is answered', async () => {
   }
 });
 
-test('an answer that is not 200 ends the run, and says what it was', async () => {
+test('an answer that is not 200 ends the run with an error that shows it', async () => {
   await using server = await loadOn((_request, response, number) => {
     response.writeHead(number === 5 ? 503 : 200, { 'content-length': 4 }).end('busy');
   });

@@ -1,6 +1,6 @@
 /**
- * The load generator: calls sent from this process, either so many at a time or at a steady rate. Each has a
- * number, and the times of sending and of the answer are noted under it. Anything but a 200 ends the run.
+ * The load generator: sends calls from this process, with a fixed number in flight or at a steady rate. The times of sending
+ * and of the answer are recorded under the number of each call. Any answer except 200 ends the run.
  */
 import { atRate } from './at-rate.ts';
 import { createCalls } from './calls.ts';
@@ -11,7 +11,7 @@ export interface Target {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body of request `number`, ASCII, always of the same length; a single call where absent. */
+  /** The body of request `number`, ASCII, always of the same length; default: a single call. */
   readonly body?: (number: number) => string;
 }
 
@@ -20,26 +20,26 @@ export interface Sent {
   /** The number of the run's first call. */
   readonly first: number;
   readonly count: number;
-  /** When a call was to be sent; in a closed loop, when it was. */
+  /** When a call was due; in a closed loop, when it was sent. */
   readonly dueAt: Float64Array;
   readonly sentAt: Float64Array;
-  /** When its 200 was there. */
+  /** When its 200 had arrived. */
   readonly acceptedAt: Float64Array;
 }
 
 export interface Load {
-  /** `inFlight` callers, each of which sends its next call when the last one is answered. */
+  /** `inFlight` callers, each of which sends its next call when the previous one is answered. */
   closedLoop(options: { readonly count: number; readonly inFlight: number }): Promise<Sent>;
   /**
-   * A call every `1/ratePerSecond`, whether or not earlier ones are answered: a system that stalls must not
-   * thereby spare itself the calls that would have seen it stalled.
+   * A call every `1/ratePerSecond`, whether or not earlier ones are answered. Otherwise a stalled system would receive
+   * fewer calls and the stall would not be measured.
    */
   openLoop(options: { readonly count: number; readonly ratePerSecond: number }): Promise<Sent>;
-  /** The number that the next run begins with; no number is used twice. */
+  /** The first number of the next run; no number is used twice. */
   readonly next: number;
 }
 
-/** Beyond so many unanswered calls the target does not keep up with the rate, and the run has no meaning. */
+/** With more unanswered calls than this, the target does not keep up with the rate and the run is useless. */
 const maxOpenCalls = 1_000;
 
 export function createLoad({ port, path, headers, body: call = createCalls() }: Target): Load {
@@ -88,7 +88,7 @@ export function createLoad({ port, path, headers, body: call = createCalls() }: 
       const all = new Set(idle);
       const sendOnIdle = async (index: number): Promise<void> => {
         if (all.size > maxOpenCalls) throw new Error(`${maxOpenCalls} calls are not answered`);
-        // In turn, because a connection that is never used is soon closed by the server.
+        // In turn, because the server closes connections that are not used.
         const connection = idle.shift() ?? (await connect(port));
         all.add(connection);
         await sendOne(connection, sent, index);

@@ -1,4 +1,4 @@
-/** What the figures were measured on, without which they mean nothing. */
+/** The machine and versions that the figures were measured on. */
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { kafkaVersion } from '../../infra/local/src/jars.ts';
@@ -6,7 +6,7 @@ import { kafkaVersion } from '../../infra/local/src/jars.ts';
 export interface Machine {
   /** ISO 8601, UTC. */
   readonly date: string;
-  /** Short hash, with `-dirty` where the checkout differs from it. */
+  /** Short hash, with `-dirty` if the checkout differs from it. */
   readonly commit: string;
   readonly node: string;
   readonly kafka: string;
@@ -14,7 +14,7 @@ export interface Machine {
   readonly cores: number;
   readonly memoryGiB: number;
   readonly kernel: string;
-  /** Mean over the last minute before anything was started: others at work spoil the figures. */
+  /** Mean over the last minute before the start: other work on the machine falsifies the figures. */
   readonly loadBefore: number;
 }
 

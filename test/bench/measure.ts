@@ -1,13 +1,13 @@
 /**
- * What processes consume, read from /proc (proc(5)), so that nothing that is measured takes part in it. CPU time
- * comes in hundredths of a second, which is nothing beside the seconds that a run takes.
+ * CPU time and memory of processes from /proc (proc(5)), so that measuring does not load them. CPU time has a
+ * resolution of 10 ms; a run takes seconds.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** `USER_HZ`, the unit of CPU time in /proc: 100 on every architecture that Node runs on. */
 const ticksPerSecond = 100;
 
-/** User and system time of a process and all its threads, also those that have ended, in seconds. */
+/** User and system time of a process and all its threads, ended ones included, in seconds. */
 export function cpuSeconds(pid: number): number {
   return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8')).cpuSeconds;
 }
@@ -19,8 +19,8 @@ export function residentBytes(pid: number): number {
 }
 
 /**
- * The broker's JVM: the one that this process brought up, else the only one on the machine, such as one in a
- * container. Undefined where it cannot be told, or seen.
+ * The broker's JVM: the one that this process started, else the only one on the machine, such as one in a container.
+ * Undefined if it cannot be identified.
  */
 export function findBroker(): number | undefined {
   const jvms = readdirSync('/proc')
@@ -36,7 +36,7 @@ function isBroker(pid: number): boolean {
     const [command = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
     return /(^|\/)java$/.test(command) && args.includes('kafka.Kafka');
   } catch {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
     return false;
   }
 }
@@ -46,7 +46,7 @@ function ancestorsOf(pid: number): number[] {
   return parent > 1 ? [parent, ...ancestorsOf(parent)] : [];
 }
 
-/** Reads /proc/<pid>/stat. The command in its second field is in parentheses, and may hold more, and spaces. */
+/** Reads /proc/<pid>/stat. The command in its second field is in parentheses, and may contain parentheses and spaces. */
 export function parseStat(stat: string): { readonly parent: number; readonly cpuSeconds: number } {
   const fromThird = stat
     .slice(stat.lastIndexOf(')') + 2)
@@ -60,11 +60,11 @@ export function parseStat(stat: string): { readonly parent: number; readonly cpu
 export type ByProcess = Readonly<Record<string, number>>;
 
 export interface CpuMeter {
-  /** CPU seconds of each process since the meter was made. */
+  /** CPU seconds of each process since the meter was created. */
   read(): ByProcess;
 }
 
-/** Of the processes with these ids; this process is among them under its own id. */
+/** Measures the processes with these ids, which may include this process. */
 export function startCpuMeter(pids: ByProcess): CpuMeter {
   const take = (): ByProcess => mapValues(pids, cpuSeconds);
   const before = take();

@@ -14,7 +14,7 @@ test('without arguments everything is run, at full size', () => {
   assert.deepEqual([options.warmUp, options.events, options.soakEvents], [40_000, 20_000, 60_000]);
 });
 
-test('a size that is given wins over the quick one', () => {
+test('a given size overrides the quick one', () => {
   const options = optionsOf('--quick', '--events', '500');
   assert.equal(options.events, 500);
   assert.ok(options.warmUp < 40_000);
@@ -38,7 +38,7 @@ test('a mistake is named together with the usage', () => {
   }
 });
 
-test('--help says what there is', () => {
+test('--help lists the options', () => {
   const line = readCommandLine(['--help', '--quick']);
   assert.equal(line.kind, 'help');
   assert.match(line.usage, /--profile FOLDER/);

@@ -1,7 +1,6 @@
 /**
- * `npm run bench`: the pipeline end to end, through real processes on a broker of the bench's own, and the bare
- * parts it is made of. It exits with 1 where a call was lost, altered or wrongly signed, and never for being slow:
- * figures are for people to compare.
+ * `npm run bench`: the pipeline end to end, with real processes and a broker of its own, and the bare parts. It exits
+ * with 1 if a call was lost, altered or wrongly signed, never for being slow.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -108,7 +107,7 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
     soak = { run, memory: mapValues(sampler.samples, trend) };
   }
 
-  // Their profiles are written when they stop, and the bare parts have the machine to themselves.
+  // Profiles are written when services stop; the bare parts then have the machine to themselves.
   say('stopping the services');
   await system[Symbol.asyncDispose]();
 

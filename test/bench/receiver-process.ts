@@ -1,7 +1,6 @@
 /**
- * The receivers: endpoints on ports of their own, each with a behaviour, in one process. It answers as cheaply as
- * node:http allows and notes when each call was taken, under the number that the call carries. It checks nothing
- * itself; of a sample it keeps what is needed to check later.
+ * The receivers: endpoints with their own ports and behaviours, in one process. It answers as cheaply as node:http allows and
+ * records the arrival of each call under its number. It checks nothing itself; it keeps a sample to be checked later.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -15,7 +14,7 @@ import type { Arrivals, Behaviour, FromReceiver, ToReceiver } from './receiver.t
 
 const sampleSize = 50;
 
-const tell: (message: FromReceiver) => void = connectToParent();
+const report: (message: FromReceiver) => void = connectToParent();
 
 let first = 0;
 let missing = 0;
@@ -30,7 +29,7 @@ function emptyArrivals(count: number): Arrivals {
 /** Answers one request whose body has been read. */
 type Answer = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
 
-/** What an endpoint does with each request; a behaviour with a state has it here. */
+/** The handler of an endpoint; a behaviour with a state has it here. */
 function answerOf(behaviour: Behaviour): Answer {
   switch (behaviour.kind) {
     case 'answers':
@@ -127,7 +126,7 @@ function accept(request: IncomingMessage, response: ServerResponse, body: Buffer
   response.writeHead(204).end();
 }
 
-/** Calls `answer` unless the sender has given up by then. */
+/** Calls `answer` unless the sender has disconnected by then. */
 function after(ms: number, response: ServerResponse, answer: () => void): void {
   if (ms === 0) {
     answer();
@@ -162,7 +161,7 @@ function note(request: IncomingMessage, body: Buffer): void {
     arrivals.samples.push({ number: first + index, body: Buffer.from(body), signature: String(signature) });
   }
   missing -= 1;
-  if (missing === 0) tell({ kind: 'complete', first });
+  if (missing === 0) report({ kind: 'complete', first });
 }
 
 async function listen(behaviour: Behaviour): Promise<number> {
@@ -180,7 +179,7 @@ async function listen(behaviour: Behaviour): Promise<number> {
     behaviour.kind === 'is self-signed'
       ? createSecureServer((await import('../support/certificates.ts')).certificates().selfSigned, onRequest)
       : createServer({ noDelay: true }, onRequest);
-  // The sender decides when an idle connection has served its time.
+  // The sender decides how long an idle connection is kept.
   server.keepAliveTimeout = 600_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -191,22 +190,22 @@ process.on('message', (message: ToReceiver) => {
   switch (message.kind) {
     case 'listen':
       void Promise.all(message.behaviours.map(listen)).then((ports) => {
-        tell({ kind: 'listening', ports });
+        report({ kind: 'listening', ports });
       });
       return;
     case 'recover':
       recoveries += 1;
-      tell({ kind: 'recovered', at: sharedNowMs() });
+      report({ kind: 'recovered', at: sharedNowMs() });
       return;
     case 'expect':
       first = message.first;
       missing = message.arriving;
       sampleEvery = Math.max(1, Math.floor(message.count / sampleSize));
       arrivals = emptyArrivals(message.count);
-      tell({ kind: 'expecting' });
+      report({ kind: 'expecting' });
       return;
     case 'hand over':
-      tell({ kind: 'arrivals', arrivals });
+      report({ kind: 'arrivals', arrivals });
       return;
   }
 });

@@ -11,11 +11,11 @@ const body = Buffer.from(
 const signature = '111c5b299c6f8159979f3ba57aaaf75d60dedc61';
 const right: Sample = { number: 7, body, signature };
 
-test('a sample is right where its signature, its kind and its number are', () => {
+test('a sample is valid if its signature, its type and its number are', () => {
   assert.deepEqual(faultsOf([right], secret), []);
 });
 
-test('each thing that is wrong with a sample is said', () => {
+test('each problem of a sample is reported', () => {
   const [wrongSignature, ...others] = faultsOf([{ ...right, signature: 'undefined' }], secret);
   assert.match(wrongSignature ?? '', /^call 7 is signed undefined and not [0-9a-f]{40}$/);
   assert.deepEqual(others, []);
@@ -24,7 +24,7 @@ test('each thing that is wrong with a sample is said', () => {
   assert.equal(faultsOf([{ ...right, body: altered }], secret).length, 2);
 });
 
-test('the receiver tells first arrivals, repeats and strangers apart', async () => {
+test('the receiver distinguishes first arrivals, repeats and unknown requests', async () => {
   await using receiver = startReceiver();
   const [url] = await receiver.listen([{ kind: 'answers' }]);
   const call = createCalls();
@@ -53,7 +53,7 @@ test('the receiver tells first arrivals, repeats and strangers apart', async () 
   await receiver.complete(10_000);
 });
 
-test('each endpoint behaves as it was told to, and only what is taken counts as arrived', async () => {
+test('each endpoint behaves as configured, and only accepted requests count as arrived', async () => {
   await using receiver = startReceiver();
   const [fails, resets, throttles, failsOnce, silent] = await receiver.listen([
     { kind: 'fails' },
@@ -84,7 +84,7 @@ test('each endpoint behaves as it was told to, and only what is taken counts as 
   assert.equal(repeated, 0);
 });
 
-test('an endpoint that is slow, down, untrusted or without an end is so, and one of several paths is each of them', async () => {
+test('endpoints can be slow, down, untrusted or endless, and one endpoint can have several behaviours by path', async () => {
   await using receiver = startReceiver();
   const [mixed, trickles, selfSigned] = await receiver.listen([
     {
@@ -118,7 +118,7 @@ test('an endpoint that is slow, down, untrusted or without an end is so, and one
   assert.ok(Number.isNaN(receivedAt[2]));
 });
 
-test('a serial endpoint works on one request after the other', async () => {
+test('a serial endpoint handles one request after the other', async () => {
   await using receiver = startReceiver();
   const [url] = await receiver.listen([{ kind: 'is serial', eachMs: 20 }]);
   const call = createCalls();

@@ -1,14 +1,14 @@
-/** The handle on the receivers' process, and the check of what arrived there. */
+/** The handle on the receivers' process, and the check of the requests that arrived. */
 import { createHmac } from 'node:crypto';
 import { numberOf } from './calls.ts';
 import { startChild } from './children.ts';
 
-/** What arrived of one run. `receivedAt` is on the shared clock, by index of the call; NaN where it is missing. */
+/** The arrivals of one run. `receivedAt` is on the shared clock, by index of the call; NaN if it is missing. */
 export interface Arrivals {
   readonly receivedAt: Float64Array;
-  /** Arrivals of a call beyond its first, and of calls of earlier runs. */
+  /** Arrivals of a call after its first, and of calls of earlier runs. */
   repeated: number;
-  /** Requests that hold no number of a call that was sent. */
+  /** Requests without the number of a call that was sent. */
   unexpected: number;
   readonly samples: Sample[];
 }
@@ -20,31 +20,31 @@ export interface Sample {
   readonly signature: string;
 }
 
-/** What an endpoint does with each request. Only what is answered with 204 counts as arrived. */
+/** The behaviour of an endpoint. Only requests answered with 204 count as arrived. */
 export type Behaviour =
-  /** 204, at once. */
+  /** 204, immediately. */
   | { readonly kind: 'answers' }
-  /** 500, at once or after so long. */
+  /** 500, immediately or after a delay. */
   | { readonly kind: 'fails'; readonly afterMs?: number }
-  /** 500 until the bench says that it has recovered, then 204. */
+  /** 500 until the bench lets it recover, then 204. */
   | { readonly kind: 'is down' }
-  /** Takes the request and never answers. */
+  /** Reads the request and never answers. */
   | { readonly kind: 'is silent' }
-  /** 204 after so long, to any number of requests at a time. */
+  /** 204 after a delay, to any number of requests at a time. */
   | { readonly kind: 'is slow'; readonly eachMs: number }
-  /** Takes the request and sends one header line after the other, without an end. */
+  /** Reads the request and sends header lines without end. */
   | { readonly kind: 'trickles' }
-  /** Speaks TLS with a certificate that nobody trusts. */
+  /** Uses TLS with an untrusted certificate. */
   | { readonly kind: 'is self-signed' }
-  /** One origin with several behaviours: that of the URL's path. */
+  /** One origin with several behaviours, selected by the path of the URL. */
   | { readonly kind: 'by path'; readonly paths: Readonly<Record<string, Behaviour>> }
-  /** Resets the connection when the request is there. */
+  /** Resets the connection when the request has arrived. */
   | { readonly kind: 'resets' }
-  /** Works on one request at a time, in the order in which they came, so long on each. */
+  /** Handles one request at a time, in order of arrival, with a delay for each. */
   | { readonly kind: 'is serial'; readonly eachMs: number }
-  /** 204 to so many requests in each second, 429 to those beyond. */
+  /** 204 to a number of requests in each second, 429 to the rest. */
   | { readonly kind: 'throttles'; readonly perSecond: number }
-  /** 503 to the first request for one call in so many, and asks in turn for one of these waits. */
+  /** 503 to the first request of every nth call, with these waits in turn as Retry-After. */
   | { readonly kind: 'fails once'; readonly oneIn: number; readonly retryAfterSeconds: readonly number[] };
 
 export type ToReceiver =
@@ -61,25 +61,25 @@ export type ToReceiver =
 export type FromReceiver =
   | { readonly kind: 'listening'; readonly ports: readonly number[] }
   | { readonly kind: 'expecting' }
-  /** At this time of the shared clock. */
+  /** The time on the shared clock. */
   | { readonly kind: 'recovered'; readonly at: number }
-  /** Every call of the run that is to arrive has arrived. */
+  /** All expected calls of the run have arrived. */
   | { readonly kind: 'complete'; readonly first: number }
   | { readonly kind: 'arrivals'; readonly arrivals: Arrivals };
 
 export interface Receiver extends AsyncDisposable {
   readonly pid: number;
-  /** Opens an endpoint for each behaviour, on a port of its own, and gives their URLs. */
+  /** Opens an endpoint for each behaviour on its own port, and returns their URLs. */
   listen<const Wanted extends readonly Behaviour[]>(
     behaviours: Wanted,
   ): Promise<{ [Place in keyof Wanted]: string }>;
-  /** Begins a run of `count` calls, numbered from `first`, of which `arriving` (by default all) are to arrive. */
+  /** Starts a run of `count` calls, numbered from `first`, of which `arriving` (default: all) are expected. */
   expect(run: { readonly first: number; readonly count: number; readonly arriving?: number }): Promise<void>;
-  /** Resolves when all calls that are to arrive have, or after `timeoutMs` if some have not. */
+  /** Resolves when all expected calls have arrived, or after `timeoutMs`. */
   complete(timeoutMs: number): Promise<void>;
-  /** Ends the trouble of every endpoint that is down; gives when, on the shared clock. */
+  /** Lets every endpoint that is down recover; returns the time on the shared clock. */
   recover(): Promise<number>;
-  /** What has arrived of the run until now. */
+  /** The arrivals of the run until now. */
   handOver(): Promise<Arrivals>;
 }
 
@@ -107,10 +107,10 @@ export function startReceiver(): Receiver {
     async complete(timeoutMs) {
       const deadline = performance.now() + timeoutMs;
       try {
-        // An earlier run may have become complete when nobody waited for it any more.
+        // An earlier run may have been completed after its wait had ended.
         while ((await child.receive('complete', deadline - performance.now())).first !== current);
       } catch {
-        // What is missing is found, and counted, among the arrivals.
+        // Missing calls are counted from the arrivals.
       }
     },
     async recover() {
@@ -126,8 +126,8 @@ export function startReceiver(): Receiver {
 }
 
 /**
- * One sentence for each sample that is not the call that was sent, signed with `secret`. The digest is made
- * here, with no code of the project's.
+ * One sentence for each sample that is not the call that was sent, signed with `secret`. The digest is computed here,
+ * independently of the project's code.
  */
 export function faultsOf(samples: readonly Sample[], secret: string): string[] {
   return samples.flatMap(({ number, body, signature }) => {

@@ -22,7 +22,7 @@ function runWith(cpuMicroseconds: RunResult['cpuMicroseconds']): RunResult {
   };
 }
 
-test('each service is compared with its own bare parts, and all with all, without the broker', () => {
+test('each service is compared with its bare parts, and all services with all parts, without the broker', () => {
   const cost = (median: number) => ({ median, min: 0, max: 1_000 });
   const costs: PartCosts = {
     serve: cost(100),
@@ -43,7 +43,7 @@ test('each service is compared with its own bare parts, and all with all, withou
   ]);
 });
 
-test('a run is sound where nothing is lost, altered or invented; repeats are allowed', () => {
+test('a run is sound if nothing is lost, altered or invented; repeats are allowed', () => {
   assert.ok(isSound({ ...clean, repeated: 3 }));
   assert.ok(!isSound({ ...clean, lost: 1 }));
   assert.ok(!isSound({ ...clean, unexpected: 1 }));

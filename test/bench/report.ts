@@ -1,4 +1,4 @@
-/** The report: every figure of a run as a table for people. */
+/** The report: every figure of a run as a table. */
 import { partTitles, partsOfServices, type PartCosts, type PartName } from './bare-parts.ts';
 import { mapValues, type ByProcess } from './measure.ts';
 import { renderMachine, type Machine } from './machine.ts';
@@ -24,7 +24,7 @@ export interface Soak {
   readonly memory: Readonly<Record<string, Trend>>;
 }
 
-/** Our own CPU time beside that of the bare parts, in microseconds an event, broker apart. */
+/** CPU time of Tailrace beside that of the bare parts, in microseconds an event, without the broker. */
 export interface Comparison {
   readonly name: string;
   readonly parts: readonly PartName[];
@@ -50,18 +50,18 @@ export function compareWithParts(burst: readonly RunResult[], costs: PartCosts):
   return [...services, { name: 'all services', parts: [], ...all }];
 }
 
-/** What all services together spend on an event. */
+/** CPU time of all services for an event. */
 export function servicesCpu(cpu: ByProcess): number {
   return serviceNames.reduce((sum, name) => sum + (cpu[name] ?? NaN), 0);
 }
 
-/** Everything sent, warm-up included. */
+/** All calls sent, warm-up included. */
 export function accountOf({ warmUp, burst = [], steady, soak }: Results): Account {
   const runs = [...burst, steady, soak?.run].filter((run) => run !== undefined);
   return total([warmUp, ...runs.map(({ account }) => account)]);
 }
 
-/** Whether every call arrived, unaltered and rightly signed. */
+/** Whether every call arrived unaltered and with a valid signature. */
 export function isSound({ lost, unexpected, faults }: Account): boolean {
   return lost + unexpected + faults.length === 0;
 }

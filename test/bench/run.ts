@@ -1,4 +1,4 @@
-/** One run through the pipeline: calls go out, webhooks come in, and the two are compared. */
+/** One run through the pipeline: sends calls, receives webhooks, and compares them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapValues, startCpuMeter, type ByProcess } from './measure.ts';
 import type { Load, Sent } from './load.ts';
@@ -6,7 +6,7 @@ import { faultsOf, type Arrivals, type Receiver } from './receiver.ts';
 import { distribution, type Distribution } from './statistics.ts';
 
 export interface RunResult {
-  /** Calls from the first sending to the last arrival, per second. */
+  /** Calls per second, from the first sending to the last arrival. */
   readonly deliveredPerSecond: number;
   /** CPU time of an event in each process. */
   readonly cpuMicroseconds: ByProcess;
@@ -19,21 +19,21 @@ export interface RunResult {
 export interface Latencies {
   /** From sending the call to the arrival of the whole webhook at the receiver. */
   readonly sentToReceived: Distribution;
-  /** The same from when the call should have been sent: includes what the load generator was late. */
+  /** The same from when the call was due: includes delays of the load generator. */
   readonly dueToReceived: Distribution;
-  /** From the 200 to the arrival; negative where the webhook was there first. */
+  /** From the 200 to the arrival; negative if the webhook was first. */
   readonly acceptedToReceived: Distribution;
   readonly sentToAccepted: Distribution;
 }
 
-/** What became of the calls of a run. */
+/** The outcome of the calls of a run. */
 export interface Account {
   readonly sent: number;
   readonly lost: number;
   readonly repeated: number;
-  /** Requests at the receiver that no call led to. */
+  /** Requests at the receiver without a call. */
   readonly unexpected: number;
-  /** Webhooks whose body and signature were checked, and a sentence for each thing that was wrong. */
+  /** The number of webhooks whose body and signature were checked, and a sentence for each problem. */
   readonly checked: number;
   readonly faults: readonly string[];
 }
@@ -46,12 +46,12 @@ export interface RunDependencies {
   readonly pids: ByProcess;
 }
 
-/** A delivery that failed once comes back after the first tier, 10 s; what is not there by then is lost. */
+/** A delivery that failed once is retried after the first tier, 10 s; deliveries missing by then are lost. */
 const arrivesWithinMs = 60_000;
-/** Offsets are committed, and records of attempts written, a moment after the last delivery. */
+/** Offsets are committed and attempt records written shortly after the last delivery. */
 const settleMs = 1_000;
 
-/** Runs `send`, which is to send `count` calls, and waits until they have arrived. */
+/** Runs `send`, which sends `count` calls, and waits until they have arrived. */
 export async function measureRun(
   { load, receiver, sharedSecret, pids }: RunDependencies,
   count: number,

@@ -1,7 +1,7 @@
 /**
- * How long a scrape holds the event loop of delivery, and how long its text is, with so many destinations: the metrics and
- * the server of the service, filled as after a day of all outcomes, without Kafka. The client is in another thread, so that
- * what is measured is the server's loop. `node test/bench/scrape.ts [destinations]`.
+ * Measures how long a scrape holds the event loop of delivery, and how large its text is, for a number of destinations: the
+ * metrics and the server of the service, filled as after a day of all outcomes, without Kafka. The client is in another
+ * thread, so that only the server's loop is measured. `node test/bench/scrape.ts [destinations]`.
  */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -20,7 +20,7 @@ interface Scrape {
 }
 
 interface Scraped {
-  /** As they came. */
+  /** The bytes as received. */
   readonly bytes: number;
   readonly series: number;
   readonly ms: number;
@@ -71,7 +71,7 @@ async function measure(count: number): Promise<void> {
   process.exit();
 }
 
-/** Every destination has delivered, failed for three reasons, died, and been deferred, behind and parked. */
+/** Every destination has delivered, failed for three reasons, dead letters, and deferred, behind and parked deliveries. */
 function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
   const destinations = new Map(
     Array.from({ length: count }, (_, nth) => {

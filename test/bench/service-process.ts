@@ -1,6 +1,6 @@
 /**
- * A service as a process of its own, run as in a cluster. Its log goes to a file, as a log collector would have
- * it: reading it here would cost this process, which makes the load, a line per event.
+ * A service as a process, run as in a cluster. Its log is written to a file, as with a log collector: reading it here would
+ * load this process, which generates the load.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,22 +10,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, nodeFlags } from '@tailrace/local';
 
 export interface ServiceOptions {
-  /** Which of `services/`. */
+  /** The folder in `services/`. */
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Where it leaves a CPU profile when it stops; none where absent. */
+  /** The folder for a CPU profile when it stops; default: no profile. */
   readonly profileFile?: string | undefined;
 }
 
 export interface ServiceProcess extends AsyncDisposable {
   readonly pid: number;
   readonly metricsPort: number;
-  /** Resolves once it says it is ready; rejects where it does not, in a minute. */
+  /** Resolves when it is ready; rejects after a minute. */
   readonly ready: Promise<void>;
-  /** Rejects when it ends without having been told to; never resolves. */
+  /** Rejects when it ends unexpectedly; never resolves. */
   readonly died: Promise<never>;
-  /** SIGTERM, and disposal too; resolves when it has ended. */
+  /** Sends SIGTERM, as disposal does; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function spawnService({
           `--cpu-prof-dir=${path.dirname(profileFile)}`,
           `--cpu-prof-name=${path.basename(profileFile)}`,
         ];
-  // A service that has an IPC channel stops when the process at its other end is gone.
+  // A service with an IPC channel stops when the process at the other end has ended.
   const child = spawn(process.execPath, [...nodeFlags, ...profiling, `services/${name}/src/main.ts`], {
     cwd: root,
     env: { PATH: process.env['PATH'], ...env, TAILRACE_METRICS_PORT: String(metricsPort) },
@@ -63,7 +63,7 @@ export async function spawnService({
     throw new Error(`${name} ended with ${how}; its last lines:\n${lastLines(logFile)}`);
   });
   const ready = Promise.race([untilReady(name, metricsPort), died]);
-  // Whoever does not wait for them is not to be ended by them.
+  // A rejection that is not awaited must not end the process.
   for (const promise of [died, ready]) promise.catch(() => undefined);
   const stop = async (): Promise<void> => {
     stopping = true;
@@ -86,11 +86,11 @@ async function untilReady(name: string, metricsPort: number): Promise<void> {
       answer = await response.text();
       if (response.ok) return;
     } catch {
-      // It does not listen yet.
+      // It is not listening yet.
     }
     await sleep(100);
   }
-  throw new Error(`${name} is not ready after ${readyWithinMs} ms; it says ${answer}`);
+  throw new Error(`${name} is not ready after ${readyWithinMs} ms; its answer: ${answer}`);
 }
 
 function lastLines(file: string): string {

@@ -1,6 +1,5 @@
 /**
- * The pipeline that is measured: ingest, router and delivery as processes of their own, with the settings an
- * operator has who sets nothing.
+ * The pipeline that is measured: ingest, router and delivery as processes, with default settings.
  */
 import path from 'node:path';
 import { applyConfiguration } from '@tailrace/config';
@@ -15,12 +14,12 @@ export const serviceNames = ['ingest', 'router', 'delivery'] as const;
 export interface SystemOptions {
   readonly brokers: readonly string[];
   readonly partitions: number;
-  /** Where webhooks go, signed with `sharedSecret`. */
+  /** The URL for webhooks, signed with `sharedSecret`. */
   readonly url: string;
   readonly sharedSecret: string;
-  /** For the services' logs; exists. */
+  /** An existing folder for the services' logs. */
   readonly folder: string;
-  /** Where each service leaves a CPU profile when it stops; none where absent. */
+  /** The folder for CPU profiles when services stop; default: no profiles. */
   readonly profileFolder?: string | undefined;
 }
 
@@ -28,12 +27,12 @@ export interface System extends AsyncDisposable {
   readonly pids: ByProcess;
   readonly ingestPort: number;
   readonly writeKey: string;
-  /** Rejects when a service ends without having been told to; never resolves. */
+  /** Rejects when a service ends unexpectedly; never resolves. */
   readonly died: Promise<never>;
 }
 
 const writeKey = 'wk_bench';
-/** The default, said here because the topics are made from it too. */
+/** The default; it is needed here because the topics depend on it too. */
 const retrySchedule = '10s,1m,5m,20m,1h,1h,1h,20m';
 
 /** Creates the topics, applies a source and a destination, and starts the services; resolves when all are ready. */
@@ -76,7 +75,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   };
 }
 
-/** The file that a service's profile is in. */
+/** The file of a service's profile. */
 export function profileOf(folder: string, name: string): string {
   return path.join(folder, `${name}.cpuprofile`);
 }

@@ -6,7 +6,7 @@ import { distribution, isFlat, median, percentile, spread, trend } from './stati
 const sorted = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
 const values = fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }), { minLength: 1, maxLength: 200 });
 
-test('percentiles are nearest ranks: values that were measured, not interpolated', () => {
+test('percentiles are nearest ranks, without interpolation', () => {
   const hundred = sorted(Array.from({ length: 100 }, (_, index) => index + 1));
   assert.equal(percentile(hundred, 50), 50);
   assert.equal(percentile(hundred, 99), 99);
@@ -15,7 +15,7 @@ test('percentiles are nearest ranks: values that were measured, not interpolated
   assert.equal(percentile(sorted([1, 2]), 99), 2);
 });
 
-test('a percentile is the smallest value that so many of the values do not exceed', () => {
+test('a percentile is the smallest value that the given share of values does not exceed', () => {
   fc.assert(
     fc.property(values, fc.integer({ min: 1, max: 100 }), (sample, percent) => {
       const found = percentile(sorted(sample), percent);
@@ -28,7 +28,7 @@ test('a percentile is the smallest value that so many of the values do not excee
   );
 });
 
-test('a distribution leaves out what never happened, and is NaN where nothing did', () => {
+test('a distribution ignores missing values, and is NaN without values', () => {
   assert.deepEqual(distribution([3, NaN, 1, 2]), { p50: 2, p99: 3, max: 3 });
   assert.deepEqual(distribution([NaN]), { p50: NaN, p99: NaN, max: NaN });
 });
@@ -50,12 +50,12 @@ test('the median has as many values below it as above', () => {
   );
 });
 
-test('a trend compares the first third with the last, whatever single samples do', () => {
+test('a trend compares the medians of the first and last third, regardless of single samples', () => {
   assert.deepEqual(trend([10, 10, 90, 20, 20, 20, 30, 5, 30]), { first: 10, last: 30, max: 90 });
   assert.deepEqual(trend([10]), { first: 10, last: 10, max: 10 });
 });
 
-test('memory is flat where the last third lies at most a tenth above the first', () => {
+test('memory is flat if the last third is at most a tenth above the first', () => {
   assert.ok(isFlat(trend([100, 100, 100, 150, 150, 150, 110, 110, 110])));
   assert.ok(!isFlat(trend([100, 100, 100, 100, 100, 100, 111, 111, 111])));
 });

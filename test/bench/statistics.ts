@@ -1,27 +1,27 @@
-/** The few statistics that the report is made of. */
+/** The statistics of the report. */
 
-/** Of latencies, in their unit; NaN where there were none. */
+/** Percentiles of latencies, in their unit; NaN without values. */
 export interface Distribution {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
-/** Of one figure over repeated runs. */
+/** One figure over repeated runs. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** Of a figure sampled at regular times: the medians of its first and last third, and its peak. */
+/** A figure sampled at regular times: the medians of its first and last third, and its peak. */
 export interface Trend {
   readonly first: number;
   readonly last: number;
   readonly max: number;
 }
 
-/** Values that are NaN are left out: they stand for what never happened. */
+/** NaN values are left out: they stand for events that did not happen. */
 export function distribution(values: Iterable<number>): Distribution {
   const sorted = Float64Array.from([...values].filter((value) => !Number.isNaN(value))).sort();
   return { p50: percentile(sorted, 50), p99: percentile(sorted, 99), max: percentile(sorted, 100) };
@@ -37,7 +37,7 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** The middle value; the mean of the two in the middle where their number is even. */
+/** The middle value; the mean of the two middle values for an even number. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -56,8 +56,7 @@ export function trend(samples: readonly number[]): Trend {
 }
 
 /**
- * Whether memory that went this way counts as flat: a garbage-collected heap breathes, so the last third may
- * lie a tenth above the first.
+ * Whether memory counts as flat: a garbage-collected heap varies, so the last third may be a tenth above the first.
  */
 export function isFlat({ first, last }: Trend): boolean {
   return last <= first * 1.1;

@@ -1,4 +1,4 @@
-/** Tables and figures for people. */
+/** Formats tables and figures. */
 
 export type Row = readonly string[];
 export type Format = (value: number) => string;

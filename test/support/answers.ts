@@ -1,4 +1,4 @@
-/** The ways a receiver can answer, and fail to. Each is a function on the response of a request fully read. */
+/** Ways in which a receiver answers or fails to answer. Each is a function of the response, called when the request has been read. */
 import type { ServerResponse } from 'node:http';
 
 export type Answer = (response: ServerResponse) => void;
@@ -18,15 +18,15 @@ export function redirect(code: 301 | 302 | 303 | 307 | 308, location: string): A
   return status(code, { location });
 }
 
-/** Holds the connection open and says nothing. */
+/** Keeps the connection open and never answers. */
 export const never: Answer = () => undefined;
 
-/** Sends a TCP reset in place of an answer. */
+/** Sends a TCP reset instead of an answer. */
 export const reset: Answer = (response) => {
   response.socket?.resetAndDestroy();
 };
 
-/** Answers after `delayMs`, unless the sender has hung up by then. */
+/** Answers after `delayMs`, unless the sender has disconnected by then. */
 export function delayed(delayMs: number, answer: Answer): Answer {
   return (response) => {
     const timer = setTimeout(() => {
@@ -38,14 +38,14 @@ export function delayed(delayMs: number, answer: Answer): Answer {
   };
 }
 
-/** The nth request gets the nth answer; the last one serves all that follow. */
+/** The nth request gets the nth answer; the last answer is used for all later requests. */
 export function sequence(
   ...answers: readonly [Answer, ...Answer[]]
 ): (request: unknown, nth: number) => Answer {
   return (_request, nth) => answers[Math.min(nth, answers.length) - 1] ?? answers[0];
 }
 
-/** Answers, and then closes the kept-alive connection without having announced it. */
+/** Answers, and then closes the kept-alive connection without notice. */
 export function thenClose(answer: Answer): Answer {
   return (response) => {
     const { socket } = response;
@@ -54,7 +54,7 @@ export function thenClose(answer: Answer): Answer {
   };
 }
 
-/** A body of `bodyBytes`, written as fast as the sender reads; ends early where the sender hangs up. */
+/** A body of `bodyBytes`, written as fast as the sender reads; ends early when the sender disconnects. */
 export function hugeBody(code: number, bodyBytes: number): Answer {
   return (response) => {
     const chunk = Buffer.alloc(65_536, 'x');
@@ -75,7 +75,7 @@ export function hugeBody(code: number, bodyBytes: number): Answer {
   };
 }
 
-/** Headers of some `headerBytes` in all. */
+/** Headers of about `headerBytes` in total. */
 export function hugeHeaders(code: number, headerBytes: number): Answer {
   const lines = Math.ceil(headerBytes / 1_000);
   const headers = Array.from(
@@ -85,7 +85,7 @@ export function hugeHeaders(code: number, headerBytes: number): Answer {
   return status(code, Object.fromEntries(headers));
 }
 
-/** The headers at once, then one byte of the body each `everyMs`, for as long as the sender stays. */
+/** Sends the headers immediately, then one byte of the body every `everyMs` until the sender disconnects. */
 export function trickle(code: number, everyMs: number): Answer {
   return (response) => {
     response.writeHead(code).flushHeaders();

@@ -1,19 +1,18 @@
 /**
- * Brokers for tests. `npm run test:integration` and its sisters go through test/run.ts, which starts one
- * broker for all files and names it in KAFKA_BROKERS; a file that is run on its own starts its own, which
- * ends with the process. Tests keep out of each other's way by topics and groups of their own.
+ * Brokers for tests. test/run.ts, which the npm scripts use, starts one broker for all files and sets KAFKA_BROKERS.
+ * A file that is run alone starts its own broker, which ends with the process. Each test uses its own topics and groups.
  */
 import { startBroker, startOwnBroker, type Broker, type OwnBroker } from '@tailrace/local';
 
 let shared: Promise<Broker> | undefined;
 
-/** The broker that the files of a test run share. Not to be stopped or broken. */
+/** The broker that the files of a test run share. Tests must not stop it. */
 export function sharedBroker(): Promise<Broker> {
   shared ??= startBroker({ env: process.env, quickStart: true });
   return shared;
 }
 
-/** A broker of the test's own, empty, that it may kill and restart; `await using` ends it. */
+/** An empty broker for one test, which may kill and restart it; `await using` ends it. */
 export function ownBroker(): Promise<OwnBroker> {
   return startOwnBroker({ env: process.env, quickStart: true });
 }

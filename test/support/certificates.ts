@@ -1,6 +1,6 @@
 /**
- * Certificates for HTTPS receivers: one authority for the process, what it signs, and what nobody should
- * trust. Keys come from node:crypto, because node-forge makes them in JavaScript, slowly.
+ * Certificates for HTTPS receivers: one authority for the process, certificates it signs, and certificates that must not
+ * be trusted. Keys come from node:crypto, because node-forge generates them slowly in JavaScript.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import forge from 'node-forge';
@@ -17,15 +17,15 @@ export interface Certificates {
   /** Signed by the authority, for localhost and 127.0.0.1. */
   readonly trusted: Certificate;
   readonly selfSigned: Certificate;
-  /** Signed by the authority; ended yesterday. */
+  /** Signed by the authority; expired yesterday. */
   readonly expired: Certificate;
   /** Signed by the authority, for another host. */
   readonly misnamed: Certificate;
-  /** Signed by an authority that nobody was told about. */
+  /** Signed by an unknown authority. */
   readonly unknownAuthority: Certificate;
-  /** PEM of that authority, for who is to be told. */
+  /** PEM of the unknown authority, for tests that make it known. */
   readonly stranger: string;
-  /** Signed by the authority, for a sender to show: its subject is `tailrace`. */
+  /** A client certificate, signed by the authority; its subject is `tailrace`. */
   readonly client: Certificate;
 }
 
@@ -43,7 +43,7 @@ const loopback = [
 
 let made: Certificates | undefined;
 
-/** The same certificates at every call of one process. */
+/** Every call in one process returns the same certificates. */
 export function certificates(): Certificates {
   made ??= make();
   return made;
@@ -120,7 +120,7 @@ function sign(
 ): string {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = keys.publicKey;
-  // Positive, as X.509 wants it, and without needless zeros in front, which OpenSSL refuses.
+  // X.509 requires a positive number; OpenSSL refuses leading zeros.
   certificate.serialNumber = `01${randomBytes(15).toString('hex')}`;
   certificate.validity.notBefore = new Date(Date.now() - 10 * dayMs);
   certificate.validity.notAfter = notAfter;

@@ -1,4 +1,4 @@
-/** The command line as a shell runs it, with nothing in its environment but `env` and the way to this Node. */
+/** Runs the command line as a shell does, with only `env` and the path of this Node in its environment. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Environment } from './process.ts';
 
 export interface Run {
-  /** Null where a signal ended it. */
+  /** Null when a signal ended it. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -17,7 +17,7 @@ export interface RunningCommand {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** What `npx tailrace` runs. */
+/** The file that `npx tailrace` runs. */
 const executable = path.join(import.meta.dirname, '../../node_modules/.bin/tailrace');
 
 export function startTailrace(args: readonly string[], env: Environment, input = ''): RunningCommand {

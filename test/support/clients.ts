@@ -1,6 +1,6 @@
 /**
- * What the public SDKs run on beside Node: Go, Python and Chromium. Packages come from their registries, by name and
- * pinned, into caches outside the checkout. What is missing on the machine is said in one sentence; nothing is skipped.
+ * Runs the public SDKs that are not for Node: Go, Python and Chromium. Their packages are pinned and kept in caches outside
+ * the checkout. A missing program is an error that names it; no test is skipped.
  */
 import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -19,14 +19,14 @@ export async function runGoClient(folder: string, args: readonly string[]): Prom
   await run(await buildGoProgram(path.join(clients, 'go'), folder), args);
 }
 
-/** Without the first, a newer toolchain than the machine's might be fetched; the second keeps go.sum binding. */
+/** GOTOOLCHAIN prevents a download of a newer toolchain; -mod=readonly makes go.sum binding. */
 export const goEnvironment = {
   GOTOOLCHAIN: 'local',
   GOFLAGS: '-mod=readonly -buildvcs=false',
   GOWORK: 'off',
 };
 
-/** Builds the Go program whose sources are in `sources` into `folder`, and resolves with the path of its file. */
+/** Builds the Go program in `sources` into `folder`, and resolves with the path of the executable. */
 export async function buildGoProgram(sources: string, folder: string): Promise<string> {
   need('go', 'The Go clients need Go 1.21 or later: install it from your distribution or go.dev.');
   const program = path.join(folder, path.basename(sources));
@@ -47,7 +47,7 @@ export async function runPython(program: string, args: readonly string[]): Promi
   await run('python3', [program, ...args], { env });
 }
 
-/** A folder in the cache, that appears only complete. */
+/** The folder in the cache. It appears only when it is complete. */
 async function installPythonPackages(requirements: string): Promise<string> {
   const { stdout: version } = await run('python3', [
     '-c',
@@ -61,7 +61,7 @@ async function installPythonPackages(requirements: string): Promise<string> {
     await mkdir(path.dirname(folder), { recursive: true });
     const options = ['--quiet', '--no-deps', '--disable-pip-version-check', '--root-user-action=ignore'];
     await run('python3', ['-m', 'pip', 'install', ...options, '--target', partial, '-r', requirements]);
-    // Another run may have been quicker, with the same packages.
+    // Another run may have installed the same packages in the meantime.
     await rename(partial, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });
@@ -74,8 +74,8 @@ async function installPythonPackages(requirements: string): Promise<string> {
 const browsers = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
 /**
- * The path of Chromium. Where there is none, and this is root on a machine with apt, as in a container that runs the
- * tests, Debian's package is installed; a person's machine is left as it is.
+ * The path of Chromium. If there is none, and the user is root on a machine with apt (as in a container), Debian's package is
+ * installed. Other machines are not changed.
  */
 export async function findChromium(): Promise<string> {
   const found = browsers.map(find).find((file) => file !== undefined);
@@ -88,14 +88,14 @@ export async function findChromium(): Promise<string> {
   return need('chromium', 'The browser SDK needs Chromium: install the package chromium, or Google Chrome.');
 }
 
-/** The path of `command`; throws `sentence` where there is none. */
+/** The path of `command`; throws an error with `sentence` if there is none. */
 function need(command: string, sentence: string): string {
   const found = find(command);
   if (found === undefined) throw new Error(sentence);
   return found;
 }
 
-/** The path of `command`; undefined where there is none. */
+/** The path of `command`; undefined if there is none. */
 export function find(command: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   return folders.map((folder) => path.join(folder, command)).find(isExecutable);
@@ -110,7 +110,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Rejects with what it wrote to standard error where it ends with another code than 0. */
+/** Rejects with the output if the exit code is not 0. */
 export async function run(
   command: string,
   args: readonly string[],

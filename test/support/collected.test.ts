@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { collect } from './collected.ts';
 
-test('waiting ends at the addition that satisfies it', async () => {
+test('a wait ends when an addition satisfies it', async () => {
   const list = collect<number>('the list', String);
   const three = list.waitFor(3);
   const seven = list.find((item) => item === 7);
@@ -12,13 +12,13 @@ test('waiting ends at the addition that satisfies it', async () => {
   assert.equal((await list.waitFor((items) => items.includes(5))).length, 3);
 });
 
-test('a wait that is not satisfied in time says what was there', async () => {
+test('a wait that times out reports the items', async () => {
   const list = collect<number>('the list', (item) => `<${item}>`);
   list.add(41);
   await assert.rejects(list.waitFor(2, 5), /not within 5 ms: the list holds 1\n {2}<41>/);
 });
 
-test('a failure ends every wait, and later ones', async () => {
+test('a failure ends every wait, later ones included', async () => {
   const list = collect<number>('the log', String);
   const waiting = list.waitFor(1);
   list.fail(new Error('the process ended'));

@@ -1,11 +1,11 @@
-/** A growing list that a test can await: what arrived at a receiver, on a topic, in a log. */
+/** A growing list that a test can await: requests at a receiver, records of a topic, lines of a log. */
 
 export interface Collected<T> {
   readonly items: readonly T[];
   readonly add: (item: T) => void;
   /**
    * Resolves with all items as soon as there are `wanted` of them, or as soon as `wanted(items)` holds.
-   * Rejects after `timeoutMs` with a message that shows what is there.
+   * Rejects after `timeoutMs` with a message that shows the items.
    */
   readonly waitFor: (wanted: Wanted<T>, timeoutMs?: number) => Promise<readonly T[]>;
   /** Resolves with the first item that satisfies `predicate`. */

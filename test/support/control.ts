@@ -1,4 +1,4 @@
-/** Control as a process of its own, on topics of its own, and how tests talk to it. */
+/** Control as a process, on its own topics, and a client for tests. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { createTopics, uniquePrefix } from './topics.ts';
 
 export const adminToken = 'test-admin-token-0123456789';
 export const readToken = 'test-read-token-0123456789';
-/** Seals the secrets of a test's configuration. */
+/** The key that seals the secrets of the test's configuration. */
 export const secretKey = '0123456789abcdef'.repeat(4);
 
 export interface Asked {
@@ -20,10 +20,10 @@ export interface Asked {
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent in place of `body`, as it is. */
+  /** Sent unchanged instead of `body`. */
   readonly bytes?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The admin's where absent; null for none. */
+  /** Default: the admin token. Null sends none. */
   readonly token?: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body, parsed; an empty object where it is not JSON. */
+  /** The parsed body; an empty object if it is not JSON. */
   readonly json: Readonly<Record<string, unknown>>;
   readonly etag: string;
 }
@@ -42,7 +42,7 @@ export interface Control extends AsyncDisposable {
   readonly process: ServiceProcess;
   /** One request and its answer. */
   ask(asked: Asked): Promise<Answered>;
-  /** The same, with a status that is expected; resolves with the parsed body. */
+  /** The same with an expected status; resolves with the parsed body. */
   expect(status: number, asked: Asked): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -93,7 +93,7 @@ export interface ControlPlane extends Control {
   readonly brokers: readonly string[];
 }
 
-/** One control service with a topic prefix of its own, on the broker that all tests share. */
+/** One control service with its own topic prefix, on the shared broker. */
 export async function startControlPlane(env: Environment = {}): Promise<ControlPlane> {
   await using started = new AsyncDisposableStack();
   const { brokers } = await sharedBroker();
@@ -126,7 +126,7 @@ async function askAt(
     body: content as string | null,
   });
   const type = response.headers.get('content-type') ?? '';
-  // What is streamed has no end to wait for.
+  // A stream has no end to wait for.
   const isStream = type.startsWith('application/x-ndjson');
   if (isStream) await response.body?.cancel();
   const text = isStream ? '' : await response.text();

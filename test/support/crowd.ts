@@ -1,4 +1,4 @@
-/** Many destinations at the same time, and what became of their deliveries by the records of the topics. */
+/** Many destinations at the same time, and the outcome of their deliveries according to the topics. */
 import type { Destination } from '@tailrace/config';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { decodeDelivery, deliveryKey, type Delivery } from '@tailrace/topics';
@@ -6,19 +6,19 @@ import type { Answer } from './answers.ts';
 import { destinationOf, newDelivery, type DeliveryStage } from './delivery.ts';
 import { readAll } from './topics.ts';
 
-/** Destinations of one origin, each with a path of its own: `/0`, `/1` … */
+/** Destinations of one origin, each with its own path: `/0`, `/1` … */
 export function crowdOf(count: number, origin: string, more: Partial<Destination> = {}): Destination[] {
   return Array.from({ length: count }, (_, place) => destinationOf([`${origin}/${place}`], more));
 }
 
-/** So many deliveries for each destination, the destinations taking turns; each is of a user of its own. */
+/** That many deliveries for each destination, the destinations alternating; each has its own user. */
 export function deliveriesFor(destinations: readonly Destination[], each: number): Delivery[] {
   return Array.from({ length: each }, (_, turn) =>
     destinations.map(({ id }) => newDelivery(id, { key: deliveryKey(id, `u-${turn}`) })),
   ).flat();
 }
 
-/** Resolves once Kafka has all of them, in their order within each partition. */
+/** Resolves when Kafka has acknowledged all of them. The order within each partition is kept. */
 export async function publishAll(
   stage: DeliveryStage,
   deliveries: readonly Delivery[],
@@ -27,7 +27,7 @@ export async function publishAll(
   await Promise.all(deliveries.map((delivery) => stage.publish(delivery, topic)));
 }
 
-/** What the topics hold now of these destinations' deliveries. */
+/** The records of these destinations' deliveries in the topics. */
 export interface Fates {
   /** Records in tiers, by their reason: `lane-full` for one that was deferred, `circuit-open` for a parked one. */
   readonly waited: Readonly<Record<string, number>>;
@@ -35,7 +35,7 @@ export interface Fates {
   readonly died: Readonly<Record<string, number>>;
 }
 
-/** What became of destinations that answer everything with 200: all was attempted at once, and nothing else. */
+/** The expected outcome of destinations that answer 200: every delivery was attempted immediately, none was deferred. */
 export const undisturbed: Fates = { waited: {}, died: {} };
 
 export async function fatesOf(
@@ -50,7 +50,7 @@ export async function fatesOf(
   return { waited: reasonsOf(tiers.flat(), destinations), died: reasonsOf(letters, destinations) };
 }
 
-/** The deliveries among the records that are of these destinations. */
+/** The records that are deliveries to these destinations. */
 export function deliveriesAmong(
   records: readonly ConsumedRecord[],
   destinations: readonly Destination[],
@@ -73,11 +73,11 @@ function reasonsOf(
   return counts;
 }
 
-/** Answers that wait until the test lets them go. */
+/** Answers that wait until the test opens the gate. */
 export interface Gate {
-  /** Requests that wait for it now. */
+  /** The number of requests that wait. */
   readonly waiting: number;
-  /** The answer, once the gate is open, also to requests that come then. */
+  /** The answer when the gate is open, also to later requests. */
   answer(then: Answer): Answer;
   open(): void;
 }

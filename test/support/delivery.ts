@@ -1,4 +1,4 @@
-/** The delivery service as processes, on topics of a test's own: what it is given, and what it writes. */
+/** The delivery service as processes, on the test's own topics, with its input and output. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { applyConfiguration, type Destination } from '@tailrace/config';
@@ -20,13 +20,13 @@ import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } f
 const silent = (): void => undefined;
 const quiet = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** A test that waits for a retry, or for the group to notice that a member was killed, may wait this long. */
+/** The limit for tests that wait for a retry or for the group to notice a killed member. */
 export const patientMs = 40_000;
 
 export interface DeliveryStageOptions {
   readonly partitions?: number;
   readonly scheduleMs: readonly number[];
-  /** Of every replica. */
+  /** The log of every replica. */
   readonly env?: Environment;
 }
 
@@ -40,19 +40,19 @@ export interface DeliveryStage extends AsyncDisposable {
   readonly publisher: Publisher;
   startReplica(env?: Environment): Promise<Replica>;
   watch(topic: string): Promise<WatchedTopic>;
-  /** Puts destinations in force, sooner or later. */
+  /** Writes destinations to the configuration, without waiting until they are in force. */
   configure(...destinations: readonly Destination[]): Promise<void>;
-  /** Writes a delivery to a topic, `deliveries` where absent. */
+  /** Writes a delivery to a topic; default `deliveries`. */
   publish(delivery: Delivery, topic?: string): Promise<void>;
-  /** The records of the delivery in a topic, once there are `count`. */
+  /** The records of the delivery in a topic, when there are `count` of them. */
   recordsOf(topic: string, delivery: Delivery, count?: number): Promise<readonly ConsumedRecord[]>;
   recordOf(topic: string, delivery: Delivery): Promise<ConsumedRecord>;
   deadLetterOf(delivery: Delivery): Promise<Delivery>;
-  /** The records of the delivery's attempts, in their order, once one says `outcome`. */
+  /** The records of the delivery's attempts in order, when one has `outcome`. */
   attemptsOf(delivery: Delivery, outcome: AttemptRecord['outcome']): Promise<readonly AttemptRecord[]>;
 }
 
-/** Topics without a replica yet. Loopback may be reached, and the retry window is a minute. */
+/** Topics without a running replica. Loopback is allowed, and the retry window is a minute. */
 export async function openDeliveryStage({
   partitions = 2,
   scheduleMs,
@@ -135,7 +135,7 @@ export function attemptIn({ value }: ConsumedRecord): AttemptRecord {
   return JSON.parse(value?.toString() ?? 'null') as AttemptRecord;
 }
 
-/** A destination that no other test has, with these URLs. */
+/** A unique destination with these URLs. */
 export function destinationOf(urls: readonly string[], more: Partial<Destination> = {}): Destination {
   const webhooks = urls.map((url) => ({ url }));
   const id = `d-${randomUUID()}`;

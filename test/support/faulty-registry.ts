@@ -1,18 +1,18 @@
-/** A schema registry that fails as a test wants it to. Every schema it gives is a JSON Schema that takes any value. */
+/** A schema registry that fails as the test says. Every schema is a JSON Schema that accepts any value. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { freePort } from '@tailrace/local';
 
-/** What it does when it is asked for a schema: a status, or no answer at all. */
+/** Its answer to a request for a schema: a status, or none. */
 export type Fault = 200 | 404 | 500 | 'hangs';
 
 export interface FaultyRegistry extends AsyncDisposable {
   readonly url: string;
-  /** How many requests were made, of any kind. */
+  /** The number of requests of any kind. */
   readonly requests: number;
-  /** Says how it answers for an id; 200 where nothing was said. */
+  /** Sets the answer for an id; default 200. */
   answers(fault: (schemaId: number) => Fault): void;
-  /** Nothing listens any more. */
+  /** Stops listening. */
   shut(): Promise<void>;
   open(): Promise<void>;
 }

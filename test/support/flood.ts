@@ -1,4 +1,4 @@
-/** Many requests at the same time, written as bytes: what a hostile client sends, and what became of it. */
+/** Many requests at the same time, written as bytes as a hostile client does, and their answers. */
 import { readFileSync } from 'node:fs';
 import { connectRaw, type RawConnection } from './ingest.ts';
 
@@ -8,7 +8,7 @@ export interface RawRequest {
   readonly body?: string | Buffer;
 }
 
-/** `request` as the bytes of an HTTP/1.1 request after whose answer the connection ends. */
+/** The bytes of an HTTP/1.1 request with `Connection: close`. */
 export function requestBytes({ path, headers = {}, body = '' }: RawRequest): Buffer {
   const bytes = Buffer.from(body);
   const lines = Object.entries({ connection: 'close', 'content-length': String(bytes.length), ...headers });
@@ -16,10 +16,10 @@ export function requestBytes({ path, headers = {}, body = '' }: RawRequest): Buf
   return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head}\r\n`), bytes]);
 }
 
-/** How often each status was answered; 0 stands for a connection that ended without an answer. */
+/** The number of answers by status; 0 means that the connection ended without an answer. */
 export type Outcomes = Readonly<Record<number, number>>;
 
-/** Sends `request` on `count` connections at the same time, and resolves once all of them have ended. */
+/** Sends `request` on `count` connections at the same time, and resolves when all of them have ended. */
 export async function flood(url: string, count: number, request: RawRequest): Promise<Outcomes> {
   const bytes = requestBytes(request);
   const connections = await openMany(url, count);
@@ -46,7 +46,7 @@ export async function outcomesOf(connections: readonly RawConnection[]): Promise
   return outcomes;
 }
 
-/** The most memory that process `pid` has had resident since it started; undefined where the system does not say. */
+/** The peak resident memory of process `pid` since its start; undefined if the system does not report it. */
 export function peakResidentBytes(pid: number): number | undefined {
   try {
     const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -1,4 +1,4 @@
-/** Ingest as a process of its own, and how tests talk to it. */
+/** Ingest as a process, and a client for tests. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -37,9 +37,9 @@ export async function startIngest(
 export interface Sent {
   readonly path: string;
   readonly body?: unknown;
-  /** Sent in place of `body`, as it is. */
+  /** Sent unchanged instead of `body`. */
   readonly bytes?: string | Buffer;
-  /** `wk_web` where absent. */
+  /** Default `wk_web`. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
@@ -54,7 +54,7 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** By node:http and not fetch, which would fix odd paths and add headers. */
+/** Uses node:http, because fetch would correct odd paths and add headers. */
 export async function sendTo({
   url,
   path,
@@ -90,19 +90,19 @@ export function assertRefused(answer: Answer, status: number, code: string): voi
   assert.equal(answer.headers['access-control-allow-origin'], '*');
 }
 
-/** A good call; `more` is set over it. */
+/** A valid call, with the fields of `more`. */
 export function call(
   more: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> & { messageId: string } {
   return { type: 'track', event: 'Tested', userId: 'ada', messageId: randomUUID(), ...more };
 }
 
-/** A connection on which a test writes what it likes. */
+/** A connection on which a test writes any bytes. */
 export interface RawConnection extends AsyncDisposable {
   readonly write: (bytes: string | Buffer) => void;
-  /** Whether ingest, or the test, has closed it. */
+  /** Whether ingest or the test has closed it. */
   readonly closed: boolean;
-  /** All that came until it was closed, awaited. */
+  /** Resolves with everything received until it was closed. */
   readonly received: Promise<string>;
 }
 
@@ -112,7 +112,7 @@ export async function connectRaw(url: string): Promise<RawConnection> {
   await once(socket, 'connect');
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
-  // Who is cut off while it writes gets a reset, after the answer.
+  // A client that is disconnected while it writes gets a reset after the answer.
   socket.on('error', () => undefined);
   const closed = new Promise((resolve) => socket.once('close', resolve));
   return {
@@ -128,7 +128,7 @@ export async function connectRaw(url: string): Promise<RawConnection> {
   };
 }
 
-/** Status and error code of the HTTP answer that `text` is. */
+/** The status and error code of the HTTP answer in `text`. */
 export function outcomeOf(text: string): readonly [status: number, code: unknown] {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]);

@@ -1,4 +1,4 @@
-/** What tests see and do behind the back of packages/kafka: it has no word for these, and needs none. */
+/** Operations on Kafka that tests need and packages/kafka does not have. */
 import kafkajs from 'kafkajs';
 
 export interface KafkaAdmin extends AsyncDisposable {
@@ -8,7 +8,7 @@ export interface KafkaAdmin extends AsyncDisposable {
   memberIds(groupId: string): Promise<string[]>;
   /** Removes the records below `offset`, as retention would. */
   expire(topic: string, partition: number, offset: number): Promise<void>;
-  /** Makes it so many partitions. */
+  /** Sets the number of partitions. */
   addPartitions(topic: string, count: number): Promise<void>;
   /** The brokers in sync for each partition. */
   inSync(topic: string): Promise<number[][]>;

@@ -1,4 +1,4 @@
-/** A connection to Kafka for a test, with a log that the test can look at, and topics of its own. */
+/** A connection to Kafka for a test, with its log and its own topics. */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   connectKafka,
@@ -17,9 +17,9 @@ export interface LogLine {
 }
 
 export interface TestKafka extends Kafka, AsyncDisposable {
-  /** What it logged, without what is for debugging. */
+  /** Its log without debug lines. */
   readonly log: Collected<LogLine>;
-  /** Creates a topic that no other test has, and resolves with its name. */
+  /** Creates a unique topic, and resolves with its name. */
   createTopic(options?: {
     readonly partitions?: number;
     readonly config?: Readonly<Record<string, string>>;
@@ -97,7 +97,7 @@ export async function joinGroup(
   };
 }
 
-/** Asks again and again until `holds(answer)`; rejects with the last answer after `timeoutMs`. */
+/** Repeats until `holds(answer)`; rejects with the last answer after `timeoutMs`. */
 export async function eventually<T>(
   ask: () => T | Promise<T>,
   holds: (answer: T) => boolean,

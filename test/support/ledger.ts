@@ -1,7 +1,7 @@
 /**
- * The account of a fault test: what is owed to each destination, what its receiver was asked, and what arrived.
- * Everything that happens is one entry, with its time, so that a test can wait for any state of the whole, and can
- * say afterwards what became of each event. Bodies name their event as `"event-<number>"`.
+ * The ledger of a fault test: the expected events of each destination, the requests to its receiver, and the arrivals.
+ * Each is an entry with a time, so that a test can wait for any state and report the outcome of each event afterwards.
+ * Bodies name their event as `"event-<number>"`.
  */
 import type { ServerResponse } from 'node:http';
 import type { Kafka } from '@tailrace/kafka';
@@ -10,14 +10,14 @@ import { judge, type Arrival, type Obligation, type Verdict } from './oracle.ts'
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.ts';
 import { headerOf } from './topics.ts';
 
-/** A request came to a receiver; its answer was a 2xx, fully written, or was not; or there is a dead letter. */
+/** A request at a receiver; its answer, a complete 2xx or not; or a dead letter. */
 export interface Entry {
   readonly what: 'asked' | 'delivered' | 'failed' | 'dead';
   readonly eventId: string;
   readonly destinationId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** When the request came that was answered; for a dead letter, when it was written. */
+  /** When the answered request arrived; for a dead letter, when it was written. */
   readonly askedAt: number;
   readonly body: Buffer;
 }
@@ -26,26 +26,26 @@ export interface Ledger extends AsyncDisposable {
   readonly entries: readonly Entry[];
   /** Requests that were answered with a 2xx. */
   readonly delivered: number;
-  /** Obligations for which nothing has arrived yet. */
+  /** Obligations without an arrival so far. */
   readonly open: number;
   /** Requests without an answer. */
   readonly inFlight: number;
   /** Obligations that failed since then, milliseconds since the epoch, and have not arrived. */
   retrying(since: number): number;
   owe(obligation: Obligation): void;
-  /** Starts a receiver for a destination; its id is asked for with each request. */
+  /** Starts a receiver for a destination; its id is looked up for each request. */
   receive(destinationId: () => string, options?: ReceiverOptions): Promise<Receiver>;
-  /** Resolves as soon as `holds`, which is asked again with every entry. */
+  /** Resolves as soon as `holds`, which is evaluated again at every entry. */
   until(holds: () => boolean, timeoutMs?: number): Promise<void>;
-  /** Waits until nothing is owed; where that takes too long, the verdict says what is missing. */
+  /** Waits until every obligation is met; on a timeout the verdict lists the missing ones. */
   drained(): Promise<void>;
-  /** Looks for the last dead letters, and judges. */
+  /** Reads the last dead letters, and returns the verdict. */
   close(): Promise<Verdict>;
 }
 
 export const drainWithinMs = 90_000;
 
-/** Opens the account of all destinations whose dead letters go to this topic. */
+/** Opens the ledger of all destinations whose dead letters go to this topic. */
 export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise<Ledger> {
   await using opened = new AsyncDisposableStack();
   const obligations: Obligation[] = [];

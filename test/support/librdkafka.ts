@@ -1,4 +1,4 @@
-/** A producer that is not ours: librdkafka, which most languages use, through its Python interface. */
+/** A foreign producer: librdkafka, which most languages use, through its Python interface. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,7 @@ export interface ForeignRecord {
 
 const program = path.join(import.meta.dirname, 'producers/records.py');
 
-/** Resolves when Kafka has them all. */
+/** Resolves when Kafka has acknowledged all of them. */
 export async function produceWithLibrdkafka(
   brokers: readonly string[],
   records: readonly ForeignRecord[],

@@ -1,4 +1,4 @@
-/** A name server on loopback, over UDP and TCP: what it answers is a function of the question. */
+/** A name server on loopback, over UDP and TCP. The answer is a function of the question. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ export interface Question {
   readonly over: 'udp' | 'tcp';
 }
 
-/** Addresses, of which those of the type that is asked for are sent; or how it fails. `silence` is no answer at all. */
+/** Addresses, of which those of the requested type are sent, or the way in which it fails. `silence` sends no answer. */
 export type NameAnswer =
   readonly string[] | 'no-such-name' | 'server-failure' | 'refused' | 'too-long' | 'silence';
 
@@ -19,7 +19,7 @@ export interface NameServer extends AsyncDisposable {
   /** `127.0.0.1:<port>` */
   readonly address: string;
   readonly questions: readonly Question[];
-  /** How often a name was asked for, whatever the type. */
+  /** The number of questions for a name, of any type. */
   asked(name: string): number;
 }
 
@@ -103,7 +103,7 @@ function replyTo(asked: Buffer, { type, over }: Question, answer: Exclude<NameAn
   const truncated = answer === 'too-long' && over === 'udp';
   const code = typeof answer === 'string' ? codes[answer] : 0;
   const header = Buffer.from(asked);
-  // An answer, recursion desired and available; cut off where it is.
+  // The flags: answer, recursion desired and available; truncated if requested.
   header.writeUInt16BE(0x8180 | (truncated ? 0x0200 : 0) | code, 2);
   header.writeUInt16BE(records.length, 6);
   header.writeUInt16BE(0, 10);

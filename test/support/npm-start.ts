@@ -1,4 +1,4 @@
-/** `npm start` as somebody runs it in a terminal, on ports and data of a test's own. */
+/** `npm start` as a user runs it in a terminal, with the test's own ports and data. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,27 +12,27 @@ import { collect, type Collected } from './collected.ts';
 const root = path.join(import.meta.dirname, '../..');
 const readyWithinMs = 120_000;
 
-/** One machine to start it on: everything that a start leaves behind for the next one. */
+/** One machine: everything that a start leaves for the next one. */
 export interface Home extends AsyncDisposable {
   readonly dataDir: string;
   readonly ingestUrl: string;
   readonly ports: Readonly<Record<'ingest' | 'metrics' | 'control' | 'demo' | 'kafka', number>>;
   start(env?: Readonly<Record<string, string>>): NpmStart;
-  /** Resolves once nothing listens any more on any port that was given to it. */
+  /** Resolves when none of its ports is listened on. */
   untilQuiet(): Promise<void>;
 }
 
 export interface NpmStart {
   readonly lines: Collected<string>;
-  /** The first line from `from` on that `pattern` matches, awaited. */
+  /** Resolves with the first line from `from` on that matches `pattern`. */
   line(pattern: RegExp, from?: number): Promise<string>;
   /** Resolves with the line of the URLs. */
   ready(): Promise<string>;
   /** Sends what Ctrl-C sends: SIGINT to everything in the terminal's foreground. */
   pressCtrlC(): void;
-  /** `kill -9` of all that a person finds by name: npm, and the process it runs. */
+  /** Sends SIGKILL to npm and the process it runs. */
   killHard(): void;
-  /** How it ended: an exit code, as a shell shows it. */
+  /** Resolves with the exit code, as a shell shows it. */
   readonly exitCode: Promise<number>;
 }
 
@@ -82,7 +82,7 @@ export async function createHome(): Promise<Home> {
 
 function npmStart(settings: Readonly<Record<string, string>>): NpmStart {
   const env = { ...withoutSettings(process.env), ...settings };
-  // A group of its own stands for the terminal's foreground.
+  // Its own process group stands for the terminal's foreground.
   const npm = spawn('npm', ['start'], { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines = collect<string>('the output of npm start', (line) => line);
   for (const stream of [npm.stdout, npm.stderr]) createInterface(stream).on('line', lines.add);
@@ -92,7 +92,7 @@ function npmStart(settings: Readonly<Record<string, string>>): NpmStart {
   const killAll = (): void => {
     signalAll('SIGKILL');
   };
-  // A test run that is broken off leaves nothing behind.
+  // An aborted test run leaves no process behind.
   process.once('exit', killAll);
   const line: NpmStart['line'] = async (pattern, from = 0) => {
     const matches = (items: readonly string[]): string | undefined =>
@@ -115,7 +115,7 @@ function npmStart(settings: Readonly<Record<string, string>>): NpmStart {
   };
 }
 
-/** What decides which broker can be had stays: where Java and a Docker engine are, and the image. */
+/** Keeps the variables that decide which broker is available: Java, the Docker engine, the image. */
 function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isSetting = (name: string): boolean =>
     name !== 'TAILRACE_KAFKA_IMAGE' && /^(TAILRACE_|KAFKA_|SCHEMA_REGISTRY_|LOG_LEVEL$)/.test(name);

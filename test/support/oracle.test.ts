@@ -40,7 +40,7 @@ test('one changed byte is an alteration, and leaves the obligation unmet', () =>
   assert.ok(!isConserved(verdict));
 });
 
-test('what nobody sent is unexpected', () => {
+test('an event that was not sent is unexpected', () => {
   const verdict = judge([], [arrived('dead', owed('a'))]);
   assert.equal(verdict.unexpected.length, 1);
   assert.ok(!isConserved(verdict));
@@ -53,7 +53,7 @@ test('a second arrival is a duplicate, and no loss', () => {
   assert.match(report(verdict), /repeated: a at crm, dead/);
 });
 
-test('every set of lost and repeated events is found, whatever the order of arrival', () => {
+test('every set of lost and repeated events is found in any order of arrival', () => {
   const fates = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
   fc.assert(
     fc.property(fates, fc.infiniteStream(fc.nat()), (times, order) => {

@@ -1,5 +1,5 @@
 /**
- * The conservation oracle: nothing that was accepted may be lost or altered, whatever failed meanwhile.
+ * The conservation oracle: no accepted event may be lost or altered by any failure.
  *
  * Every accepted event is an obligation, once for each destination it must reach. After the drain each
  * obligation is met by a delivery (a request that its receiver answered with 2xx) or by a dead letter, whose
@@ -10,11 +10,11 @@
 export interface Obligation {
   readonly eventId: string;
   readonly destinationId: string;
-  /** The exact bytes that must arrive. */
+  /** The exact bytes that are expected. */
   readonly body: Buffer;
 }
 
-/** What became of an event at a destination. */
+/** The outcome of an event at a destination. */
 export interface Arrival extends Obligation {
   readonly how: 'delivered' | 'dead';
 }
@@ -25,13 +25,13 @@ export interface Verdict {
   readonly delivered: number;
   /** Obligations met by a dead letter only. */
   readonly dead: number;
-  /** Obligations that nothing arrived for. */
+  /** Obligations without an arrival. */
   readonly missing: readonly Obligation[];
   /** Arrivals whose bytes are not the expected ones. */
   readonly altered: readonly { readonly expected: Obligation; readonly arrival: Arrival }[];
-  /** Arrivals that no obligation asked for. */
+  /** Arrivals without an obligation. */
   readonly unexpected: readonly Arrival[];
-  /** Arrivals beyond the first, of obligations that had more than one. */
+  /** Arrivals after the first of the same obligation. */
   readonly duplicates: readonly Arrival[];
 }
 
@@ -64,12 +64,12 @@ export function judge(obligations: Iterable<Obligation>, arrivals: Iterable<Arri
   };
 }
 
-/** Whether nothing was lost, altered or invented. Duplicates do not count against it. */
+/** Whether no event was lost, altered or invented. Duplicates are allowed. */
 export function isConserved(verdict: Verdict): boolean {
   return verdict.missing.length + verdict.altered.length + verdict.unexpected.length === 0;
 }
 
-/** The verdict in a few lines, with the first examples of whatever is wrong. */
+/** The verdict in a few lines, with the first examples of each problem. */
 export function report(verdict: Verdict): string {
   const { obligations, delivered, dead, missing, altered, unexpected, duplicates } = verdict;
   return [

@@ -1,6 +1,6 @@
 /**
- * The whole pipeline for a test: ingest, router and delivery as processes of their own, on topics of their own.
- * Tests add sources and destinations to it while it runs, so that many can share one.
+ * The whole pipeline for a test: ingest, router and delivery as processes on their own topics. Tests add sources and
+ * destinations while it runs, so that many tests share one pipeline.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -33,38 +33,38 @@ export interface Pipeline extends AsyncDisposable {
   readonly ingest: ServiceProcess;
   readonly router: ServiceProcess;
   readonly delivery: ServiceProcess;
-  /** Adds a source connected to new destinations; resolves once ingest takes its calls. */
+  /** Adds a source connected to new destinations; resolves when ingest accepts its calls. */
   connect(destinations: OneOrMore<DestinationSettings>, source?: Partial<Source>): Promise<Connection>;
-  /** Adds a destination with these settings; rejects with `invalid-configuration` where they break a rule. */
+  /** Adds a destination with these settings; rejects with `invalid-configuration` if they break a rule. */
   tryConfiguration(settings: DestinationSettings): Promise<void>;
-  /** The first dead letter of the destination, awaited. */
+  /** Resolves with the first dead letter of the destination. */
   deadLetter(destinationId: string): Promise<Delivery>;
-  /** The destination's record of an attempt with this outcome, awaited. */
+  /** Resolves with the destination's record of an attempt with this outcome. */
   attempt(destinationId: string, outcome: AttemptRecord['outcome']): Promise<AttemptRecord>;
-  /** What the topic holds now for the destination: `deliveries`, a tier, the dead letters. */
+  /** The records of the destination in the topic: `deliveries`, a tier, the dead letters. */
   deliveriesIn(topic: string, destinationId: string): Promise<Delivery[]>;
 }
 
 type OneOrMore<T> = T | readonly T[];
 
-/** A destination's settings, with what a test seldom cares about left out. */
+/** A destination's settings without the fields that tests rarely need. */
 export type DestinationSettings = Destination['settings'] & { readonly enabled?: boolean };
 
-/** A source of a test's own, and the destinations connected to it. */
+/** A source for one test, and the destinations connected to it. */
 export interface Connection {
   readonly sourceId: string;
   readonly writeKey: string;
   readonly destinationIds: readonly string[];
-  /** The only destination's id. */
+  /** The id of the only destination. */
   readonly destinationId: string;
-  /** Sends a call over HTTP; resolves once ingest has accepted it. */
+  /** Sends a call over HTTP; resolves when ingest has accepted it. */
   readonly send: (type: CallType, call: Call) => Promise<void>;
   /** POSTs anything to ingest with the source's write key. */
   readonly post: (route: string, body: unknown) => Promise<Response>;
 }
 
 export interface PipelineOptions {
-  /** Of a broker of the test's own, which it may break; the one that all tests share where absent. */
+  /** The test's own broker, which it may stop; default: the shared one. */
   readonly brokers?: readonly string[];
   readonly partitions?: number;
   readonly retrySchedule?: string;
@@ -74,7 +74,7 @@ export interface PipelineOptions {
   readonly env?: Environment;
 }
 
-/** Changes are in force everywhere within this time, which the design promises. */
+/** Configuration changes are in force in every service within this time. */
 const inForceWithinMs = 2_000;
 
 export async function startPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
@@ -186,7 +186,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   };
 }
 
-/** Applies one addition at a time; what is added meanwhile goes together with the next. */
+/** Applies one addition at a time; additions made meanwhile are applied together. */
 function inTurns(apply: (added: Configuration) => Promise<unknown>): (added: Configuration) => Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
   let next: { readonly added: Configuration[]; readonly applied: Promise<unknown> } | undefined;
@@ -238,7 +238,7 @@ function connectionOf(
   };
 }
 
-/** An empty batch is accepted as soon as the write key is known, and leaves nothing behind. */
+/** An empty batch is accepted as soon as the write key is known, and writes nothing. */
 async function untilInForce(connection: Connection): Promise<void> {
   const deadline = Date.now() + inForceWithinMs;
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * A worker thread with a receiver whose answers have no end, for tests that measure what that costs the sender: a
- * thread has a heap of its own. Posts its port. What it pours out depends on the path of the request: `/body`,
- * `/header`, `/informational`, or `/trickle`, which is a long header, and then byte after byte.
+ * A worker thread with a receiver whose answers never end, for tests that measure the sender's memory: a thread has its
+ * own heap. Posts its port. The path of the request selects the endless part: `/body`, `/header`, `/informational`, or
+ * `/trickle` (a long header, then single bytes).
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';

@@ -24,7 +24,7 @@ async function program(...lines: string[]): Promise<string> {
   return file;
 }
 
-test('a process is ready once it says so, and ends with code 0 on SIGTERM', async () => {
+test('a process is ready when it has logged so, and ends with code 0 on SIGTERM', async () => {
   const main = await program(endCleanly, idle, announce);
   await using started = await startProcess({ name: 'sample', main, env: { GREETING: 'hello' } });
   assert.equal((await started.log.find(({ msg }) => msg === 'ready'))['greeting'], 'hello');
@@ -42,7 +42,7 @@ test('a process that is killed can be started again', async () => {
   assert.equal(started.log.items.filter(({ msg }) => msg === 'ready').length, 2);
 });
 
-test('a process that ends before it is ready is reported with what it said', async () => {
+test('a process that ends before it is ready is reported with its output', async () => {
   const main = await program(`console.error('no brokers'); process.exit(3);`);
   await assert.rejects(startProcess({ name: 'sample', main, env: {} }), /with code 3(.|\n)*no brokers/);
 });
@@ -68,7 +68,7 @@ test('a process does not outlive the test that started it', async () => {
   );
   const parent = spawn(process.execPath, [starter], { stdio: 'inherit' });
   const [lifeline] = (await once(server, 'connection')) as [Socket];
-  // Resumed, because a socket that nobody reads does not notice its end.
+  // Resumed, because a socket that is not read does not notice its end.
   await once(lifeline.on('error', () => undefined).resume(), 'close');
   assert.equal(parent.signalCode ?? (await once(parent, 'exit'))[1], 'SIGKILL');
   server.close();

@@ -1,4 +1,4 @@
-/** Real processes for tests: a service is started as in a cluster, with its settings in the environment. */
+/** Starts services as processes, as in a cluster, with their settings in the environment. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,22 +8,22 @@ import { pathToFileURL } from 'node:url';
 import { nodeFlags } from '@tailrace/local';
 import { collect, type Collected } from './collected.ts';
 
-/** A JSON line of the service's log, or `{ msg: line }` for what is not JSON (a stack trace, a warning). */
+/** A JSON line of the service's log, or `{ msg: line }` for a line that is not JSON (a stack trace, a warning). */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: unknown };
 
 export type Environment = Readonly<Record<string, string>>;
 
 export interface ServiceProcess extends AsyncDisposable {
   readonly name: string;
-  /** Of the present life; undefined between `kill` and `restart`. */
+  /** Of the running process; undefined between `kill` and `restart`. */
   readonly pid: number | undefined;
-  /** Of all its lives, standard error included. */
+  /** Of all its runs, standard error included. */
   readonly log: Collected<LogLine>;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
   /** Starts it again after `kill` or `stop`, and resolves when it is ready. */
   restart(): Promise<void>;
-  /** SIGTERM; rejects unless it exits with code 0 in time. Disposal does the same. */
+  /** Sends SIGTERM; rejects unless it exits with code 0 in time. Disposal does the same. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface ProcessOptions {
 const preload = pathToFileURL(path.join(import.meta.dirname, 'exit-with-parent.ts')).href;
 const root = path.join(import.meta.dirname, '../..');
 
-/** Starts `services/<name>/src/main.ts` and resolves once it has logged `ready`. */
+/** Starts `services/<name>/src/main.ts` and resolves when it has logged `ready`. */
 export function startService(name: string, env: Environment): Promise<ServiceProcess> {
   return startProcess({ name, main: path.join(root, 'services', name, 'src/main.ts'), env });
 }
@@ -79,7 +79,7 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     });
   };
 
-  /** Sends `signal` and resolves with how the process ended. */
+  /** Sends `signal` and resolves with the exit code or signal. */
   const end = async (running: ChildProcess, signal: NodeJS.Signals): Promise<unknown> => {
     if (child === running) child = undefined;
     if (running.exitCode === null && running.signalCode === null) {

@@ -1,6 +1,6 @@
 /**
- * Record batches as a faulty or hostile producer writes them, straight to a broker. An encoder of its own, so that
- * what Tailrace reads is not only what Tailrace writes.
+ * Writes record batches as a faulty or hostile producer does, directly to a broker. The encoder is independent of Tailrace,
+ * so that Tailrace is not tested only against its own output.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -16,11 +16,11 @@ export interface RawBatch {
   readonly records: readonly RawRecord[];
   /** 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
   readonly codec?: number;
-  /** What the records become under the codec. */
+  /** Compresses the records. */
   readonly compress?: (records: Buffer) => Buffer;
 }
 
-/** Writes one batch to a partition that the broker leads; rejects where the broker does not take it. */
+/** Writes one batch to a partition that the broker leads; rejects if the broker refuses it. */
 export async function produceRaw(
   broker: string,
   topic: string,

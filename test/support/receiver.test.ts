@@ -29,7 +29,7 @@ async function postSecurely(url: string): Promise<number | undefined> {
   return response.statusCode;
 }
 
-test('what arrives is recorded with its exact header names, order and bytes', async () => {
+test('requests are recorded with their exact header names, order and bytes', async () => {
   await using receiver = await startReceiver();
   await post(`${receiver.url}/hook?a=1`, '{"ü":1}', { 'X-Team': 'growth', 'x-lower': 'b' });
   const [received] = await receiver.waitFor(1);
@@ -44,7 +44,7 @@ test('what arrives is recorded with its exact header names, order and bytes', as
   assert.deepEqual(received.json(), { ü: 1 });
 });
 
-test('the nth request gets the nth answer, and the last answer serves the rest', async () => {
+test('the nth request gets the nth answer, and the last answer is used for the rest', async () => {
   const answer = answers.sequence(answers.status(500), answers.tooManyRequests('3'), answers.status(204));
   await using receiver = await startReceiver({ answer });
   const codes: unknown[] = [];

@@ -1,6 +1,6 @@
 /**
- * A webhook receiver on loopback: a real HTTP or HTTPS server that records what arrives and behaves, or
- * misbehaves, as told. How it answers is a function of the request; `answers.ts` has the behaviours.
+ * A webhook receiver on loopback: a real HTTP or HTTPS server that records requests and answers as configured. The answer
+ * is a function of the request; `answers.ts` has the behaviours.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -19,10 +19,10 @@ export interface ReceivedRequest {
   readonly path: string;
   /** Names as spelled on the wire, in their order. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
-  /** By lower-case name. */
+  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
-  /** Milliseconds since the epoch, when the request's headers were there. */
+  /** When the request's headers had arrived, in milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly json: () => unknown;
 }
@@ -41,13 +41,13 @@ export interface Receiver extends AsyncDisposable {
 }
 
 export interface ReceiverOptions {
-  /** PEM; makes it an HTTPS server. With `clientAuthority` it demands a client certificate signed by that. */
+  /** PEM; makes it an HTTPS server. With `clientAuthority` it requires a client certificate signed by that authority. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly clientAuthority?: string };
-  /** How each request is answered; `nth` counts from 1. 200 without a body where absent. */
+  /** The answer to each request; `nth` counts from 1. Default: 200 without a body. */
   readonly answer?: (request: ReceivedRequest, nth: number) => Answer;
-  /** 0, or absent, for any free port. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** Of loopback; 127.0.0.1 where absent. */
+  /** An address of loopback; default 127.0.0.1. */
   readonly address?: string;
 }
 
@@ -67,7 +67,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     respond(response);
   };
   const onRequest = (incoming: IncomingMessage, response: ServerResponse): void => {
-    // A sender that gives up in the middle of its request leaves nothing to record.
+    // An incomplete request is not recorded.
     handle(incoming, response).catch(() => response.destroy());
   };
   const server: Server = tls ? createSecureServer(serverTls(tls), onRequest) : createServer(onRequest);

@@ -1,15 +1,15 @@
-/** A schema registry for a test, and a way to take it from those who use it. */
+/** A schema registry for a test, with a gate that the test can close. */
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { freePort, startRegistry } from '@tailrace/local';
 import { uniquePrefix } from './topics.ts';
 
 export interface TestRegistry extends AsyncDisposable {
-  /** Where tests register their schemas; always there. */
+  /** Where tests register their schemas; always available. */
   readonly url: string;
   /** The same registry, for the service under test. */
   readonly gateUrl: string;
-  /** Nothing listens at `gateUrl` any more. */
+  /** Closes `gateUrl`. */
   shut(): Promise<void>;
   open(): Promise<void>;
 }

@@ -22,18 +22,18 @@ function disruption(kind: Disruption['kind'], from: number, until = from, partit
   return { kind, partitions: new Set([partition]), from, until };
 }
 
-/** The causes of the repeats, those that have none as 'unexplained'. */
+/** The causes of the repeats; 'unexplained' for those without one. */
 function causesOf(trails: readonly Trail[], ...disruptions: readonly Disruption[]): Record<string, number> {
   const { causes, unexplained } = explainRepeats(trails, disruptions, withinMs);
   const found = Object.entries(causes).filter(([, count]) => count > 0);
   return { ...Object.fromEntries(found), ...(unexplained.length > 0 && { unexplained: unexplained.length }) };
 }
 
-test('what arrived once needs no explanation', () => {
+test('a delivery that arrived once needs no explanation', () => {
   assert.deepEqual(causesOf([trail({ delivered: [1_000] }), trail({})], disruption('killed', 1_000)), {});
 });
 
-test('what arrived shortly before its owner was killed is repeated because of that', () => {
+test('a delivery that arrived shortly before its owner was killed is explained by the kill', () => {
   assert.deepEqual(causesOf([trail({ delivered: [700, 9_000] })], disruption('killed', 1_000)), {
     killed: 1,
   });
@@ -45,7 +45,7 @@ test('what arrived shortly before its owner was killed is repeated because of th
   assert.equal(oldestMs, 300);
 });
 
-test('what arrived long before is not, nor in a partition of somebody else, nor again before anything happened', () => {
+test('a delivery that arrived long before, in another partition, or twice before the kill is unexplained', () => {
   const unexplained = { unexplained: 1 };
   assert.deepEqual(causesOf([trail({ delivered: [400, 9_000] })], disruption('killed', 1_000)), unexplained);
   assert.deepEqual(
@@ -56,12 +56,12 @@ test('what arrived long before is not, nor in a partition of somebody else, nor 
   assert.deepEqual(causesOf([trail({ delivered: [900, 950] })]), unexplained);
 });
 
-test('one that only failed before the kill, and went to a tier, may have left two copies', () => {
+test('a delivery that failed before the kill and moved to a tier may have two records', () => {
   const forked = trail({ delivered: [9_000, 9_500], traces: [950, 960, 9_000, 9_500] });
   assert.deepEqual(causesOf([forked], disruption('killed', 1_000)), { killed: 1 });
 });
 
-test('while nothing can be committed, everything may be repeated', () => {
+test('while nothing can be committed, every delivery may be repeated', () => {
   const [early, late] = [trail({ delivered: [2_000, 20_000] }), trail({ delivered: [12_000, 20_000] })];
   assert.deepEqual(causesOf([early, late], disruption('cut off', 1_000, 10_000)), {
     'cut off': 1,
@@ -69,7 +69,7 @@ test('while nothing can be committed, everything may be repeated', () => {
   });
 });
 
-test('one disruption leaves two copies and no more', () => {
+test('one disruption explains two records and no more', () => {
   const often = trail({ delivered: [900, 5_000, 5_100, 15_000] });
   assert.deepEqual(causesOf([often], disruption('killed', 1_000)), { killed: 2, unexplained: 1 });
   const both = [disruption('killed', 1_000), disruption('moved', 14_000)];
@@ -97,7 +97,7 @@ for (const [what, more] of Object.entries(lost)) {
   });
 }
 
-test('attempts of two owners at once are no lost answer', () => {
+test('attempts of two owners at the same time are no lost answer', () => {
   const attempts = [
     { from: 990, until: 1_400, succeeded: true },
     { from: 1_100, until: 1_110, succeeded: true },
@@ -106,7 +106,7 @@ test('attempts of two owners at once are no lost answer', () => {
   assert.deepEqual(causesOf([overlapping], disruption('moved', 1_050)), { moved: 1 });
 });
 
-test('what its publisher wrote twice arrives twice', () => {
+test('a delivery that its publisher wrote twice arrives twice', () => {
   assert.deepEqual(causesOf([trail({ delivered: [1_000, 2_000], written: 2 })]), { 'written twice': 1 });
 });
 

@@ -1,29 +1,29 @@
 /**
- * Why a delivery arrived more than once. At-least-once delivery repeats what was unfinished, or had not been committed
- * as finished, when a partition was taken from its owner; and what arrived, but whose answer was lost. A repeat that
- * is neither shows a defect. All times are milliseconds since the epoch.
+ * Explains why a delivery arrived more than once. At-least-once delivery repeats deliveries that were unfinished or not
+ * committed when their partition was revoked, and those whose answer was lost. Any other repeat shows a defect. All times
+ * are milliseconds since the epoch.
  */
 
-/** A receiver on a busy machine may see a request after its sender has given it up. Shorter than any retry delay. */
+/** A receiver on a busy machine may see a request after its sender has given up. Shorter than any retry delay. */
 const busyReceiverMs = 250;
 
-/** A record that is taken again, and the successor that it had been given already. */
+/** The record that is read again, and the follow-up record that was already written. */
 const copiesPerDisruption = 2;
 
-/** What is known of one delivery. */
+/** The known facts of one delivery. */
 export interface Trail {
   /** Its name, for messages. */
   readonly delivery: string;
   readonly partition: number;
   /** Records of it in `deliveries`: more than one where its publisher repeated a request. */
   readonly written: number;
-  /** When the requests came that its receiver answered with 2xx. */
+  /** When requests arrived that the receiver answered with 2xx. */
   readonly delivered: readonly number[];
-  /** When it was written to the dead letters. */
+  /** When it became a dead letter. */
   readonly died: readonly number[];
-  /** When anything was seen of it: it was asked, answered, written to a tier. */
+  /** When it was requested, answered or written to a tier. */
   readonly traces: readonly number[];
-  /** As the service logged them. What it logged in its last tenth of a second before a kill is not there. */
+  /** As logged by the service. Lines of the last tenth of a second before a kill are missing. */
   readonly attempts: readonly LoggedAttempt[];
 }
 
@@ -33,7 +33,7 @@ export interface LoggedAttempt {
   readonly succeeded: boolean;
 }
 
-/** From `from` on the owner of the partitions could not commit; at `until` it had given them up. */
+/** From `from` on, the owner of the partitions could not commit; at `until` they were revoked. */
 export interface Disruption {
   readonly kind: 'killed' | 'moved' | 'cut off';
   readonly partitions: ReadonlySet<number>;
@@ -46,13 +46,13 @@ export type Cause = Disruption['kind'] | 'lost answer' | 'written twice';
 export interface Explanation {
   /** Repeats by their cause. */
   readonly causes: Readonly<Record<Cause, number>>;
-  /** A sentence for each repeat that has none. */
+  /** A sentence for each repeat without a cause. */
   readonly unexplained: readonly string[];
-  /** How long before its disruption the oldest of those repeated was last seen. */
+  /** The longest time between a repeated delivery being seen last and its disruption. */
   readonly oldestMs: number;
 }
 
-/** @param withinMs how long before a disruption a delivery may have been seen last, to be repeated because of it */
+/** @param withinMs how long before a disruption a delivery may have been seen for the disruption to explain its repeat */
 export function explainRepeats(
   trails: Iterable<Trail>,
   disruptions: readonly Disruption[],
@@ -99,9 +99,9 @@ function arrivalsOf({ delivered, died }: Trail): number[] {
   return [...delivered, ...died].sort((a, b) => a - b);
 }
 
-/** Successes that the service took for failures, or made in one attempt with another. */
+/** Successes that the service counted as failures, or that were part of one attempt with another. */
 function lostAnswersOf({ delivered, attempts }: Trail): number {
-  // Two owners of a partition, one after the other, may have attempts under way at the same time.
+  // Consecutive owners of a partition may have attempts in flight at the same time.
   const attemptOf = (askedAt: number): LoggedAttempt | undefined =>
     attempts
       .toSorted((a, b) => a.from - b.from)
@@ -115,11 +115,11 @@ function lostAnswersOf({ delivered, attempts }: Trail): number {
 
 interface Found {
   readonly disruption: Disruption;
-  /** 0 where it was seen while the disruption lasted. */
+  /** 0 if it was seen during the disruption. */
   readonly beforeMs: number;
 }
 
-/** The disruption, before the repeat, that the delivery was seen closest to. */
+/** The disruption before the repeat that is closest to when the delivery was seen. */
 function closest(
   { partition, traces }: Trail,
   repeatedAt: number,

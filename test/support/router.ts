@@ -1,4 +1,4 @@
-/** A router as a process of its own, with one source connected to one destination, and what it writes. */
+/** A router as a process, with one source connected to one destination, and its output. */
 import { applyConfiguration } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';

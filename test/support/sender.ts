@@ -1,4 +1,4 @@
-/** The sender of webhooks, and servers that speak to it without the manners of an HTTP server. */
+/** The sender of webhooks, and raw servers that do not have to follow HTTP. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -14,9 +14,9 @@ import { certificates } from './certificates.ts';
 
 /** Allows loopback only. */
 export const loopback = createAddressPolicy([{ address: '127.0.0.0', prefix: 8, family: 'ipv4' }]);
-/** Longer than any test takes: what ends, ends for another reason. */
+/** Longer than any test takes, so that this timeout never ends a request. */
 export const patientMs = 10_000;
-/** For a test of what happens when the time is over. */
+/** For tests of the timeout. */
 export const briefMs = 300;
 
 /** A sender that may reach loopback and trusts the tests' authority. */
@@ -55,13 +55,13 @@ export function post(sender: Sender, origin: string, options: PostOptions = {}):
 export interface RawServer {
   /** `127.0.0.1:<port>` */
   readonly host: string;
-  /** All that were accepted. */
+  /** All accepted connections. */
   readonly sockets: readonly Socket[];
-  /** Resolves when the first of them has ended, however. */
+  /** Resolves when the first of them has ended. */
   readonly hungUp: Promise<void>;
 }
 
-/** A server that speaks no HTTP by itself; `onConnection` does what it likes. */
+/** A TCP server; `onConnection` writes any bytes. */
 export async function startRawServer(
   t: TestContext,
   onConnection: (socket: Socket, nth: number) => void,
@@ -87,7 +87,7 @@ export async function startRawServer(
   return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, sockets, hungUp: hungUp.promise };
 }
 
-/** Calls `onRequest` with each request that `socket` brings; requests must have no more than one body of JSON. */
+/** Calls `onRequest` with each request of `socket`; requests must have at most one JSON body. */
 export function onRequests(socket: Socket, onRequest: (request: string, nth: number) => void): void {
   let text = '';
   let count = 0;
@@ -105,7 +105,7 @@ export function onRequests(socket: Socket, onRequest: (request: string, nth: num
   });
 }
 
-/** Writes `text` every few milliseconds until the peer hangs up. */
+/** Writes `text` every few milliseconds until the peer disconnects. */
 export function writeForEver(socket: Socket, text: string): void {
   const timer = setInterval(() => socket.write(text), 5);
   socket.once('close', () => {
@@ -113,7 +113,7 @@ export function writeForEver(socket: Socket, text: string): void {
   });
 }
 
-/** Writes `chunk` as fast as the peer reads, until it hangs up. */
+/** Writes `chunk` as fast as the peer reads, until it disconnects. */
 export function pourForEver(socket: Socket, chunk: Buffer): void {
   const pour = (): void => {
     while (!socket.destroyed && socket.write(chunk));

@@ -1,10 +1,10 @@
-/** Topics of a test's own, and what lies in them. */
+/** Topics for one test, and their records. */
 import { randomBytes } from 'node:crypto';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topics';
 import { collect, type Collected } from './collected.ts';
 
-/** A topic prefix that no other test has. */
+/** A unique topic prefix. */
 export function uniquePrefix(): string {
   return `t${randomBytes(5).toString('hex')}.`;
 }
@@ -20,7 +20,7 @@ export async function createTopics(
   return names;
 }
 
-/** Everything the topic holds at the time of the call, in the order of each partition. */
+/** All records of the topic at the time of the call, in the order of each partition. */
 export async function readAll(kafka: Kafka, topic: string): Promise<ConsumedRecord[]> {
   const records: ConsumedRecord[] = [];
   const follower = await kafka.follow({ topic, onRecord: (record) => records.push(record) });
@@ -29,7 +29,7 @@ export async function readAll(kafka: Kafka, topic: string): Promise<ConsumedReco
 }
 
 export interface WatchedTopic extends Collected<ConsumedRecord>, AsyncDisposable {
-  /** Resolves once everything the topic holds at the time of the call is among the items. */
+  /** Resolves when all records of the topic at the time of the call are among the items. */
   refresh(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function watchTopic(kafka: Kafka, topic: string): Promise<WatchedTo
   };
 }
 
-/** A header as text; undefined where the record has none of this name. */
+/** A header as text; undefined if the record has none of this name. */
 export function headerOf(record: ConsumedRecord, name: string): string | undefined {
   return record.headers[name]?.toString();
 }
