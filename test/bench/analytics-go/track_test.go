@@ -1,5 +1,5 @@
 // What a Track call costs with this project's Go library and with the public one, version 3, side by side: the same calls, the same
-// batch size, and a transport that takes every request at once, so that neither network nor server is measured.
+// batch size, and a transport that takes every request immediately, so that neither network nor server is measured.
 //
 // Both work in the background too, so two numbers count: ns/op is the time until b.N calls have returned, and cpu-ns/op the processor
 // time of the whole process until all of them are sent.
