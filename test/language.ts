@@ -17,10 +17,11 @@ interface Replacement {
 const glossary = path.join(import.meta.dirname, '..', 'docs', 'glossary.md');
 
 /** The names in backticks under "Names that stay". */
-export function readKeptNames(text = readFileSync(glossary, 'utf8')): RegExp {
-  const names = [...(text.split('\n## Names that stay\n')[1] ?? '').matchAll(/`([^`]+)`/g)].map(
-    ([, name]) => name,
-  );
+const keptNames = readKeptNames(readFileSync(glossary, 'utf8'));
+
+function readKeptNames(text: string): RegExp {
+  const section = text.split('\n## Names that stay\n')[1] ?? '';
+  const names = [...section.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
   return new RegExp(`\\b(?:${names.join('|')})\\b`, 'g');
 }
 
@@ -39,9 +40,10 @@ export function readReplacements(text = readFileSync(glossary, 'utf8')): Replace
   });
 }
 
-/** A sentence such as "What fails makes the exit code 1": readers look for its subject. */
-const relativeSubject =
-  /(?:^|[.!?;:]\s+|\n\s*\n\s*)((?:What|Who|Whatever|Whoever)\s(?:[^.?!|]|\.\S)*\.)(?=\s|$)/g;
+/** Finds the clause of a sentence such as "What fails makes the exit code 1": readers look for its subject. */
+const relativeClause = /\b(?:What|Who|Whatever|Whoever)\s(?:[^.?!|]|\.\S)*\.(?=\s|$)/g;
+/** Precedes the first word of a sentence: nothing, the end of another sentence, or an empty line. */
+const sentenceStart = /(?:^|[.!?;:]|\n[^\S\n]*\n)\s*$/;
 
 /** The text that people read in a file: prose, comments, messages and identifiers; code is replaced by spaces. */
 export function readableText(file: string, text: string): { words: string; prose: string } {
@@ -56,8 +58,7 @@ export function readableText(file: string, text: string): { words: string; prose
 }
 
 export function findingsIn(file: string, text: string, replacements: readonly Replacement[]): Finding[] {
-  const { words, prose } = readableText(file, text.replace(readKeptNames(), blank));
-  const lineAt = (index: number, of: string): number => of.slice(0, index).split('\n').length;
+  const { words, prose } = readableText(file, text.replace(keptNames, blank));
   const found = replacements.flatMap(({ pattern, instead }) =>
     [...words.matchAll(pattern)].map((match) => ({
       line: lineAt(match.index, words),
@@ -65,12 +66,18 @@ export function findingsIn(file: string, text: string, replacements: readonly Re
       instead,
     })),
   );
-  const sentences = [...prose.matchAll(relativeSubject)].map((match) => ({
-    line: lineAt(match.index + match[0].length - (match[1] ?? '').length, prose),
-    found: (match[1] ?? '').replaceAll(/\s+/g, ' ').slice(0, 60),
-    instead: 'a sentence that begins with its subject',
-  }));
+  const sentences = [...prose.matchAll(relativeClause)]
+    .filter(({ index }) => sentenceStart.test(prose.slice(Math.max(0, index - 200), index)))
+    .map((match) => ({
+      line: lineAt(match.index, prose),
+      found: match[0].replaceAll(/\s+/g, ' ').slice(0, 60),
+      instead: 'a sentence that begins with its subject',
+    }));
   return [...found, ...sentences].sort((a, b) => a.line - b.line);
+}
+
+function lineAt(index: number, text: string): number {
+  return text.slice(0, index).split('\n').length;
 }
 
 /** `putOff` and `put_off` are read as "put off"; comment stars at line starts as spaces. */
