@@ -36,7 +36,7 @@ test('an unknown path is not found, and a wrong method is not allowed and says w
 test('a parameter that breaks a rule is named with the rule', async () => {
   const answer = await control.ask({ path: '/v1/catalog?limit=0&limits=1' });
   assert.deepEqual(answer.json['problems'], [
-    { field: 'limits', rule: 'is not known here' },
+    { field: 'limits', rule: 'is unknown' },
     { field: 'limit', rule: 'is not a whole number from 1 to 200' },
   ]);
   await refused({ path: '/v1/catalog?cursor=x' }, 400, 'invalid-request');

@@ -26,7 +26,7 @@ const ofBoth: readonly Case[] = [
   [{ enabled: 'yes' }, 'enabled', /is a text; allowed is true or false/],
   [{ enabled: 1 }, 'enabled', /true or false/],
   [{ enabled: {} }, 'enabled', /is a mapping/],
-  [{ id: 'other' }, 'id', /as in the path/],
+  [{ id: 'other' }, 'id', /the id in the path/],
   [{ colour: 'green' }, 'colour', /nothing has this name/],
   [{ enable: true }, 'enable', /is enabled meant\?/],
   [{ rateLimit: 0 }, 'rateLimit', /from 1 to 1000000/],

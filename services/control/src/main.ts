@@ -1,17 +1,16 @@
-/** Control: the management API. */
+/** The control service: the management API. */
 import path from 'node:path';
 import { openConfigEditor } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { countUnreadable, listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { openAudiences } from './audiences/index.ts';
-import { audit } from './http/audit.ts';
-import { settings } from './settings.ts';
 import { openDeletions } from './deletions/index.ts';
 import { openHistory } from './history/index.ts';
-import { watchHistory } from './metrics.ts';
-import { openRecalls } from './replays/recalls.ts';
 import { closeApi, createServer } from './http/server.ts';
+import { createHistoryMetrics } from './metrics.ts';
+import { openRecalls } from './replays/recalls.ts';
+import { settings } from './settings.ts';
 
 await runService({ name: 'control', env: process.env, settings }, async (service) => {
   const { settings, log, metrics, signal } = service;
@@ -31,7 +30,7 @@ await runService({ name: 'control', env: process.env, settings }, async (service
     folder: path.join(settings.dataDir, 'history'),
   });
   service.onClose('history', () => history.close());
-  watchHistory(metrics, history);
+  createHistoryMetrics(metrics, history);
 
   const folder = path.join(settings.dataDir, 'audiences');
   const ratePerSecond = settings.audienceRate;
@@ -47,8 +46,10 @@ await runService({ name: 'control', env: process.env, settings }, async (service
   const recalls = await service.whenAvailable('the recalls', () => openRecalls(kafka, names));
   service.onClose('recalls', () => recalls.close());
 
-  const rooms = { config, history, audiences, deletions, recalls };
-  const server = await createServer({ settings, log, metrics, kafka, names, ...rooms, signal, audit });
+  const server = await createServer({
+    ...{ settings, log, metrics, kafka, names, signal },
+    ...{ config, history, audiences, deletions, recalls },
+  });
   service.onClose('HTTP server', () => closeApi(server));
   return { port: await listen(server.server, settings.port, 'TAILRACE_CONTROL_PORT') };
 });

@@ -1,9 +1,11 @@
-/** Audiences: upload a membership, look how far its sync is, delete it. */
+/** The routes of audiences: list, read, upload the members, delete. */
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import type { Audience, AudienceSync, MembershipFormat } from './index.ts';
 import { maxNameLength } from './index.ts';
 import { readUpload } from './upload-stream.ts';
+import { loadSource } from '../configuration/sources.ts';
+import { audit } from '../http/audit.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import type { Api, Routes } from '../http/routes.ts';
 
@@ -17,24 +19,24 @@ const syncSchema = Type.Object({
   startedAt: time,
   updatedAt: time,
   read: count('lines of the upload'),
-  members: count('users in the upload, each counted once'),
-  added: Type.Optional(count('users who join; known once the upload has been compared')),
-  removed: Type.Optional(count('users who leave')),
-  total: Type.Optional(count('identify calls there are to send: who joins and who leaves')),
+  members: count('distinct users in the upload'),
+  added: Type.Optional(count('users who join; set once the upload has been compared with the members')),
+  removed: Type.Optional(count('users who leave; set together with `added`')),
+  total: Type.Optional(count('identify calls to send: `added` plus `removed`')),
   sent: count('identify calls sent'),
   problem: Type.Optional(
     Type.Object(
       { code: Type.String(), message: Type.String() },
-      { description: 'why it failed or was interrupted, and what to do' },
+      { description: 'why the sync failed or was interrupted, and how to continue' },
     ),
   ),
 });
 
 const audienceSchema = Type.Object({
   name: Type.String(),
-  trait: Type.String({ description: 'its name in snake_case, which is the trait of the identify calls' }),
-  members: count('members at present, as far as the sync is'),
-  sync: Type.Object(syncSchema.properties, { description: 'the latest' }),
+  trait: Type.String({ description: 'the name in snake_case: the trait of the identify calls' }),
+  members: count('current members, according to the progress of the sync'),
+  sync: Type.Object(syncSchema.properties, { description: 'the latest sync' }),
 });
 
 const ofSource = Type.Object({ id: Type.String({ description: 'id of the source' }) });
@@ -48,7 +50,7 @@ const rate = {
       minimum: 1,
       maximum: 1_000_000,
       description:
-        'a whole number of identify calls a second, from 1 to 1000000; TAILRACE_AUDIENCE_RATE by default',
+        'a whole number from 1 to 1000000: identify calls per second; by default TAILRACE_AUDIENCE_RATE',
     }),
   ),
 };
@@ -60,19 +62,14 @@ const formats: Readonly<Record<string, MembershipFormat>> = {
 const tags = ['Audiences'];
 
 export const audienceRoutes: Routes = (app, deps) => {
-  const { audiences, audit, config } = deps;
-
-  const checkSource = (sourceId: string): void => {
-    if (config.source(sourceId)) return;
-    throw new TailraceError('not-found', `There is no source ${JSON.stringify(sourceId)}.`);
-  };
+  const { audiences, config } = deps;
 
   app.get(
     '/sources/:id/audiences',
     {
       schema: {
         operationId: 'listAudiences',
-        summary: 'The audiences of a source',
+        summary: 'List the audiences of a source',
         tags,
         params: ofSource,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
@@ -80,7 +77,7 @@ export const audienceRoutes: Routes = (app, deps) => {
       },
     },
     ({ params, query }) => {
-      checkSource(params.id);
+      loadSource(config, params.id);
       const items = audiences.list(params.id).map(showAudience);
       const inOrder = items.sort((a, b) => (a.trait < b.trait ? -1 : 1));
       return pageInOrder(inOrder, query, ({ trait }) => trait);
@@ -91,7 +88,7 @@ export const audienceRoutes: Routes = (app, deps) => {
     {
       schema: {
         operationId: 'getAudience',
-        summary: 'One audience, and how far its latest sync is',
+        summary: 'Get an audience and its latest sync',
         tags,
         params: ofAudience,
         response: { 200: audienceSchema },
@@ -100,7 +97,7 @@ export const audienceRoutes: Routes = (app, deps) => {
     ({ params }) => {
       const found = audiences.get(params.id, params.name);
       if (found) return showAudience(found);
-      checkSource(params.id);
+      loadSource(config, params.id);
       throw new TailraceError('not-found', `The source has no audience ${JSON.stringify(params.name)}.`);
     },
   );
@@ -110,9 +107,10 @@ export const audienceRoutes: Routes = (app, deps) => {
       config: { errors: ['conflict', 'too-many-at-once', 'overloaded'] },
       schema: {
         operationId: 'deleteAudience',
-        summary: 'Delete an audience: every member is told to have left',
+        summary: 'Delete an audience',
         description:
-          'It is gone when the sync that this begins is done. Interrupted, the same request goes on.',
+          'Starts a sync in which every member leaves; the audience is deleted when the sync is done. If the sync is ' +
+          'interrupted, the same request continues it.',
         tags,
         params: ofAudience,
         querystring: Type.Object(rate, { additionalProperties: false }),
@@ -121,13 +119,13 @@ export const audienceRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const { id: sourceId, name } = request.params;
-      audit(request, { action: 'audience.delete', target: `audience/${sourceId}/${name}` });
+      audit(request, 'audience.delete', `audience/${sourceId}/${name}`);
       const { sync } = await audiences.remove({ sourceId, name, ...request.query });
       return reply.status(202).send(showSync(sync));
     },
   );
 
-  // In a scope of its own, because only here a body is a stream, of any length.
+  // A separate scope: only here the body is a stream of any length.
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(Object.keys(formats), (_request, _payload, parsed) => {
@@ -150,9 +148,9 @@ export const audienceRoutes: Routes = (app, deps) => {
           summary: 'Replace the members of an audience',
           description:
             'The body is the whole membership: NDJSON with `{"userId": "..."}` or a JSON string on each line, or CSV with a ' +
-            'column userId or one column, also with Content-Encoding gzip. It is read and checked to its end before anything ' +
-            'is sent. Then an identify call goes out for each user who joins (the trait is true) or leaves (false), and for ' +
-            'nobody else. Interrupted, the same request sends the rest.',
+            'column userId or a single column; optionally with Content-Encoding gzip. The whole body is validated before ' +
+            'anything is sent. Then one identify call is sent for each user who joins (the trait is true) or leaves ' +
+            '(false). If the sync is interrupted, the same request sends the rest.',
           tags,
           params: ofAudience,
           querystring: Type.Object(
@@ -160,7 +158,8 @@ export const audienceRoutes: Routes = (app, deps) => {
               ...rate,
               allowEmpty: Type.Optional(
                 Type.Boolean({
-                  description: 'true or false: whether everybody may leave, by an upload without members',
+                  description:
+                    'true or false; true accepts an upload without members, by which every member leaves',
                 }),
               ),
             },
@@ -175,7 +174,7 @@ export const audienceRoutes: Routes = (app, deps) => {
       async (request, reply) => {
         const { id: sourceId, name } = request.params;
         const { allowEmpty = false, ratePerSecond } = request.query;
-        audit(request, { action: 'audience.sync', target: `audience/${sourceId}/${name}` });
+        audit(request, 'audience.sync', `audience/${sourceId}/${name}`);
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
         const format = formats[type];
         if (!format) throw new TailraceError('unsupported-media-type', uploadTypes);
@@ -195,10 +194,10 @@ export const audienceRoutes: Routes = (app, deps) => {
   });
 };
 
-const uploadSchema = { type: 'string', description: 'one user on each line' };
+const uploadSchema = { type: 'string', description: 'one user id per line' };
 const uploadTypes = 'Send the membership as application/x-ndjson or text/csv.';
 
-/** Which instance runs it is nobody's business. */
+/** Leaves out the instance, which is internal. */
 function showSync(sync: AudienceSync) {
   return { ...sync, instance: undefined };
 }

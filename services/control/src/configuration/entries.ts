@@ -1,12 +1,10 @@
-/**
- * What every change of a source or a destination has in common: it is decided on the version that the client saw, checked
- * with the rules that a file is checked with, and answered with the version that it became.
- */
+/** The steps that every change of a source or a destination shares: precondition, validation, write, and answer. */
 import {
   problemsError,
   type Changed,
   type Checked,
   type ConfigSnapshot,
+  type Decision,
   type Destination,
   type Entry,
   type EntryKind,
@@ -15,125 +13,95 @@ import {
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ControlDeps } from '../http/routes.ts';
 
-export interface EntryName {
+/** An entry after a change, and the version that it had before. */
+export interface ChangedEntry<Of extends Source | Destination> {
   readonly kind: EntryKind;
-  readonly id: string;
-}
-
-/** What a change leaves: the entry and its version, which is that of before where nothing was written. */
-export interface Left<Of> {
   readonly entry: Of;
   readonly versionBefore: number | undefined;
 }
 
-export function nothingThere({ kind, id }: EntryName): TailraceError {
+export function entryNotFound(kind: EntryKind, id: string): TailraceError {
   return new TailraceError('not-found', `There is no ${kind} ${JSON.stringify(id)}.`);
 }
 
-/** @throws TailraceError `precondition-failed` where the request has an If-Match that the entry does not meet */
-export function checkPrecondition(request: FastifyRequest, current: ConfigSnapshot, name: EntryName): void {
-  const wanted = request.headers['if-match'];
-  if (wanted === undefined || wanted.trim() === '*') return;
-  const present = etagOf(current.version(name.kind, name.id));
-  const tags = wanted.split(',').map((tag) => tag.trim());
-  if (!tags.includes(present)) throw new TailraceError('precondition-failed');
+/**
+ * Compares the request's If-Match with the version of an entry.
+ *
+ * @throws TailraceError `precondition-failed`
+ */
+export function checkPrecondition(request: FastifyRequest, version: number | undefined): void {
+  const ifMatch = request.headers['if-match'];
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  const tags = ifMatch.split(',').map((tag) => tag.trim());
+  if (!tags.includes(etagOf(version))) throw new TailraceError('precondition-failed');
 }
 
-/** @throws TailraceError `invalid-configuration` with every problem */
-export function valid<T>(checked: Checked<T>, problemsBeyond: (value: T) => readonly Problem[]): T {
+/**
+ * @param problemsOf further problems of an entry whose form is valid
+ * @throws TailraceError `invalid-configuration` with every problem
+ */
+export function requireValid<Of>(checked: Checked<Of>, problemsOf: (entry: Of) => readonly Problem[]): Of {
   if ('problems' in checked) throw problemsError(checked.problems);
-  const problems = problemsBeyond(checked.value);
+  const problems = problemsOf(checked.value);
   if (problems.length > 0) throw problemsError(problems);
   return checked.value;
 }
 
-/** Sets the ETag that `changed` led to, and gives the entry. */
-export function answerChanged<Of>(
-  reply: FastifyReply,
-  { kind, id }: EntryName,
-  { result, version }: Changed<Left<Of>>,
-): Of {
-  reply.header('etag', etagOf(version(kind, id) ?? result.versionBefore));
-  return result.entry;
-}
-
-/** A decision that writes `entry` in the place of what is there. */
-export function written<Of>(
+/** The decision to write an entry. */
+export function put<Of extends Source | Destination>(
   current: ConfigSnapshot,
   write: Entry & { readonly entry: Of },
-): { writes: Entry[]; result: Left<Of> } {
-  return {
-    writes: [write],
-    result: { entry: write.entry, versionBefore: current.version(write.kind, write.id) },
-  };
+): Decision<ChangedEntry<Of>> {
+  return { ...keep(current, write.kind, write.entry), writes: [write] };
 }
 
-/** A change of an entry that is there. */
-export interface EntryChange<Of extends Source | Destination> {
-  readonly name: EntryName;
-  /** For the audit log. */
-  readonly action: string;
-  readonly find: (current: ConfigSnapshot) => Of | undefined;
-  /** What is to be in its place; the very same, where it is to be left as it is. */
-  readonly next: (stored: Of, current: ConfigSnapshot) => unknown;
-  /** @throws TailraceError `invalid-configuration` */
-  readonly write: (wanted: unknown, stored: Of, current: ConfigSnapshot) => Entry & { readonly entry: Of };
-}
-
-/** Puts what `next` makes of the entry in its place, sets the ETag, and gives what is there then. */
-export async function changeEntry<Of extends Source | Destination>(
-  { config, audit }: Pick<ControlDeps, 'config' | 'audit'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { name, action, find, next, write }: EntryChange<Of>,
-): Promise<Of> {
-  audit(request, { action, target: `${name.kind}/${name.id}` });
-  const changed = await config.change<Left<Of>>((current) => {
-    const stored = find(current);
-    if (!stored) throw nothingThere(name);
-    checkPrecondition(request, current, name);
-    const wanted = next(stored, current);
-    if (wanted === stored) return leftAsIs(current, name, stored);
-    return written<Of>(current, write(wanted, stored, current));
-  });
-  return answerChanged(reply, name, changed);
-}
-
-/** A decision that leaves everything as it is. */
-function leftAsIs<Of>(
+/** The decision to leave an entry as it is. */
+export function keep<Of extends Source | Destination>(
   current: ConfigSnapshot,
-  { kind, id }: EntryName,
+  kind: EntryKind,
   entry: Of,
-): { writes: Entry[]; result: Left<Of> } {
-  return { writes: [], result: { entry, versionBefore: current.version(kind, id) } };
+): Decision<ChangedEntry<Of>> {
+  return { writes: [], result: { kind, entry, versionBefore: current.version(kind, entry.id) } };
 }
 
-/** Of an entry, the offset of its last record. */
+/** Sets the ETag of the entry, and returns the entry. */
+export function answerEntry<Of extends Source | Destination>(
+  reply: FastifyReply,
+  { result: { kind, entry, versionBefore }, version }: Changed<ChangedEntry<Of>>,
+): Of {
+  reply.header('etag', etagOf(version(kind, entry.id) ?? versionBefore));
+  return entry;
+}
+
+/** @param version the offset of the entry's last record */
 export function etagOf(version: number | undefined): string {
   return `"${version ?? ''}"`;
 }
 
-/** The path says which entry it is; a body may repeat it, and not say otherwise. */
+/**
+ * `body` with the id of the path. A body that is not an object is returned unchanged: validation refuses it.
+ *
+ * @throws TailraceError `invalid-configuration` where the body has another id
+ */
 export function withId(body: unknown, id: string): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { id: given = id } = body as { readonly id?: unknown };
   if (given === id) return { ...body, id };
   throw problemsError([
-    { path: ['id'], message: `is not ${JSON.stringify(id)}, as in the path`, about: 'value' },
+    { path: ['id'], message: `is not ${JSON.stringify(id)}, the id in the path`, about: 'value' },
   ]);
 }
 
-/** `body` with what it leaves out; anything but an object is as it was, for the rules to refuse. */
+/** `body` with defaults for its missing fields. A body that is not an object is returned unchanged. */
 export function withDefaults(body: unknown, defaults: () => object): unknown {
   if (body === undefined || body === null) return defaults();
   if (typeof body !== 'object' || Array.isArray(body)) return body;
   return { ...defaults(), ...body };
 }
 
-/** The id that `wanted` gives itself, as far as it may go into the audit log. */
-export function idOf(wanted: unknown): string {
-  const { id } = wanted as { readonly id?: unknown };
+/** The id in a body that is not validated yet, shortened for the audit log. */
+export function idOf(body: unknown): string {
+  const { id } = body as { readonly id?: unknown };
   return typeof id === 'string' ? id.slice(0, 64) : '';
 }

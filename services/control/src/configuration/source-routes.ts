@@ -1,48 +1,28 @@
-/** Sources: who may send, with which write keys, and which events are let through. */
+/** The routes of sources: list, create, read, replace, update, delete. */
 import { randomBytes } from 'node:crypto';
-import { checkSource, sourceSchema, type ConfigSnapshot, type Problem, type Source } from '@tailrace/config';
+import { sourceSchema } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import {
-  answerChanged,
-  changeEntry,
-  checkPrecondition,
-  etagOf,
-  idOf,
-  nothingThere,
-  valid,
-  withDefaults,
-  withId,
-  written,
-  type EntryName,
-} from './entries.ts';
-import { mergePatch } from './merge-patch.ts';
-import { asIs, etagHeader, ifMatch } from '../http/openapi.ts';
+import { audit } from '../http/audit.ts';
+import { documentOnly, etagHeader, ifMatch } from '../http/openapi.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import type { Api, ControlDeps, Routes } from '../http/routes.ts';
+import type { Routes } from '../http/routes.ts';
+import { mergePatch } from './merge-patch.ts';
+import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from './entries.ts';
+import { loadSource, newWriteKey, validSource } from './sources.ts';
 
+const tags = ['Sources'];
 const params = Type.Object({ id: Type.String() });
-const source = asIs(sourceSchema, 'a source');
-const answer = { 200: { ...source, headers: etagHeader } };
-const maxWriteKeys = 20;
+const source = documentOnly(sourceSchema, 'a source');
+export const sourceAnswer = { 200: { ...source, headers: etagHeader } };
 
-export const sourceRoutes: Routes = (app, deps) => {
-  entryRoutes(app, deps);
-  writeKeyRoutes(app, deps);
-  blockedEventRoutes(app, deps);
-};
-
-function entryRoutes(app: Api, deps: ControlDeps): void {
-  const tags = ['Sources'];
-  const { config, audit } = deps;
-
+export const sourceRoutes: Routes = (app, { config }) => {
   app.get(
     '/sources',
     {
       schema: {
         operationId: 'listSources',
-        summary: 'The sources, by id',
+        summary: 'List the sources by id',
         tags,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
         response: { 200: pageOf(source) },
@@ -57,9 +37,10 @@ function entryRoutes(app: Api, deps: ControlDeps): void {
       config: { errors: ['invalid-configuration', 'conflict'] },
       schema: {
         operationId: 'createSource',
-        summary: 'Creates a source; id and write key are made up where they are left out',
+        summary: 'Create a source',
+        description: 'A missing id is generated, and so is a missing write key.',
         tags,
-        body: asIs(Type.Partial(sourceSchema), 'a source, of which everything may be left out'),
+        body: documentOnly(Type.Partial(sourceSchema), 'a source; every field is optional'),
         response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
       },
     },
@@ -68,28 +49,30 @@ function entryRoutes(app: Api, deps: ControlDeps): void {
         id: `src_${randomBytes(5).toString('hex')}`,
         writeKeys: [newWriteKey()],
       }));
-      audit(request, { action: 'source.create', target: `source/${idOf(wanted)}` });
+      audit(request, 'source.create', `source/${idOf(wanted)}`);
       const changed = await config.change((current) => {
-        const entry = checked(wanted, current);
-        if (current.source(entry.id)) {
-          throw new TailraceError('conflict', `There is a source ${JSON.stringify(entry.id)} already.`);
+        const entry = validSource(wanted, current);
+        const { id } = entry;
+        if (current.source(id)) {
+          throw new TailraceError('conflict', `There is already a source ${JSON.stringify(id)}.`);
         }
-        return written(current, { kind: 'source', id: entry.id, entry });
+        return put(current, { kind: 'source', id, entry });
       });
-      const { id } = changed.result.entry;
-      reply.status(201).header('location', `/v1/sources/${id}`);
-      return answerChanged(reply, { kind: 'source', id }, changed);
+      const created = answerEntry(reply, changed);
+      reply.status(201).header('location', `/v1/sources/${created.id}`);
+      return created;
     },
   );
 
   app.get(
     '/sources/:id',
-    { schema: { operationId: 'getSource', summary: 'One source', tags, params, response: answer } },
+    {
+      schema: { operationId: 'getSource', summary: 'Get a source', tags, params, response: sourceAnswer },
+    },
     ({ params: { id } }, reply) => {
-      const entry = config.source(id);
-      if (!entry) throw nothingThere({ kind: 'source', id });
+      const found = loadSource(config, id);
       reply.header('etag', etagOf(config.version('source', id)));
-      return entry;
+      return found;
     },
   );
 
@@ -99,16 +82,25 @@ function entryRoutes(app: Api, deps: ControlDeps): void {
       config: { errors: ['invalid-configuration', 'precondition-failed'] },
       schema: {
         operationId: 'replaceSource',
-        summary: 'Puts a whole source in the place of the one there is',
+        summary: 'Replace a source',
         tags,
         params,
         headers: ifMatch,
-        body: asIs(sourceSchema, 'a source'),
-        response: answer,
+        body: documentOnly(sourceSchema, 'a source'),
+        response: sourceAnswer,
       },
     },
-    (request, reply) =>
-      changeSource(deps, request, reply, 'source.replace', () => withId(request.body, request.params.id)),
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'source.replace', `source/${id}`);
+      const changed = await config.change((current) => {
+        loadSource(current, id);
+        checkPrecondition(request, current.version('source', id));
+        const entry = validSource(withId(request.body, id), current);
+        return put(current, { kind: 'source', id, entry });
+      });
+      return answerEntry(reply, changed);
+    },
   );
 
   app.patch(
@@ -117,18 +109,26 @@ function entryRoutes(app: Api, deps: ControlDeps): void {
       config: { errors: ['invalid-configuration', 'precondition-failed'] },
       schema: {
         operationId: 'updateSource',
-        summary: 'Changes fields of a source (JSON Merge Patch, RFC 7396)',
+        summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
         tags,
         params,
         headers: ifMatch,
-        body: asIs(Type.Partial(sourceSchema), 'the fields to change; null removes one'),
-        response: answer,
+        body: documentOnly(Type.Partial(sourceSchema), 'the fields to change; null removes a field'),
+        response: sourceAnswer,
       },
     },
-    (request, reply) =>
-      changeSource(deps, request, reply, 'source.update', (stored) =>
-        withId(mergePatch(stored, request.body), request.params.id),
-      ),
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'source.update', `source/${id}`);
+      const changed = await config.change((current) => {
+        const stored = loadSource(current, id);
+        checkPrecondition(request, current.version('source', id));
+        const merged = mergePatch(stored, request.body);
+        const entry = validSource(withId(merged, id), current);
+        return put(current, { kind: 'source', id, entry });
+      });
+      return answerEntry(reply, changed);
+    },
   );
 
   app.delete(
@@ -137,7 +137,8 @@ function entryRoutes(app: Api, deps: ControlDeps): void {
       config: { errors: ['conflict', 'precondition-failed'] },
       schema: {
         operationId: 'deleteSource',
-        summary: 'Deletes a source; with force, also where destinations are connected to it',
+        summary: 'Delete a source',
+        description: 'Without `force`, a source with connected destinations is not deleted.',
         tags,
         params,
         headers: ifMatch,
@@ -145,154 +146,31 @@ function entryRoutes(app: Api, deps: ControlDeps): void {
           { force: Type.Optional(Type.Boolean({ default: false, description: 'true or false' })) },
           { additionalProperties: false },
         ),
-        response: { 204: { type: 'null', description: 'It is gone' } },
+        response: { 204: { type: 'null', description: 'deleted' } },
       },
     },
     async (request, reply) => {
       const { id } = request.params;
-      const name: EntryName = { kind: 'source', id };
-      audit(request, { action: 'source.delete', target: `source/${id}` });
+      audit(request, 'source.delete', `source/${id}`);
       await config.change((current) => {
-        if (!current.source(id)) throw nothingThere(name);
-        checkPrecondition(request, current, name);
+        loadSource(current, id);
+        checkPrecondition(request, current.version('source', id));
         const connected = current.destinations().filter(({ sources }) => sources.includes(id));
         if (connected.length > 0 && !request.query.force) {
           const ids = connected.map((destination) => JSON.stringify(destination.id)).join(', ');
           throw new TailraceError(
             'conflict',
-            `Destinations are connected to it: ${ids}. Disconnect them, or delete it with ?force=true.`,
+            `Destinations are connected to the source: ${ids}. Disconnect them, or delete the source with ?force=true.`,
           );
         }
-        const disconnected = connected.map((entry) => ({
+        const disconnected = connected.map((destination) => ({
           kind: 'destination' as const,
-          id: entry.id,
-          entry: { ...entry, sources: entry.sources.filter((source) => source !== id) },
+          id: destination.id,
+          entry: { ...destination, sources: destination.sources.filter((sourceId) => sourceId !== id) },
         }));
         return { writes: [...disconnected, { kind: 'source', id, entry: null }], result: undefined };
       });
       return reply.status(204).send();
     },
   );
-}
-
-function writeKeyRoutes(app: Api, deps: ControlDeps): void {
-  const tags = ['Sources'];
-  app.post(
-    '/sources/:id/write-keys',
-    {
-      config: { errors: ['conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'addWriteKey',
-        summary: 'Adds a new write key, beside those there are',
-        tags,
-        params,
-        headers: ifMatch,
-        response: { 201: { ...Type.Object({ writeKey: Type.String() }), headers: etagHeader } },
-      },
-    },
-    async (request, reply) => {
-      const writeKey = newWriteKey();
-      await changeSource(deps, request, reply, 'source.write-key.add', (stored) => {
-        if (stored.writeKeys.length >= maxWriteKeys) {
-          throw new TailraceError('conflict', `It has ${maxWriteKeys} write keys; remove one first.`);
-        }
-        return { ...stored, writeKeys: [...stored.writeKeys, writeKey] };
-      });
-      reply.status(201);
-      return { writeKey };
-    },
-  );
-
-  app.delete(
-    '/sources/:id/write-keys/:key',
-    {
-      config: { errors: ['conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'removeWriteKey',
-        summary: 'Removes a write key, which is refused from then on; the last one stays',
-        tags,
-        params: Type.Object({ id: Type.String(), key: Type.String() }),
-        headers: ifMatch,
-        response: answer,
-      },
-    },
-    (request, reply) =>
-      changeSource(deps, request, reply, 'source.write-key.remove', (stored) => {
-        const writeKeys = stored.writeKeys.filter((key) => key !== request.params.key);
-        if (writeKeys.length === stored.writeKeys.length) {
-          throw new TailraceError('not-found', 'The source has no such write key.');
-        }
-        if (writeKeys.length === 0) {
-          throw new TailraceError('conflict', 'It is the last write key; add another one first.');
-        }
-        return { ...stored, writeKeys };
-      }),
-  );
-}
-
-function blockedEventRoutes(app: Api, deps: ControlDeps): void {
-  const tags = ['Schema'];
-  const eventParams = Type.Object({ id: Type.String(), event: Type.String() });
-  const schema = { tags, params: eventParams, headers: ifMatch, response: answer };
-  const errors = ['invalid-configuration', 'precondition-failed'] as const;
-
-  app.put(
-    '/sources/:id/blocked-events/:event',
-    {
-      config: { errors },
-      schema: { ...schema, operationId: 'blockEvent', summary: 'Filters track calls of this event' },
-    },
-    (request, reply) =>
-      changeSource(deps, request, reply, 'source.event.block', (stored) => {
-        const blocked = stored.schema?.track?.blocked ?? [];
-        return blocked.includes(request.params.event)
-          ? stored
-          : { ...stored, schema: { track: { blocked: [...blocked, request.params.event] } } };
-      }),
-  );
-
-  app.delete(
-    '/sources/:id/blocked-events/:event',
-    {
-      config: { errors },
-      schema: { ...schema, operationId: 'unblockEvent', summary: 'Lets track calls of this event through' },
-    },
-    (request, reply) =>
-      changeSource(deps, request, reply, 'source.event.unblock', (stored) => {
-        const blocked = stored.schema?.track?.blocked ?? [];
-        const rest = blocked.filter((event) => event !== request.params.event);
-        return rest.length === blocked.length ? stored : { ...stored, schema: { track: { blocked: rest } } };
-      }),
-  );
-}
-
-async function changeSource(
-  deps: ControlDeps,
-  request: FastifyRequest<{ Params: { id: string } }>,
-  reply: FastifyReply,
-  action: string,
-  next: (stored: Source) => unknown,
-): Promise<Source> {
-  const { id } = request.params;
-  return changeEntry(deps, request, reply, {
-    ...{ name: { kind: 'source', id }, action, next },
-    find: (current) => current.source(id),
-    write: (wanted, _stored, current) => ({ kind: 'source', id, entry: checked(wanted, current) }),
-  });
-}
-
-function checked(wanted: unknown, current: ConfigSnapshot): Source {
-  return valid(checkSource(wanted), (value) =>
-    value.writeKeys.flatMap((key, position): Problem[] => {
-      const owner = current.sourceByWriteKey(key);
-      if (!owner || owner.id === value.id) return [];
-      const message = `is already a write key of the source ${JSON.stringify(owner.id)}`;
-      return [{ path: ['writeKeys', position], message, about: 'value' }];
-    }),
-  );
-}
-
-/** Letters and digits that nobody guesses: 144 bits. */
-function newWriteKey(): string {
-  return `wk_${randomBytes(18).toString('base64url')}`;
-}
+};

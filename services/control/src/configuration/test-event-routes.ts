@@ -1,7 +1,6 @@
-/** The test event: a sample is sent now, exactly as a delivery would be, and nothing of it is kept. */
+/** The route that sends a sample event to a destination immediately, as a delivery would be sent. Nothing is stored. */
 import { randomUUID } from 'node:crypto';
 import { secretMask, type Destination } from '@tailrace/config';
-import { TailraceError } from '@tailrace/errors';
 import { eventTypes } from '@tailrace/events';
 import {
   createAddressPolicy,
@@ -12,8 +11,10 @@ import {
   type Target,
 } from '@tailrace/webhook';
 import Type from 'typebox';
-import { nothingThere } from './entries.ts';
+import { audit } from '../http/audit.ts';
+import { invalidField } from '../http/errors.ts';
 import type { Routes } from '../http/routes.ts';
+import { loadDestination } from './destinations.ts';
 import { sampleBody } from './sample.ts';
 
 const shownBodyBytes = 4 * 1024;
@@ -28,16 +29,16 @@ const sentSchema = Type.Object({
     {
       status: Type.Optional(Type.Integer()),
       headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-      body: Type.Optional(Type.String({ description: 'its first 4 KB' })),
-      latencyMs: Type.Integer({ description: 'until the answer, or until there was none' }),
-      reason: Type.Optional(Type.String({ description: 'what a delivery would have failed with' })),
+      body: Type.Optional(Type.String({ description: 'the first 4 KB' })),
+      latencyMs: Type.Integer({ description: 'until the response, or until the request failed' }),
+      reason: Type.Optional(Type.String({ description: 'why a delivery would have failed' })),
       detail: Type.Optional(Type.String()),
     },
-    { description: 'what came back; no status where nothing did' },
+    { description: 'without `status` where there was no response' },
   ),
 });
 
-const asked = Type.Union([
+const bodySchema = Type.Union([
   Type.Object(
     {
       type: Type.Optional(
@@ -47,7 +48,7 @@ const asked = Type.Union([
         Type.Integer({
           minimum: 0,
           maximum: 4,
-          description: 'the place of a URL, from 0; all where left out',
+          description: 'the index of a URL, from 0; by default all URLs',
         }),
       ),
     },
@@ -56,8 +57,7 @@ const asked = Type.Union([
   Type.Null(),
 ]);
 
-export const testEventRoutes: Routes = (app, deps) => {
-  const { config, settings } = deps;
+export const testEventRoutes: Routes = (app, { config, settings }) => {
   const sender = createSender({
     timeoutMs: settings.timeoutMs,
     policy: createAddressPolicy(settings.allowedNetworks),
@@ -69,37 +69,36 @@ export const testEventRoutes: Routes = (app, deps) => {
     {
       schema: {
         operationId: 'testDestination',
-        summary: 'Sends a sample to the URLs of a destination now, enabled or not, and shows what came of it',
+        summary: 'Send a sample event to a destination',
+        description:
+          'The event is sent immediately, also to a disabled destination. The answer shows request and response.',
         tags: ['Destinations'],
         params: Type.Object({ id: Type.String() }),
-        body: asked,
+        body: bodySchema,
         response: { 200: Type.Object({ items: Type.Array(sentSchema) }) },
       },
     },
     async (request) => {
       const { id } = request.params;
       const { type = 'track', webhook } = (request.body as typeof request.body | undefined) ?? {};
-      deps.audit(request, { action: 'destination.test', target: `destination/${id}` });
-      const destination = config.destination(id);
-      if (!destination) throw nothingThere({ kind: 'destination', id });
-      const targets = targetsOf(destination);
-      const chosen = webhook === undefined ? targets : targets.slice(webhook, webhook + 1);
-      if (chosen.length === 0) {
-        const problem = {
-          field: 'webhook',
-          rule: `is not one of the ${targets.length} URLs, counted from 0`,
-        };
-        throw new TailraceError('invalid-request', `${problem.field} ${problem.rule}.`, {
-          problems: [problem],
-        });
-      }
-      const body = sampleBody(eventTypes.find((one) => one === type) ?? 'track');
+      audit(request, 'destination.test', `destination/${id}`);
+      const destination = loadDestination(config, id);
+      const targets = chosenTargets(destination, webhook);
+      const body = sampleBody(eventTypes.find((known) => known === type) ?? 'track');
       return {
-        items: await Promise.all(chosen.map((target) => sendSample(sender, destination, target, body))),
+        items: await Promise.all(targets.map((target) => sendSample(sender, destination, target, body))),
       };
     },
   );
 };
+
+function chosenTargets(destination: Destination, webhook: number | undefined): readonly Target[] {
+  const targets = targetsOf(destination);
+  if (webhook === undefined) return targets;
+  const target = targets[webhook];
+  if (target) return [target];
+  throw invalidField('webhook', `is not the index of one of the ${targets.length} URLs, from 0`);
+}
 
 async function sendSample(sender: Sender, destination: Destination, target: Target, body: Buffer) {
   const startedAt = Date.now();
@@ -107,8 +106,8 @@ async function sendSample(sender: Sender, destination: Destination, target: Targ
   const headers = requestHeaders(destination, target, body, stamp);
   const response: { status?: number; headers?: Record<string, string> } = {};
   const chunks: Buffer[] = [];
-  const over = Promise.withResolvers<undefined>();
-  const answer = await sender.send({
+  const ended = Promise.withResolvers<undefined>();
+  const result = await sender.send({
     ...{ destinationId: destination.id, origin: target.origin, path: target.path, tls: target.tls },
     ...{ headers, body },
     watch: {
@@ -120,13 +119,13 @@ async function sendSample(sender: Sender, destination: Destination, target: Targ
       },
       onData: (chunk) => chunks.push(chunk),
       onEnd: () => {
-        over.resolve(undefined);
+        ended.resolve(undefined);
       },
     },
   });
   const latencyMs = Date.now() - startedAt;
-  await over.promise;
-  const shown = Buffer.concat(chunks).subarray(0, shownBodyBytes).toString();
+  await ended.promise;
+  const responseBody = Buffer.concat(chunks).subarray(0, shownBodyBytes).toString();
   const secret = secretHeaderNames(destination, target);
   return {
     request: {
@@ -138,11 +137,11 @@ async function sendSample(sender: Sender, destination: Destination, target: Targ
     },
     response: {
       ...response,
-      ...(response.status !== undefined && { body: shown }),
+      ...(response.status !== undefined && { body: responseBody }),
       latencyMs,
-      ...(answer.kind !== 'success' && {
-        reason: answer.reason,
-        ...(answer.detail !== undefined && { detail: answer.detail }),
+      ...(result.kind !== 'success' && {
+        reason: result.reason,
+        ...(result.detail !== undefined && { detail: result.detail }),
       }),
     },
   };
@@ -153,6 +152,7 @@ function secretHeaderNames(destination: Destination, target: Target): ReadonlySe
   return new Set(webhook?.secretHeaders?.map((name) => name.toLowerCase()));
 }
 
+/** @param headers names and values in turn */
 function pairs(headers: readonly string[]): [name: string, value: string][] {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as [string, string]] : [],

@@ -1,8 +1,10 @@
-/** Deletion requests: make one, and look how far it is. */
+/** The routes of deletion requests: create, list, read. */
 import { TailraceError } from '@tailrace/errors';
 import { maxIdLength } from '@tailrace/events';
 import Type from 'typebox';
 import { progressOf, totalOf, type DeletionRequest } from './index.ts';
+import { audit } from '../http/audit.ts';
+import { invalidField } from '../http/errors.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 
@@ -20,13 +22,13 @@ const wantedSchema = Type.Object(
     requestId: Type.Optional(requestId),
     userIds: Type.Array(
       Type.String({ minLength: 1, maxLength: maxIdLength, description: 'a text of 1 to 1,024 characters' }),
-      { minItems: 1, maxItems: maxUsers, description: 'a list of 1 to 1,000 ids of users' },
+      { minItems: 1, maxItems: maxUsers, description: 'a list of 1 to 1,000 user ids' },
     ),
     sources: Type.Optional(
       Type.Array(Type.String({ description: 'the id of a source' }), {
         minItems: 1,
         maxItems: 1_000,
-        description: 'a list of ids of sources; left out, all are meant',
+        description: 'a list of 1 to 1,000 source ids; by default all sources',
       }),
     ),
   },
@@ -36,19 +38,19 @@ const wantedSchema = Type.Object(
 const sentSchema = {
   sourceId: Type.String(),
   destinations: Type.Array(Type.String(), {
-    description: 'its enabled destinations when the request was made',
+    description: 'the destinations that were enabled when the request was created',
   }),
-  sent: count('users of whom the source has been told, by a call of type delete'),
+  sent: count('users for whom a delete event was written to this source'),
 };
 const requestFields = {
   id: Type.String(),
   state: Type.Enum(['sending', 'sent']),
   createdAt: Type.String({ format: 'date-time' }),
   updatedAt: Type.String({ format: 'date-time' }),
-  users: count('how many users, each counted once'),
+  users: count('distinct users in the request'),
   unaffected: Type.Array(
     Type.Object({ sourceId: Type.String(), reason: Type.Enum(['disabled', 'no-destination']) }),
-    { description: 'sources that were asked for and are told nothing' },
+    { description: 'requested sources that get no delete events' },
   ),
 };
 const requestSchema = Type.Object({
@@ -56,16 +58,16 @@ const requestSchema = Type.Object({
   sources: Type.Array(
     Type.Object({
       ...sentSchema,
-      delivered: count('deliveries that arrived'),
+      delivered: count('deliveries that succeeded'),
       dead: count('deliveries that are dead letters'),
-      waiting: count('deliveries neither delivered nor dead, as far as is known'),
+      waiting: count('deliveries that are pending, or not known to the history'),
     }),
   ),
 });
 const tags = ['Deletion requests'];
 
 export const deletionRoutes: Routes = (app, deps) => {
-  const { deletions, history, audit } = deps;
+  const { deletions, history } = deps;
 
   const show = (request: DeletionRequest) => ({
     ...fieldsOf(request),
@@ -79,10 +81,10 @@ export const deletionRoutes: Routes = (app, deps) => {
       config: { errors: ['conflict'] },
       schema: {
         operationId: 'createDeletion',
-        summary: 'Have users forgotten',
+        summary: 'Create a deletion request',
         description:
-          'Each enabled destination of each affected source gets a webhook of type delete for each user. The same request under ' +
-          'the same requestId is made once, and answered with 200 from then on.',
+          'Each enabled destination of each affected source receives a webhook of type delete for each user. A request with ' +
+          'the same requestId and content is executed once; repetitions are answered with 200.',
         tags,
         body: wantedSchema,
         response: { 200: requestSchema, 202: requestSchema },
@@ -92,12 +94,9 @@ export const deletionRoutes: Routes = (app, deps) => {
       const { requestId: id, userIds, sources } = request.body;
       const malformed = userIds.findIndex((userId) => !userId.isWellFormed());
       if (malformed >= 0) {
-        const problem = { field: `userIds[${malformed}]`, rule: 'has half a surrogate pair' };
-        throw new TailraceError('invalid-request', `${problem.field} ${problem.rule}.`, {
-          problems: [problem],
-        });
+        throw invalidField(`userIds[${malformed}]`, 'has half a surrogate pair');
       }
-      audit(request, { action: 'deletion.create', target: `deletion/${id ?? 'new'}` });
+      audit(request, 'deletion.create', `deletion/${id ?? 'new'}`);
       const created = await deletions.create({ id, userIds, sources });
       void reply.header('location', `/v1/deletions/${created.request.id}`);
       return reply.status(created.isNew ? 202 : 200).send(show(created.request));
@@ -108,8 +107,8 @@ export const deletionRoutes: Routes = (app, deps) => {
     {
       schema: {
         operationId: 'listDeletions',
-        summary: 'Deletion requests, the newest first',
-        description: 'What became of the deliveries is told of one request at a time.',
+        summary: 'List deletion requests, newest first',
+        description: 'Without delivery outcomes; get a single request for those.',
         tags,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
         response: {
@@ -120,7 +119,7 @@ export const deletionRoutes: Routes = (app, deps) => {
     ({ query }) => {
       const { limit = 50, cursor } = query;
       const all = deletions.list();
-      const after = cursor === undefined ? undefined : decodeCursor(cursor, isPlace);
+      const after = cursor === undefined ? undefined : decodeCursor(cursor, isPosition);
       const rest =
         after === undefined ? all : all.filter(({ createdAt, id }) => isAfter([createdAt, id], after));
       const page = rest.slice(0, limit);
@@ -142,7 +141,7 @@ export const deletionRoutes: Routes = (app, deps) => {
     {
       schema: {
         operationId: 'getDeletion',
-        summary: 'One deletion request, and what became of it',
+        summary: 'Get a deletion request with its delivery outcomes',
         tags,
         params: Type.Object({ id: Type.String() }),
         response: { 200: requestSchema },
@@ -164,13 +163,13 @@ function fieldsOf(request: DeletionRequest) {
   return { id, state, createdAt, updatedAt, users, unaffected };
 }
 
-type Place = readonly [createdAt: string, id: string];
+type Position = readonly [createdAt: string, id: string];
 
-function isPlace(value: unknown): value is Place {
+function isPosition(value: unknown): value is Position {
   return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
 }
 
-/** In a list with the newest first, and ids in order where times are the same. */
-function isAfter([createdAt, id]: Place, [lastCreatedAt, lastId]: Place): boolean {
+/** The order of the list: newest first, then by id. */
+function isAfter([createdAt, id]: Position, [lastCreatedAt, lastId]: Position): boolean {
   return createdAt === lastCreatedAt ? id > lastId : createdAt < lastCreatedAt;
 }

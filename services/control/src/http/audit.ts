@@ -1,34 +1,33 @@
 /**
- * The audit log: one line for each request that would change something, refused ones too, with who asked, what for,
- * and how it ended. A route says what is changed; the line is written once the answer is on its way.
+ * The audit log: one line for each request that can change something, refused requests included. A handler names the
+ * action and its target; the line is written when the answer has been sent.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '@tailrace/service';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export interface AuditEntry {
-  /** What is done, as `source.update`. */
+  /** For example `source.update`. */
   readonly action: string;
-  /** What it is done to, as `source/web`. */
+  /** For example `source/web`. */
   readonly target: string;
 }
-
-export type Audit = (request: FastifyRequest, entry: AuditEntry) => void;
 
 declare module 'fastify' {
   interface FastifyRequest {
     audited: AuditEntry | undefined;
     /** The code of the error that was answered. */
-    failedWith: string | undefined;
+    errorCode: string | undefined;
   }
 }
 
-export const audit: Audit = (request, entry) => {
-  request.audited = entry;
-};
+/** Sets what the request's line in the audit log says. */
+export function audit(request: FastifyRequest, action: string, target: string): void {
+  request.audited = { action, target };
+}
 
 export function writeAudit(log: Log, request: FastifyRequest, reply: FastifyReply): void {
   if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') return;
-  const { role, tokenFingerprint, audited, failedWith } = request;
+  const { role, tokenFingerprint, audited, errorCode } = request;
   const { action, target } = audited ?? {
     action: `${request.method} ${request.routeOptions.url ?? 'unknown path'}`,
     target: undefined,
@@ -41,7 +40,7 @@ export function writeAudit(log: Log, request: FastifyRequest, reply: FastifyRepl
       tokenFingerprint,
       outcome: reply.statusCode < 400 ? 'done' : 'refused',
       status: reply.statusCode,
-      code: failedWith,
+      code: errorCode,
     },
     'audit',
   );

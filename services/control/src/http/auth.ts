@@ -1,20 +1,20 @@
-/** Who asks: bearer tokens (RFC 6750), compared in a time that does not depend on how much of one is right. */
+/** Authentication with bearer tokens (RFC 6750), compared in constant time. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyRequest } from 'fastify';
 
-/** `admin` may do everything; `read` may only look, and sees bodies with their values masked. */
+/** `admin` may call every route; `read` may call GET and HEAD, and sees masked values in bodies. */
 export type Role = 'admin' | 'read';
 
 declare module 'fastify' {
   interface FastifyRequest {
     role: Role | undefined;
-    /** The first digits of the token's SHA-256, which tell tokens apart in the log. */
+    /** The first 8 hex digits of the token's SHA-256, which identify the token in the log. */
     tokenFingerprint: string | undefined;
   }
 }
 
-export interface Access {
+export interface Tokens {
   readonly admin: readonly string[];
   readonly read: readonly string[];
 }
@@ -27,11 +27,11 @@ interface KnownToken {
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /**
- * A check that sets who asks.
+ * Returns a check that sets the role and the token's fingerprint of a request.
  *
- * @throws TailraceError `unauthorized`; `forbidden` where a token for reading would change something
+ * @throws TailraceError (the check) `unauthorized`; `forbidden` where a `read` token is used to change something
  */
-export function createAuthentication({ admin, read }: Access): (request: FastifyRequest) => void {
+export function createAuthentication({ admin, read }: Tokens): (request: FastifyRequest) => void {
   const known: KnownToken[] = [
     ...admin.map((token) => ({ role: 'admin' as const, digest: digestOf(token) })),
     ...read.map((token) => ({ role: 'read' as const, digest: digestOf(token) })),
@@ -40,15 +40,12 @@ export function createAuthentication({ admin, read }: Access): (request: Fastify
     const [, token] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
     if (token === undefined) throw new TailraceError('unauthorized');
     const digest = digestOf(token);
-    // Digests are of one length, and all of them are compared: neither tells anything about a token.
+    // All digests have the same length and all are compared, so the time taken reveals nothing about a token.
     const [found] = known.filter((one) => timingSafeEqual(one.digest, digest));
     if (!found) throw new TailraceError('unauthorized');
     request.role = found.role;
     request.tokenFingerprint = digest.toString('hex').slice(0, 8);
-    if (found.role === 'read' && !isReading(request.method)) throw new TailraceError('forbidden');
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (found.role === 'read' && !isRead) throw new TailraceError('forbidden');
   };
-}
-
-function isReading(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
 }

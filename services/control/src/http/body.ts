@@ -1,10 +1,10 @@
-/** Bodies, which lie in the topics and nowhere else. */
+/** Reads the body of a delivery, which only the topics store, and shows it as far as the role allows. */
 import { parseJson } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { Role } from './auth.ts';
 import { maskValues } from './mask.ts';
 
-/** The record at this place; undefined where it has expired. */
+/** The record at an offset; undefined once it has expired. */
 export async function recordAt(
   kafka: Pick<Kafka, 'scan'>,
   { topic, partition, offset }: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset'>,
@@ -19,21 +19,21 @@ export async function recordAt(
 }
 
 export interface ShownBody {
-  /** Whether its values are hidden from whoever asked. */
+  /** Whether the values are masked for this caller. */
   readonly masked: boolean;
   readonly body: unknown;
-  /** Byte for byte as it is signed and sent; only where nothing is hidden. */
+  /** The exact bytes that are signed and sent; only in an unmasked body. */
   readonly text?: string;
 }
 
-/** The body as far as `role` may see it. */
+/** The body, masked unless the role is `admin`. */
 export function showBody(value: Buffer | null, role: Role | undefined): ShownBody {
   const text = value?.toString() ?? '';
   const body = parse(text);
   return role === 'admin' ? { masked: false, body, text } : { masked: true, body: maskValues(body) };
 }
 
-/** What somebody else wrote to a topic need not be JSON, and is then a text. */
+/** A record by another producer need not be JSON; it is shown as text. */
 function parse(text: string): unknown {
   try {
     return parseJson(text);

@@ -1,8 +1,11 @@
-/** Every failure of a request as an error of the one table, so that every answer can be looked up there. */
+/** Errors of the API: every failure of a request becomes an error of the one table in packages/errors. */
+import type { Socket } from 'node:net';
 import { isTailraceError, TailraceError, type ErrorCode, type FieldProblem } from '@tailrace/errors';
+import { clientError, closingResponse, hasRetryAfter } from '@tailrace/service';
 import type { ErrorObject } from 'ajv';
+import type { FastifyReply } from 'fastify';
 
-/** The framework's own codes; what is not among them and came from nobody else is a defect. */
+/** The codes of fastify and Node.js. An error with any other code is a defect. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_BAD_URL: 'malformed-request',
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
@@ -10,21 +13,52 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed-request',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed-json',
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed-json',
-  // Said of the method QUERY alone, which no path has.
+  // Only for the method QUERY, which no route has.
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'method-not-allowed',
-  // The request ended before its body did.
+  // The connection ended before the body did.
   ECONNRESET: 'malformed-request',
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 };
+const defaultRetryAfterS = 5;
 
-export function failureOf(error: unknown): TailraceError {
+export function toTailraceError(error: unknown): TailraceError {
   if (isTailraceError(error)) return error;
   const { code } = error as { readonly code?: unknown };
   const known = typeof code === 'string' ? codes[code] : undefined;
   return new TailraceError(known ?? 'internal-error', undefined, { cause: error as Error });
 }
 
-/** What a schema says of `part` (`body`, `querystring`, `params`), as problems of its fields. */
+/** Sends the error, and returns its code for the audit log. */
+export function sendError(error: TailraceError, reply: FastifyReply): string {
+  const { code, status, message, problems, retryAfterS = defaultRetryAfterS } = error;
+  if (hasRetryAfter(status)) reply.header('retry-after', String(retryAfterS));
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  void reply.status(status).send({ code, message, ...(problems && { problems }) });
+  return code;
+}
+
+/** Answers bytes that are not an HTTP request, or a request that did not arrive in time, and closes the connection. */
+export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { code, status, message } = clientError(error);
+  const body = JSON.stringify({ code, message });
+  const headers = ['content-type', 'application/json; charset=utf-8'];
+  headers.push('content-length', String(Buffer.byteLength(body)));
+  socket.end(closingResponse(status, headers, body));
+}
+
+/** @param rule the end of a sentence that begins with the field */
+export function invalidField(field: string, rule: string): TailraceError {
+  return new TailraceError('invalid-request', `${field} ${rule}.`, { problems: [{ field, rule }] });
+}
+
+/**
+ * What a schema found wrong in `part` (`body`, `querystring` or `params`) of a request. A field's `description` in its
+ * schema completes the sentence "<field> is not …".
+ */
 export function invalidRequest(errors: readonly ErrorObject[], part: string): TailraceError {
   const problems = errors.map((error) => problemOf(error, part));
   const sentences = problems.map(({ field, rule }) => `${field} ${rule}.`);
@@ -42,8 +76,11 @@ function problemOf(error: ErrorObject, part: string): FieldProblem {
   const extra = additionalProperty ?? missingProperty;
   const steps = extra === undefined ? names : [...names, extra];
   const field = steps.length === 0 ? `the ${part === 'querystring' ? 'query' : part}` : steps.join('.');
-  if (additionalProperty !== undefined) return { field, rule: 'is not known here' };
+  if (additionalProperty !== undefined) return { field, rule: 'is unknown' };
   if (missingProperty !== undefined) return { field, rule: 'is missing' };
   const { description } = error.parentSchema as { readonly description?: string };
-  return { field, rule: description === undefined ? (error.message ?? 'is wrong') : `is not ${description}` };
+  return {
+    field,
+    rule: description === undefined ? (error.message ?? 'is invalid') : `is not ${description}`,
+  };
 }

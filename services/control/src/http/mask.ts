@@ -1,11 +1,11 @@
-/** A body for those who may see its form and not what it says. */
+/** Masks the values of a body for callers with the role `read`. */
 import { isRawNumber } from '@tailrace/events';
 
 const masked = '***';
-/** They say nothing about a user. */
+/** Fields without personal data. */
 const shown = new Set(['type', 'version']);
 
-/** Every value as `***`, whatever it was, so that none is taken for a real one; keys, nesting and null stay. */
+/** Replaces every value with `***`, of any type. Keys, nesting and null stay. */
 export function maskValues(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || isRawNumber(body)) {
     return mask(body);

@@ -1,22 +1,25 @@
-/** Points in time as parameters and options give them: ISO 8601, or how long ago. */
-import { TailraceError } from '@tailrace/errors';
+/** The parameters `since` and `until`: ISO 8601, or a duration before now. */
 import { parseMoment } from '@tailrace/topics';
 import Type from 'typebox';
+import { invalidField } from './errors.ts';
 
-const moment = (what: string) =>
+const moment = (period: string) =>
   Type.Optional(
-    Type.String({ description: `${what}: ISO 8601 (2026-05-01T08:30Z), or how long ago (15m, 2h, 7d)` }),
+    Type.String({
+      description: `${period}: ISO 8601 (2026-05-01T08:30Z), or a duration before now (15m, 2h, 7d)`,
+    }),
   );
 
-/** To be spread into a route's query. */
+/** To be spread into the query of a route. */
 export const periodParameters = {
-  since: moment('only what is of this time or later'),
-  until: moment('only what is from before this time'),
+  since: moment('the beginning of the period'),
+  until: moment('the end of the period, exclusive'),
 };
 
 export interface Period {
   /** Milliseconds since the epoch. */
   readonly since: number | undefined;
+  /** Milliseconds since the epoch, exclusive. */
   readonly until: number | undefined;
 }
 
@@ -32,6 +35,5 @@ function timeOf(field: string, text: string | undefined, now: number): number | 
   if (text === undefined) return undefined;
   const time = parseMoment(text, now);
   if (time !== undefined) return time;
-  const problem = { field, rule: 'is neither a time in ISO 8601 nor how long ago, such as 2h' };
-  throw new TailraceError('invalid-request', `${problem.field} ${problem.rule}.`, { problems: [problem] });
+  throw invalidField(field, 'is neither a time in ISO 8601 nor a duration such as 2h');
 }

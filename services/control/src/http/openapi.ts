@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from what is in force: the routes, their schemas, and the table of errors. A route
- * names the codes it may answer with in its `config`, and what every route may answer is added here.
+ * The OpenAPI 3.1 document, generated from the routes, their schemas and the table of errors. A route names its own error
+ * codes in its `config`; the codes that every route shares are added here.
  */
 import { errorTable, type ErrorCode } from '@tailrace/errors';
 import { errorResponses } from '@tailrace/service';
@@ -9,39 +9,44 @@ import Type, { type Static, type TSchema } from 'typebox';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What may go wrong here, beside what may go wrong with every request. */
+    /** The error codes of this route, in addition to those of all routes. */
     errors?: readonly ErrorCode[];
   }
 }
 
 export const errorSchema = Type.Object(
   {
-    code: Type.Enum(Object.keys(errorTable) as [ErrorCode], { description: 'see the table of errors' }),
+    code: Type.Enum(Object.keys(errorTable) as [ErrorCode], { description: 'a code of the error reference' }),
     message: Type.String({ description: 'what is wrong, and how to fix it' }),
     problems: Type.Optional(
       Type.Array(
         Type.Object({
-          field: Type.String({ description: 'the field, such as settings.webhooks[0].url' }),
-          rule: Type.String({ description: 'the rule that it breaks' }),
+          field: Type.String({ description: 'the field, for example settings.webhooks[0].url' }),
+          rule: Type.String({ description: 'the rule that the field breaks' }),
         }),
-        { description: 'each field that is wrong' },
+        { description: 'every invalid field' },
       ),
     ),
   },
   { $id: 'Error' },
 );
 
-const ofAll = [
+const errorsOfAll = [
   ...['malformed-request', 'invalid-request', 'unauthorized', 'not-found'],
   ...['internal-error', 'kafka-unavailable', 'topic-missing', 'shutting-down'],
 ] as const satisfies ErrorCode[];
-const ofWrites = ['forbidden', 'malformed-json', 'body-too-large', 'unsupported-media-type'] as const;
+const errorsOfWrites = ['forbidden', 'malformed-json', 'body-too-large', 'unsupported-media-type'] as const;
+const retryAfter = { type: 'integer', description: 'seconds to wait before the request is sent again' };
 
-/** Documents the errors of a route of the API, one answer for each status, which is what OpenAPI can tell apart. */
+/** Adds the error answers of a route to its schema: one for each status, since OpenAPI distinguishes only statuses. */
 export function describeErrors(route: RouteOptions): void {
   const { method, config, schema = {} } = route;
   const isRead = method === 'GET' || method === 'HEAD';
-  const codes = new Set<ErrorCode>([...ofAll, ...(isRead ? [] : ofWrites), ...(config?.errors ?? [])]);
+  const codes = new Set<ErrorCode>([
+    ...errorsOfAll,
+    ...(isRead ? [] : errorsOfWrites),
+    ...(config?.errors ?? []),
+  ]);
   const documented = schema.response as Record<string, unknown> | undefined;
   route.schema = {
     ...schema,
@@ -49,26 +54,20 @@ export function describeErrors(route: RouteOptions): void {
   };
 }
 
-const retryAfter = { type: 'integer', description: 'seconds after which to send it again' };
+/** Marks a schema that is only shown in the document. The handler validates the body, with better messages. */
+export const checkedByHandler = 'x-checked-by-handler';
 
-/**
- * `schema` as the document shows it, of what a handler checks by itself, with rules and messages that a schema does not
- * have.
- */
-export function asIs<Shown extends TSchema>(schema: Shown, description: string) {
+export function documentOnly<Shown extends TSchema>(schema: Shown, description: string) {
   return Type.Unsafe<Static<Shown> | undefined>({ ...schema, description, [checkedByHandler]: true });
 }
 
-/** Marks schemas that are there to be read. */
-export const checkedByHandler = 'x-checked-by-handler';
-
 export const ifMatch = Type.Object({
   'if-match': Type.Optional(
-    Type.String({ description: 'the ETag that it must still have; without one, it may be any' }),
+    Type.String({ description: 'the ETag that the entry must have; without it, any version is changed' }),
   ),
 });
 
-export const etagHeader = { ETag: { type: 'string', description: 'its version, for If-Match' } };
+export const etagHeader = { ETag: { type: 'string', description: 'the version of the entry, for If-Match' } };
 
 export const document = {
   openapi: '3.1.0',
@@ -76,8 +75,8 @@ export const document = {
     title: 'Tailrace control',
     version: '1',
     description:
-      'What goes where, what happened to it, and what becomes of it. Every answer is JSON; errors have a `code` and a ' +
-      '`message`, lists a `next` where there is more.',
+      'Manage sources and destinations, look up events and deliveries, replay dead letters. Answers are JSON. An error has ' +
+      'a `code` and a `message`; a list has `next` if there are more items.',
   },
   servers: [{ url: '/' }],
   components: {
@@ -85,7 +84,7 @@ export const document = {
       token: {
         type: 'http' as const,
         scheme: 'bearer',
-        description: 'TAILRACE_API_TOKEN, or a read-only token',
+        description: 'a token of TAILRACE_API_TOKEN, or of TAILRACE_API_READ_TOKEN for GET and HEAD',
       },
     },
   },

@@ -1,35 +1,35 @@
-/** Lists in pages: `limit` and `cursor` in, `items` and `next` out. */
-import { TailraceError } from '@tailrace/errors';
+/** Paged lists: `limit` and `cursor` in the query, `items` and `next` in the answer. */
 import Type, { type TSchema } from 'typebox';
+import { invalidField } from './errors.ts';
 
-/** The parameters of every list, to be spread into a route's query. */
+/** To be spread into the query of a list. */
 export const pageParameters = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'a whole number from 1 to 200' }),
   ),
-  cursor: Type.Optional(Type.String({ minLength: 1, description: '`next` of the page before; opaque' })),
+  cursor: Type.Optional(Type.String({ minLength: 1, description: '`next` of the previous page; opaque' })),
 };
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Gives the page after this one; absent on the last. */
+  /** The cursor of the next page; absent on the last page. */
   readonly next?: string;
 }
 
 export function pageOf<Item extends TSchema>(item: Item) {
   return Type.Object({
     items: Type.Array(item),
-    next: Type.Optional(Type.String({ description: 'the cursor of the next page; absent on the last' })),
+    next: Type.Optional(Type.String({ description: 'the cursor of the next page; absent on the last page' })),
   });
 }
 
-/** `position`, which is anything that JSON holds, as an opaque text. */
+/** @param position where the page ended, as JSON */
 export function encodeCursor(position: unknown): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
 /**
- * What {@link encodeCursor} was given, where `isPosition` says that it can be that.
+ * The position that {@link encodeCursor} encoded.
  *
  * @throws TailraceError `invalid-request`
  */
@@ -44,11 +44,10 @@ export function decodeCursor<Position>(
     value = undefined;
   }
   if (isPosition(value)) return value;
-  const problem = { field: 'cursor', rule: 'is not one that this list has given out' };
-  throw new TailraceError('invalid-request', `${problem.field} ${problem.rule}.`, { problems: [problem] });
+  throw invalidField('cursor', 'is not a cursor of this list');
 }
 
-/** A page of what is in memory, in the order of its keys. */
+/** A page of a list in memory, whose items are sorted by `keyOf`. */
 export function pageInOrder<Item>(
   items: readonly Item[],
   { limit = 50, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },

@@ -1,9 +1,9 @@
-/** Which methods a path has: the router itself only says that there is nothing for path and method together. */
+/** The methods of each path, for 405 answers: fastify only reports that no route matches path and method together. */
 import type { RouteOptions } from 'fastify';
 
 export interface Paths {
   add(route: Pick<RouteOptions, 'url' | 'method'>): void;
-  /** The methods of a URL's path, empty where there is no such path. */
+  /** The methods of a URL's path; empty for an unknown path. */
   methodsOf(url: string): readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What a file of routes exports, and what its handlers work with. `main.ts` opens the dependencies. */
+/** The type of a file of routes, and the dependencies of its handlers, which `main.ts` opens. */
 import type { ConfigEditor } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log, Metrics } from '@tailrace/service';
@@ -12,12 +12,11 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import type { Audit } from './audit.ts';
 import type { Audiences } from '../audiences/index.ts';
-import type { ControlSettings } from '../settings.ts';
 import type { Deletions } from '../deletions/index.ts';
 import type { History } from '../history/index.ts';
 import type { Recalls } from '../replays/recalls.ts';
+import type { ControlSettings } from '../settings.ts';
 
 export interface ControlDeps {
   readonly settings: ControlSettings;
@@ -25,24 +24,18 @@ export interface ControlDeps {
   readonly metrics: Metrics;
   readonly kafka: Kafka;
   readonly names: TopicNames;
-  /** Sources and destinations, live, and the way to change them. */
+  /** Sources and destinations, live, and the only way to change them. */
   readonly config: ConfigEditor;
-  /** What happened to events, as far as this instance has read it. */
   readonly history: History;
   readonly audiences: Audiences;
   readonly deletions: Deletions;
   readonly recalls: Recalls;
-  /** Aborted when the process is told to stop: ends what streams, and what works in the background. */
+  /** Aborted when the process shuts down: ends streams and background work. */
   readonly signal: AbortSignal;
-  /** Names what a request changes, for the audit log. */
-  readonly audit: Audit;
 }
 
-/** The types of a request follow from the schemas of its route. */
-export interface SchemaTypes extends FastifyTypeProvider {
-  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
-  serializer: unknown;
-}
+/** Adds the routes of one area. Paths are below `/v1`. */
+export type Routes = (app: Api, deps: ControlDeps) => void;
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -52,5 +45,8 @@ export type Api = FastifyInstance<
   SchemaTypes
 >;
 
-/** Adds the routes of one area; paths are below `/v1`. */
-export type Routes = (app: Api, deps: ControlDeps) => void;
+/** Derives the types of a request from the schemas of its route. */
+export interface SchemaTypes extends FastifyTypeProvider {
+  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+  serializer: unknown;
+}

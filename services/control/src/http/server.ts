@@ -1,36 +1,45 @@
-/** The HTTP side of the control plane: who may ask, what is understood, and how every answer looks. */
+/** The HTTP server of the API: authentication, parsing, errors, the OpenAPI document, and the routes of all areas. */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { TailraceError } from '@tailrace/errors';
-import { buckets, clientError, closeServer, closingResponse, hasRetryAfter } from '@tailrace/service';
-import { Ajv } from 'ajv';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
-import type { TSchema } from 'typebox';
-import { attemptRoutes } from '../history/attempt-routes.ts';
+import { closeServer } from '@tailrace/service';
+import fastify, { type FastifyInstance } from 'fastify';
 import { audienceRoutes } from '../audiences/routes.ts';
+import { blockedEventRoutes } from '../configuration/blocked-event-routes.ts';
 import { catalogRoutes } from '../configuration/catalog-routes.ts';
-import { deadLetterRoutes } from '../replays/dead-letter-routes.ts';
-import { deletionRoutes } from '../deletions/routes.ts';
-import { deliveryRoutes } from '../history/delivery-routes.ts';
+import { connectionRoutes } from '../configuration/connection-routes.ts';
 import { destinationRoutes } from '../configuration/destination-routes.ts';
+import { secretRoutes } from '../configuration/secret-routes.ts';
+import { sourceRoutes } from '../configuration/source-routes.ts';
+import { testEventRoutes } from '../configuration/test-event-routes.ts';
+import { writeKeyRoutes } from '../configuration/write-key-routes.ts';
+import { deletionRoutes } from '../deletions/routes.ts';
+import { attemptRoutes } from '../history/attempt-routes.ts';
+import { deliveryRoutes } from '../history/delivery-routes.ts';
 import { eventRoutes } from '../history/event-routes.ts';
+import { statisticsRoutes } from '../history/statistics-routes.ts';
+import { usageRoutes } from '../history/usage-routes.ts';
+import { createRequestMetrics } from '../metrics.ts';
+import { deadLetterRoutes } from '../replays/dead-letter-routes.ts';
 import { recallRoutes } from '../replays/recall-routes.ts';
 import { replayRoutes } from '../replays/replay-routes.ts';
-import { sourceRoutes } from '../configuration/source-routes.ts';
-import { statisticsRoutes } from '../history/statistics-routes.ts';
-import { testEventRoutes } from '../configuration/test-event-routes.ts';
-import { usageRoutes } from '../history/usage-routes.ts';
 import { writeAudit } from './audit.ts';
 import { createAuthentication } from './auth.ts';
-import { failureOf, invalidRequest } from './errors.ts';
-import { checkedByHandler, describeErrors, document, errorSchema } from './openapi.ts';
+import { sendClientError, sendError, toTailraceError } from './errors.ts';
+import { describeErrors, document, errorSchema } from './openapi.ts';
+import { parseJsonBodies, validateRequests } from './parsing.ts';
 import { createPaths } from './paths.ts';
 import type { ControlDeps, Routes, SchemaTypes } from './routes.ts';
 
+/** In the order of the OpenAPI document. */
 const areas: readonly Routes[] = [
   catalogRoutes,
   sourceRoutes,
+  writeKeyRoutes,
+  blockedEventRoutes,
   destinationRoutes,
+  connectionRoutes,
+  secretRoutes,
   recallRoutes,
   testEventRoutes,
   usageRoutes,
@@ -45,103 +54,45 @@ const areas: readonly Routes[] = [
 ];
 
 const maxBodyBytes = 1024 * 1024;
-/** As long as a request line may be: names of events and users are in paths. */
+/** The length of a request line: names of events and users are part of paths. */
 const maxParameterLength = 16 * 1024;
-/** A connection on which nothing moves, in either direction. */
+/** Closes a connection without traffic in either direction. */
 const idleConnectionMs = 120_000;
-const retryAfterS = 5;
-/** For what has been asked to be answered; less than the grace of the process. */
+/** For requests in flight; shorter than the grace period of the process. */
 const closeTimeoutMs = 10_000;
 
-/** Ready, and not listening yet. */
+/** Resolves with a server that is ready and does not listen yet. */
 export async function createServer(deps: ControlDeps): Promise<FastifyInstance> {
-  const { log, metrics } = deps;
   const app = fastify({
     bodyLimit: maxBodyBytes,
     connectionTimeout: idleConnectionMs,
     routerOptions: { maxParamLength: maxParameterLength },
     forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => {
-      request.failedWith = answerError(error, reply);
+      request.errorCode = sendError(toTailraceError(error), reply);
     },
-    clientErrorHandler: (error, socket) => {
-      if (!socket.writable) {
-        socket.destroy();
-        return;
-      }
-      const { code, status, message } = clientError(error);
-      const body = JSON.stringify({ code, message });
-      const headers = ['content-type', 'application/json; charset=utf-8'];
-      headers.push('content-length', String(Buffer.byteLength(body)));
-      socket.end(closingResponse(status, headers, body));
-    },
+    clientErrorHandler: sendClientError,
   });
   app.decorateRequest('role', undefined);
   app.decorateRequest('tokenFingerprint', undefined);
   app.decorateRequest('audited', undefined);
-  app.decorateRequest('failedWith', undefined);
+  app.decorateRequest('errorCode', undefined);
 
-  // Not in one: with buckets for each status of each route and method they would be thousands.
-  const requests = metrics.counter('tailrace_control_requests_total', 'Requests that were answered.', [
-    ...(['route', 'method', 'status'] as const),
-  ]);
-  const durations = metrics.histogram(
-    'tailrace_control_request_duration_seconds',
-    'From the request to its answer, Kafka included where it is asked.',
-    { buckets: buckets.requestSeconds, labels: ['route'] },
-  );
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none';
-    const { statusCode, elapsedTime } = reply;
-    // Where there is no route, the method may be any that the client likes.
-    const method = route === 'none' ? 'any' : request.method;
-    requests.inc({ route, method, status: `${Math.trunc(statusCode / 100)}xx` });
-    durations.observe({ route }, elapsedTime / 1_000);
-    if (route.startsWith('/v1/')) writeAudit(log, request, reply);
-    done();
-  });
-
-  readBodies(app);
-  checkRequests(app);
-  // Answers are what the routes say; to write them by their schemas would leave out what a schema forgot.
+  parseJsonBodies(app);
+  validateRequests(app);
+  // Answers are serialized as they are: serializing by schema would drop fields that a schema lacks.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
-
-  app.setErrorHandler((error, request, reply) => {
-    const failure = failureOf(error);
-    if (failure.code === 'internal-error') {
-      log.error({ err: error, route: request.routeOptions.url, method: request.method }, 'a request failed');
-    }
-    request.failedWith = answerError(failure, reply);
-  });
-
-  await app.register(swagger, {
-    openapi: document,
-    refResolver: {
-      buildLocalReference: ({ $id }, _base, _fragment, index) =>
-        typeof $id === 'string' ? $id : `schema-${index}`,
-    },
-  });
-  app.addSchema(errorSchema);
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { deepLinking: true } });
-
-  const paths = createPaths();
-  app.addHook('onRoute', (route) => {
-    paths.add(route);
-    if (route.url.startsWith('/v1/')) describeErrors(route);
-  });
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = paths.methodsOf(request.url);
-    if (allowed.length === 0) throw new TailraceError('not-found');
-    reply.header('allow', allowed.join(', '));
-    throw new TailraceError('method-not-allowed', `${request.method} is not for this path.`);
-  });
+  reportResponses(app, deps);
+  answerErrors(app, deps);
+  await serveReference(app);
+  answerUnknownRoutes(app);
 
   app.get(
     '/openapi.json',
     {
       schema: {
         operationId: 'openapi',
-        summary: 'This document',
+        summary: 'Get this document',
         tags: ['About'],
         security: [],
         response: { 200: { type: 'object', description: 'OpenAPI 3.1', additionalProperties: true } },
@@ -166,52 +117,61 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
   return app;
 }
 
-/** Resolves the code that is answered. */
-function answerError(error: unknown, reply: FastifyReply): string {
-  const { code, status, message, problems, retryAfterS: after } = failureOf(error);
-  if (hasRetryAfter(status)) reply.header('retry-after', String(after ?? retryAfterS));
-  if (status === 401) reply.header('www-authenticate', 'Bearer');
-  void reply.status(status).send({ code, message, ...(problems && { problems }) });
-  return code;
+/** Counts each response, and writes its line to the audit log. */
+function reportResponses(app: FastifyInstance, { log, metrics }: Pick<ControlDeps, 'log' | 'metrics'>): void {
+  const { requests, durations } = createRequestMetrics(metrics);
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    const { statusCode, elapsedTime } = reply;
+    // For an unknown path the client chooses the method, which would make an unbounded label.
+    const method = route === 'none' ? 'any' : request.method;
+    requests.inc({ route, method, status: `${Math.trunc(statusCode / 100)}xx` });
+    durations.observe({ route }, elapsedTime / 1_000);
+    if (route.startsWith('/v1/')) writeAudit(log, request, reply);
+    done();
+  });
 }
 
-/** JSON, and nothing at all where a client announces JSON and sends none. */
-function readBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    ['application/json', 'application/merge-patch+json'],
-    { parseAs: 'buffer' },
-    (request, body, done) => {
-      if (body.length === 0) {
-        done(null, undefined);
-        return;
-      }
-      let text: string;
-      try {
-        text = new TextDecoder('utf-8', { fatal: true }).decode(body as Buffer);
-      } catch {
-        done(new TailraceError('malformed-json'));
-        return;
-      }
-      // The parser's own errors quote the body.
-      const parsed = (error: Error | null, value?: unknown): void => {
-        done(error && new TailraceError('malformed-json', undefined, { cause: error }), value);
-      };
-      void parse(request, text, parsed);
+function answerErrors(app: FastifyInstance, { log }: Pick<ControlDeps, 'log'>): void {
+  app.setErrorHandler((cause, request, reply) => {
+    const error = toTailraceError(cause);
+    if (error.code === 'internal-error') {
+      log.error({ err: cause, route: request.routeOptions.url, method: request.method }, 'request failed');
+    }
+    request.errorCode = sendError(error, reply);
+  });
+}
+
+/** Prepares the OpenAPI document, and serves its reference page at `/docs`. */
+async function serveReference(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: document,
+    refResolver: {
+      buildLocalReference: ({ $id }, _base, _fragment, index) =>
+        typeof $id === 'string' ? $id : `schema-${index}`,
     },
-  );
+  });
+  app.addSchema(errorSchema);
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { deepLinking: true } });
+  app.addHook('onRoute', (route) => {
+    if (route.url.startsWith('/v1/')) describeErrors(route);
+  });
 }
 
-/** What is in paths and queries is text, and taken for what the schema wants; a body is what it is. */
-function checkRequests(app: FastifyInstance): void {
-  const forText = new Ajv({ allErrors: true, verbose: true, useDefaults: true, coerceTypes: true });
-  const forJson = new Ajv({ allErrors: true, verbose: true, useDefaults: true });
-  app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => {
-    if (checkedByHandler in schema) return (value: unknown) => ({ value });
-    const validate = (httpPart === 'body' ? forJson : forText).compile(schema);
-    return (value: unknown) =>
-      validate(value) ? { value } : { error: invalidRequest(validate.errors ?? [], httpPart) };
+/** Answers 404 for an unknown path and 405 for a wrong method, for the routes that are added after this call. */
+function answerUnknownRoutes(app: FastifyInstance): void {
+  const paths = createPaths();
+  app.addHook('onRoute', (route) => {
+    paths.add(route);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const methods = paths.methodsOf(request.url).join(', ');
+    if (methods === '') throw new TailraceError('not-found');
+    reply.header('allow', methods);
+    throw new TailraceError(
+      'method-not-allowed',
+      `The method ${request.method} is not allowed for this path. Use one of: ${methods}.`,
+    );
   });
 }
 

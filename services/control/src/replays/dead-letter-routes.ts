@@ -1,4 +1,4 @@
-/** Deliveries that could not be made. */
+/** The routes that read dead letters. */
 import {
   findDeadLetters,
   newestDeadLetters,
@@ -17,12 +17,10 @@ import { periodOf, periodParameters } from '../http/moment.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 
-/** Which dead letters are meant; to be spread into a query or a body. */
+/** Selects dead letters; to be spread into a query or a body. */
 export const filterFields = {
-  destination: Type.Optional(Type.String({ minLength: 1, description: 'only those of this destination' })),
-  reason: Type.Optional(
-    Type.String({ minLength: 1, description: 'only those with this reason, as client-error' }),
-  ),
+  destination: Type.Optional(Type.String({ minLength: 1, description: 'the id of a destination' })),
+  reason: Type.Optional(Type.String({ minLength: 1, description: 'a reason, such as client-error' })),
   type: Type.Optional(Type.Enum([...eventTypes], { description: `one of ${eventTypes.join(', ')}` })),
   ...periodParameters,
 };
@@ -41,11 +39,11 @@ export function filterOf({ destination, reason, type, since, until }: Filter) {
 }
 
 const letterFields = {
-  ref: Type.String({ description: 'where it lies: `<partition>-<offset>`' }),
+  ref: Type.String({ description: '`<partition>-<offset>` of the record' }),
   diedAt: Type.String({ format: 'date-time' }),
   reason: Type.Optional(Type.String()),
   replayed: Type.Boolean({
-    description: 'whether it was replayed; where it died again, that is another one',
+    description: 'whether it was replayed; a delivery that failed again has another dead letter',
   }),
   deliveryId: Type.Optional(Type.String()),
   eventId: Type.Optional(Type.String()),
@@ -59,21 +57,21 @@ export const tallyRowSchema = Type.Object({
   destinationId: Type.Optional(Type.String()),
   reason: Type.Optional(Type.String()),
   deadLetters: Type.Integer(),
-  replayed: Type.Integer({ description: 'how many of them have been replayed' }),
+  replayed: Type.Integer({ description: 'how many were replayed' }),
   oldestAt: Type.String({ format: 'date-time' }),
   newestAt: Type.String({ format: 'date-time' }),
 });
 
 export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
   const tags = ['Dead letters'];
-  const description = 'Reads all dead letters: 100,000 of them take some seconds.';
+  const description = 'Reads all dead letters; 100,000 take a few seconds.';
 
   app.get(
     '/dead-letters',
     {
       schema: {
         operationId: 'listDeadLetters',
-        summary: 'Dead letters, newest first',
+        summary: 'List dead letters, newest first',
         description,
         tags,
         querystring: Type.Object({ ...filterFields, ...pageParameters }, { additionalProperties: false }),
@@ -99,7 +97,7 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
     {
       schema: {
         operationId: 'summariseDeadLetters',
-        summary: 'How many dead letters there are, by destination and reason',
+        summary: 'Count dead letters by destination and reason',
         description,
         tags,
         querystring: Type.Object(filterFields, { additionalProperties: false }),
@@ -107,7 +105,7 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
           200: Type.Object({
             deadLetters: Type.Integer(),
             replayed: Type.Integer(),
-            items: Type.Array(tallyRowSchema, { description: 'the most first' }),
+            items: Type.Array(tallyRowSchema, { description: 'in descending order of deadLetters' }),
           }),
         },
       },
@@ -123,8 +121,8 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
     {
       schema: {
         operationId: 'getDeadLetter',
-        summary: 'One dead letter, or all of one delivery',
-        description: `With a token for reading, every value of a body is masked. ${description}`,
+        summary: 'Get a dead letter, or all dead letters of a delivery',
+        description: `For a read-only token every value of the body is masked. ${description}`,
         tags,
         params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
         response: {
@@ -134,7 +132,7 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
                 ...letterFields,
                 userKey: Type.Optional(Type.String()),
                 event: Type.Optional(Type.String()),
-                lastAnswer: Type.Optional(Type.Unknown({ description: 'what each URL answered last' })),
+                lastAnswer: Type.Optional(Type.Unknown({ description: 'the last answer of each URL' })),
                 masked: Type.Boolean(),
                 body: Type.Unknown(),
                 text: Type.Optional(Type.String()),
@@ -146,14 +144,14 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
       },
     },
     async ({ params: { ref }, role }) => {
-      const place = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
+      const position = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
       const letters = await findDeadLetters(
         kafka,
         names,
-        place ? `${place[1] ?? ''}/${place[2] ?? ''}` : ref,
+        position ? `${position[1] ?? ''}/${position[2] ?? ''}` : ref,
       );
       if (letters.length === 0) {
-        throw new TailraceError('not-found', `There is no dead letter of ${JSON.stringify(ref)}.`);
+        throw new TailraceError('not-found', `There is no dead letter for ${JSON.stringify(ref)}.`);
       }
       return { items: letters.map((letter) => showLetter(letter, role)) };
     },
@@ -176,7 +174,7 @@ function showLetter({ summary, record }: DeadLetter, role: Role | undefined) {
   };
 }
 
-/** Of what somebody else wrote to the topic, it is a sentence. */
+/** The answers as JSON, or the sentence that says why a record is malformed. */
 function parseAnswer(text: string): unknown {
   try {
     return JSON.parse(text);

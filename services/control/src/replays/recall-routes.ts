@@ -1,27 +1,11 @@
-/** What waits for a destination: have it tried again now, or end it. */
-import { TailraceError } from '@tailrace/errors';
-import type { RecallKind } from '@tailrace/topics';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+/** The routes that attempt the pending deliveries of a destination immediately, or drain them. */
+import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import Type from 'typebox';
-import { nothingThere } from '../configuration/entries.ts';
-import type { Routes } from '../http/routes.ts';
+import { loadDestination } from '../configuration/destinations.ts';
+import { audit } from '../http/audit.ts';
+import type { Api, ControlDeps, Routes } from '../http/routes.ts';
 
-const recallSchema = Type.Object({
-  id: Type.String(),
-  kind: Type.Enum(['retry', 'drain']),
-  destinationId: Type.String(),
-  requestedAt: Type.String({ format: 'date-time', description: 'deliveries that waited then are meant' }),
-  state: Type.Enum(['running', 'done', 'stopped'], {
-    description:
-      'stopped: before the end, because the receiver is down, the destination is switched off, or a later request took its place',
-  }),
-  count: Type.Integer({ minimum: 0, description: 'deliveries brought forward, or ended, so far' }),
-  partitions: Type.Object(
-    { total: Type.Integer({ minimum: 0 }), ended: Type.Integer({ minimum: 0 }) },
-    { description: 'of deliveries: each is done by the replica of delivery that owns it' },
-  ),
-});
-
+const tags = ['Destinations'];
 const params = Type.Object({
   id: Type.String({
     pattern: '^[a-zA-Z0-9_-]{1,64}$',
@@ -29,71 +13,60 @@ const params = Type.Object({
   }),
 });
 
-export const recallRoutes: Routes = (app, { config, recalls, audit }) => {
-  const tags = ['Destinations'];
+const recallSchema = Type.Object({
+  id: Type.String(),
+  kind: Type.Enum(['retry', 'drain']),
+  destinationId: Type.String(),
+  requestedAt: Type.String({
+    format: 'date-time',
+    description: 'the recall covers deliveries that were pending at this time',
+  }),
+  state: Type.Enum(['running', 'done', 'stopped'], {
+    description:
+      'stopped: ended early, because the receiver is down, the destination is disabled, or a later request replaced this one',
+  }),
+  count: Type.Integer({ minimum: 0, description: 'deliveries retried or drained so far' }),
+  partitions: Type.Object(
+    { total: Type.Integer({ minimum: 0 }), ended: Type.Integer({ minimum: 0 }) },
+    { description: 'partitions of `deliveries`; the delivery replica that owns a partition does its part' },
+  ),
+});
 
-  const make = async (
-    kind: RecallKind,
-    request: FastifyRequest<{ Params: { id: string } }>,
-    reply: FastifyReply,
-  ) => {
-    const { id } = request.params;
-    audit(request, { action: `destination.${kind}`, target: `destination/${id}` });
-    if (kind === 'retry') {
-      const destination = config.destination(id);
-      if (!destination) throw nothingThere({ kind: 'destination', id });
-      if (!destination.enabled) {
-        throw new TailraceError(
-          'conflict',
-          `The destination ${JSON.stringify(id)} is switched off: what is tried again would become a dead letter.`,
-        );
-      }
-    }
-    const recall = await recalls.request(kind, id);
-    return reply.status(202).header('location', `/v1/destinations/${id}/recall`).send(recall);
-  };
+export const recallRoutes: Routes = (app, deps) => {
+  const { config, recalls } = deps;
 
-  app.post(
-    '/destinations/:id/retry',
-    {
-      config: { errors: ['conflict'] },
-      schema: {
-        operationId: 'retryDestination',
-        summary: 'Tries again now what waits for its next attempt',
-        description:
-          'Deliveries that wait in the retry tiers are sent as fast as the receiver takes them. Each keeps its place in the ' +
-          'retry schedule. It ends an earlier request for the destination.',
-        tags,
-        params,
-        response: { 202: recallSchema },
-      },
+  addRecallRoute(app, deps, {
+    kind: 'retry',
+    operationId: 'retryDestination',
+    summary: 'Retry the pending deliveries of a destination immediately',
+    description:
+      'Deliveries in the retry tiers are sent as fast as the receiver accepts them. Each keeps its step of the retry ' +
+      'schedule. An earlier retry or drain of the destination ends.',
+    errors: ['conflict'],
+    check: (id) => {
+      if (loadDestination(config, id).enabled) return;
+      throw new TailraceError(
+        'conflict',
+        `The destination ${JSON.stringify(id)} is disabled: a retry would turn its deliveries into dead letters. Enable it first.`,
+      );
     },
-    (request, reply) => make('retry', request, reply),
-  );
+  });
 
-  app.post(
-    '/destinations/:id/drain',
-    {
-      schema: {
-        operationId: 'drainDestination',
-        summary: 'Ends what waits for its next attempt: it becomes dead letters',
-        description:
-          'Deliveries that wait in the retry tiers become dead letters with the reason drained, which can be replayed. The ' +
-          'destination may be switched off, or deleted. It ends an earlier request for the destination.',
-        tags,
-        params,
-        response: { 202: recallSchema },
-      },
-    },
-    (request, reply) => make('drain', request, reply),
-  );
+  addRecallRoute(app, deps, {
+    kind: 'drain',
+    operationId: 'drainDestination',
+    summary: 'Turn the pending deliveries of a destination into dead letters',
+    description:
+      'Deliveries in the retry tiers become dead letters with the reason `drained`, which can be replayed. The destination ' +
+      'may be disabled or deleted. An earlier retry or drain of the destination ends.',
+  });
 
   app.get(
     '/destinations/:id/recall',
     {
       schema: {
         operationId: 'getRecall',
-        summary: 'How far the last retry or drain of a destination is',
+        summary: 'Get the progress of the latest retry or drain of a destination',
         tags,
         params,
         response: { 200: recallSchema },
@@ -102,7 +75,35 @@ export const recallRoutes: Routes = (app, { config, recalls, audit }) => {
     ({ params: { id } }) => {
       const found = recalls.find(id);
       if (found) return found;
-      throw new TailraceError('not-found', `No retry or drain of ${JSON.stringify(id)} was asked for.`);
+      throw new TailraceError('not-found', `No retry or drain of ${JSON.stringify(id)} was requested.`);
     },
   );
 };
+
+interface RecallRoute {
+  readonly kind: 'retry' | 'drain';
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly errors?: readonly ErrorCode[];
+  /** Throws where the destination cannot be recalled. */
+  readonly check?: (destinationId: string) => void;
+}
+
+function addRecallRoute(
+  app: Api,
+  { recalls }: Pick<ControlDeps, 'recalls'>,
+  { kind, errors = [], check, ...schema }: RecallRoute,
+): void {
+  app.post(
+    `/destinations/:id/${kind}`,
+    { config: { errors }, schema: { ...schema, tags, params, response: { 202: recallSchema } } },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, `destination.${kind}`, `destination/${id}`);
+      check?.(id);
+      const recall = await recalls.request(kind, id);
+      return reply.status(202).header('location', `/v1/destinations/${id}/recall`).send(recall);
+    },
+  );
+}

@@ -1,6 +1,6 @@
 /**
- * What is asked of delivery about deliveries that wait for their next attempt: to bring them forward, or to end them. A
- * request is a record of `recalls`; the replicas of delivery do it, each for its partitions, and say there how far they are.
+ * Recalls: requests to the delivery service to retry or drain the pending deliveries of a destination. A request is a record
+ * of the topic `recalls`. Each delivery replica does its partitions, and writes its progress to the same topic.
  */
 import { randomUUID } from 'node:crypto';
 import { TailraceError } from '@tailrace/errors';
@@ -14,23 +14,23 @@ import {
   type TopicNames,
 } from '@tailrace/topics';
 
-/** A request, and how far it is. */
+/** A request and its progress. */
 export interface Recall extends Omit<RecallRequest, 'partitions'> {
-  /** `stopped`: in a partition at least, because the receiver was down again, or by a later request. */
+  /** `stopped`: ended early in at least one partition, because the receiver is down or a later request replaced this one. */
   readonly state: RecallProgress['state'];
-  /** Deliveries that were brought forward, or ended. */
+  /** Deliveries retried or drained so far. */
   readonly count: number;
   readonly partitions: { readonly total: number; readonly ended: number };
 }
 
 export interface Recalls {
   /**
-   * Resolves once Kafka has the request. It ends the one before for this destination.
+   * Resolves once the request is in Kafka. It replaces the destination's previous request.
    *
-   * @throws TailraceError `kafka-unavailable`
+   * @throws TailraceError `kafka-unavailable`, `topic-missing`
    */
   request(kind: RecallKind, destinationId: string): Promise<Recall>;
-  /** The last one of a destination. */
+  /** The latest request of a destination. */
   find(destinationId: string): Recall | undefined;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openRecalls(
   names: Pick<TopicNames, 'recalls' | 'deliveries'>,
 ): Promise<Recalls> {
   const requests = new Map<string, RecallRequest>();
-  /** By destination and partition. */
+  /** By destination, then by partition. */
   const progress = new Map<string, Map<number, RecallProgress>>();
   const follower = await kafka.follow({
     topic: names.recalls,
@@ -62,14 +62,13 @@ export async function openRecalls(
     if (!request) return undefined;
     const { partitions: total, ...rest } = request;
     const all = [...(progress.get(destinationId)?.values() ?? [])].filter(({ id }) => id === request.id);
-    const over = all.filter(({ state }) => state !== 'running');
-    const ended = Math.min(over.length, total);
-    const last = over.some(({ state }) => state === 'stopped') ? 'stopped' : 'done';
+    const ended = all.filter(({ state }) => state !== 'running');
+    const endState = ended.some(({ state }) => state === 'stopped') ? 'stopped' : 'done';
     return {
       ...rest,
-      state: ended < total ? 'running' : last,
+      state: ended.length < total ? 'running' : endState,
       count: all.reduce((sum, { count }) => sum + count, 0),
-      partitions: { total, ended },
+      partitions: { total, ended: Math.min(ended.length, total) },
     };
   };
 
@@ -84,7 +83,7 @@ export async function openRecalls(
       await publisher.publish(encodeRecallRequest(names.recalls, request));
       await follower.refresh();
       const { requestedAt, id } = request;
-      // Where another was made at the same moment, it is the other that is found.
+      // A request by another instance may have replaced this one already.
       const found = find(destinationId);
       if (found?.id === id) return found;
       return {

@@ -1,7 +1,9 @@
-/** Letting deliveries that died be tried again. */
+/** The routes that replay dead letters. */
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
+import { audit } from '../http/audit.ts';
+import { invalidField } from '../http/errors.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import { createReplays, type Replay } from './replays.ts';
 import type { Routes } from '../http/routes.ts';
@@ -10,7 +12,7 @@ import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-
 const replaySchema = Type.Object({
   id: Type.String(),
   state: Type.Enum(['counting', 'running', 'done', 'interrupted', 'superseded', 'failed'], {
-    description: 'superseded: another replay was begun, which one at a time may run',
+    description: 'superseded: a later replay was started; only one runs at a time',
   }),
   dryRun: Type.Boolean(),
   filter: Type.Object({
@@ -24,13 +26,16 @@ const replaySchema = Type.Object({
   startedAt: Type.String({ format: 'date-time' }),
   endedAt: Type.Optional(Type.String({ format: 'date-time' })),
   due: Type.Optional(
-    Type.Integer({ description: 'how many match and had not been replayed, once it has counted' }),
+    Type.Integer({
+      description:
+        'dead letters to replay: they match, and were not replayed before; set once they are counted',
+    }),
   ),
   rows: Type.Optional(
-    Type.Array(tallyRowSchema, { description: 'all that match, by destination and reason' }),
+    Type.Array(tallyRowSchema, { description: 'all dead letters that match, by destination and reason' }),
   ),
-  replayed: Type.Integer({ description: 'so far' }),
-  malformed: Type.Integer({ description: 'records that are no deliveries, and cannot be replayed' }),
+  replayed: Type.Integer({ description: 'dead letters replayed so far' }),
+  malformed: Type.Integer({ description: 'records that are not deliveries and cannot be replayed' }),
   failure: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
 });
 
@@ -38,7 +43,9 @@ const orderSchema = Type.Object(
   {
     ...filterFields,
     all: Type.Optional(
-      Type.Boolean({ description: 'true or false: all of them; needed where nothing else says which' }),
+      Type.Boolean({
+        description: 'true or false; true replays all dead letters, and is required without a filter',
+      }),
     ),
     ratePerSecond: Type.Optional(
       Type.Integer({
@@ -48,22 +55,24 @@ const orderSchema = Type.Object(
         description: 'a whole number from 1 to 100000',
       }),
     ),
-    dryRun: Type.Optional(Type.Boolean({ default: false, description: 'true or false: only count' })),
+    dryRun: Type.Optional(
+      Type.Boolean({ default: false, description: 'true or false; true counts and publishes nothing' }),
+    ),
   },
   { additionalProperties: false },
 );
 
 const params = Type.Object({ id: Type.String() });
 
-export const replayRoutes: Routes = (app, { kafka, names, log, signal, audit }) => {
+export const replayRoutes: Routes = (app, { kafka, names, log, signal }) => {
   const tags = ['Dead letters'];
   const replays = createReplays({ kafka, names, log, signal });
 
-  const found = (replay: Replay | undefined, id: string): Replay => {
+  const requireReplay = (replay: Replay | undefined, id: string): Replay => {
     if (replay) return replay;
     throw new TailraceError(
       'not-found',
-      `This process knows no replay ${JSON.stringify(id)}. They are forgotten when it ends; another with the same filter goes on.`,
+      `There is no replay ${JSON.stringify(id)} in this process. Replays are forgotten when the process ends; to continue, start one with the same filter.`,
     );
   };
 
@@ -73,10 +82,10 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal, audit }) 
       config: { errors: ['too-many-at-once'] },
       schema: {
         operationId: 'startReplay',
-        summary: 'Replay dead letters',
+        summary: 'Start a replay of dead letters',
         description:
-          'Each dead letter that matches and was not replayed before is tried again, once. One replay runs at a time: a ' +
-          'later one ends an earlier. It runs in this process, and is forgotten with it; the same one continues it.',
+          'Each dead letter that matches and was not replayed before is published again, once. One replay runs at a time: a ' +
+          'later one supersedes an earlier one. A replay ends with the process; to continue, start it again.',
         tags,
         body: orderSchema,
         response: { 202: replaySchema },
@@ -87,11 +96,10 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal, audit }) 
       const filter = filterOf(given);
       const isFiltered = Object.values(filter).some((value) => value !== undefined);
       if (all === isFiltered) {
-        const rule = all ? 'does not go together with what says which' : 'is needed where nothing says which';
-        throw new TailraceError('invalid-request', `all ${rule}.`, { problems: [{ field: 'all', rule }] });
+        throw invalidField('all', all ? 'cannot be combined with a filter' : 'is required without a filter');
       }
       const replay = replays.start({ filter, ratePerSecond, dryRun });
-      audit(request, { action: dryRun ? 'replay.count' : 'replay.start', target: `replay/${replay.id}` });
+      audit(request, dryRun ? 'replay.count' : 'replay.start', `replay/${replay.id}`);
       return reply.status(202).header('location', `/v1/replays/${replay.id}`).send(show(replay));
     },
   );
@@ -101,14 +109,14 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal, audit }) 
     {
       schema: {
         operationId: 'listReplays',
-        summary: 'Replays that were begun in this process, newest first',
+        summary: 'List the replays of this process, newest first',
         tags,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
         response: { 200: pageOf(replaySchema) },
       },
     },
     ({ query }) => {
-      // The list is short, and ordered by time: newer ones have the smaller key.
+      // Newer replays have smaller keys.
       const keyOf = ({ startedAt, id }: Replay): string =>
         `${String(Number.MAX_SAFE_INTEGER - startedAt).padStart(16, '0')} ${id}`;
       const items = replays.all().toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -122,13 +130,13 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal, audit }) 
     {
       schema: {
         operationId: 'getReplay',
-        summary: 'How far a replay is',
+        summary: 'Get the progress of a replay',
         tags,
         params,
         response: { 200: replaySchema },
       },
     },
-    ({ params: { id } }) => show(found(replays.find(id), id)),
+    ({ params: { id } }) => show(requireReplay(replays.find(id), id)),
   );
 
   app.delete(
@@ -137,7 +145,7 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal, audit }) 
       schema: {
         operationId: 'interruptReplay',
         summary: 'Interrupt a replay',
-        description: 'It ends after what is in flight. One that has ended stays as it is.',
+        description: 'The replay stops after the records in flight. A replay that has ended is unchanged.',
         tags,
         params,
         response: { 202: replaySchema },
@@ -145,8 +153,8 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal, audit }) 
     },
     (request, reply) => {
       const { id } = request.params;
-      audit(request, { action: 'replay.interrupt', target: `replay/${id}` });
-      return reply.status(202).send(show(found(replays.interrupt(id), id)));
+      audit(request, 'replay.interrupt', `replay/${id}`);
+      return reply.status(202).send(show(requireReplay(replays.interrupt(id), id)));
     },
   );
 };

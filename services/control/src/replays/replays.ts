@@ -1,6 +1,6 @@
 /**
- * Replays that were begun here. They run in this process, and what is known of them is in its memory: one that ends with
- * the process is continued by another with the same filter, which doubles nothing (packages/deadletters).
+ * Replays of dead letters. They run in this process, which keeps their state in memory. If the process ends, a new replay
+ * with the same filter continues: dead letters that were replayed are not replayed twice (packages/deadletters).
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -19,7 +19,7 @@ export type ReplayState = 'counting' | 'running' | 'done' | 'interrupted' | 'sup
 export interface ReplayOrder {
   readonly filter: DeadLetterFilter;
   readonly ratePerSecond: number;
-  /** Only counts. */
+  /** Count only, publish nothing. */
   readonly dryRun: boolean;
 }
 
@@ -29,21 +29,22 @@ export interface Replay extends ReplayOrder {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt?: number;
-  /** What it found, once it has counted. */
+  /** The dead letters that match; set once they are counted. */
   readonly tally?: DeadLetterCounts;
   readonly replayed: number;
-  /** Records that are no deliveries, and cannot be replayed. */
+  /** Records that are not deliveries and cannot be replayed. */
   readonly malformed: number;
-  /** Why it failed. */
+  /** Why the replay failed or was superseded. */
   readonly failure?: { readonly code: string; readonly message: string };
 }
 
 export interface Replays {
+  /** @throws TailraceError `too-many-at-once` */
   start(order: ReplayOrder): Replay;
   find(id: string): Replay | undefined;
   /** Newest first. */
   all(): readonly Replay[];
-  /** Ends it after what is in flight; undefined where there is none of this id. One that has ended stays as it is. */
+  /** Stops a replay after the records in flight. A replay that has ended is unchanged; undefined for an unknown id. */
   interrupt(id: string): Replay | undefined;
 }
 
@@ -51,13 +52,14 @@ export interface ReplaysDependencies {
   readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics'>;
   readonly names: TopicNames;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Interrupts all. */
+  /** Interrupts all replays. */
   readonly signal: AbortSignal;
 }
 
-const mostRemembered = 100;
-/** Each reads topics from end to end. */
-const mostAtOnce = 4;
+/** Older replays that have ended are forgotten. */
+const maxKept = 100;
+/** Each replay reads whole topics. */
+const maxRunning = 4;
 
 interface Running {
   replay: Replay;
@@ -96,20 +98,20 @@ export function createReplays({ kafka, names, log, signal }: ReplaysDependencies
       const { code, message } = error;
       const state = code === 'superseded' ? 'superseded' : 'failed';
       update(entry, { state, failure: { code, message } });
-      log.warn({ err: error, replay: id }, 'a replay ended early');
+      log.warn({ err: error, replay: id }, 'replay failed');
     }
     update(entry, { endedAt: Date.now() });
     const { state, replayed } = entry.replay;
-    log.info({ replay: id, state, replayed }, 'a replay ended');
+    log.info({ replay: id, state, replayed }, 'replay ended');
   };
 
   return {
     start(order) {
       const running = [...entries.values()].filter(({ replay }) => replay.endedAt === undefined);
-      if (running.length >= mostAtOnce) {
+      if (running.length >= maxRunning) {
         throw new TailraceError(
           'too-many-at-once',
-          `${mostAtOnce} replays run already. Wait for one, or interrupt it.`,
+          `${maxRunning} replays are running, the maximum. Wait until one ends, or interrupt one.`,
         );
       }
       const id = randomUUID();
@@ -130,7 +132,7 @@ export function createReplays({ kafka, names, log, signal }: ReplaysDependencies
         { once: true },
       );
       for (const [oldest, { replay }] of entries) {
-        if (entries.size < mostRemembered) break;
+        if (entries.size < maxKept) break;
         if (replay.endedAt !== undefined) entries.delete(oldest);
       }
       entries.set(id, entry);
