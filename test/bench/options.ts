@@ -22,7 +22,7 @@ export interface Options {
 
 const usage = `Usage: npm run bench -- [options]
 
-Measures the whole pipeline, ingest to receiver, and the bare parts it is made of, on a broker of its own.
+Measure the whole pipeline, from ingest to the receiver, and its bare parts, on a broker of its own.
 
   --events N        calls in each burst, and of each bare part  (20000; quick: 2000)
   --runs N          bursts, and runs of each bare part          (3)
@@ -32,11 +32,11 @@ Measures the whole pipeline, ingest to receiver, and the bare parts it is made o
   --soak-events N   calls of the soak                           (60000; quick: 4000)
   --warm-up N       calls before anything is counted            (40000; quick: 2000)
   --partitions N    of every topic                              (6)
-  --only LIST       some of ${sections.join(',')}: the others are left out
-  --quick           small sizes, to see that it works; its figures mean nothing
-  --profile FOLDER  each service leaves a CPU profile there, and its hottest functions are listed
-  --json FILE       also writes every figure there
-  --help            this text
+  --only LIST       run only these of ${sections.join(',')}
+  --quick           use small sizes, to check that it works; the figures mean nothing
+  --profile FOLDER  write a CPU profile of each service there, and list its hottest functions
+  --json FILE       write every figure to FILE too
+  --help            show this text
 `;
 
 const full = { warmUp: 40_000, events: 20_000, rateSeconds: 30, soakEvents: 60_000 };
