@@ -6,8 +6,8 @@ import { avroOptions, readAvro } from './avro.ts';
 
 const compile = (schema: Schema) => avsc.Type.forSchema(schema, { ...avroOptions });
 
-/** With avsc as the writer, which has to know nothing of logical types. */
-function written(schema: Schema, value: unknown): unknown {
+/** Writes with avsc, without logical types, and reads. */
+function roundTrip(schema: Schema, value: unknown): unknown {
   return readAvro(compile(schema), avsc.Type.forSchema(schema).toBuffer(value));
 }
 
@@ -16,15 +16,15 @@ describe('a value', () => {
   const price = { type: 'bytes', logicalType: 'decimal', precision: 9, scale: 2 } as const;
   const cases: [title: string, schema: Schema, value: unknown, expected: unknown][] = [
     ['of bytes is base64', 'bytes', Buffer.from([255, 0]), '/wA='],
-    ['that is no finite number is a string', 'double', -Infinity, '-Infinity'],
-    ['of a union that JSON cannot tell apart is itself', ['int', 'string', 'double'], { double: 0.5 }, 0.5],
+    ['that is not a finite number is a string', 'double', -Infinity, '-Infinity'],
+    ['of a union is the value itself', ['int', 'string', 'double'], { double: 0.5 }, 0.5],
     [
       'in microseconds is a time with six digits',
       micros,
       1_795_246_173_479_001,
       '2026-11-21T07:29:33.479001Z',
     ],
-    ['before 1970 is a time too', micros, -1, '1969-12-31T23:59:59.999999Z'],
+    ['before 1970 is a time', micros, -1, '1969-12-31T23:59:59.999999Z'],
     ['in days is a date', { type: 'int', logicalType: 'date' }, -1, '1969-12-31'],
     [
       'of local time has no zone',
@@ -34,17 +34,12 @@ describe('a value', () => {
     ],
     ['that is a decimal has its digits', price, Buffer.from([0xff, 0x85]), '-1.23'],
     ['below one keeps its zero', price, Buffer.from([5]), '0.05'],
-    [
-      'of an unknown logical type is what it is underneath',
-      { type: 'string', logicalType: 'uuid' },
-      'u',
-      'u',
-    ],
+    ['of an unknown logical type is the underlying value', { type: 'string', logicalType: 'uuid' }, 'u', 'u'],
     ['of a map has every key', { type: 'map', values: 'long' }, { a: 1, b: -2 }, { a: 1, b: -2 }],
   ];
   for (const [title, schema, value, expected] of cases) {
     test(title, () => {
-      assert.deepEqual(written(schema, value), expected);
+      assert.deepEqual(roundTrip(schema, value), expected);
     });
   }
 
@@ -59,7 +54,7 @@ describe('a value', () => {
     }
   });
 
-  test('under the key __proto__ is a value like any other', () => {
+  test('under the key __proto__ is an ordinary entry', () => {
     const bytes = Buffer.concat([Buffer.from([2, 18]), Buffer.from('__proto__'), Buffer.from([4, 0])]);
     const map = readAvro(compile({ type: 'map', values: 'long' }), bytes) as object;
     assert.equal(JSON.stringify(map), '{"__proto__":2}');
@@ -83,22 +78,22 @@ const call = fc.record(
     maybe: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
     list: fc.array(fc.dictionary(fc.string({ minLength: 1 }), fc.integer(), { noNullPrototype: true })),
     on: fc.boolean(),
-    // Beyond that, avsc writes another one.
+    // avsc does not write larger numbers exactly.
     number: fc.integer({ min: -(2 ** 52), max: 2 ** 52 }),
   },
   { noNullPrototype: true },
 );
 
-test('whatever avsc writes is read as it was', () => {
+test('a value that avsc wrote is read unchanged', () => {
   fc.assert(
     fc.property(call, (value) => {
-      assert.deepEqual(written(schema, value), value);
+      assert.deepEqual(roundTrip(schema, value), value);
     }),
   );
 });
 
-describe('bytes that are not what the schema says', () => {
-  test('are refused where they are cut off, wherever that is, or go on', () => {
+describe('bytes that do not match the schema', () => {
+  test('are refused where they are truncated anywhere or have bytes left over', () => {
     fc.assert(
       fc.property(call, fc.nat(), (value, place) => {
         const bytes = avsc.Type.forSchema(schema).toBuffer(value);
@@ -108,7 +103,7 @@ describe('bytes that are not what the schema says', () => {
     );
   });
 
-  test('are read or refused, and never more than they can hold', () => {
+  test('are read, or refused with a RangeError', () => {
     const anything = fc.uint8Array({ maxLength: 200 });
     fc.assert(
       fc.property(anything, (bytes) => {
@@ -122,14 +117,14 @@ describe('bytes that are not what the schema says', () => {
     );
   });
 
-  test('are refused where they promise more items than there are bytes, even of items without any', () => {
+  test('are refused where they declare more items than there are bytes, also for items of zero bytes', () => {
     const many = Buffer.from([0x80, 0x80, 0x80, 0x80, 0x80, 0x40]);
     for (const items of ['null', 'int'] as const) {
       assert.throws(() => readAvro(compile({ type: 'array', items }), many), /more items than it has bytes/);
     }
   });
 
-  test('are refused where they are nested without end', () => {
+  test('are refused where they are nested too deeply', () => {
     const list = { ...{ type: 'record', name: 'List' }, fields: [{ name: 'next', type: ['null', 'List'] }] };
     const deep = Buffer.concat([Buffer.alloc(10_000, 2), Buffer.from([0])]);
     assert.throws(() => readAvro(compile(list as Schema), deep), /nested more than 100 levels/);

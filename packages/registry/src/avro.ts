@@ -1,8 +1,8 @@
 /**
- * Avro's binary encoding (specification 1.12), read along a schema that avsc has compiled, into what JSON holds.
+ * Reads Avro's binary encoding (Avro specification 1.12) into JSON values, by a schema that avsc has compiled.
  *
- * avsc's own reader is not used: it believes every count it meets, so a frame of ten bytes, cut off or meant for
- * another schema, could keep the process busy for ever; and it has no word for whole numbers beyond 2^53.
+ * The reader of avsc is not used. It does not check counts against the length of the frame, so ten bytes that are truncated or
+ * belong to another schema could block the process; and it cannot represent whole numbers beyond 2^53.
  */
 import { isUtf8 } from 'node:buffer';
 import { exactNumber } from '@tailrace/events';
@@ -13,7 +13,7 @@ interface Annotation {
   readonly scale?: number;
 }
 
-/** What avsc drops of a schema unless it is told to make a type of its own of it. */
+/** Keeps the annotation of a logical type, which avsc drops for types that are not registered. */
 class Annotated extends avsc.types.LogicalType {
   readonly annotation: Annotation;
 
@@ -34,12 +34,12 @@ const logicalTypes = [
   'local-timestamp-nanos',
 ];
 
-/** For `Type.forSchema`, so that {@link readAvro} sees logical types. */
+/** For `Type.forSchema`, so that the compiled schema has the logical types for {@link readAvro}. */
 export const avroOptions = {
   logicalTypes: Object.fromEntries(logicalTypes.map((name) => [name, Annotated])),
 };
 
-/** A schema as avsc has compiled it, as far as reading needs it. */
+/** The parts of a compiled schema that reading needs. */
 type AvroType =
   | { readonly typeName: 'null' | 'boolean' | 'int' | 'long' | 'float' | 'double' | 'bytes' | 'string' }
   | { readonly typeName: 'fixed'; readonly size: number }
@@ -61,7 +61,7 @@ interface LogicalType {
 
 const maxDepth = 100;
 
-/** @throws RangeError where the bytes are not what the schema says */
+/** @throws RangeError where the bytes do not match the schema */
 export function readAvro(type: Type, bytes: Buffer): unknown {
   const input = new Input(bytes);
   const value = read(type as unknown as AvroType, input, 0);
@@ -81,15 +81,15 @@ function read(type: AvroType, input: Input, depth: number): unknown {
     case 'long':
       return exactNumber(input.long());
     case 'float':
-      return finite(input.take(4).readFloatLE());
+      return finite(input.read(4).readFloatLE());
     case 'double':
-      return finite(input.take(8).readDoubleLE());
+      return finite(input.read(8).readDoubleLE());
     case 'bytes':
-      return input.take(input.size()).toString('base64');
+      return input.read(input.size()).toString('base64');
     case 'string':
-      return text(input.take(input.size()));
+      return text(input.read(input.size()));
     case 'fixed':
-      return input.take(type.size).toString('base64');
+      return input.read(type.size).toString('base64');
     case 'enum':
       return oneOf(type.symbols, input);
     case 'record':
@@ -100,7 +100,7 @@ function read(type: AvroType, input: Input, depth: number): unknown {
     case 'map':
       return Object.fromEntries(
         Array.from(blocks(input), () => [
-          text(input.take(input.size())),
+          text(input.read(input.size())),
           read(type.valuesType, input, depth + 1),
         ]),
       );
@@ -112,7 +112,7 @@ function read(type: AvroType, input: Input, depth: number): unknown {
   }
 }
 
-/** A turn for each item. Nothing is believed that the bytes which are left cannot hold. */
+/** Yields once for each item. A count that the remaining bytes cannot hold is refused. */
 function* blocks(input: Input): Generator<undefined> {
   for (;;) {
     let count = input.long();
@@ -121,17 +121,17 @@ function* blocks(input: Input): Generator<undefined> {
       count = -count;
       input.size();
     }
-    if (count > input.left) throw new RangeError('it says to hold more items than it has bytes');
+    if (count > input.left) throw new RangeError('it declares more items than it has bytes');
     for (; count > 0n; count -= 1n) yield undefined;
   }
 }
 
-/** Times become ISO 8601 and decimals their digits, because a bare number would not say its unit. */
+/** Times become ISO 8601, and decimals their digits, because a bare number would not show its unit. */
 function readLogical({ annotation, underlyingType }: LogicalType, input: Input, depth: number): unknown {
   const { logicalType, scale = 0 } = annotation;
   if (logicalType === 'decimal') {
     const size = underlyingType.typeName === 'fixed' ? underlyingType.size : input.size();
-    return decimal(input.take(size), scale);
+    return decimal(input.read(size), scale);
   }
   if (logicalType === 'date') return isoTime(input.long() * 86_400_000n, 3).slice(0, -'T00:00:00.000'.length);
   const digits = { millis: 3, micros: 6, nanos: 9 }[logicalType.split('-').at(-1) ?? ''];
@@ -139,7 +139,7 @@ function readLogical({ annotation, underlyingType }: LogicalType, input: Input, 
   return isoTime(input.long(), digits) + (logicalType.startsWith('local') ? '' : 'Z');
 }
 
-/** @param digits of the fraction of a second that the count is in */
+/** @param digits how many digits of the fraction of a second the count includes */
 function isoTime(count: bigint, digits: number): string {
   const unit = 10n ** BigInt(digits);
   const fraction = ((count % unit) + unit) % unit;
@@ -148,7 +148,7 @@ function isoTime(count: bigint, digits: number): string {
   return `${time.toISOString().slice(0, -'.000Z'.length)}.${fraction.toString().padStart(digits, '0')}`;
 }
 
-/** Two's complement, the highest byte first. */
+/** Two's complement, big-endian. */
 function decimal(bytes: Buffer, scale: number): string {
   const unsigned = BigInt(`0x0${bytes.toString('hex')}`);
   const unscaled = BigInt.asIntN(Math.max(bytes.length * 8, 1), unsigned);
@@ -157,7 +157,7 @@ function decimal(bytes: Buffer, scale: number): string {
   return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** JSON has no word for the others, and would write null. */
+/** NaN and Infinity become strings: `JSON.stringify` would write null. */
 export function finite(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }
@@ -169,7 +169,7 @@ function text(bytes: Buffer): string {
 
 function oneOf<T>(choices: readonly T[], input: Input): T {
   const choice = choices[Number(input.long())];
-  if (choice === undefined) throw new RangeError('it chooses what its schema does not offer');
+  if (choice === undefined) throw new RangeError('an index is beyond the choices of the schema');
   return choice;
 }
 
@@ -185,30 +185,30 @@ class Input {
     return this.#bytes.length - this.#position;
   }
 
-  take(count: number): Buffer {
+  read(count: number): Buffer {
     if (count > this.left) throw new RangeError('it ends too early');
     this.#position += count;
     return this.#bytes.subarray(this.#position - count, this.#position);
   }
 
   boolean(): boolean {
-    const byte = this.take(1)[0] ?? 0;
+    const byte = this.read(1)[0] ?? 0;
     if (byte > 1) throw new RangeError('a boolean is neither 0 nor 1');
     return byte === 1;
   }
 
-  /** Zigzag, seven bits a byte, the lowest first. */
+  /** A zigzag-encoded varint: seven bits per byte, the lowest first. */
   long(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = this.take(1)[0] ?? 0;
+      const byte = this.read(1)[0] ?? 0;
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
     }
     throw new RangeError('a number is longer than 64 bits');
   }
 
-  /** Of something that follows. */
+  /** The length of the bytes that follow. */
   size(): number {
     const size = this.long();
     if (size < 0n) throw new RangeError('a length is negative');

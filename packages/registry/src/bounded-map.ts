@@ -1,10 +1,10 @@
-/** A map that keeps the most recently used of its entries, up to a number. */
+/** A map with a maximum size, which evicts the least recently used entry. */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
-  readonly #most: number;
+  readonly #maxSize: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize;
   }
 
   get size(): number {
@@ -17,8 +17,8 @@ export class BoundedMap<K, V> {
 
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
-    // While there is enough space it does not matter which was used last.
-    if (value !== undefined && this.#entries.size * 2 > this.#most) {
+    // The order of use matters only when the map is at least half full.
+    if (value !== undefined && this.#entries.size * 2 > this.#maxSize) {
       this.#entries.delete(key);
       this.#entries.set(key, value);
     }
@@ -28,7 +28,7 @@ export class BoundedMap<K, V> {
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    if (this.#entries.size <= this.#most) return;
+    if (this.#entries.size <= this.#maxSize) return;
     const [oldest] = this.#entries.keys();
     if (oldest !== undefined) this.#entries.delete(oldest);
   }

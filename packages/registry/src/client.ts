@@ -1,19 +1,19 @@
-/** The client library on one registry, and what its answers mean. */
+/** Connects the client library to one registry, and classifies its errors. */
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { avroOptions } from './avro.ts';
 import { schemaCompiler } from './json-schema.ts';
 
 export interface RegistryConnection {
   readonly client: SchemaRegistry;
-  /** The URL without credentials, to be shown. */
+  /** The URL without credentials, for messages. */
   readonly address: string;
-  /** Whether it is a registry that answers there, and not just a server that knows no such path. */
+  /** Whether a registry answers at the address, rather than another server that responds with 404. */
   readonly isRegistry: () => Promise<boolean>;
 }
 
 const requestTimeoutMs = 5_000;
-/** For so long it is believed that a registry answers at the address. */
-const believedForMs = 60_000;
+/** How long a positive answer to `isRegistry` is cached. */
+const cachedForMs = 60_000;
 
 export function connectRegistry(url: string): RegistryConnection {
   const { username, password, origin, pathname } = new URL(url);
@@ -23,7 +23,7 @@ export function connectRegistry(url: string): RegistryConnection {
     {
       host: address,
       clientId: 'tailrace',
-      // Retried here, for as long as it takes.
+      // fetching.ts retries.
       retry: { retries: 0 },
       ...(username !== '' && { auth }),
       middlewares: [
@@ -35,7 +35,7 @@ export function connectRegistry(url: string): RegistryConnection {
     { [SchemaType.AVRO]: avroOptions, [SchemaType.JSON]: { ajvInstance: schemaCompiler() } },
   );
 
-  const lookForRegistry = async (): Promise<boolean> => {
+  const probe = async (): Promise<boolean> => {
     const headers =
       username === '' ? {} : { authorization: `Basic ${btoa(`${auth.username}:${auth.password}`)}` };
     const response = await fetch(`${address}/subjects`, {
@@ -44,27 +44,27 @@ export function connectRegistry(url: string): RegistryConnection {
     });
     return response.ok && Array.isArray(await response.json());
   };
-  let believedUntil = -Infinity;
-  let looking: Promise<boolean> | undefined;
+  let cachedUntil = -Infinity;
+  let probing: Promise<boolean> | undefined;
   const isRegistry = async (): Promise<boolean> => {
-    if (performance.now() < believedUntil) return true;
-    looking ??= lookForRegistry().finally(() => {
-      looking = undefined;
+    if (performance.now() < cachedUntil) return true;
+    probing ??= probe().finally(() => {
+      probing = undefined;
     });
-    const isOne = await looking;
-    if (isOne) believedUntil = performance.now() + believedForMs;
-    return isOne;
+    const isFound = await probing;
+    if (isFound) cachedUntil = performance.now() + cachedForMs;
+    return isFound;
   };
   return { client, address, isRegistry };
 }
 
-/** The HTTP status that the client was answered with; undefined where the error is about something else. */
+/** The HTTP status of the response; undefined where the error has none. */
 export function statusOf(error: unknown): number | undefined {
   const { status } = error as { status?: unknown };
   return typeof status === 'number' ? status : undefined;
 }
 
-/** Whether the registry did answer, with a schema that cannot be compiled. */
+/** Whether the registry answered with a schema that cannot be compiled. */
 export function isUnusable(error: unknown): boolean {
   return (
     statusOf(error) === undefined &&

@@ -1,15 +1,15 @@
-/** JSON Schema: which draft a schema is in decides who checks by it. */
+/** Compiles JSON Schemas, with the validator of the draft that each is written in. */
 import type { AnySchema, ValidateFunction } from 'ajv';
 import { Ajv } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-/** A schema is to be followed where it is understood; what Ajv would rather have written otherwise is no concern here. */
+/** Schemas belong to producers, so Ajv's recommendations on style are turned off. */
 const options = { strict: false, validateFormats: false, logger: false } as const;
 
 /**
- * For the registry's client, which compiles each schema after it has added those that it refers to. A new
- * validator for each, because two versions of a schema usually have the same `$id`.
+ * For the client of the registry, which adds the schemas that a schema refers to before it compiles it. Each schema gets a new
+ * validator, because two versions of a schema usually have the same `$id`.
  */
 export function schemaCompiler(): {
   addSchema: (schema: AnySchema | AnySchema[], key?: string) => Ajv;
@@ -19,7 +19,7 @@ export function schemaCompiler(): {
   return {
     addSchema(schema, key) {
       referenced.push([schema, key]);
-      // The client has no use for what Ajv would return.
+      // The client does not use the return value.
       return undefined as unknown as Ajv;
     },
     compile(schema) {
@@ -32,10 +32,10 @@ export function schemaCompiler(): {
   };
 }
 
-/** Where a number may be that is beyond what JavaScript has, and read as Infinity. */
+/** Matches texts that may contain a number that JavaScript reads as Infinity. */
 const maybeInfinite = /[eE]\+?\d{3}|\d{309}/;
 
-/** A value as validators can check it: what is beyond the largest number that JavaScript has is that number. */
+/** A value that validators can check: numbers beyond the largest one of JavaScript are replaced by that one. */
 export function parseForValidator(text: string): unknown {
   if (!maybeInfinite.test(text)) return JSON.parse(text) as unknown;
   return JSON.parse(text, (_key, value: unknown) =>

@@ -42,7 +42,7 @@ function read(name: string, fields: Record<string, unknown>, indexes: Buffer): u
 }
 
 describe('a message', () => {
-  test('has its fields in lowerCamelCase, and those alone that were written', () => {
+  test('has the fields that were written, in lowerCamelCase', () => {
     assert.deepEqual(read('Call', { userId: 'u', on: false }, callAt), { userId: 'u', on: false });
   });
 
@@ -62,7 +62,7 @@ describe('a message', () => {
     });
   });
 
-  test('has a Struct as the object that it stands for', () => {
+  test('has a Struct as an object', () => {
     const values = [
       { numberValue: 1 },
       { nullValue: 0 },
@@ -75,21 +75,21 @@ describe('a message', () => {
     });
   });
 
-  test('is the one that its indexes name: the first, a later one, one inside another', () => {
+  test('is the one at its indexes: the first, a later one, or a nested one', () => {
     assert.deepEqual(read('Order', { number: 1 }, Buffer.from([0])), { number: 1 });
     assert.deepEqual(read('Order', { number: 1 }, Buffer.from([2, 0])), { number: 1 });
     assert.deepEqual(read('Order.Line', { sku: 's' }, Buffer.from([4, 0, 0])), { sku: 's' });
   });
 });
 
-describe('bytes that are not what the schema says', () => {
+describe('bytes that do not match the schema', () => {
   test('are refused where their indexes name no message', () => {
-    assert.throws(() => readProtobuf(first, Buffer.from([2, 18])), /no message at the place/);
+    assert.throws(() => readProtobuf(first, Buffer.from([2, 18])), /name no message/);
     assert.throws(() => readProtobuf(first, Buffer.from([1])), /message indexes/);
     assert.throws(() => readProtobuf(first, nothing));
   });
 
-  test('are read or refused, whatever they are', () => {
+  test('are read, or refused with an error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         try {

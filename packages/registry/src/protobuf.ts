@@ -1,18 +1,18 @@
 /**
- * Protobuf, read by protobufjs and turned into JSON as the proto3 JSON mapping says (names in lowerCamelCase, bytes
- * in base64, times as ISO 8601, `Struct` as the object it stands for), but for whole numbers of 64 bits, which are
- * numbers with all their digits, as in the other formats. Fields that were not written are left out.
+ * Reads Protobuf with protobufjs, and converts messages by the proto3 JSON mapping: names in lowerCamelCase, bytes in base64,
+ * times as ISO 8601, `Struct` as an object. In contrast to that mapping, whole numbers of 64 bits are numbers with all their
+ * digits, as in the other formats. Fields that were not written are left out.
  */
 import { exactNumber } from '@tailrace/events';
 import protobuf from 'protobufjs';
 import { finite } from './avro.ts';
 
-/** What a schema may import without registering it. */
+/** Files that a schema may import without registering them. */
 const commonFiles = ['any', 'duration', 'empty', 'field_mask', 'struct', 'timestamp', 'wrappers'];
 const maxDepth = 100;
 
 /**
- * Makes the types that come with Protobuf itself known to a schema that was parsed by itself.
+ * Adds the types that come with Protobuf to a parsed schema.
  *
  * @param first the first message that the schema defines
  */
@@ -32,7 +32,7 @@ export function completeSchema(first: protobuf.Type): void {
 
 /**
  * @param payload what follows the schema id: the path of message indexes, then the message
- * @throws Error where the bytes are not what the schema says
+ * @throws Error where the bytes do not match the schema
  */
 export function readProtobuf(first: protobuf.Type, payload: Buffer): unknown {
   const reader = protobuf.Reader.create(payload);
@@ -40,10 +40,10 @@ export function readProtobuf(first: protobuf.Type, payload: Buffer): unknown {
   return messageToJson(type.decode(reader), type, 0);
 }
 
-/** Where in the schema the message is: a count and that many indexes, zigzag; the usual [0] is a single 0. */
+/** The path to the message in the schema: a count and that many indexes, zigzag-encoded. The usual [0] is a single 0. */
 function messageIndexes(reader: protobuf.Reader): number[] {
   const count = reader.sint32();
-  if (count < 0 || count > maxDepth) throw new RangeError('its message indexes are not understood');
+  if (count < 0 || count > maxDepth) throw new RangeError('its message indexes are invalid');
   return count === 0 ? [0] : Array.from({ length: count }, () => reader.sint32());
 }
 
@@ -54,7 +54,7 @@ function messageAt(first: protobuf.Type, indexes: readonly number[]): protobuf.T
     place = messages[index] ?? null;
   }
   if (place instanceof protobuf.Type) return place;
-  throw new RangeError('its schema has no message at the place that it names');
+  throw new RangeError('its message indexes name no message of the schema');
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -62,15 +62,15 @@ type Fields = Readonly<Record<string, unknown>>;
 function messageToJson(message: unknown, type: protobuf.Type, depth: number): unknown {
   if (depth > maxDepth) throw new RangeError(`it is nested more than ${maxDepth} levels deep`);
   const fields = message as Fields;
-  const special = wellKnown[type.fullName];
-  if (special) return special(fields, type, depth);
+  const convert = wellKnown[type.fullName];
+  if (convert) return convert(fields, type, depth);
   const entries = type.fieldsArray
     .filter((field) => wasWritten(fields, field))
     .map((field) => [field.name, fieldToJson(fields[field.name], field, depth)]);
   return Object.fromEntries(entries);
 }
 
-/** protobufjs makes a list or a map of nothing where there was none. */
+/** protobufjs creates an empty list or map for fields that were not written. */
 function wasWritten(fields: Fields, { name, repeated, map }: protobuf.Field): boolean {
   if (!Object.hasOwn(fields, name)) return false;
   return !(repeated || map) || Object.keys(fields[name] as object).length > 0;
@@ -97,25 +97,25 @@ function itemToJson(value: unknown, { resolvedType }: protobuf.Field, depth: num
   return typeof value === 'number' ? finite(value) : value;
 }
 
-/** What protobufjs makes of a number of 64 bits. */
+/** Whether the value is protobufjs's representation of a number of 64 bits. */
 function isLong(value: unknown): value is { toString(): string } {
   return typeof value === 'object' && value !== null && 'unsigned' in value;
 }
 
-/** protobufjs keeps keys of 64 bits as eight characters. */
+/** protobufjs stores keys of 64 bits as eight characters. */
 function mapKey(key: string, keyType: string): string {
   if (!keyType.endsWith('64')) return key;
   return (protobuf.util.longFromHash(key, keyType.startsWith('u')) as { toString(): string }).toString();
 }
 
-type Special = (fields: Fields, type: protobuf.Type, depth: number) => unknown;
+type Converter = (fields: Fields, type: protobuf.Type, depth: number) => unknown;
 
-const valueOf: Special = (fields, type, depth) => {
+const valueOf: Converter = (fields, type, depth) => {
   const [field] = type.fieldsArray;
   return field ? fieldToJson(fields[field.name], field, depth) : undefined;
 };
 
-const wellKnown: Readonly<Record<string, Special | undefined>> = {
+const wellKnown: Readonly<Record<string, Converter | undefined>> = {
   '.google.protobuf.Struct': (fields, type, depth) =>
     Object.hasOwn(fields, 'fields') ? valueOf(fields, type, depth) : {},
   '.google.protobuf.ListValue': (fields, type, depth) =>

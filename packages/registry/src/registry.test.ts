@@ -1,4 +1,4 @@
-/** How much is asked of a registry, on a small HTTP server in its place. */
+/** Requests to a registry, which is a small HTTP server here. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -10,11 +10,11 @@ const ignore = (): void => undefined;
 const quiet = { warn: ignore, info: ignore };
 const schema = JSON.stringify({ schema: '"string"' });
 
-/** Answers with the status that `statusOf` says for an id, and with an Avro schema where it is 200. */
+/** Responds with the status of `statusOf` for an id, and with an Avro schema where it is 200. */
 async function startServer(statusOf: (id: number) => number) {
-  const asked: number[] = [];
+  const requested: number[] = [];
   let open = 0;
-  let mostAtATime = 0;
+  let maxConcurrent = 0;
   let others = 0;
   const server = createServer((request, response) => {
     const id = Number(/schemas\/ids\/(\d+)/.exec(request.url ?? '')?.[1] ?? NaN);
@@ -23,9 +23,9 @@ async function startServer(statusOf: (id: number) => number) {
       response.end('[]');
       return;
     }
-    asked.push(id);
+    requested.push(id);
     open += 1;
-    mostAtATime = Math.max(mostAtATime, open);
+    maxConcurrent = Math.max(maxConcurrent, open);
     setImmediate(() => {
       open -= 1;
       response.writeHead(statusOf(id), { 'content-type': 'application/json' });
@@ -36,9 +36,9 @@ async function startServer(statusOf: (id: number) => number) {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    get mostAtATime() {
-      return mostAtATime;
+    requested,
+    get maxConcurrent() {
+      return maxConcurrent;
     },
     get others() {
       return others;
@@ -68,53 +68,53 @@ function open(url: string, limits: Partial<RegistryLimits> = {}) {
   };
 }
 
-test('4,000 invented ids cost a request each, a few at a time, and are remembered', async () => {
+test('4,000 unknown ids cause one request each, a few at a time', async () => {
   await using server = await startServer(() => 404);
-  using registry = open(server.url, { patienceMs: 60_000 });
+  using registry = open(server.url, { waitMs: 60_000 });
   const ids = Array.from({ length: 4_000 }, (_, index) => index + 1);
   for (let round = 0; round < 3; round += 1) {
-    assert.ok((await Promise.all(ids.map((id) => registry.ask(id)))).every(Boolean));
+    assert.ok((await Promise.all(ids.map((id) => registry.fetchSchema(id)))).every(Boolean));
     for (const id of ids) assert.equal(registry.read(frame(id)).outcome, 'rejected');
   }
-  assert.equal(server.asked.length, 4_000);
-  assert.equal(server.others, 1, 'it is looked once whether a registry answers');
-  assert.ok(server.mostAtATime <= 4, String(server.mostAtATime));
+  assert.equal(server.requested.length, 4_000);
+  assert.equal(server.others, 1, 'one request checks that a registry answers');
+  assert.ok(server.maxConcurrent <= 4, String(server.maxConcurrent));
 });
 
-test('an unknown id is asked for again after a while', async () => {
+test('an unknown id is requested again after its cache entry expired', async () => {
   let status = 404;
   await using server = await startServer(() => status);
   using registry = open(server.url, { rejectedForMs: 20 });
-  assert.equal(await registry.ask(7), true);
+  assert.equal(await registry.fetchSchema(7), true);
   status = 200;
   while (registry.read(frame(7)).outcome === 'rejected')
     await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(registry.read(frame(7)), { outcome: 'needs-schema', schemaId: 7 });
-  assert.equal(await registry.ask(7), true);
+  assert.equal(await registry.fetchSchema(7), true);
   assert.deepEqual(registry.read(frame(7)), { outcome: 'read', value: 'a' });
 });
 
-test('what is kept is bounded; what was used longest ago goes first', async () => {
+test('the caches are bounded and evict the least recently used entries', async () => {
   await using server = await startServer((id) => (id < 100 ? 200 : 404));
   using registry = open(server.url, { schemas: 3, rejectedIds: 2 });
-  for (const id of [1, 2, 3, 101, 102]) await registry.ask(id);
+  for (const id of [1, 2, 3, 101, 102]) await registry.fetchSchema(id);
   assert.equal(registry.read(frame(1)).outcome, 'read');
-  for (const id of [4, 103]) await registry.ask(id);
+  for (const id of [4, 103]) await registry.fetchSchema(id);
   const outcomes = [1, 2, 3, 4, 101, 102, 103].map((id) => registry.read(frame(id)).outcome);
-  const [read, rejected, gone] = ['read', 'rejected', 'needs-schema'];
-  assert.deepEqual(outcomes, [read, gone, read, read, gone, rejected, rejected]);
+  const [read, rejected, evicted] = ['read', 'rejected', 'needs-schema'];
+  assert.deepEqual(outcomes, [read, evicted, read, read, evicted, rejected, rejected]);
 });
 
-test('one id that the registry fails on keeps no other from its schema', async () => {
+test('an id that the registry fails on does not delay others', async () => {
   let status = 500;
   await using server = await startServer((id) => (id === 1 ? status : 200));
   using registry = open(server.url);
-  assert.equal(await registry.ask(1), false);
-  assert.equal(await registry.ask(2), true);
+  assert.equal(await registry.fetchSchema(1), false);
+  assert.equal(await registry.fetchSchema(2), true);
   assert.equal(registry.read(frame(2)).outcome, 'read');
   assert.equal(registry.read(frame(1)).outcome, 'needs-schema');
   const answer = new Promise<number>((resolve) => {
-    registry.onAnswer(resolve);
+    registry.onFetched(resolve);
   });
   status = 200;
   assert.equal(await answer, 1);

@@ -1,9 +1,9 @@
 /**
- * Values in Confluent's wire format: a zero byte, the id of a schema in four bytes, and the value as that schema
- * says. Schemas come from the registry and are kept, the most recently used of them; a schema never changes under its
- * id. An id that the registry does not know is remembered for a while too.
+ * Reads values in Confluent wire format ("frames"): a zero byte, the id of a schema in four bytes, and the encoded value. The
+ * most recently used schemas are cached without an expiry, because a schema never changes under its id. Ids that the registry
+ * does not know are cached for a limited time.
  *
- * To read a value never waits. Where its schema is not known, the reading says so, and `ask` asks for it.
+ * Reading never waits. Where the schema is not cached, the result is `needs-schema`, and `fetchSchema` requests it.
  */
 import { isUtf8 } from 'node:buffer';
 import type { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
@@ -11,10 +11,10 @@ import { TailraceError } from '@tailrace/errors';
 import { parseJson } from '@tailrace/events';
 import type { Type } from 'avsc';
 import type { Type as ProtobufType } from 'protobufjs';
-import { createAsking, type AskingLimits } from './asking.ts';
 import { readAvro } from './avro.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { connectRegistry, isUnusable, statusOf } from './client.ts';
+import { createFetcher, type FetchLimits } from './fetching.ts';
 import { parseForValidator } from './json-schema.ts';
 import { completeSchema, readProtobuf } from './protobuf.ts';
 
@@ -23,26 +23,26 @@ export type FrameReading =
   | {
       readonly outcome: 'rejected';
       readonly code: 'unsupported-encoding' | 'unknown-schema' | 'schema-mismatch';
-      /** What is wrong, and how to fix it. It quotes nothing of the value. */
+      /** The problem and how to fix it, without content of the value. */
       readonly message: string;
     }
   | { readonly outcome: 'needs-schema'; readonly schemaId: number };
 
 export interface FrameReader {
-  /** Never waits and never throws, whatever the frame holds. */
+  /** Never waits and never throws. */
   read(frame: Buffer): FrameReading;
   /**
-   * Asks for a schema. Resolves with true once `read` has an answer for its frames, and with false where the registry
-   * failed or takes more than a second: the schema is then asked for again and again, and `onAnswer` says when it is there.
+   * Requests a schema. Resolves with true once `read` has a result for its frames, and with false where the registry failed or
+   * takes more than a second. The schema is then requested until the registry answers, and `onFetched` reports it.
    */
-  ask(schemaId: number): Promise<boolean>;
-  /** Called with each id that `read` has an answer for from now on. */
-  onAnswer(listener: (schemaId: number) => void): void;
+  fetchSchema(schemaId: number): Promise<boolean>;
+  /** Calls `listener` with the id of each schema that the registry has answered for, known or unknown. */
+  onFetched(listener: (schemaId: number) => void): void;
 }
 
 export interface Registry extends FrameReader {
   /**
-   * Rejects where values have been waiting for the registry for more than five seconds.
+   * Health check: rejects where requests have been failing for more than five seconds.
    *
    * @throws TailraceError `registry-unavailable`
    */
@@ -55,28 +55,28 @@ export interface RegistryLog {
   info(fields: object, message: string): void;
 }
 
-export interface RegistryLimits extends AskingLimits {
-  /** Schemas that are kept. */
+export interface RegistryLimits extends FetchLimits {
+  /** Cached schemas. */
   readonly schemas: number;
-  /** Ids that are remembered as unknown or of no use, and for how long. */
+  /** Cached ids that are unknown or whose schemas cannot be used. */
   readonly rejectedIds: number;
   readonly rejectedForMs: number;
 }
 
-/** The first byte of a frame; no JSON text begins with it. */
+/** The first byte of a frame. No JSON text begins with it. */
 export const magicByte = 0;
 const headerBytes = 5;
 
 const unhealthyAfterMs = 5_000;
-const defaultLimits: Omit<RegistryLimits, keyof AskingLimits> = {
+const defaultLimits: Omit<RegistryLimits, keyof FetchLimits> = {
   schemas: 250,
   rejectedIds: 10_000,
-  // An id that the registry does not know may be one that it gives out next.
+  // The registry may assign an unknown id to the next schema that is registered.
   rejectedForMs: 30_000,
 };
 
 type Rejected = FrameReading & { readonly outcome: 'rejected' };
-/** How the values of a schema are read. */
+/** Reads an encoded value by one schema. */
 type ReadPayload = (payload: Buffer) => unknown;
 
 export function openRegistry(url: string, log: RegistryLog, options: Partial<RegistryLimits> = {}): Registry {
@@ -88,7 +88,7 @@ export function openRegistry(url: string, log: RegistryLog, options: Partial<Reg
   );
   const listeners: ((schemaId: number) => void)[] = [];
   let failingSince: number | undefined;
-  let failure = '';
+  let lastFailure = '';
 
   const rejectionOf = (id: number): Rejected | undefined => {
     const found = rejected.get(id);
@@ -97,7 +97,7 @@ export function openRegistry(url: string, log: RegistryLog, options: Partial<Reg
     return undefined;
   };
 
-  /** @throws what the registry, or the way to it, has against it */
+  /** @throws errors of the connection and failures of the registry; these are retried */
   const fetchSchema = async (id: number): Promise<ReadPayload | Rejected> => {
     try {
       return payloadReader(await client.getSchema(id));
@@ -108,10 +108,10 @@ export function openRegistry(url: string, log: RegistryLog, options: Partial<Reg
       if (!isUnusable(error)) throw error;
       return rejection(
         'schema-mismatch',
-        `Schema ${id} of the registry cannot be used: ${sentenceOf(error)}`,
+        `Schema ${id} of the registry cannot be used: ${firstLineOf(error)}`,
       );
     } finally {
-      // The client would keep every schema, and all of them for ever.
+      // The cache of the client has no limit.
       client.cache.clear();
     }
   };
@@ -122,21 +122,21 @@ export function openRegistry(url: string, log: RegistryLog, options: Partial<Reg
       if (typeof found === 'function') schemas.set(id, found);
       else rejected.set(id, { reading: found, until: performance.now() + limits.rejectedForMs });
     } catch (error) {
-      failure = (error as Error).message;
+      lastFailure = (error as Error).message;
       if (failingSince === undefined) {
-        const fields = { registry: address, schemaId: id, reason: failure };
-        log.warn(fields, 'the schema registry does not give a schema; trying again');
+        const fields = { registry: address, schemaId: id, reason: lastFailure };
+        log.warn(fields, 'schema registry request failed, retrying');
       }
       failingSince ??= performance.now();
       throw error;
     }
-    if (failingSince !== undefined) log.info({ registry: address }, 'the schema registry answers again');
+    if (failingSince !== undefined) log.info({ registry: address }, 'schema registry recovered');
     failingSince = undefined;
   };
 
-  const asking = createAsking({
+  const fetcher = createFetcher({
     request,
-    onAnswer(id) {
+    onFetched(id) {
       for (const listener of listeners) listener(id);
     },
     limits,
@@ -147,7 +147,7 @@ export function openRegistry(url: string, log: RegistryLog, options: Partial<Reg
       if (frame.length < headerBytes) {
         return rejection(
           'schema-mismatch',
-          'The value begins as Confluent wire format and ends before its schema id.',
+          'The value begins like Confluent wire format, but ends before its schema id.',
         );
       }
       const schemaId = frame.readInt32BE(1);
@@ -156,40 +156,40 @@ export function openRegistry(url: string, log: RegistryLog, options: Partial<Reg
       try {
         return { outcome: 'read', value: readPayload(frame.subarray(headerBytes)) };
       } catch (error) {
-        const message = `The value is not what schema ${schemaId} of the registry says: ${sentenceOf(error)}`;
+        const message = `The value does not match schema ${schemaId} of the registry: ${firstLineOf(error)}`;
         return rejection('schema-mismatch', message);
       }
     },
-    ask(schemaId) {
+    fetchSchema(schemaId) {
       if (schemas.has(schemaId) || rejectionOf(schemaId)) return Promise.resolve(true);
-      return asking.ask(schemaId);
+      return fetcher.fetch(schemaId);
     },
-    onAnswer(listener) {
+    onFetched(listener) {
       listeners.push(listener);
     },
     check() {
       if (failingSince === undefined || performance.now() - failingSince < unhealthyAfterMs) {
         return Promise.resolve();
       }
-      const message = `Records wait for their schemas: the schema registry at ${address} does not answer (${failure}).`;
+      const message = `The schema registry at ${address} does not answer (${lastFailure}), and records wait for their schemas.`;
       return Promise.reject(new TailraceError('registry-unavailable', message));
     },
     close() {
-      asking.close();
+      fetcher.close();
     },
   };
 }
 
-/** For where there is no registry: a frame is refused. */
+/** Without a registry, every frame is rejected. */
 export const noRegistry: FrameReader = {
   read: () =>
     rejection(
       'unsupported-encoding',
-      'The value is in Confluent wire format, and no schema registry is configured. ' +
+      'The value is in Confluent wire format, but no schema registry is configured. ' +
         'Set SCHEMA_REGISTRY_URL, or write the call as plain JSON.',
     ),
-  ask: () => Promise.resolve(true),
-  onAnswer: () => undefined,
+  fetchSchema: () => Promise.resolve(true),
+  onFetched: () => undefined,
 };
 
 function payloadReader(schema: Awaited<ReturnType<SchemaRegistry['getSchema']>>): ReadPayload {
@@ -203,17 +203,17 @@ function payloadReader(schema: Awaited<ReturnType<SchemaRegistry['getSchema']>>)
       if (!isUtf8(payload)) throw new RangeError('it is not UTF-8');
       const text = payload.toString();
       const paths: string[] = [];
-      const errorHook = ([path = '']: string[]): unknown => paths.push(path === '' ? 'the whole' : path);
-      // Numbers that keep their text are no numbers to the validator.
+      const errorHook = ([path = '']: string[]): unknown => paths.push(path === '' ? 'the root' : path);
+      // The validator does not recognise numbers that keep their text.
       if (schema.isValid(parseForValidator(text) as object, { errorHook })) return parseJson(text);
-      throw new RangeError(`it breaks a rule at ${paths.slice(0, 3).join(', ')}`);
+      throw new RangeError(`it is invalid at ${paths.slice(0, 3).join(', ')}`);
     };
   }
   return (payload) => readAvro(schema as unknown as Type, payload);
 }
 
-/** What a library says, made fit for a header. */
-function sentenceOf(error: unknown): string {
+/** The message of a library, short enough for a header. */
+function firstLineOf(error: unknown): string {
   const [line = ''] = (error as Error).message.split('\n');
   return `${line.slice(0, 200).replace(/\.$/, '')}.`;
 }

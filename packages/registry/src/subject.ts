@@ -1,4 +1,4 @@
-/** Registers a JSON Schema as a subject, so that producers find it where they look. */
+/** Registers a JSON Schema as a subject of the registry, where producers look for it. */
 import { COMPATIBILITY, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { TailraceError } from '@tailrace/errors';
 import { connectRegistry } from './client.ts';
@@ -10,8 +10,8 @@ export interface SubjectReport {
 }
 
 /**
- * Registers `schema` as the latest version of `subject` unless it is that already, with compatibility BACKWARD where
- * the subject is new: who reads by the new schema can read what was written by the one before.
+ * Registers `schema` as the latest version of `subject`, unless it already is. A new subject gets the compatibility BACKWARD:
+ * readers with the new schema can read values that were written with the one before.
  *
  * @throws TailraceError `registry-unavailable`, `incompatible-schema`
  */
@@ -31,7 +31,7 @@ export async function registerSubject(url: string, subject: string, schema: obje
       throw unavailable(address, error);
     throw new TailraceError(
       'incompatible-schema',
-      `The registry at ${address} does not take the schema as the next version of ${subject}: ${message}`,
+      `The registry at ${address} refuses the schema as the next version of ${subject}: ${message}`,
     );
   }
 }
@@ -40,6 +40,6 @@ function unavailable(address: string, error: unknown): TailraceError {
   const reason = (error as Error).message;
   return new TailraceError(
     'registry-unavailable',
-    `The schema registry at ${address} cannot be used: ${reason}. Check SCHEMA_REGISTRY_URL and that it runs.`,
+    `The schema registry at ${address} cannot be used: ${reason}. Check SCHEMA_REGISTRY_URL, and that the registry is running.`,
   );
 }

@@ -1,4 +1,4 @@
-/** What ingest measures is the event. That the delivery made of it fits into its topic follows, and is shown here. */
+/** Ingest limits the size of the event. These tests show that the deliveries of the largest event fit into their topic. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deliveryId, maxEventBytes, maxIdLength, readCall, userKey, webhookBody } from '@tailrace/events';
@@ -8,7 +8,7 @@ const names = topicNames('');
 const specs = topicSpecs(names, { partitions: 1, retryScheduleMs: [] });
 const largest = Number(specs.find(({ name }) => name === names.deliveries)?.config['max.message.bytes']);
 
-/** A call of the type whose bytes are, as far as possible, in this field. */
+/** A call of the type in which this field is as large as possible. */
 function callOf(type: string, field: string): object {
   const ids = { userId: '𝄞'.repeat(maxIdLength), groupId: 'g', previousId: 'p', messageId: '𝄞'.repeat(100) };
   const text = 'x'.repeat(maxEventBytes - Buffer.byteLength(JSON.stringify(ids)) - 400);
@@ -16,7 +16,7 @@ function callOf(type: string, field: string): object {
   return { type, ...ids, event: 'e', [field]: isText ? text : { text } };
 }
 
-test('the delivery of the largest event fits into its topic, whichever field is large', () => {
+test('the delivery of the largest event fits into its topic, for each field that may be large', () => {
   assert.ok(largest > 0);
   for (const type of ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete']) {
     for (const field of ['event', 'name', 'category', 'properties', 'traits', 'context', 'integrations']) {
@@ -41,7 +41,7 @@ test('the delivery of the largest event fits into its topic, whichever field is 
         (sum, part) => sum + Buffer.byteLength(part ?? ''),
         0,
       );
-      // Half of it is left for what a retry or a dead letter adds.
+      // The other half is left for the headers that a retry or a dead letter adds.
       assert.ok(bytes < largest / 2, `${type} ${field}: ${bytes}`);
     }
   }

@@ -1,24 +1,25 @@
-/** The router: reads `events`, finds each event's destinations, and writes their `deliveries`. */
+/** The router: reads `events`, finds the destinations of each event, and writes `deliveries`. */
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { noRegistry, openRegistry } from '@tailrace/registry';
 import { countUnreadable, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
+import { createMessageIds } from './deduplication/message-ids.ts';
+import { rebuild } from './deduplication/rebuild.ts';
+import { addGauges, createRouterMetrics } from './metrics.ts';
+import { createProcessor } from './process-record.ts';
+import { createReceiver } from './receive-record.ts';
+import { createRejecter } from './reject-record.ts';
 import { settings } from './settings.ts';
-import { createDedupe } from './dedupe.ts';
-import { routerObserver, watchRouter } from './observe.ts';
-import { createRouter } from './process-record.ts';
-import { rebuild } from './rebuild.ts';
-import { partitionLimits, idleTopics, topicsToConsume, untilRouted } from './topics.ts';
-import { createBatchRejecter } from './unreadable.ts';
+import { idleTopics, partitionLimits, topicsToConsume, untilRouted } from './topics.ts';
 import { startUsage } from './usage.ts';
-import { createWaitingRoom } from './waiting.ts';
+import { createWaitingQueue } from './waiting/queue.ts';
 
 await runService({ name: 'router', env: process.env, settings }, async (service) => {
-  const { settings, log, metrics } = service;
+  const { settings, log } = service;
   const names = topicNames(settings.topicPrefix);
 
-  const kafka = connectKafka(settings.kafka, log, countUnreadable(metrics));
+  const kafka = connectKafka(settings.kafka, log, countUnreadable(service.metrics));
   service.onClose('Kafka', () => kafka.close());
   service.health.add('kafka', () => kafka.ping());
 
@@ -34,7 +35,7 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
   }
   const frames = registry ?? noRegistry;
 
-  // One of its own, so that a topic that is missing holds up nothing else.
+  // A publisher of its own, so that a missing topic `usage` does not delay other records.
   const usagePublisher = kafka.publisher();
   const usage = startUsage({ topic: names.usage, publish: (record) => usagePublisher.publish(record), log });
   service.onClose('usage', async () => {
@@ -42,21 +43,21 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
     await usagePublisher.close({ timeoutMs: 5_000 });
   });
 
-  const dedupe = createDedupe(settings.window);
+  const messageIds = createMessageIds(settings.window);
   const publisher = kafka.publisher();
-  const observer = routerObserver(metrics, config);
-  const waiting = createWaitingRoom({
-    ...{ kafka, frames, log },
+  const metrics = createRouterMetrics(service.metrics, config);
+  const rejecter = createRejecter({ topic: names.eventsRejected, publisher, metrics, log });
+  const processRecord = createProcessor({
+    ...{ names, config, frames, publisher, messageIds, metrics, usage, rejecter, log },
+  });
+  const waiting = createWaitingQueue({
+    ...{ kafka, frames, processRecord, rejecter, log },
     topics: { events: names.events, waiting: names.eventsWaiting },
     unfinished: (partitions) => consumption.unfinished(names.eventsWaiting, partitions),
-    // One of its own, so that routing does not wait for it.
+    // A publisher of its own, so that records that are routed do not wait for those that are enqueued.
     publisher: kafka.publisher(),
-    router: () => router,
   });
-  const router = createRouter({
-    ...{ names, config, frames, dedupe, usage, waiting, log },
-    ...{ publisher, observer },
-  });
+  const receiveRecord = createReceiver({ frames, processRecord, rejecter, waiting });
   const consumption = await kafka.consume({
     groupId: `${settings.topicPrefix}router`,
     topics,
@@ -64,20 +65,22 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
     limits: partitionLimits(names),
     idleTopics: idleTopics(names),
     prepare: async (partitions, signal) => {
-      const ofTopic = Map.groupBy(partitions, ({ topic }) => topic);
+      const byTopic = Map.groupBy(partitions, ({ topic }) => topic);
       await Promise.all([
-        waiting.prepare(ofTopic.get(names.eventsWaiting) ?? [], signal),
+        waiting.load(byTopic.get(names.eventsWaiting) ?? [], signal),
         rebuild(
-          { kafka, names, config, frames, dedupe, log, window: settings.window },
-          ofTopic.get(names.events) ?? [],
+          { kafka, names, config, frames, messageIds, log, window: settings.window },
+          byTopic.get(names.events) ?? [],
           signal,
         ),
       ]);
     },
-    onUnreadable: createBatchRejecter({ names, publisher, observer }),
+    onUnreadable: (batch, work) => {
+      rejecter.rejectBatch(batch, work);
+    },
     onRecord(record) {
-      if (record.topic === names.events) router.take(record);
-      else waiting.take(record);
+      if (record.topic === names.events) receiveRecord(record);
+      else waiting.receive(record);
     },
   });
   service.onClose('events in flight', async () => {
@@ -87,6 +90,6 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
     await consumption.close();
   });
   service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
-  watchRouter(metrics, dedupe, consumption);
+  addGauges(service.metrics, messageIds, consumption);
   return { topics };
 });

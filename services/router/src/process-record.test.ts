@@ -1,13 +1,15 @@
-/** The order of things, which a real broker cannot be made to show at will: test/integration/router.test.ts has the rest. */
+/** Orderings that a real broker does not produce on demand; test/integration/router.test.ts has the other tests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
-import { createDedupe } from './dedupe.ts';
-import type { RouterObserver } from './observe.ts';
-import { createRouter } from './process-record.ts';
+import { createMessageIds } from './deduplication/message-ids.ts';
+import type { RouterMetrics } from './metrics.ts';
+import { createProcessor } from './process-record.ts';
+import { createReceiver } from './receive-record.ts';
+import { createRejecter } from './reject-record.ts';
 
 interface Published {
   readonly record: OutgoingRecord;
@@ -15,7 +17,7 @@ interface Published {
   readonly refuse: (error: Error) => void;
 }
 
-/** What differs from a valid page call in partition 0. */
+/** Differences from a valid page call in partition 0. */
 interface Sent {
   readonly call?: object;
   readonly partition?: number;
@@ -23,10 +25,10 @@ interface Sent {
   readonly isRevoked?: () => boolean;
 }
 
-/** Of every record: lately, so that it is believed. */
+/** The time of every record: recent, so that it is plausible. */
 const writtenAt = Date.now() - 1_000;
 
-/** A router between hand-moved parts: records go in, publishes come out and wait to be acknowledged. */
+/** A router without Kafka: `send` gives it records; its published records wait to be acknowledged. */
 function startRouter() {
   const sources = new Map<string, Source>();
   const published: Published[] = [];
@@ -39,15 +41,31 @@ function startRouter() {
     (...labels: string[]): void => {
       counted.push([what, ...labels].join(' '));
     };
-  const observer: RouterObserver = {
-    accepted: count('accepted'),
-    repeated: count('repeated'),
-    rejected: count('rejected'),
-    filtered: count('filtered'),
-    created: count('created'),
+  const metrics: RouterMetrics = {
+    countRouted: count('routed'),
+    countDelivery: count('created'),
+    duplicates: { inc: count('duplicate') },
+    rejected: {
+      inc({ code }) {
+        counted.push(`rejected ${code}`);
+      },
+    },
+    filtered: {
+      inc({ reason }) {
+        counted.push(`filtered ${reason}`);
+      },
+    },
   };
-  const { take } = createRouter({
-    names: { deliveries: 'deliveries', eventsRejected: 'rejected' },
+  const publisher = {
+    publish: (record: OutgoingRecord) =>
+      new Promise<void>((resolve, reject) => {
+        published.push({ record, acknowledge: resolve, refuse: reject });
+      }),
+  };
+  const log = { debug: () => undefined, warn: () => undefined };
+  const rejecter = createRejecter({ topic: 'rejected', publisher, metrics, log });
+  const processRecord = createProcessor({
+    names: { deliveries: 'deliveries' },
     config: {
       source: (id) => sources.get(id),
       sourceByWriteKey: () => undefined,
@@ -58,26 +76,24 @@ function startRouter() {
         })),
       refresh: () => refresh.promise,
     },
-    publisher: {
-      publish: (record) =>
-        new Promise((resolve, reject) => published.push({ record, acknowledge: resolve, refuse: reject })),
-    },
     frames: noRegistry,
-    dedupe: createDedupe(),
-    observer,
+    messageIds: createMessageIds(),
     usage: {
       count: (sourceId, event, filtered) => counted.push(`usage ${sourceId} ${event.type} ${filtered}`),
     },
-    waiting: { holds: () => false, park: () => Promise.reject(new Error('nothing waits')) },
-    log: { debug: () => undefined, warn: () => undefined },
+    ...{ publisher, metrics, rejecter, log },
+  });
+  const receiveRecord = createReceiver({
+    ...{ frames: noRegistry, processRecord, rejecter },
+    waiting: { hasKeyOf: () => false, enqueue: () => Promise.reject(new Error('no record waits')) },
   });
   return {
     published,
     counted,
     done,
     addSource: (id: string) => sources.set(id, { id, writeKeys: ['wk'], enabled: true }),
-    /** What the configuration holds now has reached the router. */
-    news() {
+    /** The router has read the configuration to its end. */
+    configRead() {
       refresh.resolve(undefined);
       refresh = Promise.withResolvers<undefined>();
       return settled();
@@ -92,7 +108,7 @@ function startRouter() {
         },
         done: () => done.push(offset),
       };
-      take({
+      receiveRecord({
         ...work,
         work,
         key: Buffer.from(userId),
@@ -125,7 +141,7 @@ describe('a record is done', () => {
     router.published[1]?.acknowledge();
     await settled();
     assert.deepEqual(router.done, []);
-    assert.deepEqual(created(), ['created erp'], 'what is acknowledged is counted');
+    assert.deepEqual(created(), ['created erp'], 'acknowledged deliveries are counted');
     router.published[0]?.acknowledge();
     await settled();
     assert.deepEqual(router.done, [0]);
@@ -146,17 +162,17 @@ describe('a record is done', () => {
     assert.deepEqual(router.counted, ['rejected invalid-call']);
   });
 
-  test('at once where it is a repeat', () => {
+  test('immediately where it is a repeat', () => {
     const router = startRouter();
     router.addSource('web');
     router.send('web', 'u-1', { call: { messageId: 'm' } });
     router.send('web', 'u-1', { call: { messageId: 'm' } });
     assert.equal(router.published.length, 2);
     assert.deepEqual(router.done, [1]);
-    assert.equal(router.counted.at(-1), 'repeated');
+    assert.equal(router.counted.at(-1), 'duplicate');
   });
 
-  test('not while the process is stopping: whoever reads the partition next repeats it', async () => {
+  test('not while the process is stopping: the next owner of the partition repeats it', async () => {
     const router = startRouter();
     router.addSource('web');
     router.send('web', 'u-1');
@@ -168,8 +184,8 @@ describe('a record is done', () => {
   });
 });
 
-describe('what is too large for Kafka', () => {
-  test('as a delivery, is rejected, and the other destinations still get theirs', async () => {
+describe('a record that is too large for Kafka', () => {
+  test('is rejected where it is a delivery, and other destinations still get theirs', async () => {
     const router = startRouter();
     router.addSource('web');
     router.send('web', 'u-1');
@@ -184,39 +200,39 @@ describe('what is too large for Kafka', () => {
     assert.deepEqual(router.done, [0]);
   });
 
-  test('as a rejected record, is named by its place', async () => {
+  test('is written without content where it is a rejected record', async () => {
     const router = startRouter();
     router.send('web', 'u-1', { value: null });
     router.published[0]?.refuse(new TailraceError('record-too-large'));
     await settled();
-    const stub = router.published[1];
-    assert.deepEqual([stub?.record.key, stub?.record.value], [null, null]);
-    assert.equal(stub && headerOf(stub.record, 'origin-offset'), '0');
-    stub?.acknowledge();
+    const written = router.published[1];
+    assert.deepEqual([written?.record.key, written?.record.value], [null, null]);
+    assert.equal(written && headerOf(written.record, 'origin-offset'), '0');
+    written?.acknowledge();
     await settled();
     assert.deepEqual(router.done, [0]);
   });
 });
 
-describe('a source that is not known', () => {
-  test('is looked for in the news before its record is rejected', async () => {
+describe('a record of an unknown source', () => {
+  test('waits for a read of the configuration, which may have the source', async () => {
     const router = startRouter();
     router.send('web', 'u-1');
     await settled();
     assert.deepEqual(router.keys(), []);
     router.addSource('web');
-    await router.news();
+    await router.configRead();
     assert.deepEqual(router.keys(), ['crm/u-1', 'erp/u-1']);
   });
 
-  test('is rejected where the news do not have it', async () => {
+  test('is rejected where the configuration does not have the source', async () => {
     const router = startRouter();
-    router.send('nobody', 'u-1');
-    await router.news();
+    router.send('missing', 'u-1');
+    await router.configRead();
     assert.equal(router.published[0] && headerOf(router.published[0].record, 'error-code'), 'unknown-source');
   });
 
-  test("holds up later events of its user, and nobody else's", async () => {
+  test('delays later events of its user, and no other events', async () => {
     const router = startRouter();
     router.addSource('web');
     router.send('new', 'u-1');
@@ -226,17 +242,17 @@ describe('a source that is not known', () => {
     assert.deepEqual(router.keys(), ['crm/u-2', 'erp/u-2', 'crm/u-1', 'erp/u-1']);
     const early = router.published.length;
     router.addSource('new');
-    await router.news();
+    await router.configRead();
     const late = router.published.slice(early).map(({ record }) => headerOf(record, 'source-id'));
     assert.deepEqual(late, ['new', 'new', 'web', 'web']);
   });
 
-  test('is dropped without a trace where the partition was lost meanwhile', async () => {
+  test('is dropped where its partition was revoked meanwhile', async () => {
     const router = startRouter();
     let revoked = false;
     router.send('web', 'u-1', { isRevoked: () => revoked });
     revoked = true;
-    await router.news();
+    await router.configRead();
     assert.deepEqual([router.published, router.done, router.counted], [[], [], []]);
   });
 });
@@ -246,7 +262,7 @@ test('a filtered event counts toward the usage of its source', () => {
   router.addSource('web');
   router.send('web', 'u-1', { call: { integrations: { All: false } } });
   assert.deepEqual(router.counted, [
-    'accepted web page',
+    'routed web page',
     'usage web page false',
     'filtered integrations',
     'filtered integrations',

@@ -31,13 +31,13 @@ describe('the source of a record', () => {
     ['is in the header write-key', { 'write-key': 'wk_1' }, value, 'write-key', 'wk_1'],
     ['is in the field writeKey', {}, withField, 'write-key', 'wk_field'],
     [
-      'is the id where a write key is there too',
+      'is the id where there is a write key too',
       { 'write-key': 'wk_1', 'source-id': 'web' },
       value,
       'id',
       'web',
     ],
-    ['is the header where the field is there too', { 'write-key': 'wk_1' }, withField, 'write-key', 'wk_1'],
+    ['is the header where there is a field too', { 'write-key': 'wk_1' }, withField, 'write-key', 'wk_1'],
   ];
   for (const [title, texts, bytes, by, expected] of sources) {
     test(title, () => {
@@ -46,7 +46,7 @@ describe('the source of a record', () => {
     });
   }
 
-  test('is asked for where the record names none', () => {
+  test('is required: a record that names none is rejected', () => {
     for (const bytes of [value, Buffer.from('{"writeKey":""}'), Buffer.from('null'), Buffer.from('[]')]) {
       const reading = readRecord({ value: bytes, headers: {} }, noRegistry);
       assert.ok(reading.outcome === 'rejected');
@@ -55,8 +55,8 @@ describe('the source of a record', () => {
   });
 });
 
-describe('a value that is no call', () => {
-  test('is refused with what is wrong', () => {
+describe('a value that is not a call', () => {
+  test('is rejected with the reason', () => {
     assert.match(rejectionOf(null), /^malformed-json: The record has no value/);
     assert.match(rejectionOf(Buffer.alloc(0)), /^malformed-json: The value is not JSON/);
     assert.match(rejectionOf(Buffer.from('{"type":')), /^malformed-json: The value is not JSON/);
@@ -74,7 +74,7 @@ describe('a value that is no call', () => {
     );
   });
 
-  test('never throws, whatever its bytes', () => {
+  test('never throws', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const reading = readRecord({ value: Buffer.from(bytes), headers: {} }, noRegistry);

@@ -1,15 +1,15 @@
-/** From a record of `events` to a call and the source it names. Nothing here needs the configuration. */
+/** Reads a record of `events`: its call, and how it names its source. Does not need the configuration. */
 import { isUtf8 } from 'node:buffer';
 import { callBytes, maxEventBytes, parseJson } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { magicByte, type FrameReader } from '@tailrace/registry';
 import { sourceReference, type SourceReference } from '@tailrace/routing';
-import type { Rejection } from './rejected.ts';
+import type { Rejection } from './reject-record.ts';
 
 export type RecordReading =
   | { readonly outcome: 'read'; readonly source: SourceReference; readonly call: unknown }
   | ({ readonly outcome: 'rejected' } & Rejection)
-  /** To be read again once the frame reader has learned the schema. */
+  /** Has to be read again once the schema has been fetched. */
   | { readonly outcome: 'needs-schema'; readonly schemaId: number };
 
 export function readRecord(
@@ -19,14 +19,12 @@ export function readRecord(
   if (value === null) {
     return rejection('malformed-json', 'The record has no value. Write one tracking call as JSON.');
   }
-  if (isTooLarge({ value })) {
-    return tooLarge(value.length);
-  }
+  if (isTooLarge({ value })) return tooLarge(value.length);
   if (value[0] === magicByte) {
     const reading = frames.read(value);
     if (reading.outcome !== 'read') return reading;
     const bytes = callBytes(reading.value);
-    // A few bytes of Avro may stand for many of JSON.
+    // A few bytes of Avro may become many of JSON.
     if (bytes > maxEventBytes) return tooLarge(bytes);
     return withSource(headers, reading.value);
   }
@@ -37,7 +35,7 @@ export function readRecord(
   return withSource(headers, call);
 }
 
-/** Whether the record is more than any call may be. */
+/** Whether the value is larger than any valid call. */
 export function isTooLarge({ value }: Pick<ConsumedRecord, 'value'>): boolean {
   return value !== null && value.length > maxEventBytes;
 }

@@ -1,23 +1,23 @@
 /** The settings of the router. docs/settings.md is generated from them. */
 import { duration, kafkaSettings, schemaRegistryUrl, serviceSettings, topicPrefix } from '@tailrace/service';
 import Type from 'typebox';
-import type { DedupeWindow } from './dedupe.ts';
+import type { DeduplicationWindow } from './deduplication/message-ids.ts';
 
 /** An id takes about 50 bytes at worst, while its table is copied into a larger one. */
-const mostPerLeast = 5;
+const maxPerMin = 5;
 
-const dedupe = Type.Object({
+const deduplication = Type.Object({
   windowMs: duration({
     env: 'TAILRACE_DEDUPE_WINDOW',
     default: 600_000,
     description: 'Time for which the id of an event is remembered to detect duplicates.',
   }),
-  leastIds: Type.Integer({
+  minIds: Type.Integer({
     env: 'TAILRACE_DEDUPE_IDS',
     minimum: 0,
     maximum: 10_000_000,
     default: 100_000,
-    description: `Ids that are remembered for each partition, however old; at most ${mostPerLeast} times as many.`,
+    description: `Ids that are remembered for each partition, however old; at most ${maxPerMin} times as many.`,
   }),
 });
 
@@ -26,8 +26,8 @@ export const settings = Type.Object({
   kafka: kafkaSettings('tailrace-router'),
   topicPrefix: topicPrefix(),
   registryUrl: schemaRegistryUrl(),
-  window: Type.Decode(dedupe, (least): DedupeWindow => ({
-    ...least,
-    mostIds: Math.max(1_000, least.leastIds * mostPerLeast),
+  window: Type.Decode(deduplication, (minimum): DeduplicationWindow => ({
+    ...minimum,
+    maxIds: Math.max(1_000, minimum.minIds * maxPerMin),
   })),
 });

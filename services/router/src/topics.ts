@@ -1,10 +1,10 @@
-/** The topics that the router reads, and how far it reads ahead in each. */
+/** The topics that the router reads, and how far it reads ahead in each of them. */
 import { TailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka, PartitionLimits } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 
 /**
- * `events`, and where its records wait for their schemas, which must have a partition for each of its partitions.
+ * `events` and `events.waiting`, which must have at least as many partitions.
  *
  * @throws TailraceError `topic-missing`
  */
@@ -19,50 +19,50 @@ export async function topicsToConsume(
     throw new TailraceError(
       'topic-missing',
       `These topics do not exist: ${missing.join(', ')}. Create them with \`npx tailrace topics apply\`, ` +
-        'with the same TAILRACE_TOPIC_PREFIX as here.',
+        'with the same TAILRACE_TOPIC_PREFIX.',
     );
   }
-  const [most = 0, waiting = 0] = await Promise.all(
+  const [eventsPartitions = 0, waitingPartitions = 0] = await Promise.all(
     topics.map(async (topic) => (await kafka.partitioner(topic)).partitions),
   );
-  if (waiting < most) {
+  if (waitingPartitions < eventsPartitions) {
     throw new TailraceError(
       'topic-missing',
-      `${events} has ${most} partitions and ${eventsWaiting} has ${waiting}. ` +
-        `Give ${eventsWaiting} as many, with kafka-topics.sh --alter --partitions ${most}.`,
+      `${events} has ${eventsPartitions} partitions and ${eventsWaiting} has ${waitingPartitions}. ` +
+        `Give ${eventsWaiting} as many, with kafka-topics.sh --alter --partitions ${eventsPartitions}.`,
     );
   }
   return topics;
 }
 
-/** What is unfinished of a partition of `events`: it waits for Kafka, or a moment for the configuration or a schema. */
-const routing: PartitionLimits = { records: 5_000, bytes: 8 * 2 ** 20 };
-/** Of what waits for a schema only the place is kept, some 330 bytes; more than that stays unread in Kafka. */
-const waiting: PartitionLimits = { records: 20_000, bytes: Infinity };
+/** Unfinished records of `events` wait for Kafka, or up to a second for the configuration or a schema. */
+const eventsLimits: PartitionLimits = { records: 5_000, bytes: 8 * 2 ** 20 };
+/** An unfinished record of `events.waiting` takes about 330 bytes, without its content. More of them stay unread in Kafka. */
+const waitingLimits: PartitionLimits = { records: 20_000, bytes: Infinity };
 
 export function partitionLimits({ eventsWaiting }: Pick<TopicNames, 'eventsWaiting'>) {
-  return (topic: string): PartitionLimits => (topic === eventsWaiting ? waiting : routing);
+  return (topic: string): PartitionLimits => (topic === eventsWaiting ? waitingLimits : eventsLimits);
 }
 
-/** It has seldom anything new. */
+/** `events.waiting` seldom has new records, so it is polled less often. */
 export function idleTopics({ eventsWaiting }: Pick<TopicNames, 'eventsWaiting'>) {
   return { topics: [eventsWaiting], everyMs: 250 };
 }
 
-const lookAgainMs = 20;
+const pollMs = 20;
 
-/** Resolves when nothing of `events` is unfinished and nothing is on its way from where records wait, or when it is late. */
+/** Resolves when no record of `events` is unfinished and none of `events.waiting` is in flight, or after `timeoutMs`. */
 export async function untilRouted(
   consumption: Pick<Consumption, 'partitions'>,
   events: string,
   inFlight: () => number,
-  withinMs: number,
+  timeoutMs: number,
 ): Promise<void> {
-  const deadline = performance.now() + withinMs;
+  const deadline = performance.now() + timeoutMs;
   const isRouted = (): boolean =>
     inFlight() === 0 &&
     consumption.partitions.every(({ topic, uncommitted }) => topic !== events || uncommitted === 0);
   while (!isRouted() && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }

@@ -1,4 +1,4 @@
-/** A record of other content than was handed out, whose work is still that of the one that was. */
+/** A record with other content than the one that was received; finishing it finishes the work of that one. */
 import { lastOfEach, type ConsumedRecord, type TrackedRecord, type Work } from '@tailrace/kafka';
 
 export function trackedRecord(work: Work, content: Omit<ConsumedRecord, 'headers'>): TrackedRecord {

@@ -7,7 +7,7 @@ import { startUsage } from './usage.ts';
 
 const noon = Date.UTC(2026, 10, 21, 12);
 
-/** A counter whose clock and publisher are moved by hand. */
+/** A counter whose clock and publisher the test controls. */
 function startCounter() {
   const published: { readonly record: UsageRecord; readonly acknowledge: () => void }[] = [];
   const clock = { now: noon };
@@ -36,7 +36,7 @@ function event(type: string, more: object = {}): TailraceEvent {
 
 const track = (name: string): TailraceEvent => event('track', { event: name });
 
-test('calls are told by source and type, track calls by the name of their event too, with those filtered', () => {
+test('calls are counted by source and type, and track calls by the name of their event, filtered ones included', () => {
   const { usage, clock, records } = startCounter();
   usage.count('web', track('Signed Up'), false);
   usage.count('web', event('page'), false);
@@ -62,14 +62,14 @@ test('calls are told by source and type, track calls by the name of their event 
   ]);
 });
 
-test('a deletion notice is no call', () => {
+test('a delete event is not counted', () => {
   const { usage, records } = startCounter();
   usage.count('web', event('delete'), false);
   usage.stop();
   assert.deepEqual(records(), []);
 });
 
-test('what is routed after midnight counts for the next day, and what is told of both adds up', () => {
+test('an event that is routed after midnight counts for the next day', () => {
   const { usage, clock, records } = startCounter();
   usage.count('web', track('Late'), false);
   clock.now = noon + 12 * 3_600_000;
@@ -84,14 +84,14 @@ test('what is routed after midnight counts for the next day, and what is told of
   );
 });
 
-test('however many names come while nothing is acknowledged, only so many are held, and every call is counted', async () => {
+test('the number of event names is bounded while no publish is acknowledged, and every call is counted', async () => {
   const { usage, published, records } = startCounter();
   const calls = 40_000;
   for (let n = 0; n < calls; n++) usage.count('web', track(`Event ${n}`), false);
   usage.stop();
   const names = records().flatMap(({ events }) => events.map(({ event: name }) => name));
   assert.equal(new Set(names).size, names.length);
-  assert.ok(names.length <= 5_000 + 10_000, `${names.length} names are held`);
+  assert.ok(names.length <= 5_000 + 10_000, `${names.length} names are kept`);
   assert.equal(
     records().reduce((sum, { calls: { track: count = 0 } }) => sum + count, 0),
     calls,
@@ -100,7 +100,7 @@ test('however many names come while nothing is acknowledged, only so many are he
   await Promise.resolve();
 });
 
-test('names as long as a call can carry make records that Kafka takes', () => {
+test('event names of the maximum length make records that fit into the topic', () => {
   const { usage, published } = startCounter();
   for (let n = 0; n < 40; n++) usage.count('web', track(`${n}${'\u0001'.repeat(30_000)}`), false);
   usage.stop();

@@ -1,10 +1,10 @@
 /**
- * What each source used: calls by type, and by name of event for track calls. It is counted in memory and told to the
- * topic `usage` about once a second, as what came in since, so that its cost does not grow with the calls, and many
- * routers need to know nothing of each other.
+ * The usage of each source: calls by type, and track calls by the name of their event. Counts are kept in memory and published
+ * to the topic `usage` about once a second, as increments. The cost does not grow with the number of calls, and routers do not
+ * depend on each other.
  *
- * Nothing waits for it and nothing fails by it: while it cannot be told, counting goes on in the same maps. They are
- * bounded; a name of an event that has no room any more still counts for its source.
+ * Routing does not wait for usage and does not fail by it. While Kafka is unavailable, counting continues in the same maps,
+ * which are bounded: an event name beyond the limit counts for its source only.
  */
 import { isTailraceError } from '@tailrace/errors';
 import { formatInstant, type EventType, type TailraceEvent } from '@tailrace/events';
@@ -13,27 +13,27 @@ import type { Log } from '@tailrace/service';
 import type { UsageRecord } from '@tailrace/topics';
 
 export interface UsageCounter {
-  /** Counts an event of the source that is valid and new. Deletion notices are not counted. */
+  /** Counts an event that is valid and new. `delete` events are not counted. */
   count(sourceId: string, event: TailraceEvent, filtered: boolean): void;
-  /** Tells what was counted last; whoever gave `publish` waits until it is taken. */
+  /** Publishes the last counts. The caller closes the publisher, which waits until they are acknowledged. */
   stop(): void;
 }
 
 export interface UsageOptions {
   readonly topic: string;
-  /** Tries for ever: what was counted while Kafka was away is told when it is back. */
+  /** Retries without a limit: the counts of an outage of Kafka are published after it. */
   readonly publish: (record: OutgoingRecord) => Promise<void>;
   readonly log: Pick<Log, 'warn'>;
   readonly now?: () => number;
   readonly intervalMs?: number;
 }
 
-/** Names of events that are held at a time, over all sources; and their characters, since a name may have many. */
-const most = { names: 10_000, characters: 2 ** 20 };
-/** Room is made before it runs out. */
-const early = { names: 5_000, characters: 2 ** 19 };
-/** A record stays far below what the topic takes. */
-const mostPerRecord = { names: 1_000, characters: 128 * 1024 };
+/** Event names that are kept at a time, over all sources, and their characters, because a name may be long. */
+const maxKept = { names: 10_000, characters: 2 ** 20 };
+/** Counts are published early above this size. */
+const publishAbove = { names: 5_000, characters: 2 ** 19 };
+/** Keeps a record far below the limit of the topic. */
+const maxPerRecord = { names: 1_000, characters: 128 * 1024 };
 const dayMs = 86_400_000;
 
 interface EventCount {
@@ -60,40 +60,38 @@ export function startUsage({
   intervalMs = 1_000,
 }: UsageOptions): UsageCounter {
   let sources = new Map<string, SourceCount>();
-  /** Counts of a day that is over, and that could not be told yet. */
-  let earlier: SourceCount[] = [];
-  let held = { names: 0, characters: 0 };
-  let telling: Promise<void> | undefined;
+  /** Counts of earlier days that have not been published yet. */
+  let earlierDays: SourceCount[] = [];
+  let kept = { names: 0, characters: 0 };
+  let publishing: Promise<void> | undefined;
 
-  const tell = (): Promise<void> => {
-    const records = [...earlier, ...sources.values()].flatMap(recordsOf);
+  const publishAll = async (): Promise<void> => {
+    const records = [...earlierDays, ...sources.values()].flatMap(recordsOf);
     sources = new Map();
-    earlier = [];
-    held = { names: 0, characters: 0 };
-    const told = Promise.allSettled(
+    earlierDays = [];
+    kept = { names: 0, characters: 0 };
+    const outcomes = await Promise.allSettled(
       records.map((record) => publish({ topic, key: record.sourceId, value: JSON.stringify(record) })),
     );
-    return told.then((outcomes) => {
-      for (const outcome of outcomes) {
-        if (outcome.status === 'fulfilled') continue;
-        if (!isTailraceError(outcome.reason)) throw outcome.reason;
-        log.warn({ err: outcome.reason, topic }, 'usage of the last seconds was not kept');
-      }
-    });
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled') continue;
+      if (!isTailraceError(outcome.reason)) throw outcome.reason;
+      log.warn({ err: outcome.reason, topic }, 'usage counts dropped');
+    }
   };
 
-  /** One telling at a time: what is counted while Kafka is away waits in the maps, which are bounded. */
-  const tellSoon = (): void => {
-    if (telling || sources.size === 0) return;
-    telling = tell().finally(() => {
-      telling = undefined;
+  /** Publishes unless an earlier publish is unacknowledged: during an outage of Kafka, counts stay in the bounded maps. */
+  const publishWhenIdle = (): void => {
+    if (publishing || sources.size === 0) return;
+    publishing = publishAll().finally(() => {
+      publishing = undefined;
     });
   };
 
   const countOf = (sourceId: string, day: number): SourceCount => {
     const known = sources.get(sourceId);
     if (known?.day === day) return known;
-    if (known) earlier.push(known);
+    if (known) earlierDays.push(known);
     const count: SourceCount = { sourceId, day, calls: new Map(), filtered: 0, events: new Map() };
     sources.set(sourceId, count);
     return count;
@@ -107,14 +105,14 @@ export function startUsage({
       known.lastAt = at;
       return;
     }
-    if (held.names >= most.names || held.characters + name.length > most.characters) return;
+    if (kept.names >= maxKept.names || kept.characters + name.length > maxKept.characters) return;
     events.set(name, { calls: 1, filtered, firstAt: at, lastAt: at });
-    held.names += 1;
-    held.characters += name.length;
-    if (held.names >= early.names || held.characters >= early.characters) tellSoon();
+    kept.names += 1;
+    kept.characters += name.length;
+    if (kept.names >= publishAbove.names || kept.characters >= publishAbove.characters) publishWhenIdle();
   };
 
-  const timer = setInterval(tellSoon, intervalMs).unref();
+  const timer = setInterval(publishWhenIdle, intervalMs).unref();
 
   return {
     count(sourceId, event, isFiltered) {
@@ -128,18 +126,18 @@ export function startUsage({
     },
     stop() {
       clearInterval(timer);
-      void tell();
+      void publishAll();
     },
   };
 }
 
-/** What was counted of one source; several where it has many names of events, the first of which has the totals. */
+/** The records of one source: several where it has many event names; the first of them has the totals. */
 function recordsOf({ sourceId, day, calls, filtered, events }: SourceCount): UsageRecord[] {
   const portions: UsageRecord['events'][number][][] = [[]];
   let characters = 0;
   for (const [event, { firstAt, lastAt, ...counts }] of events) {
     let portion = portions.at(-1) ?? [];
-    if (portion.length >= mostPerRecord.names || characters + event.length > mostPerRecord.characters) {
+    if (portion.length >= maxPerRecord.names || characters + event.length > maxPerRecord.characters) {
       if (portion.length > 0) portions.push((portion = []));
       characters = 0;
     }

@@ -1,4 +1,4 @@
-/** What is read back, and from where, on topics that are kept in memory; router-dedupe.test.ts does it on a real broker. */
+/** Rebuilds from topics in memory; test/integration/router-dedupe.test.ts uses a real broker. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -10,11 +10,11 @@ import {
 } from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
 import fc from 'fast-check';
-import { createDedupe, type DedupeWindow } from './dedupe.ts';
+import { createMessageIds, type DeduplicationWindow } from './message-ids.ts';
 import { quickMessageId, rebuild } from './rebuild.ts';
 
 const minuteMs = 60_000;
-const window: DedupeWindow = { windowMs: 10 * minuteMs, leastIds: 10, mostIds: 1_000 };
+const window: DeduplicationWindow = { windowMs: 10 * minuteMs, minIds: 10, maxIds: 1_000 };
 
 interface Written {
   readonly messageId: string;
@@ -23,7 +23,7 @@ interface Written {
   readonly rejected?: boolean;
 }
 
-/** One partition that holds what was written, and everything the router has rejected of it. */
+/** `events` with one partition of these records, and `events.rejected` with the rejected ones. */
 function topicsOf(written: readonly Written[]) {
   const at = (agoMs = 0): number => Date.now() - agoMs;
   const record = (
@@ -75,60 +75,61 @@ function topicsOf(written: readonly Written[]) {
 
 async function rebuilt(
   written: readonly Written[],
-  place: Partial<NewPartition> = {},
-  least: DedupeWindow = window,
+  position: Partial<NewPartition> = {},
+  limits: DeduplicationWindow = window,
 ) {
   const topics = topicsOf(written);
-  const dedupe = createDedupe(least);
+  const messageIds = createMessageIds(limits);
   const web = { id: 'web', writeKeys: ['wk'], enabled: true };
   await rebuild(
     {
       kafka: topics,
       names: { events: 'events', eventsRejected: 'rejected' },
       config: { source: () => web, sourceByWriteKey: () => web },
-      ...{ frames: noRegistry, dedupe, window: least },
+      ...{ frames: noRegistry, messageIds, window: limits },
       log: { info: () => undefined, warn: () => undefined },
     },
-    [{ topic: 'events', partition: 0, next: written.length, finished: [], ...place }],
+    [{ topic: 'events', partition: 0, next: written.length, finished: [], ...position }],
     new AbortController().signal,
   );
-  const knows = (messageId: string, offset = 1e9): boolean => dedupe.isRepeat(0, offset, 'web', messageId);
-  return { dedupe, knows, scanned: topics.scanned };
+  const knows = (messageId: string, offset = 1e9): boolean =>
+    messageIds.isRepeat(0, offset, 'web', messageId);
+  return { messageIds, knows, scanned: topics.scanned };
 }
 
 const numbered = (count: number, agoMs: (index: number) => number): Written[] =>
   Array.from({ length: count }, (_, index) => ({ messageId: `m-${index}`, agoMs: agoMs(index) }));
 
-describe('what is read back', () => {
-  test('is the window before the last finished record, where that is more than the least number', async () => {
+describe('the range that is read back', () => {
+  test('is the window before the last finished record, where that has more than the minimum of records', async () => {
     // One a second, the last one now.
     const { knows } = await rebuilt(numbered(900, (index) => (900 - index) * 1_000));
     assert.equal(knows('m-899'), true);
     assert.equal(knows('m-301'), true);
   });
 
-  test('is that window too where the last finished record is hours old', async () => {
+  test('is that window where the last finished record is hours old', async () => {
     const { knows } = await rebuilt(numbered(900, (index) => 5 * 3_600_000 + (900 - index) * 1_000));
     assert.equal(knows('m-301'), true);
   });
 
-  test('is the least number of records, however old they are', async () => {
-    const { dedupe, knows } = await rebuilt(numbered(100, (index) => (100 - index) * 60 * minuteMs));
+  test('is the minimum number of records, independent of their age', async () => {
+    const { messageIds, knows } = await rebuilt(numbered(100, (index) => (100 - index) * 60 * minuteMs));
     assert.equal(knows('m-90'), true);
-    assert.equal(dedupe.size, 10);
+    assert.equal(messageIds.size, 10);
   });
 
-  test('is never more than the most', async () => {
-    const most = { ...window, mostIds: 50 };
+  test('is at most the maximum number of records', async () => {
+    const limits = { ...window, maxIds: 50 };
     const { scanned } = await rebuilt(
       numbered(900, () => 0),
       {},
-      most,
+      limits,
     );
     assert.equal(scanned.find(({ topic }) => topic === 'events')?.starts?.get(0), 850);
   });
 
-  test('is nothing of what has yet to be handed out, but what an earlier owner finished of it', async () => {
+  test('leaves out records that have yet to be received, except those that an earlier owner finished', async () => {
     const { knows } = await rebuilt(
       numbered(9, () => 0),
       { next: 4, finished: [{ from: 6, to: 8 }] },
@@ -139,7 +140,7 @@ describe('what is read back', () => {
     );
   });
 
-  test('is no record that was rejected: it may come again, fixed', async () => {
+  test('leaves out rejected records, which may be sent again after a correction', async () => {
     const { knows } = await rebuilt([
       { messageId: 'm-0', agoMs: 7 * 3_600_000, rejected: true },
       { messageId: 'm-1', agoMs: 7 * 3_600_000 },
@@ -147,7 +148,7 @@ describe('what is read back', () => {
     assert.deepEqual([knows('m-0'), knows('m-1')], [false, true]);
   });
 
-  test('is looked for nowhere where there is nothing before the first record', async () => {
+  test('is not read where there is no record before the first one to receive', async () => {
     const { scanned } = await rebuilt(
       numbered(5, () => 0),
       { next: 0 },
@@ -156,13 +157,13 @@ describe('what is read back', () => {
   });
 });
 
-test('a partition is told apart as if it had been read from its beginning without a break', async () => {
+test('repeats are recognised as if the partition had been read without interruption', async () => {
   const ids = fc.record({ messageId: fc.nat({ max: 8 }).map(String), rejected: fc.boolean() });
   const records = fc.array(ids, { minLength: 1, maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(records, fc.nat({ max: 20 }), async (written, crash) => {
       const next = Math.min(crash, written.length);
-      const { knows } = await rebuilt(written, { next }, { ...window, leastIds: 100 });
+      const { knows } = await rebuilt(written, { next }, { ...window, minIds: 100 });
       const seen = new Set(
         written
           .slice(0, next)
@@ -178,14 +179,14 @@ test('a partition is told apart as if it had been read from its beginning withou
   );
 });
 
-describe('the id without parsing', () => {
+describe('the id that is read without parsing', () => {
   const event = { type: 'track', messageId: 'm-ö', timestamp: '2026-11-21T07:29:33.479Z', event: 'e' };
 
-  test('is that of an event as ingest writes it', () => {
+  test('is that of an event that ingest wrote', () => {
     assert.equal(quickMessageId(Buffer.from(JSON.stringify(event))), 'm-ö');
   });
 
-  test('is left to a parser where anything might make it another', () => {
+  test('is undefined where a parser could find another id', () => {
     for (const value of [
       null,
       '{"messageId":"m","type":"track"}',

@@ -1,30 +1,30 @@
-/** How much is on its way from `events.waiting`: routed, and not yet acknowledged. It is bounded, by records and bytes. */
+/** Limits how many records of `events.waiting` are in flight: processed, and not yet acknowledged. */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
 
-const most = { records: 1_000, bytes: 4 * 2 ** 20 };
+const limits = { records: 1_000, bytes: 4 * 2 ** 20 };
 
 export interface TrackedWork extends Work {
-  /** It is not on its way after all. */
+  /** Ends the tracking of work that is not in flight after all. */
   release(): void;
 }
 
-export interface Flight {
+export interface InFlight {
   readonly records: number;
   readonly isFull: boolean;
-  /** The same work; it is on its way until it is done or released. */
+  /** Returns the same work, in flight until it is done or released. */
   track(work: Work, record: Pick<ConsumedRecord, 'key' | 'value'>): TrackedWork;
-  /** Resolves when it is not full. */
-  hasSpace(): Promise<void>;
-  /** Nothing waits for space from now on. */
-  open(): void;
+  /** Resolves when the limits are not reached. */
+  untilNotFull(): Promise<void>;
+  /** Removes the limits. */
+  unlimit(): void;
 }
 
-export function createFlight(): Flight {
+export function createInFlight(): InFlight {
   let records = 0;
   let bytes = 0;
-  let opened = false;
+  let limited = true;
   let space: PromiseWithResolvers<void> | undefined;
-  const isFull = (): boolean => !opened && (records >= most.records || bytes >= most.bytes);
+  const isFull = (): boolean => limited && (records >= limits.records || bytes >= limits.bytes);
   const wake = (): void => {
     if (isFull()) return;
     space?.resolve();
@@ -62,11 +62,11 @@ export function createFlight(): Flight {
         },
       };
     },
-    async hasSpace() {
+    async untilNotFull() {
       while (isFull()) await (space ??= Promise.withResolvers()).promise;
     },
-    open() {
-      opened = true;
+    unlimit() {
+      limited = false;
       wake();
     },
   };

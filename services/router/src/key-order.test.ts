@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createTurns } from './turns.ts';
+import { createKeyOrder } from './key-order.ts';
 
-test('a work that has nothing to wait for is over before the call returns', () => {
-  const takeTurn = createTurns();
+test('a task that does not wait completes before the call returns', () => {
+  const inKeyOrder = createKeyOrder();
   const done: string[] = [];
-  takeTurn('u-1', () => void done.push('a'));
-  takeTurn('u-1', () => void done.push('b'));
+  inKeyOrder('u-1', () => void done.push('a'));
+  inKeyOrder('u-1', () => void done.push('b'));
   assert.deepEqual(done, ['a', 'b']);
 });
 
-test('works of one key keep their order, and other keys do not wait', async () => {
+test('tasks of one key keep their order, and tasks of other keys do not wait', async () => {
   const key = fc.option(fc.constantFrom('u-1', 'u-2', 'u-3'), { nil: undefined });
-  const works = fc.array(fc.record({ key, waits: fc.boolean() }), { maxLength: 40 });
+  const tasks = fc.array(fc.record({ key, waits: fc.boolean() }), { maxLength: 40 });
   await fc.assert(
-    fc.asyncProperty(works, fc.scheduler(), async (list, scheduler) => {
-      const takeTurn = createTurns();
+    fc.asyncProperty(tasks, fc.scheduler(), async (list, scheduler) => {
+      const inKeyOrder = createKeyOrder();
       const done: { key: string | undefined; number: number }[] = [];
       const waiting = new Set<string | undefined>();
       list.forEach(({ key, waits }, number) => {
         const before = done.length;
-        takeTurn(key, () => {
+        inKeyOrder(key, () => {
           if (!waits) {
             done.push({ key, number });
             return undefined;
@@ -30,9 +30,9 @@ test('works of one key keep their order, and other keys do not wait', async () =
             done.push({ key, number });
           });
         });
-        const mayRunAtOnce = !waits && (key === undefined || !waiting.has(key));
-        assert.equal(done.length - before, mayRunAtOnce ? 1 : 0);
-        if (!mayRunAtOnce) waiting.add(key);
+        const runsImmediately = !waits && (key === undefined || !waiting.has(key));
+        assert.equal(done.length - before, runsImmediately ? 1 : 0);
+        if (!runsImmediately) waiting.add(key);
       });
       await scheduler.waitIdle();
       assert.equal(done.length, list.length);

@@ -1,74 +1,74 @@
 /**
- * Remembers which messageIds were seen, so that a call that its SDK sent twice is routed once.
+ * Remembers the messageIds of earlier events, so that a call that its SDK sent twice is routed once (docs/specification.md,
+ * rules 3.2 to 3.4).
  *
- * For each partition the ids of the last ten minutes, and at least the last 100,000, are remembered with the offset at
- * which each was first seen. An id is a repeat only where an earlier offset of the partition holds it: a record
- * that is read again after a rebalance is not a repeat of itself. A repeated call has the key of the first, and so
- * comes in the same partition.
+ * For each partition, the ids of the last ten minutes and at least the last 100,000 ids are kept, with the offset at which each
+ * was first seen. An id is a repeat only where an earlier offset of the partition has it: a record that is read again after a
+ * rebalance is not a repeat of itself. A repeated call has the key of the first one, so it is in the same partition.
  *
- * An id takes 20 bytes in a table that is at most 60 % full. What is kept of it is 96 bits of a SHA-1: an id that is
- * taken for another's repeat is an event lost, which 53 bits, the most that a faster hash gives, would make happen
- * every few months at 3,000 events a second. Tables are never cleaned: ids go into the newest of a few, and the
- * oldest is let go as a whole once the others cover the window.
+ * An id takes 20 bytes in a table that is at most 60 % full. Of each id, 96 bits of a SHA-1 are kept. A collision would drop an
+ * event that is not a repeat; with 53 bits, the most that a faster hash gives, this would happen every few months at 3,000 events
+ * a second. Ids are never deleted one by one: they are added to the newest of a few tables, and the oldest table is dropped as a
+ * whole once the others cover the window.
  *
- * All of this is memory; what a restart or a rebalance takes from it, rebuild.ts reads from the topic.
+ * After a restart or a rebalance, rebuild.ts reads the ids back from the topic.
  */
 import { hash } from 'node:crypto';
 
-export interface Dedupe {
-  /** Whether an earlier record of the partition brought this id; if not, it is remembered. */
+export interface MessageIds {
+  /** Whether an earlier record of the partition has this id; if not, the id is remembered. */
   isRepeat(partition: number, offset: number, sourceId: string, messageId: string): boolean;
-  /** Remembers nothing of the partition any more. */
+  /** Forgets all ids of the partition. */
   forget(partition: number): void;
   /** Ids that are remembered now. */
   readonly size: number;
 }
 
-/** How much is remembered of each partition. */
-export interface DedupeWindow {
+/** How many ids of each partition are remembered. */
+export interface DeduplicationWindow {
   readonly windowMs: number;
-  /** Remembered however long ago. */
-  readonly leastIds: number;
-  /** Beyond this many the window gets shorter, so that memory is bounded: 25 MB for 500,000. */
-  readonly mostIds: number;
+  /** Remembered regardless of their age. */
+  readonly minIds: number;
+  /** Above this number the window becomes shorter, which bounds memory: 25 MB for 500,000. */
+  readonly maxIds: number;
 }
 
-export interface DedupeOptions extends Partial<DedupeWindow> {
-  /** A clock that never goes back, in milliseconds. */
+export interface MessageIdsOptions extends Partial<DeduplicationWindow> {
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
-/** Of the window, in each table; so a tenth to a quarter more is remembered than is promised. */
+/** Each table covers a part of the window, so a tenth to a quarter more than the window is remembered. */
 const tablesPerWindow = 4;
 
-export function createDedupe({
+export function createMessageIds({
   windowMs = 600_000,
-  leastIds = 100_000,
-  mostIds = 500_000,
+  minIds = 100_000,
+  maxIds = 500_000,
   now = () => performance.now(),
-}: DedupeOptions = {}): Dedupe {
+}: MessageIdsOptions = {}): MessageIds {
   const partitions = new Map<number, Table[]>();
 
-  /** The newest table, after a new one was begun where it was time for one. */
+  /** The newest table; a new one where the newest has its share of the window. */
   const newestOf = (tables: Table[]): Table => {
     const newest = tables.at(-1);
     const isDue =
       newest === undefined ||
-      newest.size * tablesPerWindow * 2 >= mostIds ||
-      (newest.size * tablesPerWindow >= leastIds && (now() - newest.since) * tablesPerWindow >= windowMs);
+      newest.size * tablesPerWindow * 2 >= maxIds ||
+      (newest.size * tablesPerWindow >= minIds && (now() - newest.since) * tablesPerWindow >= windowMs);
     if (!isDue) return newest;
     const table = createTable(now());
     tables.push(table);
-    while (isOldestSpare(tables)) tables.shift();
+    while (isOldestDispensable(tables)) tables.shift();
     return table;
   };
 
-  const isOldestSpare = (tables: readonly Table[]): boolean => {
+  const isOldestDispensable = (tables: readonly Table[]): boolean => {
     const [, second] = tables;
     if (!second) return false;
-    const all = sizeOf(tables);
-    const others = all - (tables[0]?.size ?? 0);
-    return all >= mostIds || (others >= leastIds && now() - second.since >= windowMs);
+    const total = sizeOf(tables);
+    const others = total - (tables[0]?.size ?? 0);
+    return total >= maxIds || (others >= minIds && now() - second.since >= windowMs);
   };
 
   return {
@@ -99,11 +99,11 @@ function sizeOf(tables: readonly Table[]): number {
   return tables.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Three words of a hash. */
+/** Three words of the hash. */
 type Fingerprint = readonly [number, number, number];
 
 function fingerprint(sourceId: string, messageId: string): Fingerprint {
-  // One character a byte takes a third of the time of a Buffer.
+  // A string with one character per byte takes a third of the time of a Buffer.
   const digest = hash('sha1', `${sourceId}\0${messageId}`, 'binary');
   const word = (at: number): number =>
     (digest.charCodeAt(at) |
@@ -116,7 +116,7 @@ function fingerprint(sourceId: string, messageId: string): Fingerprint {
 
 /** Offsets by fingerprint: a hash table with open addressing and linear probing, in typed arrays. */
 interface Table {
-  /** When it was begun. */
+  /** When the table was created. */
   readonly since: number;
   readonly size: number;
   find(print: Fingerprint): number | undefined;
@@ -124,7 +124,7 @@ interface Table {
 }
 
 const initialSlots = 1024;
-const fullestLoad = 0.6;
+const maxLoad = 0.6;
 const wordsPerSlot = 3;
 const empty = -1;
 
@@ -134,7 +134,7 @@ function createTable(since: number): Table {
   let offsets = new Float64Array(slots).fill(empty);
   let size = 0;
 
-  /** The slot that holds the fingerprint, or the empty one where it belongs. */
+  /** The slot of the fingerprint, or the empty slot where it belongs. */
   const slotOf = (a: number, b: number, c: number): number => {
     let slot = a & (slots - 1);
     for (; offsets[slot] !== empty; slot = (slot + 1) & (slots - 1)) {
@@ -176,7 +176,7 @@ function createTable(since: number): Table {
       return offset === empty ? undefined : offset;
     },
     set([a, b, c], offset) {
-      if (size >= slots * fullestLoad) grow();
+      if (size >= slots * maxLoad) grow();
       put(a, b, c, offset);
     },
   };

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TailraceError } from '@tailrace/errors';
-import { limitRefreshes } from './freshness.ts';
+import { limitRefreshes } from './config-refresh.ts';
 
 const quiet = { warn: () => undefined };
 
-test('many who wait share one refresh', async () => {
+test('concurrent callers share one refresh', async () => {
   let refreshes = 0;
-  const freshAsOf = limitRefreshes(
+  const refreshedSince = limitRefreshes(
     () => {
       refreshes += 1;
       return Promise.resolve();
@@ -16,12 +16,12 @@ test('many who wait share one refresh', async () => {
     1,
   );
   const since = performance.now();
-  await Promise.all(Array.from({ length: 100 }, () => freshAsOf(since)));
-  await freshAsOf(since);
+  await Promise.all(Array.from({ length: 100 }, () => refreshedSince(since)));
+  await refreshedSince(since);
   assert.equal(refreshes, 1);
 });
 
-test('a refresh that began before the question was asked does not answer it', async () => {
+test('a refresh that began before the call does not satisfy it', async () => {
   const begun: PromiseWithResolvers<void>[] = [];
   const refresh = (): Promise<void> => {
     const running = Promise.withResolvers<undefined>();
@@ -31,10 +31,10 @@ test('a refresh that began before the question was asked does not answer it', as
     return running.promise;
   };
   let secondBegan = Promise.withResolvers<number>();
-  const freshAsOf = limitRefreshes(refresh, quiet, 1);
+  const refreshedSince = limitRefreshes(refresh, quiet, 1);
 
-  const early = freshAsOf(performance.now());
-  const late = freshAsOf(performance.now() + 0.001);
+  const early = refreshedSince(performance.now());
+  const late = refreshedSince(performance.now() + 0.001);
   begun[0]?.resolve();
   await early;
   assert.equal(await secondBegan.promise, 2);
@@ -48,9 +48,9 @@ test('a refresh that began before the question was asked does not answer it', as
   await late;
 });
 
-test('refreshes begin no closer together than the interval', async () => {
+test('refreshes start at least one interval apart', async () => {
   const begins: number[] = [];
-  const freshAsOf = limitRefreshes(
+  const refreshedSince = limitRefreshes(
     () => {
       begins.push(performance.now());
       return Promise.resolve();
@@ -58,25 +58,25 @@ test('refreshes begin no closer together than the interval', async () => {
     quiet,
     20,
   );
-  for (let i = 0; i < 4; i++) await freshAsOf(performance.now());
+  for (let i = 0; i < 4; i++) await refreshedSince(performance.now());
   assert.equal(begins.length, 4);
   for (const [i, begin] of begins.slice(1).entries()) {
     assert.ok(begin - (begins[i] ?? NaN) >= 20, `refresh ${i + 2} began too early: ${begins.join(', ')}`);
   }
 });
 
-test('while Kafka is away it waits, and goes on when Kafka is back', async () => {
+test('a failed refresh is repeated while Kafka is unavailable', async () => {
   let failures = 3;
-  const freshAsOf = limitRefreshes(
+  const refreshedSince = limitRefreshes(
     () => (failures-- > 0 ? Promise.reject(new TailraceError('kafka-unavailable')) : Promise.resolve()),
     quiet,
     1,
   );
-  await freshAsOf(performance.now());
+  await refreshedSince(performance.now());
   assert.equal(failures, -1);
 });
 
-test('an error that is not about Kafka is not waited out', async () => {
-  const freshAsOf = limitRefreshes(() => Promise.reject(new TypeError('a defect')), quiet, 1);
-  await assert.rejects(freshAsOf(performance.now()), TypeError);
+test('an error that is not a TailraceError is passed on', async () => {
+  const refreshedSince = limitRefreshes(() => Promise.reject(new TypeError('a defect')), quiet, 1);
+  await assert.rejects(refreshedSince(performance.now()), TypeError);
 });

@@ -1,0 +1,92 @@
+/**
+ * Receives the records of `events` and keeps the order of each key. A record whose source is unknown waits for a read of the
+ * configuration, and one whose schema is unknown for the first response of the registry; later records of its key wait behind
+ * it, records of other keys do not. Where the registry does not provide the schema, the record moves to the waiting queue.
+ */
+import { isTailraceError } from '@tailrace/errors';
+import type { RecordHeader, TrackedRecord } from '@tailrace/kafka';
+import type { FrameReader } from '@tailrace/registry';
+import { createKeyOrder } from './key-order.ts';
+import type { ProcessRecord } from './process-record.ts';
+import { isTooLarge } from './read-record.ts';
+import { leaveUnfinished, type Rejecter, type Rejection } from './reject-record.ts';
+import { trackedRecord } from './tracked-record.ts';
+import type { WaitingQueue } from './waiting/queue.ts';
+
+export interface ReceiverDependencies {
+  readonly frames: Pick<FrameReader, 'fetchSchema'>;
+  readonly processRecord: ProcessRecord;
+  readonly rejecter: Pick<Rejecter, 'reject'>;
+  readonly waiting: Pick<WaitingQueue, 'hasKeyOf' | 'enqueue'>;
+}
+
+/** Returns a function that receives the records of `events`, in the order of their partitions. */
+export function createReceiver(deps: ReceiverDependencies): (record: TrackedRecord) => void {
+  const { frames, processRecord, rejecter, waiting } = deps;
+  const inKeyOrder = createKeyOrder();
+
+  const receive = (record: TrackedRecord): Promise<void> | undefined => {
+    if (record.revoked) return undefined;
+    // A record that is too large is rejected in any case, and might not fit into the waiting topic.
+    if (waiting.hasKeyOf(record) && !isTooLarge(record)) {
+      enqueue(record);
+      return undefined;
+    }
+    const processing = processRecord(record);
+    if (processing.outcome === 'needs-schema') {
+      return processWithSchema(withOwnBytes(record), processing.schemaId);
+    }
+    return processing.outcome === 'waiting' ? processing.until : undefined;
+  };
+
+  const processWithSchema = async (record: TrackedRecord, schemaId: number): Promise<void> => {
+    const isFetched = await frames.fetchSchema(schemaId);
+    if (record.revoked) return;
+    if (!isFetched) {
+      enqueue(record);
+      return;
+    }
+    const processing = processRecord(record);
+    if (processing.outcome === 'needs-schema') await processWithSchema(record, processing.schemaId);
+    if (processing.outcome === 'waiting') await processing.until;
+  };
+
+  const enqueue = (record: TrackedRecord): void => {
+    waiting
+      .enqueue(record)
+      .then(() => {
+        record.done();
+      })
+      .catch((failure: unknown) => {
+        if (isTailraceError(failure, 'record-too-large')) rejecter.reject(record, tooLargeToWait);
+        else leaveUnfinished(failure);
+      });
+  };
+
+  return (record) => {
+    inKeyOrder(keyOf(record), () => receive(record));
+  };
+}
+
+const tooLargeToWait: Rejection = {
+  code: 'record-too-large',
+  message:
+    'The record cannot wait for its schema, because it is larger than Kafka accepts in the topic events.waiting. ' +
+    'Raise max.message.bytes of that topic, or send less.',
+};
+
+/** Records without a key have no order, neither here nor in Kafka. */
+function keyOf({ partition, key }: TrackedRecord): string | undefined {
+  return key === null ? undefined : `${partition}/${key.toString('latin1')}`;
+}
+
+/** A copy of the bytes: those of a received record are a slice of the whole fetch response and keep it in memory. */
+function withOwnBytes({ work, key, value, headerList }: TrackedRecord): TrackedRecord {
+  const { topic, partition, offset, timestamp } = work;
+  return trackedRecord(work, {
+    ...{ topic, partition, offset, timestamp },
+    key: key && Buffer.from(key),
+    value: value && Buffer.from(value),
+    headerList: headerList.map(([name, header]): RecordHeader => [name, header && Buffer.from(header)]),
+  });
+}
