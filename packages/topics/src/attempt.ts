@@ -1,14 +1,14 @@
-/** The record of `attempts`: what one attempt did, as JSON. It is for looking at, never for deciding. */
+/** The record of `attempts`: one attempt and its outcome, as JSON. It is informational: no decision depends on it. */
 
-/** What one URL answered in one attempt. */
+/** The result of one URL in one attempt. */
 export interface UrlAttempt {
   /** Scheme, host, port and path; a query may hold secrets and is left out. */
   readonly url: string;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status; absent where there was no response. */
   readonly status?: number | undefined;
-  /** Why it did not succeed; absent on success. */
+  /** Why the request failed; absent on success. */
   readonly reason?: string | undefined;
-  /** What the network or TLS said, where the reason came from there. */
+  /** The error of the network or of TLS; absent for other failures. */
   readonly detail?: string | undefined;
   readonly latencyMs: number;
 }
@@ -19,9 +19,9 @@ export interface AttemptRecord {
   readonly sourceId: string;
   readonly destinationId: string;
   readonly type: string;
-  /** The name of a track call's event. */
+  /** The event name of a track call. */
   readonly event?: string | undefined;
-  /** The user that the event is about: the userId, else the anonymousId. */
+  /** The userId, else the anonymousId. */
   readonly userKey: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -29,7 +29,7 @@ export interface AttemptRecord {
   readonly startedAt: string;
   readonly latencyMs: number;
   readonly outcome: 'delivered' | 'retry' | 'dead';
-  /** Why it is retried or dead; absent where it was delivered. */
+  /** Why the delivery is retried or dead; absent where it was delivered. */
   readonly reason?: string | undefined;
   /** When the next attempt is due; only with outcome `retry`. */
   readonly nextDueAt?: string | undefined;

@@ -9,7 +9,7 @@ const retryScheduleMs = [10_000, minuteMs, 60 * minuteMs, 60 * minuteMs, 20 * mi
 const specs = topicSpecs(names, { partitions: 6, retryScheduleMs });
 const spec = (topic: string) => specs.find(({ name }) => name === topic);
 
-test('there is one tier for each distinct delay of the schedule', () => {
+test('each distinct delay of the schedule has a retry topic', () => {
   assert.deepEqual(tierDelaysMs(retryScheduleMs), [10_000, minuteMs, 20 * minuteMs, 60 * minuteMs]);
   const tiers = specs.map(({ name }) => name).filter((name) => names.retryTierDelayMs(name) !== undefined);
   assert.deepEqual(tiers, [
@@ -20,7 +20,7 @@ test('there is one tier for each distinct delay of the schedule', () => {
   ]);
 });
 
-test("a tier's name says its delay; no other topic is a tier", () => {
+test('the name of a retry topic contains its delay, and other topics are not retry topics', () => {
   for (const delayMs of [1, 999, 10_000, 90_000, 4 * 60 * minuteMs]) {
     assert.equal(names.retryTierDelayMs(names.retryTier(delayMs)), delayMs);
   }
@@ -43,7 +43,7 @@ test('every topic has the prefix and is specified once', () => {
   for (const name of all) assert.ok(name.startsWith('tailrace.'), name);
 });
 
-test('a key lies in the same partition number of all topics of its group', () => {
+test('all topics of a group have the same number of partitions', () => {
   for (const { name, partitions, samePartitionsAs, group } of specs) {
     const expected = partitionGroupOf(names, name);
     const first = expected && names[expected];
@@ -54,7 +54,7 @@ test('a key lies in the same partition number of all topics of its group', () =>
   assert.equal(spec(names.config)?.partitions, 1);
 });
 
-test('each topic gets the copies that are asked for, and the brokers decide where none are', () => {
+test('each topic gets the configured copies, and the default of the brokers without configuration', () => {
   for (const { name, replicationFactor, config } of specs) {
     assert.equal(replicationFactor, undefined, name);
     assert.ok(!('min.insync.replicas' in config), name);
@@ -70,14 +70,14 @@ test('each topic gets the copies that are asked for, and the brokers decide wher
   }
 });
 
-test('only state that is read by key keeps its partitions', () => {
+test('only compacted topics keep their number of partitions', () => {
   const keeping = specs.filter(({ keepsPartitions }) => keepsPartitions).map(({ name }) => name);
   assert.deepEqual(keeping, [
     ...[names.config, names.audiences, names.audiencesSyncs, names.deletions, names.recalls],
   ]);
 });
 
-test('a topic takes larger records than the topics it is fed from', () => {
+test('a topic allows larger records than the topics that it is written from', () => {
   const largest = (topic: string): number => Number(spec(topic)?.config['max.message.bytes']);
   for (const [from, to] of [
     [names.events, names.eventsRejected],
@@ -92,7 +92,7 @@ test('a topic takes larger records than the topics it is fed from', () => {
   }
 });
 
-test('dead and rejected is kept for 30 days, replays and usage longer, state is compacted, all else is kept for 7', () => {
+test('dead letters and rejected records are kept for 30 days, replays and usage longer, other records for 7 days, and state is compacted', () => {
   const state = [names.config, names.audiences, names.audiencesSyncs, names.deletions];
   for (const { name, config } of specs) {
     if (state.includes(name)) {

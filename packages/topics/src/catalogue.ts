@@ -1,11 +1,11 @@
 /**
- * Every topic of Tailrace: its name, how many partitions and copies it has, and how long it is kept.
+ * All topics of Tailrace: their names, numbers of partitions and copies, and retention.
  *
- * `deliveries`, its tiers, the replay lane and the dead letters have equally many partitions, so that a key lies in
- * the same partition number in all of them and one member of the delivery group can own that number everywhere. So do
- * `events` and `events.waiting`, for the router.
+ * `deliveries`, the retry topics, the replay lane and the dead letters have the same number of partitions. A key is in the same
+ * partition number in all of them, and one member of the delivery group owns that number everywhere. The same holds for
+ * `events` and `events.waiting`, and the router.
  *
- * A record may grow on its way, by headers, so each topic takes larger ones than those it is fed from.
+ * Records gain headers on their way, so each topic allows larger records than the topics that it is written from.
  */
 import type { TopicSpec } from '@tailrace/kafka';
 import { formatDuration, parseDuration } from './duration.ts';
@@ -27,9 +27,9 @@ export interface TopicNames {
   readonly audiencesSyncs: string;
   readonly deletions: string;
   readonly recalls: string;
-  /** The topic of the retry tier with this delay, such as `tailrace.deliveries.retry.10s`. */
+  /** The retry topic with this delay, such as `tailrace.deliveries.retry.10s`. */
   retryTier(delayMs: number): string;
-  /** The delay of a retry tier's topic; undefined where `topic` is not one. */
+  /** The delay of a retry topic; undefined where `topic` is not one. */
   retryTierDelayMs(topic: string): number | undefined;
 }
 
@@ -58,7 +58,7 @@ export function topicNames(prefix: string): TopicNames {
   };
 }
 
-/** The distinct delays of a retry schedule, shortest first: one tier each. */
+/** The distinct delays of a retry schedule, in ascending order. Each has a retry topic. */
 export function tierDelaysMs(retryScheduleMs: readonly number[]): number[] {
   return [...new Set(retryScheduleMs)].sort((a, b) => a - b);
 }
@@ -66,11 +66,11 @@ export function tierDelaysMs(retryScheduleMs: readonly number[]): number[] {
 export interface TopicOptions {
   readonly partitions: number;
   readonly retryScheduleMs: readonly number[];
-  /** The brokers' own defaults where absent. */
+  /** By default, the brokers' own defaults. */
   readonly replication?: Replication;
 }
 
-/** What `tailrace topics apply` creates. */
+/** The topics that `tailrace topics apply` creates. */
 export function topicSpecs(names: TopicNames, options: TopicOptions): TopicSpec[] {
   const { partitions, retryScheduleMs, replication } = options;
   const spec = (name: string, config: TopicSpec['config'], more: Partial<TopicSpec> = {}): TopicSpec => ({
@@ -107,19 +107,19 @@ export function topicSpecs(names: TopicNames, options: TopicOptions): TopicSpec[
     keptFor(names.deliveries, 7, 1.5 * mib),
     ...tierDelaysMs(retryScheduleMs).map((delayMs) => likeDeliveries(names.retryTier(delayMs), 7)),
     likeDeliveries(names.deliveriesDead, 30),
-    // Tells which dead letters have been replayed, so a replay must outlive its dead letter: the 30 days, the 7
-    // that a segment may go on being written to, and a margin.
+    // Shows which dead letters have been replayed, so it outlives them: 30 days, 7 days during which a segment may still be
+    // written to, and a margin.
     likeDeliveries(names.deliveriesReplay, 45),
     keptFor(names.attempts, 7, mib),
     keptFor(names.usage, 90, mib),
-    // One partition, because its readers rely on the order of changes across entries.
+    // One partition, because readers rely on the order of changes across entries.
     compacted(names.config, 1),
-    // The later of two records of a key is known by its partition, so a key must not change that.
+    // The order of two records of a key is that of their partition, so a key must not change its partition.
     compacted(names.audiences, partitions),
-    // Few and small, and every control instance reads them whole.
+    // Few and small records, which every instance of control reads completely.
     compacted(names.audiencesSyncs, 1),
     compacted(names.deletions, 1),
-    // What it says of records in the tiers must outlive them: their 7 days, the 7 that a segment may go on being
+    // Marks outlive the records of the retry topics that they refer to: 7 days, 7 days during which a segment may still be
     // written to, and a margin.
     spec(
       names.recalls,

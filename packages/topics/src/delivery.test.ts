@@ -13,7 +13,7 @@ import {
 
 type Content = Pick<ConsumedRecord, 'key' | 'value' | 'headers' | 'headerList'>;
 
-/** As it comes back from Kafka. */
+/** The record as a consumer receives it. */
 function consumed({ key, value, headers }: OutgoingRecord): Content {
   const buffer = (text: string | Buffer): Buffer => Buffer.from(text as string);
   return {
@@ -63,7 +63,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
 });
 
-test('a delivery comes back from its record as it was, its body byte for byte', () => {
+test('a delivery is decoded from its record unchanged, its body byte for byte', () => {
   fc.assert(
     fc.property(delivery, (delivery) => {
       assert.deepEqual(decodeDelivery(consumed(encodeDelivery('deliveries', delivery))), { ...delivery });
@@ -94,7 +94,7 @@ const example: Delivery = {
   body: Buffer.from('{"version":1}'),
 };
 
-test('the record has the documented headers and nothing for what is not there', () => {
+test('the record has the documented headers, and none for absent fields', () => {
   const record = encodeDelivery('tailrace.deliveries.retry.1m', example, 4);
   assert.deepEqual(record, {
     topic: 'tailrace.deliveries.retry.1m',
@@ -121,7 +121,7 @@ test('the record has the documented headers and nothing for what is not there', 
   });
 });
 
-test('a record that somebody else wrote is answered with a sentence that names every problem', () => {
+test('a record that is not a delivery is refused with a message that names every problem', () => {
   const problem = decodeDelivery({ key: null, value: null, ...readBack() });
   assert.equal(typeof problem, 'string');
   for (const name of ['delivery-id', 'event-id', 'source-id', 'destination-id', 'type']) {
@@ -130,7 +130,7 @@ test('a record that somebody else wrote is answered with a sentence that names e
   assert.match(problem as string, /the value is null/);
 });
 
-test('headers that are not known are passed on as they came: in their order, repeated ones and null values too', () => {
+test('unknown headers are passed on unchanged: in their order, with repetitions and null values', () => {
   const others = [
     ['x-new', Buffer.from([0xff])],
     ['__proto__', Buffer.from('p')],
@@ -149,7 +149,7 @@ test('headers that are not known are passed on as they came: in their order, rep
   ]);
 });
 
-test('of a known header that repeats the last value that is not null counts, and is written once', () => {
+test('the last value of a repeated known header that is not null counts, and is written once', () => {
   const { headers } = encodeDelivery('deliveries', example);
   const repeated = [
     ['type', 'page'],
@@ -164,7 +164,7 @@ test('of a known header that repeats the last value that is not null counts, and
   assert.ok(!Array.isArray(encodeDelivery('tier', decoded).headers));
 });
 
-test('every header that is written is known: those of the progress, and those that name the delivery', () => {
+test('every header that is written is known, as one of identity or of progress', () => {
   const all: Delivery = {
     ...example,
     placeAt: 0,
@@ -184,7 +184,7 @@ test('every header that is written is known: those of the progress, and those th
   );
 });
 
-test('what says nothing has no header: as many steps as attempts, and never put off', () => {
+test('step has no header where it equals attempt, and put-off none where it is 0', () => {
   const { headers } = encodeDelivery('deliveries', { ...example, step: 2, deferrals: 0 });
   assert.deepEqual(
     Object.keys(headers ?? {}).filter((name) => name === 'step' || name === 'put-off'),
@@ -192,7 +192,7 @@ test('what says nothing has no header: as many steps as attempts, and never put 
   );
 });
 
-test('a malformed header is a problem, not a guess', () => {
+test('a malformed header makes the record invalid', () => {
   const wellFormed = consumed(encodeDelivery('deliveries', example));
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['attempt', 'two', /header attempt is not a whole number/],
@@ -214,7 +214,7 @@ test('a malformed header is a problem, not a guess', () => {
   }
 });
 
-test('a time of acceptance that cannot be read is none: it is only measured by', () => {
+test('an unreadable accepted-at counts as absent', () => {
   const { headerList, ...content } = consumed(encodeDelivery('deliveries', example));
   const headers = [...headerList, ['accepted-at', 'lately'] as const];
   const decoded = decodeDelivery({ ...content, ...readBack(headers) });
@@ -226,7 +226,7 @@ test('a time of acceptance that cannot be read is none: it is only measured by',
   });
 });
 
-test('any headers are decoded or refused, never thrown at', () => {
+test('any headers are decoded or refused, without an exception', () => {
   const names = fc.constantFrom(
     'delivery-id',
     'attempt',

@@ -1,19 +1,18 @@
 /**
- * The record of `deliveries`, its retry tiers, the replay lane and the dead letters: one event on its way to
- * one destination. The value is the webhook body, byte for byte; everything else is in headers, so that no
- * stage after the router parses the body.
+ * The record of `deliveries`, the retry topics, the replay lane and the dead letters: one event on its way to one destination.
+ * The value is the webhook body, byte for byte. Everything else is in headers, so that only the router parses the body.
  */
 import type { ConsumedRecord, OutgoingRecord, RecordHeader } from '@tailrace/kafka';
 
-/** Names the dead letter that a record of the replay lane was made of: `<partition>/<offset>`. */
+/** The dead letter that a record of the replay lane was made from: `<partition>/<offset>`. */
 export const replayedFromHeader = 'replayed-from';
 
-/** What identifies a delivery, in every topic. */
+/** Identify a delivery, in every topic. */
 const identityHeaders = [
   ...['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'traceparent'],
 ];
 
-/** What says how far a delivery has come. A replay begins without them. */
+/** Describe the progress of a delivery. A replay begins without them. */
 export const progressHeaders: ReadonlySet<string> = new Set([
   ...['attempt', 'step', 'put-off', 'place-at', 'first-attempt-at', 'due-at', 'reason', 'sequence'],
   ...['closed-urls', 'last-answer', 'accepted-at', replayedFromHeader],
@@ -23,7 +22,7 @@ const knownHeaders: ReadonlySet<string> = new Set([...identityHeaders, ...progre
 
 /** One event on its way to one destination. Times are milliseconds since the epoch. */
 export interface Delivery {
-  /** Stable across retries and replays of the same event and destination; receivers may drop repeats by it. */
+  /** The same in all retries and replays of an event and destination. Receivers can recognise repeats by it. */
   readonly deliveryId: string;
   /** The event's messageId. */
   readonly eventId: string;
@@ -33,41 +32,41 @@ export interface Delivery {
   readonly type: string;
   /** The name of a track call's event. */
   readonly eventName?: string | undefined;
-  /** When the event was accepted, or replayed. Ages are measured from here; nothing is decided by it. */
+  /** When the event was accepted or replayed. Ages are measured from this time; no decision depends on it. */
   readonly acceptedAt?: number | undefined;
   /** Attempts made so far. */
   readonly attempt: number;
-  /** Steps of the retry schedule taken so far: as many as attempts, but for those that were probes of a dead receiver. */
+  /** Steps of the retry schedule taken so far: the number of attempts without those that were probes. */
   readonly step: number;
-  /** How often in a row it was put off, because its destination's lane was full or its receiver dead. */
+  /** How often in a row it was deferred because the lane was full, or parked because the circuit breaker was open. */
   readonly deferrals: number;
-  /** When a place in the lane was promised to it; only while it is put off. */
+  /** When a slot in the lane is reserved for it; only while it is deferred. */
   readonly placeAt?: number | undefined;
-  /** When the first attempt was made, or would have been had it not been parked; the retry window starts here. */
+  /** When the first attempt was made, or would have been made had the delivery not been parked. The retry window starts here. */
   readonly firstAttemptAt?: number | undefined;
-  /** When the next attempt is due; undefined means immediately. */
+  /** When the next attempt is due; immediately where undefined. */
   readonly dueAt?: number | undefined;
-  /** Why the delivery is where it is: the reason of the retry, or of its death. */
+  /** The reason of the retry or of the dead letter. */
   readonly reason?: string | undefined;
   /**
-   * Its place among all deliveries of its key, growing: the offset at which it was taken from `deliveries`.
-   * Only where the destination asks for order.
+   * The position among all deliveries of the key, ascending: the offset in `deliveries`. Only for destinations with
+   * `ordering: user`.
    */
   readonly sequence?: number | undefined;
-  /** The dead letter that it was made of, where it is a replay: `<partition>/<offset>`. */
+  /** For replays, the dead letter that it was made from: `<partition>/<offset>`. */
   readonly replayedFrom?: string | undefined;
-  /** Fingerprints of URLs that answered with a permanent failure and are not tried again. */
+  /** Fingerprints of URLs that failed permanently and are not tried again. */
   readonly closedUrls: readonly string[];
-  /** What each URL answered last, as JSON text; only on dead letters. */
+  /** The last response of each URL, as JSON text; only on dead letters. */
   readonly lastAnswer?: string | undefined;
-  /** W3C Trace Context of the call that caused it. */
+  /** W3C Trace Context of the call. */
   readonly traceparent?: string | undefined;
   /**
-   * Headers that this version does not know, such as those of a newer replica. They are passed on as they came, in
-   * their order, behind those above; absent where there are none.
+   * Headers that this version does not know, such as those of a newer replica. They are passed on unchanged, in their order,
+   * behind the known ones. Undefined where there are none.
    */
   readonly otherHeaders?: readonly RecordHeader[] | undefined;
-  /** `<destinationId>/<user key>`: orders a user's deliveries to one destination within a partition. */
+  /** `<destinationId>/<user key>`: keeps a user's deliveries to one destination in one partition and in order. */
   readonly key: string;
   /** The exact bytes that are signed and sent. */
   readonly body: Buffer;
@@ -77,12 +76,12 @@ export function deliveryKey(destinationId: string, userKey: string): string {
   return `${destinationId}/${userKey}`;
 }
 
-/** What stands behind the destination's id in a delivery's key: the userId, else the anonymousId. */
+/** The user key of a delivery: the userId, else the anonymousId. */
 export function userKeyOf({ key, destinationId }: Pick<Delivery, 'key' | 'destinationId'>): string {
   return key.slice(destinationId.length + 1);
 }
 
-/** The record to publish for `delivery`; `partition` keeps a retry in the partition it came from. */
+/** The record for `delivery`. A retry names the `partition` that it is in. */
 export function encodeDelivery(topic: string, delivery: Delivery, partition?: number): OutgoingRecord {
   const headers: Record<string, string> = {
     'delivery-id': delivery.deliveryId,
@@ -111,7 +110,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   return { topic, partition, key, value, headers: [...Object.entries(headers), ...otherHeaders] };
 }
 
-/** What a record says, or a sentence on why it is not a delivery (somebody else wrote to the topic). */
+/** The delivery of a record, or the problems of a record that is not one, where another program wrote to the topic. */
 export function decodeDelivery(
   record: Pick<ConsumedRecord, 'key' | 'value' | 'headers' | 'headerList'>,
 ): Delivery | string {
@@ -152,7 +151,7 @@ export function decodeDelivery(
     destinationId: required('destination-id'),
     type: required('type'),
     eventName: header('event-name'),
-    acceptedAt: acceptanceIn(header('accepted-at')),
+    acceptedAt: acceptedAtOf(header('accepted-at')),
     attempt,
     step: count('step') ?? attempt,
     deferrals: count('put-off') ?? 0,
@@ -165,21 +164,21 @@ export function decodeDelivery(
     lastAnswer: header('last-answer'),
     traceparent: header('traceparent'),
     replayedFrom: header(replayedFromHeader),
-    // Every header that was found is one of the list, so that where the numbers agree there are no others.
-    otherHeaders: found === record.headerList.length ? undefined : unknownOf(record.headerList),
+    // Where as many headers were found as the record has, it has no others.
+    otherHeaders: found === record.headerList.length ? undefined : unknownHeaders(record.headerList),
     key: record.key?.toString() ?? '',
     body: record.value ?? Buffer.alloc(0),
   };
   return problems.length > 0 ? problems.join('; ') : delivery;
 }
 
-/** It is for measuring alone, so one that cannot be read is no reason to give a delivery up. */
-function acceptanceIn(text: string | undefined): number | undefined {
+/** Used only to measure ages, so an unreadable time does not make the delivery invalid. */
+function acceptedAtOf(text: string | undefined): number | undefined {
   const ms = text === undefined ? NaN : Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-function unknownOf(headers: readonly RecordHeader[]): readonly RecordHeader[] | undefined {
+function unknownHeaders(headers: readonly RecordHeader[]): readonly RecordHeader[] | undefined {
   const unknown = headers.filter(([name]) => !knownHeaders.has(name));
   return unknown.length > 0 ? unknown : undefined;
 }

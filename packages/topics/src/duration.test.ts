@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { formatDuration, parseDuration } from './duration.ts';
 
-test('durations are read as a whole number and a unit', () => {
+test('a duration is a whole number and a unit', () => {
   const cases = {
     '250ms': 250,
     '10s': 10_000,
@@ -18,12 +18,12 @@ test('durations are read as a whole number and a unit', () => {
   }
 });
 
-test('durations are written in the largest unit that is exact', () => {
+test('a duration is written in the largest exact unit', () => {
   const cases = { 0: '0ms', 999: '999ms', 60_000: '1m', 90_000: '90s', 3_600_000: '1h', 86_400_000: '1d' };
   for (const [ms, text] of Object.entries(cases)) assert.equal(formatDuration(Number(ms)), text);
 });
 
-test('what is written is read back as it was', () => {
+test('a duration that was written is read back unchanged', () => {
   fc.assert(
     fc.property(fc.nat(999_999_999), fc.constantFrom(1, 1_000, 60_000), (count, unit) => {
       assert.equal(parseDuration(formatDuration(count * unit)), count * unit);

@@ -6,7 +6,7 @@ import { unequalPartitions } from './partition-counts.ts';
 const names = topicNames('tailrace.');
 const tier = names.retryTier(10_000);
 
-test('equal counts of the topics that share partition numbers are no problem, whatever others have', () => {
+test('equal counts within a group are accepted, independent of other topics', () => {
   const counts = new Map([
     [names.events, 12],
     [names.deliveries, 6],
@@ -19,7 +19,7 @@ test('equal counts of the topics that share partition numbers are no problem, wh
   assert.equal(unequalPartitions(names, new Map()), undefined);
 });
 
-test('events and its waiting records must be equal too', () => {
+test('events and events.waiting must have equal counts', () => {
   const counts = new Map([
     [names.events, 8],
     [names.eventsWaiting, 6],
@@ -32,7 +32,7 @@ test('events and its waiting records must be equal too', () => {
   );
 });
 
-test('unequal counts are named, with the command that makes them equal', () => {
+test('unequal counts are reported with the command that makes them equal', () => {
   const counts = new Map([
     [names.events, 12],
     [names.deliveries, 8],
@@ -44,7 +44,7 @@ test('unequal counts are named, with the command that makes them equal', () => {
   assert.equal(unequal?.missing, 4);
   assert.equal(
     unequal.message,
-    'These topics must have equally many partitions, and do not: tailrace.deliveries, tailrace.deliveries.replay ' +
+    'These topics must have equally many partitions, but do not: tailrace.deliveries, tailrace.deliveries.replay ' +
       '(8 partitions); tailrace.deliveries.retry.10s, tailrace.deliveries.dead (6 partitions). ' +
       'Make them equal with `npx tailrace topics apply --partitions 8 --only deliveries`.',
   );

@@ -1,14 +1,14 @@
 /**
- * Whether topics that must have equally many partitions have: `deliveries`, its tiers, the replay lane and the dead
- * letters; and `events` with its waiting records. What goes on from one of them to another keeps its partition number;
- * where a topic lacks that partition, it cannot be written.
+ * Checks that the topics of a group have the same number of partitions: `deliveries`, the retry topics, the replay lane and the
+ * dead letters; and `events` with `events.waiting`. A record keeps its partition number when it moves within a group, so it
+ * cannot be written where a topic lacks that partition.
  */
 import type { TopicNames } from './catalogue.ts';
 
 export const partitionGroups = ['deliveries', 'events'] as const;
 export type PartitionGroup = (typeof partitionGroups)[number];
 
-/** The group of topics with equally many partitions that the topic belongs to, where it does. */
+/** The group of the topic; undefined where it belongs to none. */
 export function partitionGroupOf(names: TopicNames, topic: string): PartitionGroup | undefined {
   if ([names.events, names.eventsWaiting].includes(topic)) return 'events';
   const isDeliveries =
@@ -18,16 +18,16 @@ export function partitionGroupOf(names: TopicNames, topic: string): PartitionGro
 }
 
 export interface UnequalPartitions {
-  /** How many partitions all topics together lack. */
+  /** The number of missing partitions of all topics together. */
   readonly missing: number;
-  /** Sentences for an operator: which topics have how many, and the command that makes them equal. */
+  /** For the operator: the topics with their numbers of partitions, and the command that makes them equal. */
   readonly message: string;
 }
 
 /**
  * Undefined where the counts are equal.
  *
- * @param counts partitions by topic; other topics are left out
+ * @param counts partitions by topic; topics outside the group are ignored
  */
 export function unequalPartitions(
   names: TopicNames,
@@ -36,16 +36,16 @@ export function unequalPartitions(
 ): UnequalPartitions | undefined {
   const group = [...counts].filter(([topic]) => partitionGroupOf(names, topic) === groupName);
   const byCount = [...Map.groupBy(group, ([, count]) => count)].sort(([a], [b]) => b - a);
-  const [most] = byCount[0] ?? [];
-  if (byCount.length <= 1 || most === undefined) return undefined;
+  const [highest] = byCount[0] ?? [];
+  if (byCount.length <= 1 || highest === undefined) return undefined;
   const listed = byCount.map(
     ([count, topics]) =>
       `${topics.map(([topic]) => topic).join(', ')} (${count === 1 ? '1 partition' : `${count} partitions`})`,
   );
   return {
-    missing: group.reduce((missing, [, count]) => missing + most - count, 0),
+    missing: group.reduce((missing, [, count]) => missing + highest - count, 0),
     message:
-      `These topics must have equally many partitions, and do not: ${listed.join('; ')}. ` +
-      `Make them equal with \`npx tailrace topics apply --partitions ${most} --only ${groupName}\`.`,
+      `These topics must have equally many partitions, but do not: ${listed.join('; ')}. ` +
+      `Make them equal with \`npx tailrace topics apply --partitions ${highest} --only ${groupName}\`.`,
   };
 }

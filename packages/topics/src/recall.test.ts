@@ -14,7 +14,7 @@ const mark: RecallMark = {
 };
 const bytesOf = (text: unknown): Buffer | null => (text === null ? null : Buffer.from(text as string));
 
-test('a request and a state are what they were after they were written and read', () => {
+test('a request and a state are decoded unchanged', () => {
   const request: RecallRequest = {
     ...{ id: 'r-1', kind: 'drain', destinationId: 'a/b', partitions: 6 },
     requestedAt: '2026-11-22T08:00:00.000Z',
@@ -31,7 +31,7 @@ test('a request and a state are what they were after they were written and read'
   }
 });
 
-test('a state that says nothing takes away what was there', () => {
+test('an empty state is a tombstone', () => {
   const state = { destinationId: 'crm', partition: 4, marks: [] };
   const { key, value } = encodeRecallState('recalls', state);
   assert.equal(value, null);
@@ -41,7 +41,7 @@ test('a state that says nothing takes away what was there', () => {
   });
 });
 
-test('what somebody else wrote is nothing', () => {
+test('a record of another program is ignored', () => {
   for (const [key, value] of [
     ['request/crm', '{"requestedAt":"soon"}'],
     ['request/crm', 'null'],
@@ -55,7 +55,7 @@ test('what somebody else wrote is nothing', () => {
   }
 });
 
-test('a mark covers what was read and is over, in its topic, and nothing that was written after it', () => {
+test('a mark covers finished records of its topic, and none that were written after it', () => {
   const record = { topic: mark.topic, offset: 20, timestamp: 1_000 };
   const isCovered = (more: Partial<typeof record>, sequence?: number, other: Partial<RecallMark> = {}) =>
     isMarked({ ...mark, ...other }, { ...record, ...more }, sequence);
@@ -69,7 +69,7 @@ test('a mark covers what was read and is over, in its topic, and nothing that wa
   ]) {
     assert.ok(!isCovered(more), JSON.stringify(more));
   }
-  // Of those with a place in an order it is the sequence that counts.
+  // For ordered deliveries, the sequence counts.
   assert.ok(isCovered({ offset: 99 }, 7));
   assert.ok(!isCovered({ offset: 100 }, 7));
   assert.ok(!isCovered({}, 8));

@@ -1,8 +1,8 @@
 /**
- * The records of `recalls`: what operators asked for (`retry` or `drain` of what waits for a destination), and, of each
- * destination and partition, which records of its tiers are over though the group has not read them yet.
+ * The records of `recalls`: requests of operators to `retry` or `drain` the pending deliveries of a destination, and the state of
+ * each destination and partition: which records of its retry topics are finished although the group has not read them yet.
  *
- * Keys are `request/<destination>` and `state/<partition>/<destination>`, so the last one of each stays.
+ * Keys are `request/<destination>` and `state/<partition>/<destination>`, so compaction keeps the last record of each.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 
@@ -12,36 +12,36 @@ export interface RecallRequest {
   readonly id: string;
   readonly kind: RecallKind;
   readonly destinationId: string;
-  /** What waited then is meant: ISO 8601, UTC with milliseconds. */
+  /** The request covers deliveries that were pending at this time: ISO 8601, UTC with milliseconds. */
   readonly requestedAt: string;
-  /** How many partitions `deliveries` had, each of which reports. */
+  /** The number of partitions of `deliveries` at that time; each of them reports its state. */
   readonly partitions: number;
 }
 
 /**
- * Records of one destination that are delivered, dead, or written to a tier again: those from `from` up to `end`, except
- * those that are listed, as far as that was read.
+ * Marks records of one destination in a retry topic as finished: delivered, dead, or written to a retry topic again. The
+ * offsets from `from` up to `end` are covered, except those in `except`.
  */
 export interface RecallMark {
-  /** The tier's topic. */
+  /** The retry topic. */
   readonly topic: string;
   readonly from: number;
   readonly end: number;
-  /** Of `from` to `end`, only those below this … */
+  /** Of these offsets, only those below this one are finished … */
   readonly to: number;
-  /** … or, of ordered deliveries, those up to this sequence. Null where `to` counts for them too. */
+  /** … or, for ordered deliveries, those up to this sequence. Null where `to` applies to them too. */
   readonly through: number | null;
-  /** Offsets of those that are not over. */
+  /** Offsets of records that are not finished. */
   readonly except: readonly number[];
-  /** Milliseconds since the epoch; a record that was written later is another one, in a topic that was made again. */
+  /** Milliseconds since the epoch. The mark does not apply to later records, which are in a topic that was created again. */
   readonly at: number;
 }
 
 export interface RecallProgress {
   readonly id: string;
-  /** `stopped`: the receiver was down again. */
+  /** `stopped`: the receiver became unavailable again. */
   readonly state: 'running' | 'done' | 'stopped';
-  /** How many deliveries were brought forward, or ended. */
+  /** How many deliveries were brought forward or drained. */
   readonly count: number;
 }
 
@@ -49,7 +49,7 @@ export interface RecallState {
   readonly destinationId: string;
   readonly partition: number;
   readonly marks: readonly RecallMark[];
-  /** Of the last request that was begun. */
+  /** The last request that was started. */
   readonly request?: RecallProgress | undefined;
 }
 
@@ -61,14 +61,14 @@ export function encodeRecallRequest(topic: string, request: RecallRequest): Outg
   return { topic, key: `request/${request.destinationId}`, value: JSON.stringify(request) };
 }
 
-/** A state that says nothing is a tombstone. */
+/** An empty state becomes a tombstone. */
 export function encodeRecallState(topic: string, state: RecallState): OutgoingRecord {
   const isEmpty = state.marks.length === 0 && !state.request;
   const key = `state/${state.partition}/${state.destinationId}`;
   return { topic, key, value: isEmpty ? null : JSON.stringify(state) };
 }
 
-/** Undefined where it is none. */
+/** Undefined where the record is not valid. */
 export function decodeRecall({
   key,
   value,
@@ -95,7 +95,7 @@ function parsed<T>(value: Buffer): (Partial<T> & T) | undefined {
   }
 }
 
-/** Whether the mark says of this record of its partition that it is over. */
+/** Whether the mark covers this record of its partition. */
 export function isMarked(
   mark: RecallMark,
   { topic, offset, timestamp }: Pick<ConsumedRecord, 'topic' | 'offset' | 'timestamp'>,

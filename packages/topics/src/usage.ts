@@ -1,24 +1,24 @@
-/** The record of `usage`: what one router counted of one source since it last told. Records add up. */
+/** The record of `usage`: the counts of one router for one source since its last record. The sum of all records is the usage. */
 import type { EventType } from '@tailrace/events';
 
-/** One name of a track call's event. */
+/** Counts of one event name of track calls. */
 export interface EventUsage {
   readonly event: string;
   readonly calls: number;
-  /** How many of them the source's schema filter kept from all destinations. */
+  /** How many of these calls the source's schema blocked. */
   readonly filtered: number;
-  /** When the first and the last of them was routed: ISO 8601, UTC with milliseconds. */
+  /** When the first and the last of these calls were routed: ISO 8601, UTC with milliseconds. */
   readonly firstAt: string;
   readonly lastAt: string;
 }
 
 export interface UsageRecord {
   readonly sourceId: string;
-  /** The day, in UTC, on which all of them were routed: `2026-11-21`. */
+  /** The day, in UTC, on which the calls were routed: `2026-11-21`. */
   readonly day: string;
-  /** Calls by type; filtered ones are among them. Deletion notices are no calls. */
+  /** Calls by type, filtered ones included. `delete` events are not counted. */
   readonly calls: Readonly<Partial<Record<Exclude<EventType, 'delete'>, number>>>;
-  /** How many of them the source's schema filter kept from all destinations; only track calls are. */
+  /** How many of these calls the source's schema blocked; only track calls can be. */
   readonly filtered: number;
   readonly events: readonly EventUsage[];
 }
