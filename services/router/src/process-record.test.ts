@@ -127,7 +127,7 @@ function startRouter() {
 const headerOf = ({ headers }: OutgoingRecord, name: string): string | undefined =>
   readBack(headers).headers[name]?.toString();
 
-/** All that can happen without further news or acknowledgements has happened. */
+/** Resolves when all work that needs no further event has run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a record is done', () => {
