@@ -17,7 +17,12 @@ interface Job {
 const root = path.join(import.meta.dirname, '..');
 const unitTests = [
   ...['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'infra/*/src/**/*.test.ts'],
-  ...['test/support/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/{architecture,docs}.test.ts'],
+  ...[
+    'test/support/**/*.test.ts',
+    'test/bench/**/*.test.ts',
+    'test/{architecture,docs}.test.ts',
+    'docs/generate/*.test.ts',
+  ],
 ];
 const shards = 2;
 

@@ -1,31 +1,31 @@
 /**
- * Every failure Tailrace can name, in one table: what a code means, the HTTP status that tells a caller
- * about it, and how to fix it. The reference page (README.md beside this package) is generated from it.
+ * The table of all errors that Tailrace can name: their HTTP status, their meaning and how to fix them.
+ * docs/errors.md is generated from it.
  *
- * Outcomes that belong to normal work (a delivery that is retried, a call that is filtered) are values, not
- * errors; what is thrown and is not a `TailraceError` is a defect, and stops the process.
+ * Results of normal work (a delivery that is retried, a call that is filtered) are values. Any thrown error
+ * that is not a `TailraceError` is a defect and ends the process.
  */
 export { nearestName } from './nearest.ts';
 
 interface ErrorEntry {
-  /** HTTP status for a caller of ingest or control; 500 where the error never reaches one. */
+  /** HTTP status of an answer of ingest or control with this error. */
   readonly status: number;
-  /** What went wrong, as one clause. */
+  /** The problem, as one clause. */
   readonly meaning: string;
-  /** What the reader should do about it. */
+  /** How to fix it, in full sentences. */
   readonly hint: string;
 }
 
 export const errorTable = {
   'malformed-request': {
     status: 400,
-    meaning: 'the request is not HTTP as it should be',
-    hint: 'Check its request line, headers and Content-Length; headers may have 16 KB.',
+    meaning: 'the request is not valid HTTP',
+    hint: 'Check the request line, the headers (16 KB at most) and Content-Length.',
   },
   'request-timeout': {
     status: 408,
     meaning: 'the request did not arrive in time',
-    hint: 'Send it again; the whole of it has to arrive within 60 seconds.',
+    hint: 'Send the request again; all of it must arrive within 60 seconds.',
   },
   'malformed-json': {
     status: 400,
@@ -35,12 +35,12 @@ export const errorTable = {
   'invalid-call': {
     status: 400,
     meaning: 'a tracking call breaks a rule of its type',
-    hint: 'The message names the field and the rule; correct the call and send it again.',
+    hint: 'Correct the field that the message names, and send the call again.',
   },
   'call-too-large': {
     status: 413,
     meaning: 'a call is larger than 32 KB',
-    hint: 'Send less in properties, traits or context; the limit is 32 KB for a call after decompression.',
+    hint: 'Send less data in properties, traits or context; the limit is 32 KB after decompression.',
   },
   'batch-too-large': {
     status: 413,
@@ -54,90 +54,90 @@ export const errorTable = {
   },
   'rate-limited': {
     status: 429,
-    meaning: 'the source sends more calls a second than its rate limit',
-    hint: 'Send it again after the seconds in Retry-After, or raise rateLimit of the source.',
+    meaning: 'the source sends more calls a second than its rate limit allows',
+    hint: 'Send the call again after the number of seconds in Retry-After, or raise rateLimit of the source.',
   },
   'too-many-at-once': {
     status: 429,
-    meaning: 'as many of these run already as may run at a time',
-    hint: 'Wait for one to end, and send it again.',
+    meaning: 'the limit of concurrent operations of this kind is reached',
+    hint: 'Wait until one of them ends, and send the request again.',
   },
   'unknown-source': {
     status: 401,
-    meaning: 'a record names no enabled source',
-    hint: 'Set the Kafka header `source-id` or `write-key` to those of an enabled source.',
+    meaning: 'a record does not name an enabled source',
+    hint: 'Set the Kafka header `source-id` or `write-key` to the id or a write key of an enabled source.',
   },
   'not-found': {
     status: 404,
-    meaning: 'there is nothing at this path',
-    hint: 'The paths there are stand in /openapi.json of the same server.',
+    meaning: 'there is no resource at this path',
+    hint: 'See /openapi.json of the same server for its paths.',
   },
   'invalid-request': {
     status: 400,
-    meaning: 'a parameter or the body of a request breaks a rule',
-    hint: 'The message names the field and the rule; correct the request and send it again.',
+    meaning: 'a parameter or the body of the request is invalid',
+    hint: 'Correct the field that the message names, and send the request again.',
   },
   unauthorized: {
     status: 401,
-    meaning: 'the request has no token that the control plane knows',
+    meaning: 'the request has no valid token',
     hint: 'Send a token of TAILRACE_API_TOKEN or TAILRACE_API_READ_TOKEN as Authorization: Bearer <token>.',
   },
   forbidden: {
     status: 403,
-    meaning: 'the token is for reading only',
+    meaning: 'the token allows reading only',
     hint: 'Send a token of TAILRACE_API_TOKEN.',
   },
   'method-not-allowed': {
     status: 405,
-    meaning: 'the path is there, but not with this method',
-    hint: 'Use a method that the header Allow names.',
+    meaning: 'the path does not support this method',
+    hint: 'Use a method from the header Allow.',
   },
   conflict: {
     status: 409,
-    meaning: 'the request does not fit what is there',
-    hint: 'The message says what is in the way; look at it and decide anew.',
+    meaning: 'the request conflicts with the current state',
+    hint: 'Read the current state that the message names, and decide again.',
   },
   'precondition-failed': {
     status: 412,
-    meaning: 'what is to be changed is not what If-Match says',
-    hint: 'Get it again, make the change in that, and send it with the new ETag.',
+    meaning: 'the resource has changed since the ETag in If-Match',
+    hint: 'Get the resource again, apply the change to it, and send it with the new ETag.',
   },
   'body-too-large': {
     status: 413,
-    meaning: 'the body of a request is larger than is taken here',
-    hint: 'Send less in one request.',
+    meaning: 'the body of the request is too large for this path',
+    hint: 'Send less data in one request.',
   },
   'unsupported-media-type': {
     status: 415,
-    meaning: 'the Content-Type of a request is not one that is understood here',
+    meaning: 'the Content-Type of the request is not supported',
     hint: 'Send JSON as application/json.',
   },
   'control-unavailable': {
     status: 503,
-    meaning: 'the control service does not answer',
+    meaning: 'the control service does not respond',
     hint: 'Start it with `npm start` or `npm run control`, or set TAILRACE_URL to where it runs.',
   },
   'unsupported-encoding': {
     status: 415,
-    meaning: 'the body is in an encoding that is not understood',
-    hint: 'Send the body as it is, or with Content-Encoding gzip or deflate.',
+    meaning: 'the encoding of the body is not supported',
+    hint: 'Send the body without compression, or with Content-Encoding gzip or deflate.',
   },
   overloaded: {
     status: 503,
-    meaning: 'requests hold as much memory as they may together',
-    hint: 'Send it again after the seconds in Retry-After.',
+    meaning: 'the memory limit for requests is reached',
+    hint: 'Send the request again after the number of seconds in Retry-After.',
   },
   'kafka-unavailable': {
     status: 503,
     meaning: 'Kafka did not acknowledge in time',
-    hint: 'Send it again after the seconds in Retry-After; check KAFKA_BROKERS and that the brokers run.',
+    hint: 'Check KAFKA_BROKERS and that the brokers run. Send the request again after the number of seconds in Retry-After.',
   },
   'transactions-unavailable': {
     status: 503,
-    meaning: 'Kafka has no coordinator for transactions',
+    meaning: 'Kafka has no transaction coordinator',
     hint:
       'On fewer than three brokers, set transaction.state.log.replication.factor and transaction.state.log.min.isr ' +
-      'of Kafka to 1; they are 3 and 2 by default.',
+      'of Kafka to 1; the defaults are 3 and 2.',
   },
   'kafka-refused-credentials': {
     status: 503,
@@ -151,118 +151,118 @@ export const errorTable = {
   },
   'unreadable-batch': {
     status: 400,
-    meaning: 'a batch of records cannot be decoded, or takes too much memory decoded',
-    hint: 'The message names the records and the reason. Send them again in smaller batches, or in another compression.',
+    meaning: 'a batch of records cannot be decoded, or is too large when decoded',
+    hint: 'Send the records that the message names again, in smaller batches or with another compression.',
   },
   'partition-missing': {
     status: 503,
-    meaning: 'a record is for a partition that its topic does not have',
-    hint: 'Run `npx tailrace doctor`, which names the topics whose partition counts differ.',
+    meaning: 'a record names a partition that its topic does not have',
+    hint: 'Run `npx tailrace doctor`, which lists the topics whose partition counts differ.',
   },
   'unequal-partitions': {
     status: 503,
     meaning:
-      'deliveries, its retry tiers, the replay lane and the dead letters do not have equally many partitions',
+      'deliveries, its retry topics, the replay lane and the dead letters have different partition counts',
     hint:
-      'Make them equal with `npx tailrace topics apply --partitions N --only deliveries`, where N is the largest ' +
-      'number among them; `npx tailrace doctor` names it.',
+      'Run `npx tailrace topics apply --partitions N --only deliveries`, where N is the largest of the counts; ' +
+      '`npx tailrace doctor` shows it.',
   },
   'too-few-brokers': {
     status: 409,
-    meaning: 'a topic is to have more copies than there are brokers',
-    hint: 'Start as many brokers, or set TAILRACE_REPLICATION to the number that there is.',
+    meaning: 'a topic needs more copies than there are brokers',
+    hint: 'Start more brokers, or set TAILRACE_REPLICATION to the number of brokers.',
   },
   'unknown-schema': {
     status: 400,
     meaning: 'the schema registry has no schema with the id that a record names',
-    hint: 'Write with a schema of the registry that SCHEMA_REGISTRY_URL names.',
+    hint: 'Write the record with a schema of the registry at SCHEMA_REGISTRY_URL.',
   },
   'schema-mismatch': {
     status: 400,
-    meaning: 'a record is not what its schema says',
-    hint: 'Write it with the serializer of its schema; the message says where they differ.',
+    meaning: 'a record does not match its schema',
+    hint: 'Write the record with the serializer of its schema; the message names the difference.',
   },
   'registry-unavailable': {
     status: 503,
-    meaning: 'the schema registry does not answer',
+    meaning: 'the schema registry does not respond',
     hint: 'Check SCHEMA_REGISTRY_URL and that the registry runs.',
   },
   'incompatible-schema': {
     status: 409,
-    meaning: 'the schema registry does not take a schema as the next version of its subject',
-    hint: 'Look at the versions and the compatibility of the subject in the registry.',
+    meaning: 'the schema registry rejects a schema as the next version of its subject',
+    hint: 'Check the versions and the compatibility setting of the subject in the registry.',
   },
   'record-too-large': {
     status: 413,
-    meaning: 'Kafka refuses a record of this size',
-    hint: 'Raise max.message.bytes of the topic, or send less.',
+    meaning: 'Kafka rejects a record of this size',
+    hint: 'Raise max.message.bytes of the topic, or send a smaller record.',
   },
   'internal-error': {
     status: 500,
     meaning: 'Tailrace has a defect',
-    hint: 'Send it again; report it together with the line in the log of the service.',
+    hint: 'Send the request again. Report the defect together with the log line of the service.',
   },
   'invalid-settings': {
     status: 500,
-    meaning: 'a setting is missing or wrong',
-    hint: 'The message lists every problem; correct them and start again.',
+    meaning: 'a setting is missing or invalid',
+    hint: 'Correct every problem that the message lists, and start again.',
   },
   'invalid-configuration': {
     status: 400,
-    meaning: 'sources or destinations break a rule',
-    hint: 'The message lists every problem with its place; correct them and apply again.',
+    meaning: 'sources or destinations are invalid',
+    hint: 'Correct every problem that the message lists, and apply the configuration again.',
   },
   'secret-locked': {
     status: 503,
-    meaning: 'a secret of the configuration is sealed with a key that this process does not have',
-    hint: 'Give the key as TAILRACE_SECRET_KEY or TAILRACE_SECRET_KEY_PREVIOUS.',
+    meaning: 'a secret of the configuration is encrypted with a key that this process does not have',
+    hint: 'Set TAILRACE_SECRET_KEY or TAILRACE_SECRET_KEY_PREVIOUS to that key.',
   },
   'secret-key-missing': {
     status: 409,
-    meaning: 'a secret cannot be stored, because there is no key to seal it with',
-    hint: 'Set TAILRACE_SECRET_KEY to 32 bytes in hex, such as `openssl rand -hex 32` makes.',
+    meaning: 'a secret cannot be stored, because there is no key to encrypt it with',
+    hint: 'Set TAILRACE_SECRET_KEY to 32 bytes in hex; make a key with `openssl rand -hex 32`.',
   },
   'invalid-membership': {
     status: 400,
-    meaning: 'a line of the membership of an audience cannot be used',
-    hint: 'The message names the line and the rule; correct it and send the whole membership again.',
+    meaning: 'a line of an audience membership is invalid',
+    hint: 'Correct the line that the message names, and send the whole membership again.',
   },
   'local-start-failed': {
     status: 500,
-    meaning: 'something that `npm start` or a test brings along could not be started',
-    hint: 'The message says what is missing or in the way; put it right and start again.',
+    meaning: 'a process that `npm start` or a test needs could not be started',
+    hint: 'Fix the cause that the message names, and start again.',
   },
   'history-unavailable': {
     status: 503,
-    meaning: 'what happened to events cannot be looked up now',
-    hint: 'The message says why; see TAILRACE_DATA_DIR and the disk it is on. Nothing else depends on it.',
+    meaning: 'the history of events cannot be read now',
+    hint: 'See the reason in the message, and check TAILRACE_DATA_DIR and its disk. Deliveries do not depend on it.',
   },
   superseded: {
     status: 409,
     meaning: 'another process has taken over this work',
-    hint: 'Let that one end; then run this one again where something is left to do.',
+    hint: 'Wait until the other process ends; run this one again if work is left.',
   },
   'shutting-down': {
     status: 503,
     meaning: 'this process is stopping',
-    hint: 'Send it again; another replica, or this one after its restart, will take it.',
+    hint: 'Send the request again; another replica, or this one after its restart, accepts it.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** One field that breaks a rule: `settings.webhooks[0].url`, and the rule as a clause that follows it. */
+/** An invalid field such as `settings.webhooks[0].url`, and the rule as a clause that follows its name. */
 export interface FieldProblem {
   readonly field: string;
   readonly rule: string;
 }
 
-/** A failure with a code from {@link errorTable}. `message` says what happened, in one or more sentences. */
+/** An error with a code from {@link errorTable}. `message` describes this case in full sentences. */
 export class TailraceError extends Error {
   readonly code: ErrorCode;
-  /** Each field that is wrong, where it is about fields; `message` has them too. */
+  /** The invalid fields, for an error about fields; `message` names them too. */
   readonly problems: readonly FieldProblem[] | undefined;
-  /** Seconds after which it may go better, where that is known. */
+  /** Seconds after which to try again, if known. */
   readonly retryAfterS: number | undefined;
 
   constructor(
@@ -278,13 +278,13 @@ export class TailraceError extends Error {
     this.problems = options?.problems;
   }
 
-  /** HTTP status that tells a caller about this error. */
+  /** HTTP status of an answer with this error. */
   get status(): number {
     return errorTable[this.code].status;
   }
 }
 
-/** Whether `error` is a TailraceError, of the given code where one is given. */
+/** Whether `error` is a TailraceError, with the code `code` if it is given. */
 export function isTailraceError(error: unknown, code?: ErrorCode): error is TailraceError {
   return error instanceof TailraceError && (code === undefined || error.code === code);
 }

@@ -4,7 +4,7 @@ import { nearestName } from './nearest.ts';
 
 const names = ['id', 'enabled', 'sources', 'settings', 'sharedSecret', 'webhooks'];
 
-test('the name one or two slips away is found, whatever the case', () => {
+test('a name one or two typing errors away is found, ignoring case', () => {
   const cases = {
     enable: 'enabled',
     enbaled: 'enabled',
@@ -17,12 +17,12 @@ test('the name one or two slips away is found, whatever the case', () => {
   for (const [mistyped, meant] of Object.entries(cases)) assert.equal(nearestName(mistyped, names), meant);
 });
 
-test('nothing is suggested that shares too little with what was written', () => {
+test('a name that differs too much is not suggested', () => {
   for (const other of ['url', 'xy', 'destination', 'enablement', '']) {
     assert.equal(nearestName(other, names), undefined, other);
   }
 });
 
-test('of several, the nearest is suggested', () => {
+test('the nearest of several names is suggested', () => {
   assert.equal(nearestName('source', ['resource', 'sourcing', 'sources']), 'sources');
 });

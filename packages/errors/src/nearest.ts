@@ -1,15 +1,15 @@
-/** What somebody meant who mistyped a name: for messages that say how to fix it. */
+/** Suggests a name for a mistyped one, for messages such as "did you mean X?". */
 
 const closeEnough = 2;
 
-/** The one of `names` that is at most two slips of the hand away from `mistyped`, whatever the case. */
+/** The nearest of `names` that is at most two typing errors away from `mistyped`, ignoring case. */
 export function nearestName(mistyped: string, names: readonly string[]): string | undefined {
   const meant = mistyped.toLowerCase();
   let nearest: string | undefined;
   let least = closeEnough + 1;
   for (const name of names) {
     const distance = editDistance(meant, name.toLowerCase());
-    // A name of three letters is two slips away from a third of all others.
+    // Short names are within two errors of many others, so at most half of the letters may differ.
     if (distance >= least || distance * 2 > name.length) continue;
     nearest = name;
     least = distance;

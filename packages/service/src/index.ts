@@ -7,7 +7,14 @@ export { type PageMetric, type PageSample } from './metrics-page.ts';
 export { listen, startProbeServer, type ProbeServer } from './probe-server.ts';
 export { exitCodes, runService, type ServiceContext } from './run.ts';
 export { bytes, cidrs, duration, hexKey, httpUrl, port, type Cidr } from './settings/kinds.ts';
-export { misspelledVariables, readSettings, type Environment, type SettingsOf } from './settings/read.ts';
+export { formatValue, formOf } from './settings/describe.ts';
+export {
+  misspelledVariables,
+  readSettings,
+  variablesOf,
+  type Environment,
+  type SettingsOf,
+} from './settings/read.ts';
 export {
   kafkaSettings,
   receiverSettings,

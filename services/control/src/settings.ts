@@ -32,7 +32,8 @@ const access = Type.Decode(
   Type.Object({
     admin: tokens({
       env: 'TAILRACE_API_TOKEN',
-      description: 'Tokens of the API that allow everything; make one with `openssl rand -hex 24`.',
+      description:
+        'Tokens of the API that allow everything. Make one with `openssl rand -hex 24`. At least one token is required.',
     }),
     read: tokens({
       env: 'TAILRACE_API_READ_TOKEN',

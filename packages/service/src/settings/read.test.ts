@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import Type, { type TSchema } from 'typebox';
+import { formatValue } from './describe.ts';
 import { bytes, cidrs, duration, hexKey, httpUrl, port } from './kinds.ts';
 import { misspelledVariables, readSettings } from './read.ts';
 import { kafkaSettings, topicSettings } from './shared.ts';
-import { formatValue } from './text.ts';
 
 const x = { env: 'X', description: 'An example.' };
 const kinds: readonly {

@@ -5,7 +5,8 @@
 import { nearestName, TailraceError } from '@tailrace/errors';
 import { Ajv } from 'ajv';
 import { IsOptional, type StaticDecode, type TObject, type TProperties, type TSchema } from 'typebox';
-import { formats, formOf, parseText, type VariableSchema } from './text.ts';
+import { formOf } from './describe.ts';
+import { formats, parseText, type VariableSchema } from './text.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type SettingsOf<S extends TSchema> = Readonly<StaticDecode<S>>;
@@ -68,11 +69,13 @@ function decode(schema: TSchema, value: unknown, problems: string[]): unknown {
   }
 }
 
-/** The variables of `schema`, groups included, in the order of declaration. */
-export function variablesOf(schema: TObject): VariableSchema[] {
-  return Object.values(schema.properties).flatMap((property) =>
-    isGroup(property) ? variablesOf(property) : [property as VariableSchema],
-  );
+/** The variables of `schema`, those of its groups included, in the order of declaration. */
+export function variablesOf(schema: TObject): (VariableSchema & { readonly isRequired: boolean })[] {
+  return Object.values(schema.properties).flatMap((property) => {
+    if (isGroup(property)) return variablesOf(property);
+    const variable = property as VariableSchema;
+    return [{ ...variable, isRequired: variable.default === undefined && !IsOptional(property) }];
+  });
 }
 
 function isGroup(schema: TSchema): schema is TObject {

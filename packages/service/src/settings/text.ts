@@ -1,6 +1,6 @@
-/** Settings as text: the schema of one variable, how its text becomes a value, and how both are described. */
+/** The schema of one variable, and how its text becomes a value. */
 import { isIP } from 'node:net';
-import { formatDuration, parseDuration } from '@tailrace/topics';
+import { parseDuration } from '@tailrace/topics';
 
 /** The JSON Schema of one variable, with the keywords of this package. */
 export interface VariableSchema {
@@ -33,7 +33,7 @@ export function parseText(schema: VariableSchema, text: string): unknown {
   return text;
 }
 
-const byteUnits: Readonly<Record<string, number>> = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
+export const byteUnits: Readonly<Record<string, number>> = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 
 const parseInteger = {
   none: (text: string) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
@@ -43,33 +43,6 @@ const parseInteger = {
     return digits === undefined ? undefined : Number(digits) * (byteUnits[unit.toUpperCase()] ?? NaN);
   },
 };
-
-/** The accepted texts, as a noun phrase. */
-export function formOf(schema: VariableSchema): string {
-  const { type, unit, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
-  if (schema.form !== undefined) return schema.form;
-  if (schema.enum) return `one of ${schema.enum.join(', ')}`;
-  if (type === 'boolean') return 'true or false';
-  if (type !== 'integer') return 'any text';
-  if (unit === 'bytes') return 'a size in bytes such as 65536, 64KB, 64MB or 1GB';
-  if (unit !== 'ms') return `a whole number from ${minimum} to ${maximum}`;
-  const limits = [
-    ...(minimum > 1 ? [`at least ${formatDuration(minimum)}`] : []),
-    ...(maximum < Number.MAX_SAFE_INTEGER ? [`at most ${formatDuration(maximum)}`] : []),
-  ];
-  return ['a duration such as 250ms, 10s, 1m or 4h', ...limits].join(', ');
-}
-
-/** `value` as an operator would write it. */
-export function formatValue(schema: VariableSchema, value: unknown): string {
-  const { unit, items } = schema;
-  if (items && Array.isArray(value)) return value.map((item) => formatValue(items, item)).join();
-  if (unit === 'ms') return formatDuration(Number(value));
-  if (unit !== 'bytes') return String(value);
-  const largestFirst = Object.entries(byteUnits).reverse();
-  const [suffix, size] = largestFirst.find(([, size]) => Number(value) % size === 0) ?? ['', 1];
-  return `${Number(value) / size}${suffix}`;
-}
 
 /** Formats of texts, for `format` in a schema. */
 export const formats = {

@@ -1,0 +1,5 @@
+/** The generated pages of this folder's parent, by name. */
+import { errorsPage } from './errors.ts';
+import { settingsPage } from './settings.ts';
+
+export const pages = { settings: settingsPage, errors: errorsPage };

@@ -1,0 +1,62 @@
+/** docs/settings.md, generated from the settings schemas of the services, `npm start` and the command line. */
+import path from 'node:path';
+import { formatValue, formOf, variablesOf } from '@tailrace/service';
+import type { TObject } from 'typebox';
+import { checkout, settings as local } from '../../infra/local/src/settings.ts';
+import { settings as cli } from '../../packages/cli/src/settings.ts';
+import { settings as control } from '../../services/control/src/settings.ts';
+import { settings as delivery } from '../../services/delivery/src/settings.ts';
+import { settings as ingest } from '../../services/ingest/src/settings.ts';
+import { settings as router } from '../../services/router/src/settings.ts';
+import { table } from './table.ts';
+
+const services = { ingest, router, delivery, control };
+const processes: Record<string, TObject> = { ...services, '`npm start`': local, 'Command line': cli };
+
+const introduction = `# Settings
+
+Every process reads its settings from environment variables when it starts. This page lists all of them, for each process.
+It is generated from the schemas in the code: run \`npm run docs:settings\` after a change.
+
+- An empty variable counts as unset.
+- A duration is a whole number with a unit: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`.
+- A size is a whole number of bytes, or one with \`KB\`, \`MB\` or \`GB\`, each 1024 of the one before.
+- Items of a list are separated by commas.
+- If a setting is invalid, the process prints all problems and ends with exit code 78 (the command line: 2).
+- A variable whose name is close to a known one is reported as misspelled. Other unknown variables are ignored.
+`;
+
+/** The row of each variable. */
+function rowsOf(settings: TObject): string[][] {
+  return variablesOf(settings).map((variable) => {
+    const { env, isRequired, writeOnly, description = '' } = variable;
+    const form = formOf(variable).replaceAll('|', '\\|');
+    return [
+      `\`${env}\``,
+      writeOnly ? `${form} (secret)` : form,
+      defaultOf(variable, isRequired),
+      description,
+    ];
+  });
+}
+
+function defaultOf(variable: Parameters<typeof formatValue>[0], isRequired: boolean): string {
+  if (isRequired) return 'required';
+  if (variable.default === undefined) return 'none';
+  const text = formatValue(variable, variable.default);
+  if (text === '') return 'none';
+  return `\`${path.isAbsolute(text) ? path.relative(checkout, text) : text}\``;
+}
+
+export function settingsPage(): string {
+  const header = ['variable', 'value', 'default', 'meaning'];
+  const tables = Object.values(services).map((settings) => rowsOf(settings).map((row) => row.join()));
+  const isShared = (row: string[]): boolean => tables.every((rows) => rows.includes(row.join()));
+
+  const sections = Object.entries(processes).map(([name, settings]) => {
+    const own = rowsOf(settings).filter((row) => !isShared(row));
+    return `## ${name}\n\n${table(header, own)}`;
+  });
+  const all = `## Every service\n\n${table(header, rowsOf(ingest).filter(isShared))}`;
+  return [introduction, all, ...sections].join('\n');
+}
