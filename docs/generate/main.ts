@@ -1,9 +1,10 @@
-/** Writes a generated page: `node docs/generate/main.ts settings`. */
+/** Writes the generated pages: `node docs/generate/main.ts settings`, or all of them without a name. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pages } from './pages.ts';
 
-const name = process.argv[2] ?? '';
-const page = Object.entries(pages).find(([page]) => page === name);
-if (!page) throw new Error(`Give one of ${Object.keys(pages).join(', ')}`);
-writeFileSync(path.join(import.meta.dirname, '..', `${name}.md`), page[1]());
+const wanted = process.argv.slice(2);
+for (const [name, page] of Object.entries(pages)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  writeFileSync(path.join(import.meta.dirname, '..', `${name}.md`), page());
+}
