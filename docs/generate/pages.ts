@@ -1,5 +1,6 @@
 /** The generated pages of this folder's parent, by name. */
 import { errorsPage } from './errors.ts';
+import { renderMetrics } from './metrics.ts';
 import { settingsPage } from './settings.ts';
 
-export const pages = { settings: settingsPage, errors: errorsPage };
+export const pages = { settings: settingsPage, errors: errorsPage, metrics: renderMetrics };

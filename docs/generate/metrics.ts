@@ -15,7 +15,7 @@ export interface MetricEntry {
   readonly labels: readonly string[];
 }
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 const kinds = ['counter', 'gauge', 'histogram', 'summary'];
 
 const shared: Readonly<Record<string, string>> = {
