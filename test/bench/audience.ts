@@ -12,13 +12,13 @@ import { parseArgs } from 'node:util';
 import { applyConfiguration } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
 import { topicNames, topicSpecs } from '@tailrace/topics';
-import { obey, runBench, say, type Bench } from './bench.ts';
+import { obey, runBench, say, type Bench } from './processes/bench.ts';
 import { count, type CommandLine } from './command-line.ts';
-import { openKafka, untilTaken } from './kafka.ts';
-import { renderMachine, type Machine } from './machine.ts';
-import { cpuSeconds } from './measure.ts';
-import { spawnService } from './service-process.ts';
-import { mebibytes, table, tenths, whole } from './table.ts';
+import { openKafka, untilTaken } from './processes/kafka.ts';
+import { renderMachine, type Machine } from './figures/machine.ts';
+import { cpuSeconds } from './figures/measure.ts';
+import { spawnService } from './processes/service-process.ts';
+import { mebibytes, table, tenths, whole } from './figures/table.ts';
 
 interface Options {
   readonly members: number;

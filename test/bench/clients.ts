@@ -11,9 +11,9 @@ import { createInterface } from 'node:readline';
 import { parseArgs, promisify } from 'node:util';
 import type { ClientCost } from './clients/client-process.ts';
 import { count } from './command-line.ts';
-import { describeMachine } from './machine.ts';
-import { spread } from './statistics.ts';
-import { hundredths, table, tenths, type Row } from './table.ts';
+import { describeMachine } from './figures/machine.ts';
+import { spread } from './figures/statistics.ts';
+import { hundredths, table, tenths, type Row } from './figures/table.ts';
 
 const run = promisify(execFile);
 const folder = path.join(import.meta.dirname, 'clients');

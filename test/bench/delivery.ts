@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { obey, runBench, type Bench } from './bench.ts';
+import { obey, runBench, type Bench } from './processes/bench.ts';
 import { measureBacklog } from './delivery/backlog.ts';
 import { measureBurst } from './delivery/burst.ts';
 import { measureCost } from './delivery/cost.ts';
@@ -25,9 +25,9 @@ import { measureRecovery } from './delivery/recovery.ts';
 import { isReportSound, renderReport, type Report } from './delivery/report.ts';
 import type { Context } from './delivery/stage.ts';
 import { warmUp } from './delivery/warm-up.ts';
-import { renderHotSpots } from './hot-spots.ts';
-import { renderMachine } from './machine.ts';
-import { startReceiver } from './receiver.ts';
+import { renderHotSpots } from './figures/hot-spots.ts';
+import { renderMachine } from './figures/machine.ts';
+import { startReceiver } from './receivers/receiver.ts';
 
 const measures: Readonly<Record<Scenario, (context: Context) => Promise<Report>>> = {
   cost: measureCost,

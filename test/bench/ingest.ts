@@ -5,18 +5,18 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { obey, runBench, say, type Bench } from './bench.ts';
-import { createCalls } from './calls.ts';
+import { obey, runBench, say, type Bench } from './processes/bench.ts';
+import { createCalls } from './load/calls.ts';
 import { describeGoal, type Goal } from './delivery/report.ts';
-import { renderHotSpots } from './hot-spots.ts';
+import { renderHotSpots } from './figures/hot-spots.ts';
 import { prepareTopics, startBareServer, startIngest, type Contender } from './ingest/contenders.ts';
 import { readCommandLine, type Form, type Options } from './ingest/options.ts';
-import { createLoad, type Load } from './load.ts';
-import { renderMachine, type Machine } from './machine.ts';
-import { startCpuMeter, type ByProcess } from './measure.ts';
-import { profileOf } from './services.ts';
-import { spread, type Spread } from './statistics.ts';
-import { percent, table, tenths, whole, type Row } from './table.ts';
+import { createLoad, type Load } from './load/load.ts';
+import { renderMachine, type Machine } from './figures/machine.ts';
+import { startCpuMeter, type ByProcess } from './figures/measure.ts';
+import { profileOf } from './pipeline/services.ts';
+import { spread, type Spread } from './figures/statistics.ts';
+import { percent, table, tenths, whole, type Row } from './figures/table.ts';
 
 const callsPerBatch = 20;
 const goals: Readonly<Record<Form, number>> = { single: 0.6, batch: 0.75 };

@@ -5,17 +5,17 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { measureParts, partTitles, type PartCosts } from './bare-parts.ts';
-import { obey, runBench, say, type Bench } from './bench.ts';
-import { renderHotSpots } from './hot-spots.ts';
-import { createLoad } from './load.ts';
-import { mapValues, sampleMemory } from './measure.ts';
-import { readCommandLine, type Options } from './options.ts';
-import { startReceiver } from './receiver.ts';
-import { accountOf, isSound, renderReport, type Results, type Soak } from './report.ts';
-import { measureRun, type RunDependencies, type RunResult } from './run.ts';
-import { profileOf, serviceNames, startSystem } from './services.ts';
-import { trend } from './statistics.ts';
+import { measureParts, partTitles, type PartCosts } from './pipeline/bare-parts.ts';
+import { obey, runBench, say, type Bench } from './processes/bench.ts';
+import { renderHotSpots } from './figures/hot-spots.ts';
+import { createLoad } from './load/load.ts';
+import { mapValues, sampleMemory } from './figures/measure.ts';
+import { readCommandLine, type Options } from './pipeline/options.ts';
+import { startReceiver } from './receivers/receiver.ts';
+import { accountOf, isSound, renderReport, type Results, type Soak } from './pipeline/report.ts';
+import { measureRun, type RunDependencies, type RunResult } from './pipeline/run.ts';
+import { profileOf, serviceNames, startSystem } from './pipeline/services.ts';
+import { trend } from './figures/statistics.ts';
 
 const sharedSecret = randomBytes(16).toString('hex');
 

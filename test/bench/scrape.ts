@@ -12,7 +12,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Destination } from '@tailrace/config';
 import { createHealth, createMetrics, startProbeServer, watchLag } from '@tailrace/service';
 import { observeDeliveries } from '../../services/delivery/src/observe.ts';
-import { table } from './table.ts';
+import { table } from './figures/table.ts';
 
 interface Scrape {
   readonly url: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Arrivals } from '../receiver.ts';
+import type { Arrivals } from '../receivers/receiver.ts';
 import { accountFor, describeAccount, isSound } from './account.ts';
 import { createWave, inTurn } from './wave.ts';
 

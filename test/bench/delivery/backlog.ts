@@ -2,12 +2,12 @@
  * A backlog that waits in `deliveries` when the service starts: memory must stay small and flat, and the last tenth
  * must go as fast as the first. The bare loop then reads the same records.
  */
-import { say } from '../bench.ts';
-import { sharedNowMs } from '../clock.ts';
-import { sampleMemory, startCpuMeter } from '../measure.ts';
-import type { Behaviour } from '../receiver.ts';
-import { distribution, isFlat, trend, type Trend } from '../statistics.ts';
-import { hundredths, mebibytes, table, whole } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import { sharedNowMs } from '../processes/clock.ts';
+import { sampleMemory, startCpuMeter } from '../figures/measure.ts';
+import type { Behaviour } from '../receivers/receiver.ts';
+import { distribution, isFlat, trend, type Trend } from '../figures/statistics.ts';
+import { hundredths, mebibytes, table, whole } from '../figures/table.ts';
 import { scrape } from './metrics.ts';
 import { startBareLoop } from './bare-loop.ts';
 import { describeGoal, type Report } from './report.ts';

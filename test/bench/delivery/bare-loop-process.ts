@@ -9,7 +9,7 @@ import { createHmac } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import kafkajs, { logLevel, type KafkaMessage, type Message } from 'kafkajs';
 import { Agent } from 'undici';
-import { connectToParent } from '../children.ts';
+import { connectToParent } from '../processes/children.ts';
 import type { BareLoopSettings, FromBareLoop } from './bare-loop.ts';
 
 const { brokers, topic, attemptsTopic, sharedSecret, urls, inFlight } = JSON.parse(

@@ -1,5 +1,5 @@
 /** The bare counterpart of the delivery service: the handle on a loop of nothing but its libraries. */
-import { startChild, type Child } from '../children.ts';
+import { startChild, type Child } from '../processes/children.ts';
 import type { Context, Stage } from './stage.ts';
 
 export interface BareLoopSettings {

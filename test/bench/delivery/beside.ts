@@ -3,11 +3,11 @@
  * begin in the same moment as the measuring, so that what they do before anything is known of them is in the figures.
  * Each run has a stage of its own, so that what is being retried burdens no other run.
  */
-import { say } from '../bench.ts';
-import { startCpuMeter } from '../measure.ts';
-import type { Receiver } from '../receiver.ts';
-import { distribution, median, type Distribution } from '../statistics.ts';
-import { hundredths, percent, table, tenths, whole } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import { startCpuMeter } from '../figures/measure.ts';
+import type { Receiver } from '../receivers/receiver.ts';
+import { distribution, median, type Distribution } from '../figures/statistics.ts';
+import { hundredths, percent, table, tenths, whole } from '../figures/table.ts';
 import type { Account } from './account.ts';
 import { measureScrape, type Scrape } from './metrics.ts';
 import { describeGoal, type Goal, type Report } from './report.ts';

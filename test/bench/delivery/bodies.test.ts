@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import { readBack } from '@tailrace/kafka';
 import { encodeDelivery } from '@tailrace/topics';
-import { numberOf } from '../calls.ts';
-import { faultsOf } from '../receiver.ts';
+import { numberOf } from '../load/calls.ts';
+import { faultsOf } from '../receivers/receiver.ts';
 import { deliveryOf, numberOfId } from './bodies.ts';
 
 test('a delivery carries its number in its body and in its id, and has 1,024 bytes', () => {

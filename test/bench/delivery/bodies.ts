@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Delivery } from '@tailrace/topics';
 import { deliveryKey } from '@tailrace/topics';
-import { numberDigits, numberMarker } from '../calls.ts';
+import { numberDigits, numberMarker } from '../load/calls.ts';
 
 /** So many users of each destination take turns, which spreads deliveries over all partitions. */
 const users = 1_000;

@@ -1,7 +1,7 @@
 /** A burst to one receiver that is well: nothing is deferred, whatever else the machine is busy with. */
-import { say } from '../bench.ts';
-import type { Distribution } from '../statistics.ts';
-import { table, tenths, whole } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import type { Distribution } from '../figures/statistics.ts';
+import { table, tenths, whole } from '../figures/table.ts';
 import type { Account } from './account.ts';
 import { describeGoal, type Report } from './report.ts';
 import { openStage, type Context } from './stage.ts';

@@ -3,10 +3,10 @@
  * attempt, with the same records and the same receiver, turn about, so that a noisy minute strikes all.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { say } from '../bench.ts';
-import { mapValues, startCpuMeter, type ByProcess } from '../measure.ts';
-import { spread } from '../statistics.ts';
-import { hundredths, table, whole } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import { mapValues, startCpuMeter, type ByProcess } from '../figures/measure.ts';
+import { spread } from '../figures/statistics.ts';
+import { hundredths, table, whole } from '../figures/table.ts';
 import { startBareLoop } from './bare-loop.ts';
 import { describeGoal, type Report } from './report.ts';
 import { openStage, settleMs, type Context } from './stage.ts';

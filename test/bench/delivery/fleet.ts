@@ -3,10 +3,10 @@
  * a healthy one? At once that is first of all a question of what the machine can do, so the same is done with all
  * healthy, and by the bare loop; and then at a pace, where lateness is what the failing ones cause.
  */
-import { say } from '../bench.ts';
-import type { Behaviour } from '../receiver.ts';
-import type { Distribution } from '../statistics.ts';
-import { table, tenths, whole, type Row } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import type { Behaviour } from '../receivers/receiver.ts';
+import type { Distribution } from '../figures/statistics.ts';
+import { table, tenths, whole, type Row } from '../figures/table.ts';
 import type { Account } from './account.ts';
 import { startBareLoop } from './bare-loop.ts';
 import { refusingUrl } from './isolation.ts';

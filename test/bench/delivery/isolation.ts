@@ -3,11 +3,11 @@
  * while the other refuses them: the same eight, at the same rate, with those two and with two more healthy ones in
  * their place, turn about. Each run has a stage of its own, so that what is being retried burdens no other run.
  */
-import { say } from '../bench.ts';
-import { startCpuMeter } from '../measure.ts';
-import type { Behaviour } from '../receiver.ts';
-import { median, type Distribution } from '../statistics.ts';
-import { hundredths, percent, table, tenths, whole } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import { startCpuMeter } from '../figures/measure.ts';
+import type { Behaviour } from '../receivers/receiver.ts';
+import { median, type Distribution } from '../figures/statistics.ts';
+import { hundredths, percent, table, tenths, whole } from '../figures/table.ts';
 import type { Account } from './account.ts';
 import { scrape } from './metrics.ts';
 import { describeGoal, type Report } from './report.ts';

@@ -1,5 +1,5 @@
 /** Healthy destinations beside many others: bad in every way, held back by a limit, of the same origin, one in twenty. */
-import type { Behaviour, Receiver } from '../receiver.ts';
+import type { Behaviour, Receiver } from '../receivers/receiver.ts';
 import { measureBeside, type Company, type Setting } from './beside.ts';
 import { refusingUrl } from './isolation.ts';
 import type { BadKind } from './options.ts';

@@ -1,5 +1,5 @@
 /** What the service says of itself: its metrics, in the text format of Prometheus. */
-import { median } from '../statistics.ts';
+import { median } from '../figures/statistics.ts';
 
 export interface Metrics {
   /** The sum of all samples of this name that have these labels; 0 where there is none. */

@@ -6,10 +6,10 @@
  * the unit: what counts is how the inflow's backlog compares with the tiers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { say } from '../bench.ts';
-import type { Behaviour } from '../receiver.ts';
-import { distribution, type Distribution } from '../statistics.ts';
-import { hundredths, table, tenths, whole } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import type { Behaviour } from '../receivers/receiver.ts';
+import { distribution, type Distribution } from '../figures/statistics.ts';
+import { hundredths, table, tenths, whole } from '../figures/table.ts';
 import type { Account } from './account.ts';
 import { refusingUrl } from './isolation.ts';
 import { scrape } from './metrics.ts';

@@ -6,11 +6,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '@tailrace/topics';
-import { say } from '../bench.ts';
-import { sharedNowMs } from '../clock.ts';
-import { startCpuMeter } from '../measure.ts';
-import { distribution } from '../statistics.ts';
-import { percent, table, tenths } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import { sharedNowMs } from '../processes/clock.ts';
+import { startCpuMeter } from '../figures/measure.ts';
+import { distribution } from '../figures/statistics.ts';
+import { percent, table, tenths } from '../figures/table.ts';
 import { startBareLoop } from './bare-loop.ts';
 import { deliveryOf } from './bodies.ts';
 import { scrape } from './metrics.ts';

@@ -2,9 +2,9 @@
  * A receiver that is down for a while and then takes everything: how soon does what waited arrive? Its breaker is open
  * when it recovers, and what waits lies in tiers whose times were given while it was down.
  */
-import { say } from '../bench.ts';
-import { distribution } from '../statistics.ts';
-import { table, tenths, whole } from '../table.ts';
+import { say } from '../processes/bench.ts';
+import { distribution } from '../figures/statistics.ts';
+import { table, tenths, whole } from '../figures/table.ts';
 import { describeGoal, type Report } from './report.ts';
 import { openStage, type Context } from './stage.ts';
 import { inTurn, select } from './wave.ts';

@@ -1,5 +1,5 @@
 /** What a scenario has to say: its tables, how it stands to its goals, and what became of every delivery. */
-import type { Format } from '../table.ts';
+import type { Format } from '../figures/table.ts';
 import { describeAccount, isSound, type Account } from './account.ts';
 
 export interface Report {

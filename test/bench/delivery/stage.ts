@@ -16,13 +16,13 @@ import {
   type TopicNames,
 } from '@tailrace/topics';
 import { connectAdmin } from '../../support/kafka-admin.ts';
-import { atRate } from '../at-rate.ts';
-import type { Bench } from '../bench.ts';
-import { sharedNowMs } from '../clock.ts';
-import { openKafka, untilTaken } from '../kafka.ts';
-import type { Arrivals, Receiver } from '../receiver.ts';
-import { spawnService, type ServiceProcess } from '../service-process.ts';
-import { profileOf } from '../services.ts';
+import { atRate } from '../load/at-rate.ts';
+import type { Bench } from '../processes/bench.ts';
+import { sharedNowMs } from '../processes/clock.ts';
+import { openKafka, untilTaken } from '../processes/kafka.ts';
+import type { Arrivals, Receiver } from '../receivers/receiver.ts';
+import { spawnService, type ServiceProcess } from '../processes/service-process.ts';
+import { profileOf } from '../pipeline/services.ts';
 import { accountFor, readCopies, type Account, type Copies } from './account.ts';
 import { deliveryOf } from './bodies.ts';
 import { scrape } from './metrics.ts';

@@ -1,5 +1,5 @@
 /** Before anything is counted: the broker's JVM compiles its code while records pass through it. */
-import { say } from '../bench.ts';
+import { say } from '../processes/bench.ts';
 import { openStage, type Context } from './stage.ts';
 import { inTurn } from './wave.ts';
 

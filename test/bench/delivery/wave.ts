@@ -1,5 +1,5 @@
 /** A wave of deliveries, numbered, each for one of the stage's destinations; and what can be said of it afterwards. */
-import { distribution, median, type Distribution } from '../statistics.ts';
+import { distribution, median, type Distribution } from '../figures/statistics.ts';
 
 export interface Wave {
   /** Number of the first. */

@@ -6,12 +6,12 @@ import path from 'node:path';
 import { applyConfiguration } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
 import { topicNames, topicSpecs } from '@tailrace/topics';
-import type { FromBareServer, PartSettings, ToBareServer } from '../bare-parts.ts';
-import type { Bench } from '../bench.ts';
-import { startChild } from '../children.ts';
-import { untilTaken, withKafka } from '../kafka.ts';
-import type { Target } from '../load.ts';
-import { spawnService } from '../service-process.ts';
+import type { FromBareServer, PartSettings, ToBareServer } from '../pipeline/bare-parts.ts';
+import type { Bench } from '../processes/bench.ts';
+import { startChild } from '../processes/children.ts';
+import { untilTaken, withKafka } from '../processes/kafka.ts';
+import type { Target } from '../load/load.ts';
+import { spawnService } from '../processes/service-process.ts';
 
 export interface Contender extends AsyncDisposable {
   readonly pid: number;
@@ -58,7 +58,7 @@ export async function startIngest(
 
 export async function startBareServer({ brokers }: Pick<Bench, 'brokers'>): Promise<Contender> {
   const settings: Pick<PartSettings, 'brokers' | 'topic'> = { brokers, topic: bareTopic };
-  const child = startChild<ToBareServer, FromBareServer>('bare-server-process.ts', [
+  const child = startChild<ToBareServer, FromBareServer>('processes/bare-server-process.ts', [
     JSON.stringify(settings),
   ]);
   const { port } = await child.receive('listening', startsWithinMs);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createCalls } from './calls.ts';
+import { createCalls } from '../load/calls.ts';
 import { faultsOf, startReceiver, type Sample } from './receiver.ts';
 
 const secret = 'Jefe';

@@ -44,7 +44,7 @@ export function hotSpots(profile: CpuProfile, root: string, count: number): HotS
     .slice(0, count);
 }
 
-const root = path.resolve(import.meta.dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../../..');
 
 /** The hottest functions of the profile in `file`, a line each. */
 export async function renderHotSpots(file: string): Promise<string> {

@@ -1,9 +1,9 @@
 /** One run through the pipeline: sends calls, receives webhooks, and compares them. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mapValues, startCpuMeter, type ByProcess } from './measure.ts';
-import type { Load, Sent } from './load.ts';
-import { faultsOf, type Arrivals, type Receiver } from './receiver.ts';
-import { distribution, type Distribution } from './statistics.ts';
+import { mapValues, startCpuMeter, type ByProcess } from '../figures/measure.ts';
+import type { Load, Sent } from '../load/load.ts';
+import { faultsOf, type Arrivals, type Receiver } from '../receivers/receiver.ts';
+import { distribution, type Distribution } from '../figures/statistics.ts';
 
 export interface RunResult {
   /** Calls per second, from the first sending to the last arrival. */

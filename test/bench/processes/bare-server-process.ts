@@ -5,7 +5,7 @@
  */
 import { fastify } from 'fastify';
 import kafkajs, { logLevel } from 'kafkajs';
-import type { FromBareServer, PartSettings } from './bare-parts.ts';
+import type { FromBareServer, PartSettings } from '../pipeline/bare-parts.ts';
 import { connectToParent } from './children.ts';
 
 const { brokers, topic } = JSON.parse(process.argv[2] ?? '{}') as PartSettings;

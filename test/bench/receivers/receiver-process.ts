@@ -7,9 +7,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { numberOf } from './calls.ts';
-import { connectToParent } from './children.ts';
-import { sharedNowMs } from './clock.ts';
+import { numberOf } from '../load/calls.ts';
+import { connectToParent } from '../processes/children.ts';
+import { sharedNowMs } from '../processes/clock.ts';
 import type { Arrivals, Behaviour, FromReceiver, ToReceiver } from './receiver.ts';
 
 const sampleSize = 50;
@@ -177,7 +177,10 @@ async function listen(behaviour: Behaviour): Promise<number> {
   };
   const server =
     behaviour.kind === 'is self-signed'
-      ? createSecureServer((await import('../support/certificates.ts')).certificates().selfSigned, onRequest)
+      ? createSecureServer(
+          (await import('../../support/certificates.ts')).certificates().selfSigned,
+          onRequest,
+        )
       : createServer({ noDelay: true }, onRequest);
   // The sender decides how long an idle connection is kept.
   server.keepAliveTimeout = 600_000;

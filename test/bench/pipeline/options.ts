@@ -1,6 +1,6 @@
 /** The command line of the pipeline bench. */
 import { parseArgs } from 'node:util';
-import { count, someOf, type CommandLine } from './command-line.ts';
+import { count, someOf, type CommandLine } from '../command-line.ts';
 
 /** In the order in which they run. */
 export const sections = ['burst', 'steady', 'soak', 'parts'] as const;

@@ -18,12 +18,12 @@ export interface Child<Out, In extends { readonly kind: string }> extends AsyncD
 
 const stopsWithinMs = 5_000;
 
-/** Runs `file` of this folder. Its standard output is sent to standard error, so that standard output has only the report. */
+/** Runs `file` of test/bench. Its standard output is sent to standard error, so that standard output has only the report. */
 export function startChild<Out, In extends { readonly kind: string }>(
   file: string,
   args: readonly string[] = [],
 ): Child<Out, In> {
-  const child = fork(path.join(import.meta.dirname, file), args, {
+  const child = fork(path.join(import.meta.dirname, '..', file), args, {
     serialization: 'advanced',
     execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     stdio: ['ignore', 2, 2, 'ipc'],

@@ -1,5 +1,5 @@
 /** An open loop: work starts when it is due, whether or not earlier work has ended. */
-import { sharedNowMs } from './clock.ts';
+import { sharedNowMs } from '../processes/clock.ts';
 
 /**
  * Calls `start(index, dueAt)` when each is due, and immediately for late ones; resolves when all have ended. `dueAt` is on

@@ -8,8 +8,8 @@ import { createHmac } from 'node:crypto';
 import kafkajs, { CompressionTypes, logLevel } from 'kafkajs';
 import { Pool } from 'undici';
 import type { FromBarePart, LonePart, PartSettings } from './bare-parts.ts';
-import { createCalls } from './calls.ts';
-import { connectToParent } from './children.ts';
+import { createCalls } from '../load/calls.ts';
+import { connectToParent } from '../processes/children.ts';
 
 /** Does the work at least `count` times, and resolves with the number of times. */
 type Work = (count: number) => Promise<number>;

@@ -8,9 +8,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
 import { startOwnBroker } from '@tailrace/local';
-import type { CommandLine } from './command-line.ts';
-import { describeKafka, describeMachine, type Machine } from './machine.ts';
-import { findBroker } from './measure.ts';
+import type { CommandLine } from '../command-line.ts';
+import { describeKafka, describeMachine, type Machine } from '../figures/machine.ts';
+import { findBroker } from '../figures/measure.ts';
 
 export interface Bench {
   /** The machine. */

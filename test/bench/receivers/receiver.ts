@@ -1,7 +1,7 @@
 /** The handle on the receivers' process, and the check of the requests that arrived. */
 import { createHmac } from 'node:crypto';
-import { numberOf } from './calls.ts';
-import { startChild } from './children.ts';
+import { numberOf } from '../load/calls.ts';
+import { startChild } from '../processes/children.ts';
 
 /** The arrivals of one run. `receivedAt` is on the shared clock, by index of the call; NaN if it is missing. */
 export interface Arrivals {
@@ -86,7 +86,7 @@ export interface Receiver extends AsyncDisposable {
 const answersWithinMs = 10_000;
 
 export function startReceiver(): Receiver {
-  const child = startChild<ToReceiver, FromReceiver>('receiver-process.ts');
+  const child = startChild<ToReceiver, FromReceiver>('receivers/receiver-process.ts');
   let current = NaN;
   return {
     pid: child.pid,

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { applyConfiguration } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
 import { parseDuration, topicNames, topicSpecs } from '@tailrace/topics';
-import { untilTaken, withKafka } from './kafka.ts';
-import type { ByProcess } from './measure.ts';
-import { spawnService } from './service-process.ts';
+import { untilTaken, withKafka } from '../processes/kafka.ts';
+import type { ByProcess } from '../figures/measure.ts';
+import { spawnService } from '../processes/service-process.ts';
 
 export const serviceNames = ['ingest', 'router', 'delivery'] as const;
 

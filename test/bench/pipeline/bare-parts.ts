@@ -2,10 +2,10 @@
  * The cost of the parts of the pipeline: each is measured in its own process, with the same broker and receiver, on the same
  * machine in the same run. The sum is the lower bound that the libraries set; the rest is the cost of Tailrace's code.
  */
-import { startChild } from './children.ts';
-import { withKafka } from './kafka.ts';
-import { createLoad } from './load.ts';
-import { spread, type Spread } from './statistics.ts';
+import { startChild } from '../processes/children.ts';
+import { withKafka } from '../processes/kafka.ts';
+import { createLoad } from '../load/load.ts';
+import { spread, type Spread } from '../figures/statistics.ts';
 
 /** A part that runs by itself. */
 export type LonePart = 'produce-20' | 'produce-500' | 'consume' | 'post';
@@ -79,7 +79,7 @@ export async function measureParts(
 }
 
 async function measureLone(name: LonePart, settings: PartSettings): Promise<Spread> {
-  await using child = startChild<never, FromBarePart>('bare-part-process.ts', [
+  await using child = startChild<never, FromBarePart>('pipeline/bare-part-process.ts', [
     name,
     JSON.stringify(settings),
   ]);
@@ -91,7 +91,7 @@ async function measureLone(name: LonePart, settings: PartSettings): Promise<Spre
 }
 
 async function measureServer(settings: PartSettings): Promise<Spread> {
-  await using child = startChild<ToBareServer, FromBareServer>('bare-server-process.ts', [
+  await using child = startChild<ToBareServer, FromBareServer>('processes/bare-server-process.ts', [
     JSON.stringify(settings),
   ]);
   const { port } = await child.receive('listening', startsWithinMs);

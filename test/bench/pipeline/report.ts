@@ -1,12 +1,12 @@
 /** The report: every figure of a run as a table. */
 import { partTitles, partsOfServices, type PartCosts, type PartName } from './bare-parts.ts';
-import { mapValues, type ByProcess } from './measure.ts';
-import { renderMachine, type Machine } from './machine.ts';
+import { mapValues, type ByProcess } from '../figures/measure.ts';
+import { renderMachine, type Machine } from '../figures/machine.ts';
 import type { Options } from './options.ts';
 import { total, type Account, type Latencies, type RunResult } from './run.ts';
 import { serviceNames } from './services.ts';
-import { isFlat, median, spread, type Trend } from './statistics.ts';
-import { table, tenths, whole, type Format, type Row } from './table.ts';
+import { isFlat, median, spread, type Trend } from '../figures/statistics.ts';
+import { table, tenths, whole, type Format, type Row } from '../figures/table.ts';
 
 export interface Results {
   readonly machine: Machine;

@@ -4,7 +4,7 @@
  */
 import { atRate } from './at-rate.ts';
 import { createCalls } from './calls.ts';
-import { sharedNowMs } from './clock.ts';
+import { sharedNowMs } from '../processes/clock.ts';
 import { connect, postHead, type Connection } from './connection.ts';
 
 export interface Target {

@@ -29,7 +29,7 @@ export interface ServiceProcess extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const root = path.join(import.meta.dirname, '../..');
+const root = path.join(import.meta.dirname, '../../..');
 const readyWithinMs = 60_000;
 const stopsWithinMs = 30_000;
 
