@@ -1,16 +1,16 @@
-/** Ingest: takes tracking calls over HTTP, and answers once Kafka has them. */
+/** Ingest: accepts tracking calls over HTTP, and responds when Kafka has acknowledged them. */
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { countUnreadable, listen, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
-import { createAcceptor } from './accept.ts';
+import { createAcceptor } from './calls/accept.ts';
 import { settings } from './settings.ts';
-import { createMemoryBudget } from './memory.ts';
-import { ingestObserver } from './observe.ts';
-import { createRateLimits } from './rate-limit.ts';
-import { ingestRoutes } from './routes.ts';
-import { createServer } from './server.ts';
-import { createSourceFinder } from './write-key.ts';
+import { createMemoryBudget } from './memory/budget.ts';
+import { createIngestMetrics } from './metrics.ts';
+import { createRateLimits } from './calls/rate-limit.ts';
+import { ingestRoutes } from './routes/all.ts';
+import { createServer } from './http/server.ts';
+import { createSourceFinder } from './calls/write-key.ts';
 
 await runService({ name: 'ingest', env: process.env, settings }, async (service) => {
   const { settings, log, metrics } = service;
@@ -27,15 +27,15 @@ await runService({ name: 'ingest', env: process.env, settings }, async (service)
     maxBufferedBytes: settings.maxBufferedBytes,
   });
   const memory = createMemoryBudget(settings.maxBufferedBytes);
-  const observer = ingestObserver(metrics, { publisher, memory });
+  const ingestMetrics = createIngestMetrics(metrics, { publisher, memory });
   const server = createServer({
     routes: ingestRoutes({
       sources: createSourceFinder(config),
-      acceptor: createAcceptor({ publisher, names, rateLimits: createRateLimits(), observer }),
-      observer,
+      acceptor: createAcceptor({ publisher, names, rateLimits: createRateLimits(), metrics: ingestMetrics }),
+      metrics: ingestMetrics,
       publicUrl: settings.publicUrl,
     }),
-    observer,
+    metrics: ingestMetrics,
     memory,
     log,
     requestTimeoutMs: settings.requestTimeoutMs,

@@ -1,58 +1,58 @@
-/** Reads the bodies of requests, each bounded by the limit of its route and all together by the memory budget. */
+/** Reads request bodies. Each is bounded by the limit of its route, and all together by the memory budget. */
 import type { IncomingMessage } from 'node:http';
 import { TailraceError } from '@tailrace/errors';
-import type { BodyLimit } from './body.ts';
-import type { MemoryShare } from './memory.ts';
+import type { BodyLimit } from './decode-body.ts';
+import type { MemoryShare } from '../memory/budget.ts';
 
 /**
- * So much of a body that is too large is read and forgotten before it is refused: a sender that is cut off in the
- * middle of writing would not see the answer, take it for a broken connection, and send it all again.
+ * How much of a body beyond its limit is read and discarded before the request is refused. A sender whose
+ * connection is cut during a write would not see the response, and would send everything again.
  */
-export const forgottenBytes = 1024 * 1024;
+export const maxDiscardedBytes = 1024 * 1024;
 
 /** A body that is being read. */
 export interface Reading {
   /**
-   * The body as it came. Rejects with TailraceError: what the limit says, `overloaded`, or `malformed-request` where
-   * the connection ends first.
+   * The body as received. Rejects with a TailraceError: the error of the limit, `overloaded`, or
+   * `malformed-request` where the connection ends early.
    */
   readonly body: Promise<Buffer>;
-  /** Reads no further. `body` then stays pending. */
+  /** Stops reading. `body` then stays pending. */
   stop(): void;
 }
 
-/** Starts to read in this turn, so that nothing is held that `memory` does not count. */
+/** Starts reading synchronously, so that all bytes are counted in `memory`. */
 export function readBody(request: IncomingMessage, limit: BodyLimit, memory: MemoryShare): Reading {
   return readInto(request, limit, new GrowingBuffer(limit, memory, declaredBytes(request)));
 }
 
-/** Reads a body that is not needed, and holds nothing of it. Rejects as {@link readBody} does. */
-export async function forgetBody(request: IncomingMessage, limit: BodyLimit): Promise<void> {
+/** Reads a body and discards it. Rejects as {@link readBody} does. */
+export async function discardBody(request: IncomingMessage, limit: BodyLimit): Promise<void> {
   await readInto(request, limit, nothing).body;
 }
 
 /**
- * Reads on what a refused request still sends, so that its sender comes to read the answer, and closes the connection
- * of a sender that does not come to an end.
+ * Reads and discards the rest of a refused request, so that its sender reads the response. Closes the connection of
+ * a sender that does not finish.
  */
-export function forgetRest(request: IncomingMessage): void {
-  let forgotten = 0;
+export function discardRest(request: IncomingMessage): void {
+  let discarded = 0;
   request.on('data', (chunk: Buffer) => {
-    forgotten += chunk.length;
-    if (forgotten > forgottenBytes) request.socket.destroy();
+    discarded += chunk.length;
+    if (discarded > maxDiscardedBytes) request.socket.destroy();
   });
 }
 
-/** Whether the rest of the refused `request` is too long to be read and forgotten. */
+/** Whether the rest of the refused `request` is too long to be discarded. */
 export function restIsLong(request: IncomingMessage): boolean {
-  return declaredBytes(request) > forgottenBytes;
+  return declaredBytes(request) > maxDiscardedBytes;
 }
 
 function declaredBytes({ headers }: IncomingMessage): number {
   return Number(headers['content-length'] ?? 0);
 }
 
-function readInto(request: IncomingMessage, limit: BodyLimit, gathered: Gathering): Reading {
+function readInto(request: IncomingMessage, limit: BodyLimit, sink: BodySink): Reading {
   const { promise: body, resolve, reject } = Promise.withResolvers<Buffer>();
   let received = 0;
   const stop = (): void => {
@@ -60,18 +60,18 @@ function readInto(request: IncomingMessage, limit: BodyLimit, gathered: Gatherin
   };
   const fail = (error: unknown): void => {
     stop();
-    gathered.drop();
+    sink.drop();
     reject(error);
   };
   const onData = (chunk: Buffer): void => {
     received += chunk.length;
     if (received > limit.bytes) {
-      gathered.drop();
-      if (received > limit.bytes + forgottenBytes) fail(new TailraceError(limit.exceeded));
+      sink.drop();
+      if (received > limit.bytes + maxDiscardedBytes) fail(new TailraceError(limit.exceeded));
       return;
     }
     try {
-      gathered.add(chunk);
+      sink.add(chunk);
     } catch (error) {
       fail(error);
     }
@@ -82,32 +82,31 @@ function readInto(request: IncomingMessage, limit: BodyLimit, gathered: Gatherin
       return;
     }
     stop();
-    resolve(gathered.take());
+    resolve(sink.take());
   };
   const onClose = (): void => {
     fail(new TailraceError('malformed-request'));
   };
-  if (declaredBytes(request) > limit.bytes + forgottenBytes) fail(new TailraceError(limit.exceeded));
+  if (declaredBytes(request) > limit.bytes + maxDiscardedBytes) fail(new TailraceError(limit.exceeded));
   else request.on('data', onData).on('end', onEnd).on('close', onClose);
   return { body, stop };
 }
 
-interface Gathering {
-  /** @throws TailraceError as `MemoryShare.ask` does */
+interface BodySink {
+  /** @throws TailraceError as `MemoryShare.reserve` does */
   add(chunk: Buffer): void;
   drop(): void;
   take(): Buffer;
 }
 
-const nothing: Gathering = { add: () => undefined, drop: () => undefined, take: () => empty };
+const nothing: BodySink = { add: () => undefined, drop: () => undefined, take: () => empty };
 const empty = Buffer.alloc(0);
 
 /**
- * One buffer that grows, and no list of chunks: a body in chunks of one byte costs 400 bytes for each where they are
- * kept. It at least doubles, so that it is copied twice at most; what is declared may be a lie, and is believed up
- * to four times what has come.
+ * One growing buffer. A list of chunks would cost 400 bytes for each chunk of one byte. The size at least doubles,
+ * so that the content is copied twice at most. The declared length is trusted up to four times the received bytes.
  */
-class GrowingBuffer implements Gathering {
+class GrowingBuffer implements BodySink {
   readonly #limit: BodyLimit;
   readonly #memory: MemoryShare;
   readonly #declared: number;
@@ -123,8 +122,8 @@ class GrowingBuffer implements Gathering {
   add(chunk: Buffer): void {
     const needed = this.#length + chunk.length;
     if (this.#length === 0) {
-      // Nearly every body comes in one chunk, which is used as it is.
-      this.#memory.ask(needed, this.#limit.exceeded);
+      // Most bodies arrive in one chunk, which is used without a copy.
+      this.#memory.reserve(needed, this.#limit.exceeded);
       this.#buffer = chunk;
     } else {
       if (needed > this.#buffer.length) this.#grow(needed);
@@ -136,7 +135,7 @@ class GrowingBuffer implements Gathering {
   #grow(needed: number): void {
     const wanted = Math.max(2 * needed, Math.min(this.#declared, 4 * needed));
     const capacity = Math.min(this.#limit.bytes, wanted);
-    this.#memory.ask(capacity, this.#limit.exceeded);
+    this.#memory.reserve(capacity, this.#limit.exceeded);
     const larger = Buffer.allocUnsafeSlow(capacity);
     this.#buffer.copy(larger, 0, 0, this.#length);
     this.#buffer = larger;
@@ -146,7 +145,7 @@ class GrowingBuffer implements Gathering {
     if (this.#length === 0) return;
     this.#buffer = empty;
     this.#length = 0;
-    this.#memory.keep(0);
+    this.#memory.set(0);
   }
 
   take(): Buffer {

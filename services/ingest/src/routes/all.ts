@@ -1,8 +1,8 @@
-/** Everything ingest serves, its own description included. */
-import { jsonAnswer } from './answer.ts';
+/** All routes of ingest, including its OpenAPI document. */
+import { jsonAnswer } from '../http/answer.ts';
 import { browserRoutes, type BrowserDependencies } from './browser.ts';
-import { documentOperation, openApiDocument } from './openapi.ts';
-import type { Route } from './route.ts';
+import { documentOperation, openApiDocument } from '../http/openapi.ts';
+import type { Route } from '../http/router.ts';
 import { trackingRoutes, type TrackingDependencies } from './tracking.ts';
 
 export function ingestRoutes(dependencies: TrackingDependencies & BrowserDependencies): Route[] {

@@ -1,92 +1,92 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createMemoryBudget, type MemoryShare } from './memory.ts';
+import { createMemoryBudget, type MemoryShare } from './budget.ts';
 
 const overloaded = { code: 'overloaded' };
 
-function ask(share: MemoryShare, bytes: number): void {
-  share.ask(bytes, 'batch-too-large');
+function reserve(share: MemoryShare, bytes: number): void {
+  share.reserve(bytes, 'batch-too-large');
 }
 
-test('one owner may hold three quarters of the budget, and leaves something for the next', () => {
+test('one owner may hold three quarters of the budget, and the rest is free for the next owner', () => {
   const budget = createMemoryBudget(1_000);
   const [first, more, second] = [budget.open(0), budget.open(0), budget.open(0)];
-  first.belongTo('a');
-  more.belongTo('a');
-  second.belongTo('b');
-  ask(first, 750);
+  first.assignTo('a');
+  more.assignTo('a');
+  second.assignTo('b');
+  reserve(first, 750);
   assert.throws(() => {
-    ask(more, 1);
+    reserve(more, 1);
   }, overloaded);
-  ask(second, 187);
+  reserve(second, 187);
   assert.throws(() => {
-    ask(second, 188);
+    reserve(second, 188);
   }, overloaded);
   first.close();
-  ask(more, 500);
+  reserve(more, 500);
   assert.equal(budget.heldBytes, 687);
 });
 
-test('requests whose source is not known yet are one owner', () => {
+test('requests whose source is not known yet share one owner', () => {
   const budget = createMemoryBudget(1_000);
-  ask(budget.open(50), 700);
+  reserve(budget.open(50), 700);
   assert.throws(() => {
-    ask(budget.open(50), 0);
+    reserve(budget.open(50), 0);
   }, overloaded);
   const known = budget.open(50);
-  known.belongTo('a');
-  ask(known, 100);
+  known.assignTo('a');
+  reserve(known, 100);
 });
 
-test('a source that holds all it may is not given what another request of it holds already', () => {
+test('a share is not assigned to a source that already holds its maximum', () => {
   const budget = createMemoryBudget(1_000);
   const first = budget.open(0);
-  first.belongTo('a');
-  ask(first, 700);
+  first.assignTo('a');
+  reserve(first, 700);
   const second = budget.open(100);
-  ask(second, 0);
+  reserve(second, 0);
   assert.throws(() => {
-    second.belongTo('a');
+    second.assignTo('a');
   }, overloaded);
   assert.equal(budget.heldBytes, 800);
 });
 
-test('what even a request that is alone would not get is refused for good', () => {
+test('a request that could not get its memory even alone is refused with a permanent error', () => {
   const budget = createMemoryBudget(1_000);
   const other = budget.open(0);
-  ask(other, 500);
+  reserve(other, 500);
   const share = budget.open(10);
   assert.throws(
     () => {
-      ask(share, 741);
+      reserve(share, 741);
     },
     { code: 'batch-too-large', message: /TAILRACE_INGEST_BUFFER/ },
   );
   assert.throws(() => {
-    ask(share, 740);
+    reserve(share, 740);
   }, overloaded);
   other.close();
-  ask(share, 740);
+  reserve(share, 740);
 });
 
-test('a share that was refused more keeps what it has, and one that is closed stays closed', () => {
+test('a refused reservation keeps the previous one, and a closed share stays closed', () => {
   const budget = createMemoryBudget(1_000);
   const share = budget.open(10);
-  ask(share, 90);
+  reserve(share, 90);
   assert.throws(() => {
-    ask(share, 900);
+    reserve(share, 900);
   });
   assert.equal(budget.heldBytes, 100);
   share.close();
-  share.keep(500);
-  ask(share, 2_000);
-  share.belongTo('a');
+  share.set(500);
+  reserve(share, 2_000);
+  share.assignTo('a');
   share.close();
   assert.equal(budget.heldBytes, 0);
 });
 
-test('whatever is asked, kept and closed in whatever order, the shares add up and nothing is left', () => {
+test('after any sequence of operations the shares add up, and closing them frees everything', () => {
   const step = fc.record({
     which: fc.nat(4),
     what: fc.constantFrom('ask', 'keep', 'belongTo', 'close'),
@@ -100,12 +100,12 @@ test('whatever is asked, kept and closed in whatever order, the shares add up an
       for (const { which, what, bytes, source } of steps) {
         const share = shares[which];
         try {
-          if (what === 'ask') share?.ask(bytes, 'call-too-large');
-          else if (what === 'keep') share?.keep(bytes);
-          else if (what === 'belongTo') share?.belongTo(source);
+          if (what === 'ask') share?.reserve(bytes, 'call-too-large');
+          else if (what === 'keep') share?.set(bytes);
+          else if (what === 'belongTo') share?.assignTo(source);
           else share?.close();
         } catch {
-          // Refused; what was held before still is.
+          // Refused. The previous reservation remains.
         }
         assert.ok(budget.heldBytes >= 0);
       }

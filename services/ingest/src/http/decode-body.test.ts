@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { isTailraceError } from '@tailrace/errors';
 import fc from 'fast-check';
-import { callLimit, decompress, readJson } from './body.ts';
+import { callLimit, decompress, readJson } from './decode-body.ts';
 
 const compressors = { gzip: gzipSync, deflate: deflateSync, 'deflate without its header': deflateRawSync };
 
 for (const [name, compress] of Object.entries(compressors)) {
   const encoding = name.split(' ', 1)[0];
 
-  test(`any body is what it was before ${name}`, () => {
+  test(`any body is restored after ${name}`, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2_000 }), (bytes) => {
         assert.deepEqual(decompress(compress(bytes), encoding, callLimit), Buffer.from(bytes));
@@ -18,7 +18,7 @@ for (const [name, compress] of Object.entries(compressors)) {
     );
   });
 
-  test(`a body may be as large as the limit after ${name}, and not a byte larger`, () => {
+  test(`a body may be exactly as large as the limit after ${name}, and not larger`, () => {
     const largest = Buffer.alloc(callLimit.bytes);
     assert.equal(decompress(compress(largest), encoding, callLimit).length, callLimit.bytes);
     assert.throws(() => decompress(compress(Buffer.alloc(callLimit.bytes + 1)), encoding, callLimit), {
@@ -27,7 +27,7 @@ for (const [name, compress] of Object.entries(compressors)) {
   });
 }
 
-test('whatever bytes come as gzip or deflate, they are inflated or refused', () => {
+test('any bytes sent as gzip or deflate are inflated or refused', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.constantFrom('gzip', 'deflate'), (bytes, encoding) => {
       try {
@@ -39,14 +39,14 @@ test('whatever bytes come as gzip or deflate, they are inflated or refused', () 
   );
 });
 
-test('a body without an encoding is taken as it is', () => {
+test('a body without an encoding is used unchanged', () => {
   const bytes = Buffer.from('{}');
   for (const encoding of [undefined, '', 'identity'])
     assert.equal(decompress(bytes, encoding, callLimit), bytes);
   assert.throws(() => decompress(bytes, 'gzip, gzip', callLimit), { code: 'unsupported-encoding' });
 });
 
-test('whatever JSON says is read as it stands', () => {
+test('any JSON value is read unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const json = JSON.stringify(value);
@@ -55,7 +55,7 @@ test('whatever JSON says is read as it stands', () => {
   );
 });
 
-test('what is wrong with a body is said without quoting it', () => {
+test('an error about a body does not quote it', () => {
   assert.throws(
     () => readJson(Buffer.from('{"password": hunter2}')),
     (error) => isTailraceError(error, 'malformed-json') && !error.message.includes('hunter2'),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { success } from './answer.ts';
 import { documentOperation } from './openapi.ts';
-import { createRouter, type Route } from './route.ts';
+import { createRouter, type Route } from './router.ts';
 
 function route(name: string, method: Route['method'], paths: Route['paths']): Route {
   return { name, method, paths, operation: documentOperation, handle: () => success };
@@ -15,7 +15,7 @@ const find = createRouter([
 ]);
 const nameOf = (method: string, url: string): string | undefined => find(method, url)?.route.name;
 
-test('a path is found in each of its forms, whatever its slashes, query or host', () => {
+test('a path matches in each of its forms, with additional slashes, a query or a host', () => {
   for (const url of [
     '/v1/track',
     '/v1/t',
@@ -31,7 +31,7 @@ test('a path is found in each of its forms, whatever its slashes, query or host'
   }
 });
 
-test('nothing is found by another method, in another case, or near by', () => {
+test('another method, another case and similar paths do not match', () => {
   for (const [method, url] of [
     ['GET', '/v1/track'],
     ['HEAD', '/v1/pixel/track'],

@@ -1,8 +1,8 @@
 /**
- * From a call, or a batch of them, to events that Kafka has acknowledged.
+ * Turns a call, or a batch of calls, into events that Kafka has acknowledged.
  *
- * What is answered with 200 is kept, good or bad: the good calls as events, a bad one of a good batch in
- * `events.rejected`. What is answered with an error is the sender's still, so nothing of it is set aside.
+ * A response of 200 means that everything is stored: the valid calls as events, the invalid calls of a batch in
+ * `events.rejected`. After an error the sender still owns the calls, so none of them is stored as rejected.
  */
 import { randomUUID } from 'node:crypto';
 import type { Source } from '@tailrace/config';
@@ -28,10 +28,10 @@ import {
 } from '@tailrace/events';
 import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import type { IngestObserver } from './observe.ts';
+import type { IngestMetrics } from '../metrics.ts';
 import type { RateLimits } from './rate-limit.ts';
 
-/** What is known of a request beside its body. */
+/** The context of a request. */
 export interface Origin {
   readonly source: Source;
   /** Milliseconds since the epoch. */
@@ -40,84 +40,87 @@ export interface Origin {
   readonly traceparent?: string | undefined;
 }
 
-/** A call of a batch that cannot be used. */
+/** An invalid call of a batch. */
 export interface RejectedCall {
-  /** Its place in the batch, from 0. */
+  /** The index in the batch, from 0. */
   readonly index: number;
   readonly messageId?: string;
   readonly code: Extract<ErrorCode, 'invalid-call' | 'call-too-large'>;
-  /** What is wrong, and how to fix it. */
+  /** The problem, and how to fix it. */
   readonly message: string;
 }
 
 export interface BatchOutcome {
-  /** How many calls Kafka has acknowledged. */
+  /** The number of calls that Kafka has acknowledged. */
   readonly accepted: number;
   readonly rejected: readonly RejectedCall[];
 }
 
 /**
- * Called with what will be held while Kafka is waited for, before anything is published. Throws TailraceError
- * `overloaded` where it is too much.
+ * Reserves memory for the records that will wait for Kafka, before any of them is published. Throws TailraceError
+ * `overloaded` where there is not enough.
  */
-export type Hold = (records: readonly OutgoingRecord[], rejected: readonly RejectedCall[]) => void;
+export type Reserve = (records: readonly OutgoingRecord[], rejected: readonly RejectedCall[]) => void;
 
 /**
- * Both throw TailraceError `rate-limited`, and what `hold` and a publisher throw, beside what they say. They read
- * `input` before they return, and keep nothing of it but texts.
+ * Both methods also throw TailraceError `rate-limited`, and the errors of `reserve` and of the publisher. They read
+ * `input` before they return, and keep only strings of it.
  */
 export interface Acceptor {
   /** @throws TailraceError `invalid-call`, `call-too-large` */
-  call(type: EventType, input: unknown, origin: Origin, hold: Hold): Promise<void>;
+  call(type: EventType, input: unknown, origin: Origin, reserve: Reserve): Promise<void>;
   /**
-   * Where no call of a batch can be used, nothing is set aside. `bodyBytes` is the size of the whole body.
+   * Where no call of a batch is valid, nothing is published. `bodyBytes` is the size of the whole body.
    *
    * @throws TailraceError `invalid-call` where it is not a batch, `batch-too-large`
    */
-  batch(body: unknown, bodyBytes: number, origin: Origin, hold: Hold): Promise<BatchOutcome>;
+  batch(body: unknown, bodyBytes: number, origin: Origin, reserve: Reserve): Promise<BatchOutcome>;
 }
 
-/** What the calls of a batch share counts once for each; together it may come to this. */
+/** Limit for the shared fields of a batch, counted once for each call. */
 const maxSharedBytes = 8 * maxBatchBytes;
 
 export function createAcceptor(dependencies: {
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly names: Pick<TopicNames, 'events' | 'eventsRejected'>;
   readonly rateLimits: RateLimits;
-  readonly observer: IngestObserver;
+  readonly metrics: Pick<IngestMetrics, 'acceptedCalls' | 'rejectedCalls'>;
 }): Acceptor {
-  const { publisher, names, rateLimits, observer } = dependencies;
+  const { publisher, names, rateLimits, metrics } = dependencies;
 
   const countCalls = (source: Source, calls: number): void => {
-    const retryAfterS = rateLimits.take(source, calls);
+    const retryAfterS = rateLimits.consume(source, calls);
     if (retryAfterS > 0) throw new TailraceError('rate-limited', undefined, { retryAfterS });
   };
 
-  /** Apart from the functions that read the input, whose variables are kept for as long as they wait. */
+  /**
+   * A separate function, because variables of the functions that read the input would stay in memory while it
+   * waits.
+   */
   const publish = async (
     records: readonly OutgoingRecord[],
     types: readonly EventType[],
     rejected: readonly RejectedCall[],
   ): Promise<BatchOutcome> => {
     await Promise.all(records.map((record) => publisher.publish(record)));
-    for (const type of types) observer.accepted(type);
-    for (const { code } of rejected) observer.rejected(code);
+    for (const type of types) metrics.acceptedCalls.inc({ type });
+    for (const { code } of rejected) metrics.rejectedCalls.inc({ code });
     return { accepted: types.length, rejected };
   };
 
   return {
-    async call(type, input, origin, hold) {
+    async call(type, input, origin, reserve) {
       countCalls(origin.source, 1);
       const reading = readEvent(input, { type, receivedAt: origin.receivedAt });
       if (!reading.ok) throw new TailraceError(reading.code, reading.message);
       const record = eventRecord(names.events, reading.event, reading.json, origin);
-      hold([record], []);
+      reserve([record], []);
       return publisher.publish(record).then(() => {
-        observer.accepted(type);
+        metrics.acceptedCalls.inc({ type });
       });
     },
 
-    async batch(body, bodyBytes, origin, hold) {
+    async batch(body, bodyBytes, origin, reserve) {
       const { calls, fields } = readCalls(body, bodyBytes);
       countCalls(origin.source, calls.length);
       const types: EventType[] = [];
@@ -135,14 +138,14 @@ export function createAcceptor(dependencies: {
         rejected.push({ index, ...(messageId !== undefined && { messageId }), code, message });
       }
       if (records.length === 0 && rejected.length > 0) {
-        hold([], rejected);
+        reserve([], rejected);
         return { accepted: 0, rejected };
       }
 
       for (const rejection of rejected) {
         records.push(rejectedRecord(names.eventsRejected, calls[rejection.index], rejection, origin));
       }
-      hold(records, rejected);
+      reserve(records, rejected);
       return publish(records, types, rejected);
     },
   };
@@ -153,7 +156,7 @@ function readCalls(
   bodyBytes: number,
 ): { readonly calls: readonly unknown[]; readonly fields: BatchFields } {
   const batch = isObject(body) ? body['batch'] : undefined;
-  // An SDK that has nothing to send says `"batch": null`.
+  // An SDK without calls sends `"batch": null`.
   const calls = batch === null ? [] : batch;
   if (!isObject(body) || !Array.isArray(calls)) {
     throw new TailraceError('invalid-call', 'A batch must be a JSON object with an array `batch` of calls.');
@@ -182,12 +185,15 @@ function readItem(
   bodyBytes: number,
   options: BatchFields & { readonly receivedAt: number },
 ): EventReading {
-  // In a body that is no larger than one call may be, none needs measuring.
+  // In a body of at most the size of one call, no call can be too large.
   if (bodyBytes > maxCallBytes && callBytes(call) > maxCallBytes) return tooLarge();
   return readEvent(call, options);
 }
 
-/** The event, and its JSON as it is stored: what the router refuses for its size is refused here, before the answer. */
+/**
+ * The event, and its JSON as stored. An event that the router would refuse for its size is refused here, before the
+ * response.
+ */
 function readEvent(
   call: unknown,
   options: Omit<ReadOptions, 'fallbackMessageId' | 'enriched'>,
@@ -199,7 +205,7 @@ function readEvent(
 }
 
 const eventTooLarge =
-  `With the context and integrations of its batch the call has more than ${maxEventBytes} bytes as it is stored. ` +
+  `With the context and integrations of its batch, the call has more than ${maxEventBytes} bytes as stored. ` +
   'Send less in them.';
 
 function tooLarge(reason?: string): EventReading {
@@ -231,7 +237,7 @@ function originHeaders({ source, traceparent }: Origin): Record<string, string> 
   return traceparent === undefined ? { 'source-id': source.id } : { 'source-id': source.id, traceparent };
 }
 
-/** Of a bad call, which may have anything there. */
+/** The id of an invalid call, whose fields may have any value. */
 function idOf(call: unknown, field: string): string | undefined {
   const text = textOf(call, field);
   return text === undefined || idProblem(text, maxIdLength) !== undefined ? undefined : text;

@@ -1,15 +1,15 @@
-/** What the browser SDK asks for beside its calls: its settings when it loads, and to be rid of its metrics. */
+/** Further requests of the browser SDK: its settings when it loads, and its metrics, which are discarded. */
 import type { IncomingMessage } from 'node:http';
-import { jsonAnswer, success } from './answer.ts';
-import { batchLimit } from './body.ts';
-import { forgetBody } from './intake.ts';
-import { metricsOperation, settingsOperation } from './openapi.ts';
-import type { Route } from './route.ts';
-import type { SourceFinder } from './write-key.ts';
+import { jsonAnswer, success } from '../http/answer.ts';
+import { batchLimit } from '../http/decode-body.ts';
+import { discardBody } from '../http/read-body.ts';
+import { metricsOperation, settingsOperation } from '../http/openapi.ts';
+import type { Route } from '../http/router.ts';
+import type { SourceFinder } from '../calls/write-key.ts';
 
 export interface BrowserDependencies {
   readonly sources: SourceFinder;
-  /** Where browsers reach this server; else what the request says is used. */
+  /** The URL at which browsers reach ingest. Default: the host of the request. */
   readonly publicUrl: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function browserRoutes({ sources, publicUrl }: BrowserDependencies): Rout
         await sources.find([writeKey]);
         const address = addressOf(request, publicUrl);
         const settings = { integrations: { 'Segment.io': { apiKey: writeKey, ...address } } };
-        // Not for shared caches: the host that the browser named is part of it.
+        // Not for shared caches, because the content depends on the Host header.
         return jsonAnswer(200, JSON.stringify(settings), ['cache-control', 'private, max-age=300']);
       },
     },
@@ -34,14 +34,14 @@ export function browserRoutes({ sources, publicUrl }: BrowserDependencies): Rout
       paths: ['/v1/m'],
       operation: metricsOperation,
       async handle(request) {
-        await forgetBody(request, batchLimit);
+        await discardBody(request, batchLimit);
         return success;
       },
     },
   ];
 }
 
-/** Where the browser SDK is to send its calls, as its settings name it. */
+/** The address for the calls of the browser SDK, in the form of its settings. */
 function addressOf(
   { headers }: IncomingMessage,
   publicUrl: string | undefined,

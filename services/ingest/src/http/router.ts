@@ -1,14 +1,24 @@
-/** From a method and a URL to what serves it, as tolerant of slashes as the SDKs make necessary. */
+/** Finds the route for a method and a URL. It tolerates additional slashes, as some SDKs send them. */
 import type { IncomingMessage } from 'node:http';
+import type { ErrorCode } from '@tailrace/errors';
+import type { JsonObject } from '@tailrace/events';
 import type { Answer } from './answer.ts';
-import type { MemoryShare } from './memory.ts';
-import type { Operation } from './openapi.ts';
+import type { MemoryShare } from '../memory/budget.ts';
+
+/** An OpenAPI Operation Object, without the responses that every operation has. */
+export interface Operation extends JsonObject {
+  readonly operationId: string;
+  readonly summary: string;
+  /** Errors in addition to those of every route. */
+  readonly errors: readonly ErrorCode[];
+  readonly success: JsonObject;
+}
 
 export interface Route {
-  /** What it is called in metrics; the forms of one path share it. */
+  /** The name in metrics. All forms of a path share it. */
   readonly name: string;
   readonly method: 'GET' | 'POST';
-  /** All forms; `{name}` stands for a segment of any text. The first is the one that is documented. */
+  /** All forms of the path. `{name}` matches any segment. The first form is the documented one. */
   readonly paths: readonly [string, ...string[]];
   readonly operation: Operation;
   readonly handle: (
@@ -20,7 +30,7 @@ export interface Route {
 
 export interface Target {
   readonly query: URLSearchParams;
-  /** What stands for each `{name}` of the path, decoded. */
+  /** The decoded segment for each `{name}` of the path. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -34,8 +44,8 @@ export type Router = (method: string, url: string) => Match | undefined;
 const nothing: Target = { query: new URLSearchParams(), parameters: {} };
 
 /**
- * A slash at the end of a path, or a second one anywhere, changes nothing: Go and Rust SDKs join host and path
- * without a look. A URL in absolute form (RFC 9112, section 3.2.2) is taken by its path.
+ * A slash at the end of a path, or a repeated one, is ignored: Go and Rust SDKs join host and path without
+ * normalizing. A URL in absolute form (RFC 9112, section 3.2.2) matches by its path.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const exact = new Map<string, Match>();
@@ -69,7 +79,7 @@ function patternOf(method: string, path: string): RegExp {
   return new RegExp(`^${method} ${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
 }
 
-/** undefined where something is not encoded as a URL encodes it. */
+/** Undefined where the encoding of a segment is invalid. */
 function decoded(groups: Readonly<Record<string, string>>): Record<string, string> | undefined {
   try {
     return Object.fromEntries(

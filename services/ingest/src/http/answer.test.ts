@@ -8,19 +8,19 @@ function headerOf({ headers }: Answer, name: string): string | undefined {
   return at < 0 ? undefined : headers[at + 1];
 }
 
-test('every error is answered with its status, and code and message at the top of a JSON object', () => {
+test('an error response has the status of the error, and a JSON object with code and message', () => {
   for (const [code, { status }] of Object.entries(errorTable)) {
     const answer = errorAnswer(new TailraceError(code as ErrorCode));
     assert.equal(answer.status, status);
     assert.equal(headerOf(answer, 'content-type'), 'application/json');
     assert.equal(headerOf(answer, 'access-control-allow-origin'), '*');
-    const { code: shown, message } = JSON.parse(answer.body.toString()) as Record<string, string>;
+    const { code: shown, message } = JSON.parse(answer.body) as Record<string, string>;
     assert.equal(shown, code);
     assert.ok(message);
   }
 });
 
-test('where it may go better later, the answer says when', () => {
+test('responses with 429 and 503 have Retry-After', () => {
   const after = (error: TailraceError): string | undefined => headerOf(errorAnswer(error), 'retry-after');
   assert.equal(after(new TailraceError('kafka-unavailable')), '5');
   assert.equal(after(new TailraceError('overloaded')), '1');
@@ -28,8 +28,8 @@ test('where it may go better later, the answer says when', () => {
   assert.equal(after(new TailraceError('invalid-call')), undefined);
 });
 
-test('a defect is answered as one, without a word of what it says', () => {
+test('an unexpected error is a 500 that does not quote its message', () => {
   const answer = errorAnswer(new TypeError('cannot read hunter2 of undefined'));
   assert.deepEqual([answer.status, answer.code], [500, 'internal-error']);
-  assert.doesNotMatch(answer.body.toString(), /hunter2/);
+  assert.doesNotMatch(answer.body, /hunter2/);
 });

@@ -1,12 +1,15 @@
 /**
- * How many calls a second a source may send, counted by each replica for itself: the replicas share nothing but
- * Kafka, and a limit that costs a round trip for each call would be worse than one that is a multiple.
+ * Rate limits of sources, in calls a second. Each replica counts separately: replicas share nothing but Kafka, and
+ * a round trip for each call would cost more than a limit that is a multiple.
  */
 import type { Source } from '@tailrace/config';
 
 export interface RateLimits {
-  /** Takes `calls` out of the source's allowance: 0, or the whole seconds after which to send them again. */
-  take(source: Source, calls: number): number;
+  /**
+   * Consumes `calls` of the source's allowance. Returns 0, or the whole seconds after which to send the calls
+   * again.
+   */
+  consume(source: Source, calls: number): number;
 }
 
 interface Allowance {
@@ -15,13 +18,13 @@ interface Allowance {
 }
 
 /**
- * A bucket for each source, filled at its limit up to one second's worth. Whoever finds anything in it may
- * take what it needs and leave a debt, because a batch of any size must be able to pass.
+ * A token bucket for each source, with a capacity of one second's limit. A request passes where the bucket is not
+ * empty, and may leave a debt, because a batch of any size must be able to pass.
  */
 export function createRateLimits(now: () => number = () => performance.now()): RateLimits {
   const allowances = new Map<string, Allowance>();
   return {
-    take({ id, rateLimit }, calls) {
+    consume({ id, rateLimit }, calls) {
       if (rateLimit === undefined) return 0;
       const at = now();
       const allowance = allowances.get(id) ?? { calls: rateLimit, at };

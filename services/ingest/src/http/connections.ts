@@ -1,35 +1,35 @@
 /**
- * The requests of each connection that are not answered yet, or whose answer is not sent yet.
+ * Tracks the requests of each connection whose response is not sent yet.
  *
- * node:http keeps every request that a client pipelines until those before it are answered, thousands out of one read
- * of 64 KB, and a client that does not read keeps its answers in memory. Both are bounded here.
+ * node:http keeps every pipelined request until the earlier ones are answered, thousands from one read of 64 KB,
+ * and a client that does not read leaves its responses in memory. Both are bounded here.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { MemoryShare } from './memory.ts';
+import type { MemoryShare } from '../memory/budget.ts';
 
 export interface Connections {
-  /** Keeps `memory` for `request` until it is read and its answer sent, or the connection is closed. */
+  /** Keeps `memory` until `request` is read and its response sent, or the connection closes. */
   begin(request: IncomingMessage, response: ServerResponse, memory: MemoryShare): void;
-  /** The answer of `response` is written; the client has a minute to read it. */
+  /** Records that the response is written. The client has a minute to read it. */
   answered(request: IncomingMessage, response: ServerResponse): void;
-  /** Whether other requests of the connection of `request` wait for their answers. */
+  /** Whether other requests of the same connection wait for their responses. */
   isPipelined(request: IncomingMessage): boolean;
-  /** Whether the request that is arriving on `socket` has been answered already. */
+  /** Whether the request that is arriving on `socket` was already answered. */
   hasAnswered(socket: Socket): boolean;
 }
 
-/** SDKs wait for each answer before they send again. */
+/** SDKs wait for each response before the next request. */
 const maxUnanswered = 8;
-/** For a client to read an answer, once it is written. */
+/** Limit for a client to read a response, after it is written. */
 const answerTimeoutMs = 60_000;
-/** For the rest of a request that was answered before it was complete. */
+/** Limit for the rest of a request that was answered early. */
 const restTimeoutMs = 5_000;
 const checkIntervalMs = 1_000;
 
 interface Connection {
   readonly exchanges: Map<ServerResponse, Exchange>;
-  /** Answered before it was complete. */
+  /** The request that was answered before it was complete. */
   answeredEarly: IncomingMessage | undefined;
 }
 
@@ -38,7 +38,7 @@ interface Exchange {
   answeredAt: number | undefined;
 }
 
-/** Watches the connections of `http`; `now` is in milliseconds. */
+/** Watches the connections of `http`. `now` is in milliseconds. */
 export function watchConnections(http: Server, now: () => number = () => performance.now()): Connections {
   const connections = new Map<Socket, Connection>();
 
@@ -48,7 +48,7 @@ export function watchConnections(http: Server, now: () => number = () => perform
     boundPipeline(socket, () => exchanges.size >= maxUnanswered);
     socket.once('close', () => {
       connections.delete(socket);
-      // node:http reports nothing of an answer that is still behind another one.
+      // node:http emits no event for a response that waits behind another one.
       for (const { memory } of exchanges.values()) memory.close();
     });
   });
@@ -76,7 +76,7 @@ export function watchConnections(http: Server, now: () => number = () => perform
       exchanges.set(response, { memory, answeredAt: undefined });
       const end = (): void => {
         if (!request.complete && !request.destroyed) {
-          // Its headers are held for as long as its body arrives, although nothing is kept of that.
+          // The headers stay in memory while the body arrives, although the body is discarded.
           request.on('close', end);
           return;
         }
@@ -96,18 +96,18 @@ export function watchConnections(http: Server, now: () => number = () => perform
   };
 }
 
-/** What node:http calls for each request whose headers are complete, with the parser as `this`. */
+/** The function that node:http calls for each request with complete headers, with the parser as `this`. */
 interface HttpParser {
   onIncoming?: (request: IncomingMessage, shouldKeepAlive: boolean) => number;
 }
 
-/** The answer to the parser that makes it stop behind this request. */
+/** The return value that makes the parser stop after this request. */
 const stopParsing = 2;
 
 /**
- * Closes the connection where one more request comes while `isFull`. The event `request` would be too late: destroying the
- * socket there does not stop the parser, which goes on to make requests of the rest of what was read. So this wraps an
- * inner function of node:http; without it the test of pipelines fails.
+ * Closes the connection where a further request arrives while `isFull`. The event `request` would be too late:
+ * destroying the socket there does not stop the parser, which continues with the rest of the read. So this wraps an
+ * internal function of node:http. The test of pipelines fails where Node no longer calls it.
  */
 function boundPipeline(socket: Socket, isFull: () => boolean): void {
   const { parser } = socket as Socket & { readonly parser?: HttpParser | null };

@@ -1,4 +1,4 @@
-/** What a request holds while it waits for Kafka. */
+/** The memory of a request while it waits for Kafka. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -6,22 +6,16 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Source } from '@tailrace/config';
-import { createAcceptor } from './accept.ts';
-import { createMemoryBudget } from './memory.ts';
-import type { IngestObserver } from './observe.ts';
-import { createRateLimits } from './rate-limit.ts';
-import { createRouter } from './route.ts';
+import { createMetrics } from '@tailrace/service';
+import { createAcceptor } from '../calls/accept.ts';
+import { createMemoryBudget } from '../memory/budget.ts';
+import { createIngestMetrics } from '../metrics.ts';
+import { createRateLimits } from '../calls/rate-limit.ts';
+import { createRouter } from '../http/router.ts';
 import { trackingRoutes } from './tracking.ts';
 
 const web: Source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
 const none = (): void => undefined;
-const observer: IngestObserver = {
-  accepted: none,
-  rejected: none,
-  refused: none,
-  answered: none,
-  received: none,
-};
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -35,31 +29,35 @@ const goodCall = '{"type":"track","userId":"ada","event":"e","properties":{"a":1
 const objects = ',{}'.repeat(160_000);
 const requests = {
   'a batch with a key in the header': { key: 'wk_web', body: `{"batch":[${goodCall}],"x":[0${objects}]}` },
-  'a batch whose key has to be looked for': {
+  'a batch whose key must be looked up': {
     key: undefined,
     body: `{"writeKey":"wk_new","batch":[${goodCall}],"x":[0${objects}]}`,
   },
 };
 
 for (const [name, { key, body }] of Object.entries(requests)) {
-  test(`${name} holds nothing of what it was parsed into while it waits`, async () => {
+  test(`${name} does not hold its parsed form while it waits`, async () => {
     const waiting: unknown[] = [];
     const wait = (value: unknown): Promise<never> => {
       waiting.push(value);
       return new Promise(none);
     };
+    const budget = createMemoryBudget(64 * 2 ** 20);
+    const metrics = createIngestMetrics(createMetrics({ processMetrics: false }), {
+      publisher: { bufferedBytes: 0 },
+      memory: budget,
+    });
     const acceptor = createAcceptor({
       publisher: { publish: wait },
       names: { events: 'events', eventsRejected: 'rejected' },
       rateLimits: createRateLimits(),
-      observer,
+      metrics,
     });
     const sources = {
       known: (keys: readonly string[]) => (keys.includes('wk_web') ? web : undefined),
       find: wait,
     };
-    const find = createRouter(trackingRoutes({ sources, acceptor, observer }));
-    const budget = createMemoryBudget(64 * 2 ** 20);
+    const find = createRouter(trackingRoutes({ sources, acceptor, metrics }));
     const match = find('POST', '/v1/batch');
     assert.ok(match);
 
@@ -73,7 +71,7 @@ for (const [name, { key, body }] of Object.entries(requests)) {
       pending.push(match.route.handle(request as unknown as IncomingMessage, match.target, budget.open(0)));
       while (waiting.length < count) await new Promise(setImmediate);
     }
-    // Parsed, each of them takes 10 MB.
+    // Each of them takes 10 MB in parsed form.
     const heldBytes = heapBytes() - before;
     assert.ok(heldBytes < 10 * 2 ** 20, `${pending.length} requests hold ${heldBytes} bytes`);
     assert.ok(budget.heldBytes >= 10 * (key === undefined ? body.length : goodCall.length));

@@ -1,8 +1,4 @@
-/**
- * The HTTP side of ingest, on node:http itself: a framework's router, hooks and content types took a third of what
- * a call costs, and each of its conveniences (a charset behind the type, media types that must be valid) had to
- * be turned off for one SDK or another.
- */
+/** The HTTP server of ingest, on node:http. README.md, "Design decisions", says why it uses no framework. */
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -10,56 +6,55 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
-import type { Log } from '@tailrace/service';
-import { clientErrorAnswer, errorAnswer, httpText, preflight, type Answer } from './answer.ts';
+import { clientError, closeServer, closingResponse, type Log } from '@tailrace/service';
+import { errorAnswer, preflight, type Answer } from './answer.ts';
 import { watchConnections } from './connections.ts';
-import { forgetRest, restIsLong } from './intake.ts';
-import type { MemoryBudget } from './memory.ts';
-import { answerBytes, requestBytes } from './memory-costs.ts';
-import type { IngestObserver } from './observe.ts';
-import { createRouter, type Route } from './route.ts';
+import { discardRest, restIsLong } from './read-body.ts';
+import type { MemoryBudget } from '../memory/budget.ts';
+import { answerBytes, requestBytes } from '../memory/costs.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import { createRouter, type Route } from './router.ts';
 
 export interface IngestServer {
   /** Not listening yet. */
   readonly http: Server;
-  /** Takes no more connections, answers what has been asked, and closes. */
+  /** Accepts no more connections, answers the requests in flight, and closes. */
   close(): Promise<void>;
 }
 
 export interface ServerOptions {
   readonly routes: readonly Route[];
-  readonly observer: IngestObserver;
+  readonly metrics: Pick<IngestMetrics, 'refusedRequests' | 'requestDuration'>;
   readonly memory: MemoryBudget;
   readonly log: Log;
-  /** For the whole of a request to arrive; its headers have at most ten seconds of it. */
+  /** Limit for the arrival of a whole request. Its headers have at most ten seconds of it. */
   readonly requestTimeoutMs: number;
-  /** A connection beyond them is closed as soon as it is made. */
+  /** Further connections are closed immediately. */
   readonly maxConnections: number;
 }
 
-/** Longer than load balancers keep an idle connection, so that it is never they who meet a closed one. */
+/** Longer than load balancers keep an idle connection, so that they never send a request on a closed one. */
 const keepAliveTimeoutMs = 75_000;
 const headersTimeoutMs = 10_000;
-/** How often connections are looked at for requests that are too slow, at the least. */
+/** The interval of the check for slow requests, at most. */
 const checkIntervalMs = 5_000;
 const maxHeaderBytes = 16 * 1024;
-/** SDKs send ten. A header of five bytes takes a hundred in memory, and one of each connection may be arriving. */
+/** SDKs send ten headers. A header of five bytes takes a hundred bytes in memory, for each connection. */
 const maxHeaders = 100;
 const tooLarge = 413;
-/** How long a closing server waits for requests that are slow to arrive or to be answered. */
+/** How long a closing server waits for slow requests and responses. */
 const closeTimeoutMs = 15_000;
 
 export function createServer(options: ServerOptions): IngestServer {
-  const { observer, memory, log, requestTimeoutMs, maxConnections } = options;
+  const { metrics, memory, log, requestTimeoutMs, maxConnections } = options;
   const find = createRouter(options.routes);
   let closing = false;
 
   const refuse = (error: unknown, route: string): Answer => {
     const answer = errorAnswer(error);
-    observer.refused(answer.code);
-    if (answer.code === 'internal-error') log.error({ err: error, route }, 'a request failed');
+    metrics.refusedRequests.inc({ code: answer.code });
+    if (answer.code === 'internal-error') log.error({ err: error, route }, 'request failed');
     return answer;
   };
 
@@ -74,7 +69,7 @@ export function createServer(options: ServerOptions): IngestServer {
     let admitted = false;
     try {
       if (request.rawHeaders.length > 2 * maxHeaders) throw new TailraceError('malformed-request');
-      share.ask(0, 'overloaded');
+      share.reserve(0, 'overloaded');
       admitted = true;
       if (match) answer = await match.route.handle(request, match.target, share);
       else if (method === 'OPTIONS') answer = preflight;
@@ -83,20 +78,20 @@ export function createServer(options: ServerOptions): IngestServer {
       answer = refuse(error, name);
     }
     if (!admitted && connections.isPipelined(request)) {
-      // Its answer would have to wait for the others, and is not accounted for.
+      // Its response would wait for the earlier ones, without being accounted for.
       request.socket.destroy();
       return;
     }
     const refusedEarly = answer.status >= 400 && !request.complete;
-    // A sender that is cut off while it writes sees a reset and no answer.
+    // A sender whose connection is cut during a write sees a reset, and not the response.
     const reads = refusedEarly && admitted && answer.status !== tooLarge && !restIsLong(request);
-    if (reads) forgetRest(request);
+    if (reads) discardRest(request);
     if (closing || (refusedEarly && !reads)) response.shouldKeepAlive = false;
-    if (admitted) share.keep(answerBytes(answer));
+    if (admitted) share.set(answerBytes(answer));
     response.writeHead(answer.status, answer.headers);
     response.end(answer.body);
     connections.answered(request, response);
-    observer.answered(name, performance.now() - startedAt);
+    metrics.requestDuration.observe({ route: name }, (performance.now() - startedAt) / 1_000);
   };
 
   const http = createHttpServer(
@@ -106,39 +101,36 @@ export function createServer(options: ServerOptions): IngestServer {
       headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
       connectionsCheckingInterval: Math.min(checkIntervalMs, requestTimeoutMs / 4),
       maxHeaderSize: maxHeaderBytes,
-      // Its own answer to a request without one would not be JSON, and nothing here depends on it.
+      // The response of node:http to a request without Host is not JSON, and ingest does not need the header.
       requireHostHeader: false,
     },
     (request, response) => void serve(request, response),
   );
-  // Otherwise node:http answers an unknown expectation itself, past all bounds on memory.
+  // Otherwise node:http itself answers an unknown expectation, outside of the memory limits.
   http.on(
     'checkExpectation',
     (request: IncomingMessage, response: ServerResponse) => void serve(request, response),
   );
   http.maxConnections = maxConnections;
-  // node:http leaves out what is beyond it; with one more than are allowed, `serve` sees that there are too many.
+  // node:http drops further headers. With one more than allowed, `serve` detects that there are too many.
   http.maxHeadersCount = maxHeaders + 1;
   const connections = watchConnections(http);
   http.on('clientError', (error, socket: Socket) => {
-    // Behind an answer that was given before the request was complete, a second one would be taken for that of the next.
+    // After an early response, a second one would be taken for the response to the next request.
     if (!socket.writable || connections.hasAnswered(socket)) {
       socket.destroy();
       return;
     }
-    const answer = clientErrorAnswer(error);
-    observer.refused(answer.code);
-    socket.end(httpText(answer));
+    const answer = errorAnswer(clientError(error));
+    metrics.refusedRequests.inc({ code: answer.code });
+    socket.end(closingResponse(answer.status, answer.headers, answer.body));
   });
 
   return {
     http,
     async close() {
       closing = true;
-      const closed = new Promise((resolve) => http.close(resolve));
-      const late = await Promise.race([closed, wait(closeTimeoutMs, 'late', { ref: false })]);
-      if (late === 'late') http.closeAllConnections();
-      await closed;
+      await closeServer(http, closeTimeoutMs);
     },
   };
 }

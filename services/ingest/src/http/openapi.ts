@@ -1,19 +1,11 @@
 /**
- * The OpenAPI 3.1 document of ingest, made from what is in force: the routes, the schemas of the calls, and the table
- * of errors. Each route carries its operation, so that there is none without the other.
+ * The OpenAPI 3.1 document of ingest, generated from the routes, the schemas of the calls, and the table of errors.
+ * Each route has its operation, so none is undocumented.
  */
 import { errorTable, type ErrorCode } from '@tailrace/errors';
 import { batchSchema, callSchemas, type CallType, type JsonObject } from '@tailrace/events';
-import type { Route } from './route.ts';
-
-/** An OpenAPI Operation Object, but for the answers that every operation has. */
-export interface Operation extends JsonObject {
-  readonly operationId: string;
-  readonly summary: string;
-  /** Errors beside those of {@link everywhere}. */
-  readonly errors: readonly ErrorCode[];
-  readonly success: JsonObject;
-}
+import { errorResponses } from '@tailrace/service';
+import type { Operation, Route } from './router.ts';
 
 const everywhere = ['malformed-request', 'request-timeout', 'internal-error'] as const;
 const ofBodies = ['unsupported-encoding', 'overloaded'] as const;
@@ -28,7 +20,7 @@ const schema = (name: string): JsonObject => ({ $ref: `#/components/schemas/${na
 const nameOf = (type: CallType): string => type.charAt(0).toUpperCase() + type.slice(1);
 const jsonBody = (name: string): JsonObject => ({
   required: true,
-  description: 'JSON in UTF-8, whatever Content-Type says; Content-Encoding may be gzip or deflate',
+  description: 'JSON in UTF-8, for any Content-Type; Content-Encoding may be gzip or deflate',
   content: { 'application/json': { schema: schema(name) } },
 });
 const answers = (description: string, name: string): JsonObject => ({
@@ -39,7 +31,7 @@ const answers = (description: string, name: string): JsonObject => ({
 export function callOperation(type: CallType): Operation {
   return {
     operationId: type,
-    summary: `Takes one ${type} call, of at most 32 KB`,
+    summary: `Accepts one ${type} call, of at most 32 KB`,
     tags: ['Calls'],
     security: byKey,
     requestBody: jsonBody(nameOf(type)),
@@ -50,11 +42,11 @@ export function callOperation(type: CallType): Operation {
 
 export const batchOperation: Operation = {
   operationId: 'batch',
-  summary: 'Takes up to 2,500 calls, of at most 32 KB each and 500 KB together',
+  summary: 'Accepts up to 2,500 calls, of at most 32 KB each and 500 KB together',
   tags: ['Calls'],
   security: byKey,
   requestBody: jsonBody('Batch'),
-  success: answers('All in-sync replicas have every call that is not named as rejected', 'BatchSuccess'),
+  success: answers('All in-sync replicas have every call that is not listed as rejected', 'BatchSuccess'),
   errors: [...ofBodies, ...ofSources, ...ofCalls, 'batch-too-large', 'call-too-large'],
 };
 
@@ -62,7 +54,7 @@ export function pixelOperation(type: CallType): Operation {
   const description = `The ${type} call as JSON, with its writeKey, in base64 or base64url`;
   return {
     operationId: `${type}Pixel`,
-    summary: `Takes one ${type} call from where only images can be loaded`,
+    summary: `Accepts one ${type} call from pages that can only load images`,
     tags: ['Calls'],
     security: byKey,
     parameters: [{ name: 'data', in: 'query', required: true, description, schema: { type: 'string' } }],
@@ -73,7 +65,7 @@ export function pixelOperation(type: CallType): Operation {
 
 export const settingsOperation: Operation = {
   operationId: 'settings',
-  summary: 'Tells the browser SDK where to send its calls',
+  summary: 'Returns the settings of the browser SDK, with the address for its calls',
   tags: ['Browsers'],
   security: [],
   parameters: [{ name: 'writeKey', in: 'path', required: true, schema: { type: 'string' } }],
@@ -83,11 +75,11 @@ export const settingsOperation: Operation = {
 
 export const metricsOperation: Operation = {
   operationId: 'sdkMetrics',
-  summary: "Takes the browser SDK's metrics, and forgets them",
+  summary: "Accepts the browser SDK's metrics, and discards them",
   tags: ['Browsers'],
   security: [],
   requestBody: { content: { 'text/plain': {} } },
-  success: answers('They are gone', 'Success'),
+  success: answers('The metrics were discarded', 'Success'),
   errors: ['overloaded', 'batch-too-large'],
 };
 
@@ -112,8 +104,8 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
       title: 'Tailrace ingest',
       version: '1',
       description:
-        'Takes tracking calls as the public tracking SDKs send them, and answers 200 once Kafka has them. ' +
-        'A slash at the end of a path, or a second one anywhere, changes nothing.',
+        'Accepts tracking calls as the public tracking SDKs send them, and responds with 200 when Kafka has acknowledged them. ' +
+        'A slash at the end of a path, or a repeated one, is ignored.',
     },
     servers: [{ url: '/' }],
     tags: [{ name: 'Calls' }, { name: 'Browsers' }, { name: 'About' }],
@@ -133,36 +125,26 @@ function operationAt({ paths, operation }: Route, path: string): JsonObject {
   const form = paths.indexOf(path);
   return {
     ...rest,
-    // Unique, though the forms of a path are one operation.
+    // Operation ids must be unique, but all forms of a path share one operation.
     operationId: form === 0 ? operationId : `${operationId}Form${form + 1}`,
-    responses: { 200: success, ...errorResponses([...everywhere, ...errors]) },
+    responses: { 200: success, ...errorResponses([...everywhere, ...errors], schema('Error'), retryAfter) },
   };
 }
 
-/** One for each status, because that is what OpenAPI can tell apart. */
-function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonObject> {
-  const responses: Record<string, JsonObject> = {};
-  for (const [status, ofStatus] of Map.groupBy(codes, (code) => errorTable[code].status)) {
-    const description = ofStatus.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('; ');
-    const retries = status === 429 || status === 503;
-    responses[status] = { ...answers(description, 'Error'), ...(retries && { headers: retryAfter }) };
-  }
-  return responses;
-}
-
 const retryAfter = {
-  'Retry-After': { description: 'Seconds after which to send it again', schema: { type: 'integer' } },
+  description: 'Seconds after which to send the request again',
+  schema: { type: 'integer' },
 };
 
 const code = { enum: Object.keys(errorTable), description: 'See the table of errors' };
 const message = { type: 'string', description: 'What is wrong, and how to fix it' };
 const rejected = {
   type: 'array',
-  description: 'The calls that cannot be used, which are set aside as they were sent',
+  description: 'The invalid calls, which are written to events.rejected as they were sent',
   items: {
     type: 'object',
     properties: {
-      index: { type: 'integer', description: 'Place in the batch, from 0' },
+      index: { type: 'integer', description: 'Index in the batch, from 0' },
       messageId: { type: 'string' },
       code,
       message,

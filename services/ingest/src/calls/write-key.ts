@@ -1,15 +1,15 @@
-/** Whose call is it: from the write key that a request carries to the source that has it. */
+/** Finds the source of a request by its write key. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ConfigView, Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 
-/** The sources as the configuration has them. */
+/** Finds sources in the configuration. */
 export interface SourceFinder {
-  /** The enabled source of the first of `keys` that has one, as far as is known in this process. */
+  /** The enabled source of the first of `keys` that has one, from the configuration in this process. */
   known(keys: readonly string[]): Source | undefined;
   /**
-   * The same, with the configuration read to its end before a key is refused.
+   * The same, but reads the configuration to its end before it refuses a key.
    *
    * @throws TailraceError `unknown-write-key`; `kafka-unavailable` where a key is unknown and the configuration
    *   cannot be read
@@ -17,14 +17,14 @@ export interface SourceFinder {
   find(keys: readonly string[]): Promise<Source>;
 }
 
-/** How long an answer to "does the configuration hold more than we know?" is good for. */
+/** The minimum interval between refreshes of the configuration. */
 const refreshIntervalMs = 1_000;
-/** A sender waits no longer than this where Kafka goes away in the middle of it. */
+/** The longest wait of a sender where Kafka becomes unavailable during a refresh. */
 const refreshTimeoutMs = 5_000;
 
 /**
- * A key that is not known may be news that has not come here yet, so the configuration is read to its present
- * end before it is refused: at most once in a second, whoever asks, so that junk keys cause no load.
+ * An unknown key may be in an update that this process has not read yet. So the configuration is read to its
+ * current end before the key is refused, at most once a second, so that junk keys cause no load.
  */
 export function createSourceFinder(
   config: Pick<ConfigView, 'sourceByWriteKey' | 'refresh'>,
@@ -69,12 +69,12 @@ const noKey =
   'The request has no write key. Send it as the user name of HTTP Basic auth, as a Bearer token, or as ' +
   '`writeKey` in the body.';
 
-/** The write key that the header Authorization has. */
+/** The write key in the header Authorization. */
 export interface HeaderKey {
   readonly key: string;
   /**
-   * Whether it alone counts. A Bearer token may be an OAuth token, which some SDKs send with the write key in the body;
-   * beside Basic auth, the SDKs that send a write key in the body too send the same one.
+   * Whether only this key counts. A Bearer token may be an OAuth token, which some SDKs send with the write key in
+   * the body. SDKs that use Basic auth send the same key in the body, if any.
    */
   readonly decides: boolean;
 }
@@ -82,12 +82,12 @@ export interface HeaderKey {
 export function headerKeyOf({ authorization }: IncomingHttpHeaders): HeaderKey | undefined {
   const [, scheme = '', credentials = ''] = /^(basic|bearer) +(\S+) *$/i.exec(authorization ?? '') ?? [];
   const decides = scheme.toLowerCase() === 'basic';
-  // The user name; a password, and the colon before it, may be there or not.
+  // The key is the user name. The colon and a password are optional.
   const key = decides ? Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0] : credentials;
   return key === undefined || key === '' ? undefined : { key, decides };
 }
 
-/** The write keys of a request, in the order in which they count. */
+/** The write keys of a request, by priority. */
 export function writeKeysOf(headerKey: HeaderKey | undefined, body: unknown): string[] {
   const keys: string[] = [];
   if (headerKey) keys.push(headerKey.key);

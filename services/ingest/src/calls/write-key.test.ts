@@ -6,16 +6,16 @@ import { createSourceFinder, headerKeyOf, writeKeysOf, type SourceFinder } from 
 
 const web: Source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
 
-/** A configuration that learns of its sources only when it is refreshed. */
+/** A configuration that contains its sources only after a refresh. */
 function setUp(): {
   find: SourceFinder['find'];
-  news: Source[];
+  updates: Source[];
   refreshes: () => number;
   clock: { ms: number };
   break: () => void;
 } {
   const known: Source[] = [];
-  const news: Source[] = [];
+  const updates: Source[] = [];
   const clock = { ms: 0 };
   let refreshes = 0;
   let broken = false;
@@ -26,29 +26,29 @@ function setUp(): {
         refreshes += 1;
         await new Promise(setImmediate);
         if (broken) throw new TailraceError('kafka-unavailable');
-        known.splice(0, Infinity, ...news);
+        known.splice(0, Infinity, ...updates);
       },
     },
     () => clock.ms,
   );
   return {
     find: (keys) => sources.find(keys),
-    news,
+    updates,
     refreshes: () => refreshes,
     clock,
     break: () => (broken = true),
   };
 }
 
-test('a key that is news is found by reading the configuration to its end', async () => {
-  const { find, news, refreshes } = setUp();
-  news.push(web);
+test('a key of a new source is found by reading the configuration to its end', async () => {
+  const { find, updates, refreshes } = setUp();
+  updates.push(web);
   assert.equal(await find(['wk_web']), web);
   assert.equal(await find(['wk_web']), web);
   assert.equal(refreshes(), 1);
 });
 
-test('junk keys, however many, read the configuration once a second', async () => {
+test('any number of junk keys causes one read of the configuration a second', async () => {
   const { find, refreshes, clock } = setUp();
   const refused = { code: 'unknown-write-key' };
   await Promise.all(Array.from({ length: 100 }, (_, i) => assert.rejects(find([`junk_${i}`]), refused)));
@@ -60,21 +60,21 @@ test('junk keys, however many, read the configuration once a second', async () =
   assert.equal(refreshes(), 2);
 });
 
-test('a request without a key reads nothing', async () => {
+test('a request without a key causes no read of the configuration', async () => {
   const { find, refreshes } = setUp();
   await assert.rejects(find([]), /The request has no write key/);
   assert.equal(refreshes(), 0);
 });
 
 test('the first key that has an enabled source counts', async () => {
-  const { find, news } = setUp();
+  const { find, updates } = setUp();
   const off = { ...web, id: 'off', writeKeys: ['wk_off'], enabled: false };
-  news.push(off, web);
+  updates.push(off, web);
   assert.equal(await find(['junk', 'wk_off', 'wk_web']), web);
   await assert.rejects(find(['wk_off']), { code: 'unknown-write-key' });
 });
 
-test('while the configuration cannot be read, an unknown key is not called unknown', async () => {
+test('while the configuration cannot be read, an unknown key gets kafka-unavailable', async () => {
   const world = setUp();
   world.break();
   await assert.rejects(world.find(['wk_web']), { code: 'kafka-unavailable' });
@@ -109,14 +109,14 @@ for (const [header, key] of headers) {
   });
 }
 
-test('the key of the body comes after that of the header, and only where it is a text', () => {
+test('the key in the body has a lower priority than the header, and must be a string', () => {
   assert.deepEqual(writeKeysOf({ key: 'a', decides: false }, { writeKey: 'b' }), ['a', 'b']);
   for (const body of [null, 7, [], {}, { writeKey: '' }, { writeKey: 7 }, { writeKey: null }]) {
     assert.deepEqual(writeKeysOf(undefined, body), []);
   }
 });
 
-test('the key of Basic auth alone decides; a Bearer token may be one of OAuth, beside a key in the body', () => {
+test('a Basic auth key alone decides, and a Bearer token may accompany a key in the body', () => {
   assert.deepEqual(headerKeyOf({ authorization: basic('wk:') }), { key: 'wk', decides: true });
   assert.deepEqual(headerKeyOf({ authorization: 'Bearer wk' }), { key: 'wk', decides: false });
 });

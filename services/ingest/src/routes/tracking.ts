@@ -1,26 +1,26 @@
-/** The tracking API: calls, batches and pixels, in every form of their paths that an SDK uses. */
+/** The tracking API: calls, batches and pixels, in every form of their paths that SDKs use. */
 import type { IncomingMessage } from 'node:http';
 import type { Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { callTypes, type CallType } from '@tailrace/events';
-import type { Acceptor, BatchOutcome, Hold, Origin } from './accept.ts';
-import { answer, jsonAnswer, success, type Answer } from './answer.ts';
-import { batchLimit, callLimit, decompress, readJson, type BodyLimit } from './body.ts';
-import { readBody } from './intake.ts';
-import { recordsBytes, rejectionsBytes, unitBytesOf } from './memory-costs.ts';
-import type { MemoryShare } from './memory.ts';
-import type { IngestObserver } from './observe.ts';
-import { batchOperation, callOperation, pixelOperation } from './openapi.ts';
-import type { Route } from './route.ts';
-import { headerKeyOf, writeKeysOf, type HeaderKey, type SourceFinder } from './write-key.ts';
+import type { Acceptor, BatchOutcome, Origin, Reserve } from '../calls/accept.ts';
+import { answer, jsonAnswer, success, type Answer } from '../http/answer.ts';
+import { batchLimit, callLimit, decompress, readJson, type BodyLimit } from '../http/decode-body.ts';
+import { readBody } from '../http/read-body.ts';
+import { recordsBytes, rejectionsBytes, unitBytesOf } from '../memory/costs.ts';
+import type { MemoryShare } from '../memory/budget.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import { batchOperation, callOperation, pixelOperation } from '../http/openapi.ts';
+import type { Route } from '../http/router.ts';
+import { headerKeyOf, writeKeysOf, type HeaderKey, type SourceFinder } from '../calls/write-key.ts';
 
 export interface TrackingDependencies {
   readonly sources: SourceFinder;
   readonly acceptor: Acceptor;
-  readonly observer: IngestObserver;
+  readonly metrics: Pick<IngestMetrics, 'receivedBytes' | 'refusedRequests'>;
 }
 
-/** The one-letter form of each is what browsers use. */
+/** The one-letter forms are used by browsers. */
 const letters: Readonly<Record<CallType, string>> = {
   track: 't',
   identify: 'i',
@@ -36,12 +36,12 @@ const pixel = answer(200, Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAA
   ...['cache-control', 'no-store'],
 ]);
 
-export function trackingRoutes({ sources, acceptor, observer }: TrackingDependencies): Route[] {
-  /** The body after decompression, and the source where it is known from the header alone. */
+export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependencies): Route[] {
+  /** Receives the decompressed body, and the source where the header identifies it. */
   const receive = async (exchange: Exchange, limit: BodyLimit): Promise<Received> => {
     const { request, headerKey, memory } = exchange;
     const known = headerKey && sources.known([headerKey.key]);
-    if (known) memory.belongTo(known.id);
+    if (known) memory.assignTo(known.id);
     const reading = readBody(request, limit, memory);
     let body: Buffer;
     let source = known;
@@ -49,22 +49,23 @@ export function trackingRoutes({ sources, acceptor, observer }: TrackingDependen
       body = await reading.body;
     } else {
       try {
-        // The key may be refused long before the end of the body.
+        // An unknown key is refused before the end of the body.
         [body, source] = await Promise.all([reading.body, sources.find([headerKey.key])]);
       } catch (error) {
         reading.stop();
         throw error;
       }
     }
-    observer.received(body.length);
+    metrics.receivedBytes.inc(body.length);
     return { bytes: decompress(body, request.headers['content-encoding'], limit), source };
   };
 
   /**
-   * Parses the body and has it accepted in one turn: what it is parsed into can take a hundred times its size, and is
-   * never held while something is awaited. Where the source has to be looked for meanwhile, the body is parsed again.
+   * Parses the body and passes it on in the same turn of the event loop. The parsed form can be a hundred times
+   * larger, so it is never held during a wait. Where the source must be looked up first, the body is parsed again
+   * afterwards.
    */
-  const enter = <T>(
+  const parseAndAccept = <T>(
     exchange: Exchange,
     limit: BodyLimit,
     received: Received,
@@ -75,12 +76,12 @@ export function trackingRoutes({ sources, acceptor, observer }: TrackingDependen
     const input = readJson(bytes);
     const source = received.source ?? sources.known(writeKeysOf(headerKey, input));
     if (source) {
-      memory.belongTo(source.id);
-      return accept(input, bytes.length, originOf(request, source), holder(memory, limit, bytes));
+      memory.assignTo(source.id);
+      return accept(input, bytes.length, originOf(request, source), reserver(memory, limit, bytes));
     }
-    memory.ask(bytes.length, limit.exceeded);
+    memory.reserve(bytes.length, limit.exceeded);
     const found = sources.find(writeKeysOf(headerKey, input));
-    return found.then((source) => enter(exchange, limit, { bytes, source }, accept));
+    return found.then((source) => parseAndAccept(exchange, limit, { bytes, source }, accept));
   };
 
   const callRoutes = (type: CallType): Route[] => [
@@ -92,8 +93,8 @@ export function trackingRoutes({ sources, acceptor, observer }: TrackingDependen
       async handle(request, _target, memory) {
         const exchange = exchangeOf(request, memory);
         await receive(exchange, callLimit).then((received) =>
-          enter(exchange, callLimit, received, (input, _bytes, origin, hold) =>
-            acceptor.call(type, input, origin, hold),
+          parseAndAccept(exchange, callLimit, received, (input, _bytes, origin, reserve) =>
+            acceptor.call(type, input, origin, reserve),
           ),
         );
         return success;
@@ -106,8 +107,11 @@ export function trackingRoutes({ sources, acceptor, observer }: TrackingDependen
       operation: pixelOperation(type),
       async handle(request, { query }, memory) {
         const received = { bytes: pixelData(query.get('data')), source: undefined };
-        await enter(exchangeOf(request, memory), callLimit, received, (input, _bytes, origin, hold) =>
-          acceptor.call(type, input, origin, hold),
+        await parseAndAccept(
+          exchangeOf(request, memory),
+          callLimit,
+          received,
+          (input, _bytes, origin, reserve) => acceptor.call(type, input, origin, reserve),
         );
         return pixel;
       },
@@ -118,9 +122,9 @@ export function trackingRoutes({ sources, acceptor, observer }: TrackingDependen
     const [first] = rejected;
     if (!first) return success;
     if (accepted > 0) return jsonAnswer(200, JSON.stringify({ success: true, rejected }));
-    observer.refused(first.code);
+    metrics.refusedRequests.inc({ code: first.code });
     const { code } = first;
-    const message = `No call of the batch can be used. The first: ${first.message}`;
+    const message = `No call of the batch is valid. The first error: ${first.message}`;
     return jsonAnswer(new TailraceError(code).status, JSON.stringify({ code, message, rejected }));
   };
 
@@ -132,7 +136,9 @@ export function trackingRoutes({ sources, acceptor, observer }: TrackingDependen
     handle(request, _target, memory) {
       const exchange = exchangeOf(request, memory);
       return receive(exchange, batchLimit)
-        .then((received) => enter(exchange, batchLimit, received, (...entered) => acceptor.batch(...entered)))
+        .then((received) =>
+          parseAndAccept(exchange, batchLimit, received, (...parsed) => acceptor.batch(...parsed)),
+        )
         .then(batchAnswer);
     },
   };
@@ -140,7 +146,7 @@ export function trackingRoutes({ sources, acceptor, observer }: TrackingDependen
   return [...callTypes.flatMap(callRoutes), batchRoute];
 }
 
-/** A request, and what is held for it. */
+/** A request and its memory share. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly headerKey: HeaderKey | undefined;
@@ -151,7 +157,7 @@ function exchangeOf(request: IncomingMessage, memory: MemoryShare): Exchange {
   return { request, headerKey: headerKeyOf(request.headers), memory };
 }
 
-type Accept<T> = (input: unknown, bodyBytes: number, origin: Origin, hold: Hold) => Promise<T>;
+type Accept<T> = (input: unknown, bodyBytes: number, origin: Origin, reserve: Reserve) => Promise<T>;
 
 interface Received {
   /** The body after decompression. */
@@ -159,15 +165,18 @@ interface Received {
   readonly source: Source | undefined;
 }
 
-/** Has `memory` hold what is left of the request `bytes` while it waits for Kafka. The closure does not keep `bytes`. */
-function holder(memory: MemoryShare, limit: BodyLimit, bytes: Buffer): Hold {
+/** Reserves the memory of the records that wait for Kafka. The closure does not keep `bytes`. */
+function reserver(memory: MemoryShare, limit: BodyLimit, bytes: Buffer): Reserve {
   const unitBytes = unitBytesOf(bytes);
   return (records, rejected) => {
-    memory.ask(recordsBytes(records, unitBytes) + rejectionsBytes(rejected), limit.exceeded);
+    memory.reserve(recordsBytes(records, unitBytes) + rejectionsBytes(rejected), limit.exceeded);
   };
 }
 
-/** W3C Trace Context, section 3.2: version, trace id and parent id, none of them invalid, and flags. */
+/**
+ * W3C Trace Context, section 3.2: version, trace id, parent id and flags. An all-zero id and version ff are
+ * invalid.
+ */
 const validTraceparent = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 
 function originOf({ headers: { traceparent } }: IncomingMessage, source: Origin['source']): Origin {
@@ -175,8 +184,11 @@ function originOf({ headers: { traceparent } }: IncomingMessage, source: Origin[
   return { source, receivedAt: Date.now(), ...(valid && { traceparent }) };
 }
 
-/** base64 or base64url; a plus sign that was not escaped has become a space on its way. */
+/** base64 or base64url. An unescaped plus sign arrives as a space. */
 function pixelData(data: string | null): Buffer {
   if (data !== null) return Buffer.from(data.replaceAll(' ', '+'), 'base64');
-  throw new TailraceError('malformed-json', 'The call is missing. Give it as `data`, in base64.');
+  throw new TailraceError(
+    'malformed-json',
+    'The call is missing. Send it as the parameter `data`, in base64.',
+  );
 }

@@ -3,16 +3,16 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { callLimit } from './body.ts';
-import { readBody } from './intake.ts';
-import { createMemoryBudget } from './memory.ts';
+import { callLimit } from './decode-body.ts';
+import { readBody } from './read-body.ts';
+import { createMemoryBudget } from '../memory/budget.ts';
 
 /** A request whose body the test writes. */
 function requestWith(headers: Readonly<Record<string, string>> = {}): PassThrough & IncomingMessage {
   return Object.assign(new PassThrough(), { headers }) as unknown as PassThrough & IncomingMessage;
 }
 
-test('a body is what came, however it is cut into chunks and whatever length is declared', async () => {
+test('a body is read completely, with any chunk sizes and any declared length', async () => {
   const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3_000 }), { maxLength: 10 });
   await fc.assert(
     fc.asyncProperty(chunks, fc.option(fc.nat(40_000)), async (chunks, declared) => {
@@ -29,7 +29,7 @@ test('a body is what came, however it is cut into chunks and whatever length is 
   );
 });
 
-test('a declared length is not believed before anything like it has come', async () => {
+test('a declared length is trusted only up to a multiple of the received bytes', async () => {
   const budget = createMemoryBudget(2 ** 20);
   const request = requestWith({ 'content-length': '32768' });
   readBody(request, callLimit, budget.open(0));
@@ -38,7 +38,7 @@ test('a declared length is not believed before anything like it has come', async
   assert.equal(budget.heldBytes, 8);
 });
 
-test('of a body that is too large nothing is held, and its end is awaited', async () => {
+test('a body that is too large is discarded and read to its end', async () => {
   const budget = createMemoryBudget(2 ** 20);
   const request = requestWith();
   const { body } = readBody(request, callLimit, budget.open(0));
@@ -50,10 +50,10 @@ test('of a body that is too large nothing is held, and its end is awaited', asyn
   await assert.rejects(body, { code: 'call-too-large' });
 });
 
-test('a body beyond the budget is refused while it arrives', async () => {
+test('a body beyond the memory budget is refused while it arrives', async () => {
   const budget = createMemoryBudget(30_000);
   const other = budget.open(0);
-  other.ask(15_000, 'overloaded');
+  other.reserve(15_000, 'overloaded');
   const request = requestWith();
   const { body } = readBody(request, callLimit, budget.open(0));
   request.write(Buffer.alloc(10_000));

@@ -1,10 +1,10 @@
-/** From the bytes of a request to what they say: bounded decompression, and JSON. */
+/** Decodes a request body: bounded decompression, and JSON. */
 import { isUtf8 } from 'node:buffer';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import { maxBatchBytes, maxCallBytes, parseJson } from '@tailrace/events';
 
-/** How much a body may be, after decompression, and which error more than that is. */
+/** The largest body after decompression, and the error for a larger one. */
 export interface BodyLimit {
   readonly bytes: number;
   readonly exceeded: Extract<ErrorCode, 'call-too-large' | 'batch-too-large'>;
@@ -14,10 +14,10 @@ export const callLimit: BodyLimit = { bytes: maxCallBytes, exceeded: 'call-too-l
 export const batchLimit: BodyLimit = { bytes: maxBatchBytes, exceeded: 'batch-too-large' };
 
 /**
- * Inflates synchronously: for so few bytes that costs less than the way to the thread pool and back, and the
- * limit keeps it to two milliseconds at worst.
+ * Inflates synchronously. For so few bytes this costs less than the thread pool, and the limit bounds it to two
+ * milliseconds.
  *
- * @throws TailraceError `unsupported-encoding`, `malformed-request`, or what the limit says
+ * @throws TailraceError `unsupported-encoding`, `malformed-request`, or the error of the limit
  */
 export function decompress(bytes: Buffer, encoding: string | undefined, limit: BodyLimit): Buffer {
   const inflate = inflaterFor(encoding, bytes);
@@ -30,7 +30,7 @@ export function decompress(bytes: Buffer, encoding: string | undefined, limit: B
     }
     throw new TailraceError(
       'malformed-request',
-      `The body is not what Content-Encoding says, ${encoding ?? ''}. Send it so encoded, or without that header.`,
+      `The body is not encoded as its Content-Encoding says: ${encoding ?? ''}. Encode it, or remove the header.`,
       { cause: error },
     );
   }
@@ -48,7 +48,8 @@ function inflaterFor(encoding: string | undefined, bytes: Buffer): Inflate | und
     case 'x-gzip':
       return gunzipSync;
     case 'deflate':
-      // It means the zlib format (RFC 9110, section 8.4.1.2), and some senders leave out zlib's two bytes.
+      // `deflate` means the zlib format (RFC 9110, section 8.4.1.2), but some senders omit the two bytes of its
+      // header.
       return hasZlibHeader(bytes) ? inflateSync : inflateRawSync;
     default:
       throw new TailraceError('unsupported-encoding');
@@ -73,7 +74,7 @@ export function readJson(bytes: Buffer): unknown {
     // RFC 8259, section 8.1, lets a reader ignore a byte order mark.
     return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (error) {
-    // V8's message quotes what was sent, which belongs in no answer that others may see.
+    // The message of V8 quotes the body, which must not appear in a response.
     throw new TailraceError('malformed-json', undefined, { cause: error });
   }
 }
