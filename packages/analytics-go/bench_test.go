@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What a call costs its caller, with a service that takes everything. test/bench/analytics-go compares it with the public library.
+// The cost of a call for its caller, with a service that accepts everything. test/bench/analytics-go compares it with
+// the public library.
 
 func benchmarkClient(b *testing.B) *Client {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -8,14 +8,14 @@ import (
 
 var errReleased = errors.New("analytics: the request is over")
 
-// A body lends bytes to the readers of one request, until it is released.
+// A body provides bytes to the readers of one request, until it is released.
 type body struct {
 	mu       sync.Mutex
 	bytes    []byte
 	released bool
 }
 
-// release waits for a Read that is under way; those that follow fail.
+// release waits for a Read in progress. Later ones fail.
 func (b *body) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

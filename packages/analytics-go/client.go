@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Version of this library. It stands in the context of every batch and in the User-Agent.
+// Version of this library. It is sent in the context of every batch and in the User-Agent.
 const Version = "0.1.0"
 
-// Endpoint is the default of [Client.Endpoint]: where `npm start` of Tailrace listens. There is no hosted service.
+// Endpoint is the default of [Client.Endpoint], the address of a local `npm start`. There is no hosted service.
 const Endpoint = "http://localhost:8080"
 
 const (
@@ -27,70 +27,73 @@ const (
 	defaultDrainTimeout = 10 * time.Second
 )
 
-// DefaultContext is what the context of every batch begins with. [Client.Context] comes on top of it. It is read when a client
-// begins to work.
+// DefaultContext is part of the context of every batch. Keys in [Client.Context] override it. It is read when a client
+// starts.
 var DefaultContext = map[string]interface{}{
 	"library": map[string]interface{}{"name": "analytics-go", "version": Version},
 }
 
-// A Policy says what a call does when the queue is full.
+// A Policy decides what a call does when the queue is full.
 type Policy int
 
 const (
-	// Refuse makes the call return [ErrQueueFull] at once, so that the program never waits for the network.
+	// Refuse makes the call return [ErrQueueFull] immediately, so that the program never waits for the network.
 	Refuse Policy = iota
-	// Block makes the call wait for room, or for Close. OnError must not make calls then: it would wait for itself.
+	// Block makes the call wait for capacity, or for Close. OnError must not make calls then, because it would wait for
+	// itself.
 	Block
 )
 
-// A Client queues messages and sends them in the background. All its methods may be called by any number of goroutines at a time.
-// Its fields may be set between [New] and the first method call; that call reads them, and later changes have no effect.
+// A Client queues messages and sends them in the background. Its methods may be called concurrently. Its fields may be
+// set between [New] and the first method call. That call reads them, and later changes have no effect.
 type Client struct {
 	// Endpoint of the service, without /v1/batch.
 	Endpoint string
 
-	// FlushAt is how many messages must wait before they are sent: 20. While a request is under way more may gather, and go with
-	// the next. 1 sends each message at once, in a request of its own, for use in development.
+	// FlushAt is the number of queued messages that starts a request. Default 20. Messages that are queued during a
+	// request go into the next one. With 1, each message is sent immediately in a separate request, for use in
+	// development.
 	FlushAt int
-	// Size is another name of FlushAt. It wins where it is set.
+	// Size is another name of FlushAt. Where both are set, Size counts.
 	Size int
 
-	// FlushAfter is how long after the last flush what waits is sent, however little it is: 5 seconds.
+	// FlushAfter is the interval after which queued messages are sent, even if there are few. Default 5 seconds.
 	FlushAfter time.Duration
-	// Interval is another name of FlushAfter. It wins where it is set.
+	// Interval is another name of FlushAfter. Where both are set, Interval counts.
 	Interval time.Duration
 
 	// Gzip compresses the requests.
 	Gzip bool
 
-	// Context goes with every batch, and the service gives it to each of its messages; a message's own context wins.
+	// Context is sent with every batch, and the service adds it to each message. A message's own context overrides it.
 	Context map[string]interface{}
 
-	// QueueSize is how many messages may wait or be under way at a time: 10,000.
+	// QueueSize limits the messages that are queued or in flight. Default 10,000.
 	QueueSize int
-	// QueueBytes is how large they may be together, as JSON: 64 MiB.
+	// QueueBytes limits their total size as JSON. Default 64 MiB.
 	QueueBytes int
-	// WhenFull says what a call does when there is no room for its message.
+	// WhenFull decides what a call does when the queue has no capacity for its message.
 	WhenFull Policy
 
-	// MaxAttempts is how often a batch is tried before it is given up: without end where it is 0. The queue is bounded all the
-	// same. What the service refuses for good is not tried again.
+	// MaxAttempts limits the attempts for a batch. Default 0, unlimited. The queue is bounded in any case. A permanent
+	// error of the service is not retried.
 	MaxAttempts int
 
-	// OnError is told of messages that were queued and could not be sent. It is called by the goroutine that sends: while it
-	// runs, nothing is sent, and it must not call Flush or Close. Where it is nil, Logger is told.
+	// OnError receives queued messages that could not be sent. The sending goroutine calls it: nothing is sent meanwhile,
+	// and it must not call Flush or Close. Where it is nil, the messages are reported to Logger.
 	OnError func(*SendError)
 
-	// DrainTimeout is how long Flush and Close wait for what is queued: 10 seconds.
+	// DrainTimeout is how long Flush and Close wait for queued messages. Default 10 seconds.
 	DrainTimeout time.Duration
 
-	// Verbose logs what the client does. The environment variable DEBUG=analytics sets it.
+	// Verbose enables debug logging. The environment variable DEBUG=analytics sets it.
 	Verbose bool
-	// Logger is what it logs to: standard error.
+	// Logger writes to standard error by default.
 	Logger *log.Logger
 
-	// Client sends the requests. Where its Timeout is 0 each may take 15 seconds; where its Transport is nil it has a connection of
-	// its own; where CheckRedirect is nil redirects are not followed, because they would lose what was posted.
+	// Client sends the requests. Where its Timeout is 0, the timeout of a request is 15 seconds. Where its Transport is
+	// nil, the client uses its own connection. Where CheckRedirect is nil, redirects are not followed, because they would
+	// drop the posted body.
 	Client http.Client
 
 	writeKey string
@@ -102,7 +105,7 @@ type Client struct {
 	closeErr error
 }
 
-// New makes a client with the write key of a source, and the defaults that its fields name.
+// New creates a client with the write key of a source and the default settings.
 func New(writeKey string) *Client {
 	return &Client{
 		Endpoint:     Endpoint,
@@ -118,7 +121,7 @@ func New(writeKey string) *Client {
 	}
 }
 
-// isDebugged reads names separated by commas or spaces, as the debug packages do that made DEBUG common.
+// isDebugged reads names separated by commas or spaces, the usual format of DEBUG.
 func isDebugged(names string) bool {
 	for _, name := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if name == "analytics" || name == "*" {
@@ -128,8 +131,8 @@ func isDebugged(names string) bool {
 	return false
 }
 
-// Identify queues an identify call. It returns a [FieldError], [ErrTooLarge], [ErrQueueFull] or [ErrClosed] where it does not, as
-// the other calls do. It keeps nothing of the message, and changes nothing in it.
+// Identify queues an identify call. Like the other calls it may return a [FieldError], [ErrTooLarge], [ErrQueueFull] or
+// [ErrClosed]. It does not retain or modify the message.
 func (c *Client) Identify(m *Identify) error {
 	e, err := c.open()
 	if err != nil {
@@ -201,15 +204,16 @@ func (c *Client) enqueue(e *encoder, err error) error {
 	return err
 }
 
-// Flush sends what is queued without waiting for more, and returns when all of it is settled: nil if it was sent, [ErrNotSent] if
-// OnError was told of some of it. After DrainTimeout it returns [ErrNotDrained]; the messages stay queued and are still tried.
+// Flush sends the queued messages immediately, and returns when all of them are settled: nil if they were sent,
+// [ErrNotSent] if some were reported to OnError. After DrainTimeout it returns [ErrNotDrained], and the messages remain
+// queued.
 func (c *Client) Flush() error {
 	ctx, cancel := context.WithTimeout(context.Background(), orDefault(c.DrainTimeout, defaultDrainTimeout))
 	defer cancel()
 	return c.FlushContext(ctx)
 }
 
-// FlushContext is Flush, with the deadline of ctx in place of DrainTimeout.
+// FlushContext is Flush with the deadline of ctx, which replaces DrainTimeout.
 func (c *Client) FlushContext(ctx context.Context) error {
 	if err := c.start(); err != nil {
 		return err
@@ -227,16 +231,16 @@ func (c *Client) FlushContext(ctx context.Context) error {
 	}
 }
 
-// Close sends what is queued, and returns when all of it is settled, as Flush does. What is not settled after DrainTimeout goes to
-// OnError, and Close returns [ErrNotDrained]. Calls made after it return [ErrClosed]. Further Closes wait for the first, and return
-// the same.
+// Close sends the queued messages, and returns when all of them are settled, as Flush does. Messages that are not
+// settled after DrainTimeout are reported to OnError, and Close returns [ErrNotDrained]. Later calls return
+// [ErrClosed]. Further calls of Close wait for the first, and return the same.
 func (c *Client) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), orDefault(c.DrainTimeout, defaultDrainTimeout))
 	defer cancel()
 	return c.CloseContext(ctx)
 }
 
-// CloseContext is Close, with the deadline of ctx in place of DrainTimeout.
+// CloseContext is Close with the deadline of ctx, which replaces DrainTimeout.
 func (c *Client) CloseContext(ctx context.Context) error {
 	c.closing.Do(func() { c.closeErr = c.drain(ctx) })
 	return c.closeErr
@@ -304,7 +308,7 @@ func batchURL(endpoint string) (string, error) {
 	return parsed.JoinPath("v1", "batch").String(), nil
 }
 
-// batchContext is the context of the client's batches as JSON.
+// batchContext returns the context of the client's batches as JSON.
 func (c *Client) batchContext() ([]byte, error) {
 	merged := map[string]interface{}{}
 	for _, part := range []map[string]interface{}{DefaultContext, c.Context} {
@@ -322,7 +326,7 @@ func (c *Client) batchContext() ([]byte, error) {
 	return written, nil
 }
 
-// orDefault is value where it is set.
+// orDefault returns value if it is set.
 func orDefault[T int | time.Duration](value, otherwise T) T {
 	if value > 0 {
 		return value

@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// newTestClient sends to a server of the test's own, and only when it is told to or has what it waits for.
+// newTestClient creates a client for the test's own server. It sends only on Flush, or when FlushAt messages are
+// queued.
 func newTestClient(t *testing.T, handler http.Handler) *Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -31,7 +32,7 @@ func newTestClient(t *testing.T, handler http.Handler) *Client {
 	return client
 }
 
-func TestEveryCallOfManyGoroutinesArrivesThoughHalfOfTheRequestsFail(t *testing.T) {
+func TestEveryCallOfManyGoroutinesArrivesWhenHalfOfTheRequestsFail(t *testing.T) {
 	const goroutines, calls = 100, 1000
 	var requests atomic.Int64
 	var mu sync.Mutex
@@ -47,7 +48,7 @@ func TestEveryCallOfManyGoroutinesArrivesThoughHalfOfTheRequestsFail(t *testing.
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		// Cut out by hand: under the race detector a parser takes ten times as long as all the rest.
+		// Extracted by hand: with the race detector, a parser takes ten times as long as everything else.
 		for _, after := range strings.Split(string(body), `"event":"`)[1:] {
 			event, _, _ := strings.Cut(after, `"`)
 			arrived[event] = true
@@ -79,7 +80,7 @@ func TestEveryCallOfManyGoroutinesArrivesThoughHalfOfTheRequestsFail(t *testing.
 	t.Logf("%d requests", requests.Load())
 }
 
-func TestWithADeadServerTheQueueStaysBoundedAndTheCallerIsTold(t *testing.T) {
+func TestWithAnUnavailableServerTheQueueStaysBoundedAndCallsFail(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
 	client := New("wk_test")
@@ -142,14 +143,14 @@ func TestTheQueueIsBoundedInBytesToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := large(); err != nil {
-		t.Errorf("with room again: %v", err)
+		t.Errorf("with capacity again: %v", err)
 	}
 	if err := client.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestWithBlockACallWaitsForRoomAndCloseLetsItGo(t *testing.T) {
+func TestWithBlockACallWaitsForCapacityOrClose(t *testing.T) {
 	recorder := newRecorder(answer{Status: 200, Hold: true})
 	client := newTestClient(t, recorder)
 	client.FlushAt, client.QueueSize, client.WhenFull = 1, 1, Block
@@ -189,7 +190,7 @@ func TestWithBlockACallWaitsForRoomAndCloseLetsItGo(t *testing.T) {
 	held.releaseAll()
 }
 
-func TestCallsThatRaceWithCloseHaveOneFateEach(t *testing.T) {
+func TestCallsThatRaceWithCloseHaveOneOutcomeEach(t *testing.T) {
 	recorder := newRecorder()
 	client := newTestClient(t, recorder)
 	client.QueueSize = 200
@@ -258,7 +259,7 @@ func TestAMessageIsNotChangedAndMayBeChangedAfterTheCall(t *testing.T) {
 	}
 }
 
-func TestTheFieldsOfTheOldEmbeddedMessageCount(t *testing.T) {
+func TestTheFieldsOfTheOldEmbeddedMessageAreUsed(t *testing.T) {
 	recorder := newRecorder()
 	client := newTestClient(t, recorder)
 	old := Message{Type: "ignored", MessageId: "old", Timestamp: "2014-02-03", SentAt: "ignored"}
@@ -303,7 +304,7 @@ func TestErrorsNameTheFieldInGo(t *testing.T) {
 	}
 }
 
-func TestAnUnusableClientSaysSoAtEachCall(t *testing.T) {
+func TestAnInvalidClientFailsEachCall(t *testing.T) {
 	for field, spoil := range map[string]func(*Client){
 		"Endpoint": func(c *Client) { c.Endpoint = "localhost:8080" },
 		"Context":  func(c *Client) { c.Context = map[string]interface{}{"c": make(chan int)} },
@@ -336,7 +337,7 @@ func TestOneConnectionServesAllRequests(t *testing.T) {
 		if err := client.Track(&Track{UserId: "ada", Event: "E"}); err != nil {
 			t.Fatal(err)
 		}
-		// The second request is refused.
+		// The server refuses the second request.
 		if err := client.Flush(); err != nil && !errors.Is(err, ErrNotSent) {
 			t.Fatal(err)
 		}
@@ -349,7 +350,7 @@ func TestOneConnectionServesAllRequests(t *testing.T) {
 	}
 }
 
-func TestABatchThatWasNotReadWhollyOrNotAnsweredInTimeIsTriedAgain(t *testing.T) {
+func TestABatchIsRetriedAfterAPartialReadOrATimeout(t *testing.T) {
 	recorder := newRecorder()
 	var requests atomic.Int64
 	client := newTestClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -359,7 +360,7 @@ func TestABatchThatWasNotReadWhollyOrNotAnsweredInTimeIsTriedAgain(t *testing.T)
 		case 2:
 			panic(http.ErrAbortHandler)
 		case 3:
-			// Until the client gives up, which only a server that reads notices.
+			// Waits until the client gives up. A server notices this only while it reads.
 			_, _ = io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
 		default:
@@ -382,7 +383,7 @@ func TestABatchThatWasNotReadWhollyOrNotAnsweredInTimeIsTriedAgain(t *testing.T)
 	}
 }
 
-func TestDebugLogsWhatTheClientDoes(t *testing.T) {
+func TestDebugLogsSendsAndRetries(t *testing.T) {
 	for value, expected := range map[string]bool{"": false, "analytics": true, "http,analytics": true, "http analytics": true, "*": true, "analyticsx": false} {
 		t.Setenv("DEBUG", value)
 		if client := New("wk_test"); client.Verbose != expected {
@@ -406,7 +407,7 @@ func TestDebugLogsWhatTheClientDoes(t *testing.T) {
 	}
 }
 
-func TestWithoutOnErrorTheLoggerIsTold(t *testing.T) {
+func TestWithoutOnErrorUnsentMessagesAreLogged(t *testing.T) {
 	var lines bytes.Buffer
 	client := newTestClient(t, newRecorder(answer{Status: 401, Body: `{"code":"unknown-write-key","message":"No source has it."}`}))
 	client.Logger = log.New(&lines, "", 0)

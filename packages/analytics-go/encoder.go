@@ -10,24 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// MaxMessageBytes is how large a message may be, as JSON in UTF-8.
+// MaxMessageBytes is the maximum size of a message, as JSON in UTF-8.
 const MaxMessageBytes = 32 * 1024
 
 const maxMessageIdLength = 100
 
-// An encoder writes one message at a time. It keeps its first error, so that the methods of the messages read as lists of their
-// fields; what is written after it is thrown away.
+// An encoder writes one message at a time. It keeps its first error and ignores later output, so that the methods of
+// the messages read as lists of their fields.
 type encoder struct {
 	buf []byte
 	err error
-	// The struct that is written, for errors.
+	// The name of the struct, for errors.
 	message string
-	// Keys of the objects that are being written, of all levels, each level sorted.
+	// The keys of the objects that are being written, of all levels, each level sorted.
 	keys []string
-	// Where what encoding/json writes goes first.
+	// A buffer for the output of encoding/json.
 	spill     bytes.Buffer
 	marshaler *json.Encoder
-	// Random bytes not yet used: one read of many costs little more than one of few.
+	// Unused random bytes. One large read costs little more than a small one.
 	random [32 * 16]byte
 	unused []byte
 }
@@ -41,7 +41,7 @@ func newEncoder() *encoder {
 	return e
 }
 
-// free takes the encoder back for another message. One that has grown to hold a giant is left to the garbage collector.
+// free returns the encoder to the pool. A very large one is left to the garbage collector.
 func (e *encoder) free() {
 	if cap(e.buf) <= 2*MaxMessageBytes && e.spill.Cap() <= 2*MaxMessageBytes {
 		encoders.Put(e)
@@ -53,7 +53,7 @@ func (e *encoder) begin(message, head string) {
 	e.buf = append(e.buf[:0], head...)
 }
 
-// stamp writes the messageId and the timestamp: those given, or new ones.
+// stamp writes the messageId and the timestamp of the message, or generates them.
 func (e *encoder) stamp(messageId, timestamp string, old *Message) {
 	if messageId == "" {
 		messageId = old.MessageId
@@ -108,7 +108,7 @@ func (e *encoder) newId() {
 	e.buf = append(e.buf, '"')
 }
 
-// text writes a field that is left out where it is empty. `key` is the comma, the quoted name and the colon.
+// text writes a field, or nothing if it is empty. `key` is the comma, the quoted name and the colon.
 func (e *encoder) text(key, value string) {
 	if value == "" {
 		return
@@ -121,7 +121,7 @@ func (e *encoder) text(key, value string) {
 	e.buf = appendString(e.buf, value)
 }
 
-// object writes a field that is left out where it is empty. `field` is its name in Go, for errors.
+// object writes a field, or nothing if it is empty. `field` is its name in Go, for errors.
 func (e *encoder) object(key, field string, value map[string]interface{}) {
 	if len(value) == 0 || e.err != nil {
 		return
@@ -137,7 +137,7 @@ func (e *encoder) object(key, field string, value map[string]interface{}) {
 	}
 }
 
-// end writes what all messages end with, and says what was wrong.
+// end writes the end that all messages have in common, and returns the first error.
 func (e *encoder) end(context, integrations map[string]interface{}) error {
 	e.object(`,"context":`, "Context", context)
 	e.object(`,"integrations":`, "Integrations", integrations)

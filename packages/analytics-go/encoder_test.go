@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// standard is what encoding/json writes, which the encoder is held against.
+// standard is the output of encoding/json, the reference for the encoder.
 func standard(value any) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -70,7 +70,7 @@ func TestValuesAreWrittenAsEncodingJsonWritesThem(t *testing.T) {
 	}
 }
 
-func TestWhatEncodingJsonRefusesIsRefusedWithItsError(t *testing.T) {
+func TestValuesThatEncodingJsonRefusesAreRefusedWithItsError(t *testing.T) {
 	cycle := map[string]interface{}{}
 	cycle["self"] = []interface{}{cycle}
 	for _, value := range []any{
@@ -85,7 +85,7 @@ func TestWhatEncodingJsonRefusesIsRefusedWithItsError(t *testing.T) {
 	}
 }
 
-func TestAnEncoderForgetsWhatItRefused(t *testing.T) {
+func TestAnEncoderIsCleanAfterAnError(t *testing.T) {
 	e := newEncoder()
 	bad := &Track{UserId: "ada", Event: "E", Properties: map[string]interface{}{"a": map[string]interface{}{"b": func() {}, "c": 1}}}
 	var field *FieldError
@@ -107,7 +107,7 @@ func TestAnEncoderForgetsWhatItRefused(t *testing.T) {
 	}
 }
 
-func TestAGiantIsRefusedBeforeItIsWritten(t *testing.T) {
+func TestAHugeMessageIsRefusedBeforeItIsWritten(t *testing.T) {
 	text := strings.Repeat("x", 1<<24)
 	many := make([]interface{}, 1<<20)
 	texts := make([]string, 1<<20)
@@ -170,7 +170,7 @@ func TestISO8601(t *testing.T) {
 	}
 }
 
-// Whatever is in a message, what is written is JSON that reads as what encoding/json would have written.
+// For any message, the output is JSON that parses to the same value as the output of encoding/json.
 func FuzzMessage(f *testing.F) {
 	f.Add("ada", "Order Completed", "2014-02-03T04:05:06Z", `{"total":12.5,"items":[{"sku":"a"}],"":null}`, 1.5, int64(-1))
 	f.Add("\xff\u2028<&>\"\\", "\x00\x1f", "", `{"a":{"b":{"c":[[],{}]}}}`, math.Copysign(0, -1), int64(math.MaxInt64))

@@ -8,33 +8,34 @@ import (
 )
 
 var (
-	// ErrClosed is what a call returns after [Client.Close].
+	// ErrClosed is returned by a call after [Client.Close].
 	ErrClosed = errors.New("analytics: the client is closed")
 
-	// ErrQueueFull is what a call returns when there is no room for its message and [Client.WhenFull] is [Refuse]. The message was
-	// not queued: the service is down, or slower than the calls.
+	// ErrQueueFull is returned by a call when the queue has no capacity and [Client.WhenFull] is [Refuse]. The message was
+	// not queued: the service is unavailable, or slower than the calls.
 	ErrQueueFull = errors.New("analytics: the queue is full")
 
-	// ErrTooLarge is what a call returns, wrapped, whose message is larger than [MaxMessageBytes].
+	// ErrTooLarge is returned, wrapped, by a call whose message is larger than [MaxMessageBytes].
 	ErrTooLarge = errors.New("analytics: the message is too large")
 
-	// ErrNotDrained is what Flush and Close return, wrapped, when time ran out before everything queued was settled.
+	// ErrNotDrained is returned, wrapped, by Flush and Close when the deadline passed before all queued messages were
+	// settled.
 	ErrNotDrained = errors.New("analytics: not everything was sent in time")
 
-	// ErrNotSent is what Flush and Close return, wrapped, when messages they waited for could not be sent. [Client.OnError] was
-	// told of each.
+	// ErrNotSent is returned, wrapped, by Flush and Close when some of the messages could not be sent. Each was reported
+	// to [Client.OnError].
 	ErrNotSent = errors.New("analytics: messages could not be sent")
 )
 
-// A FieldError says which field of a message, or of the client, cannot be used, and why.
+// A FieldError names the invalid field of a message, or of the client, and the reason.
 type FieldError struct {
 	// Type is the name of the struct: "Track", or "Client".
 	Type string
 	// Field is the name of its field: "Event". Where one of UserId and AnonymousId is required it is "UserId".
 	Field string
-	// Reason completes the sentence that begins with the field.
+	// Reason completes a sentence that begins with the field.
 	Reason string
-	// Err is the error of encoding/json, where a value cannot be written as JSON.
+	// Err is the error of encoding/json, if a value cannot be written as JSON.
 	Err error
 }
 
@@ -44,30 +45,30 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// A Reason says why messages could not be sent.
+// A Reason is the cause for which messages could not be sent.
 type Reason string
 
 const (
-	// Refused: the service answered with a status that another attempt would not change, which is any but 2xx, 429 and 5xx.
+	// Refused: the service answered with a permanent error, any status except 2xx, 429 and 5xx.
 	Refused Reason = "refused"
-	// Rejected: the service took the batch, but set these messages aside as unusable.
+	// Rejected: the service accepted the batch, but rejected these messages as invalid.
 	Rejected Reason = "rejected"
 	// Exhausted: [Client.MaxAttempts] attempts have failed.
 	Exhausted Reason = "exhausted"
-	// ClosedEarly: the client was closed, and its deadline passed. What was under way then may have arrived all the same.
+	// ClosedEarly: the client was closed, and its deadline passed. Messages in flight may have arrived.
 	ClosedEarly Reason = "closed"
 )
 
-// A SendError says which queued messages could not be sent, and why. [Client.OnError] receives it.
+// A SendError contains queued messages that could not be sent, and the reason. It is passed to [Client.OnError].
 type SendError struct {
 	Reason Reason
-	// Messages as they would have been sent, for whoever wants to keep them.
+	// Messages as they would have been sent. The program can store them.
 	Messages []json.RawMessage
-	// Status of the last answer; 0 where there was none.
+	// Status of the last response, or 0 without one.
 	Status int
-	// Attempts that were made.
+	// Attempts is the number of attempts.
 	Attempts int
-	// Err is what the last attempt ended with: an error of net/http, or what the service answered.
+	// Err is the error of the last attempt: an error of net/http, or the response of the service.
 	Err error
 }
 
@@ -77,10 +78,10 @@ func (e *SendError) Error() string {
 
 func (e *SendError) Unwrap() error { return e.Err }
 
-// answerError is an answer that is no success.
+// answerError is a response that is not a success.
 type answerError struct {
 	status int
-	// What the service says, or nothing.
+	// The message of the service, if any.
 	message string
 }
 

@@ -12,7 +12,7 @@ import (
 	analytics "github.com/tailrace/tailrace/packages/analytics-go"
 )
 
-// newService stands for Tailrace: it takes everything, and tells how many bytes came.
+// newService imitates Tailrace: it accepts every request, and prints the number of calls.
 func newService() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -43,7 +43,7 @@ func Example() {
 	// Output: POST /v1/batch: 2 calls
 }
 
-// What the client refuses it names.
+// The error names the invalid field.
 func ExampleFieldError() {
 	client := analytics.New("wk_demo")
 	defer client.Close()
@@ -59,7 +59,7 @@ func ExampleFieldError() {
 	// analytics: Track.Event is required
 }
 
-// Past events are imported with the time at which they happened.
+// Past events are imported with their time.
 func ExampleTrack_historicalImport() {
 	service := newService()
 	defer service.Close()
@@ -77,7 +77,7 @@ func ExampleTrack_historicalImport() {
 	// <nil>
 }
 
-// A call goes to all destinations, unless it says otherwise.
+// A call goes to all destinations by default.
 func ExampleTrack_integrations() {
 	service := newService()
 	defer service.Close()
@@ -95,7 +95,7 @@ func ExampleTrack_integrations() {
 	// <nil>
 }
 
-// What could not be sent can be kept.
+// Unsent messages can be stored.
 func ExampleClient_onError() {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
@@ -114,7 +114,7 @@ func ExampleClient_onError() {
 	// analytics: messages could not be sent: 1 of them
 }
 
-// Larger and rarer requests, compressed, for a server with many calls.
+// Larger, less frequent, compressed requests for a server with many calls.
 func ExampleClient() {
 	client := analytics.New("wk_demo")
 	client.FlushAt = 200
@@ -125,7 +125,7 @@ func ExampleClient() {
 	// Output: <nil>
 }
 
-// A receiver of webhooks checks the bytes it was sent, before it parses them.
+// A receiver of webhooks verifies the received bytes before it parses them.
 func ExampleVerifySignature() {
 	receive := func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 256*1024))

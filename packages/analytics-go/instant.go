@@ -2,7 +2,7 @@ package analytics
 
 import "time"
 
-// appendTime writes a time as the service does: in UTC, with milliseconds.
+// appendTime writes a time in the format of the service: UTC with milliseconds.
 func appendTime(buf []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -22,8 +22,8 @@ func appendTwoDigits(buf []byte, n int) []byte { return append(buf, digit(n/10),
 
 func digit(n int) byte { return byte('0' + n%10) }
 
-// isISO8601 tells whether a text is a calendar date, alone or with a time of day, in the extended form. The offset may have no
-// colon, and may be missing (then it is UTC); the service reads more, but nothing else that this refuses by mistake is in use.
+// isISO8601 reports whether a text is a calendar date, optionally with a time, in the extended form. The offset may
+// have no colon, and may be missing (then it is UTC). The service accepts more forms, which are not in common use.
 func isISO8601(s string) bool {
 	year, s, ok := number(s, 4)
 	if !ok || !skip(&s, "-") {
@@ -41,7 +41,7 @@ func isISO8601(s string) bool {
 }
 
 func isDay(year, month, day int) bool {
-	// Day 0 of the next month is the last of this one.
+	// Day 0 of the next month is the last day of this one.
 	return month >= 1 && month <= 12 && day >= 1 && day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
@@ -92,7 +92,7 @@ func isOffset(s string) bool {
 	return ok && minutes <= 59 && s == ""
 }
 
-// number reads so many digits from the beginning of s.
+// number reads the given number of digits from the beginning of s.
 func number(s string, digits int) (n int, rest string, ok bool) {
 	if len(s) < digits {
 		return 0, s, false

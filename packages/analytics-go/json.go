@@ -10,15 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// Writes values as encoding/json does with SetEscapeHTML(false): the keys of maps sorted, invalid UTF-8 as U+FFFD, the same numbers.
-// The types that properties are mostly made of are written here, without reflection; all others are left to encoding/json.
+// Writes values as encoding/json does with SetEscapeHTML(false): map keys are sorted, invalid UTF-8 becomes U+FFFD,
+// numbers are the same. Common types of properties are written here, without reflection. All others are left to
+// encoding/json.
 
 var errOverLimit = errors.New("over the limit")
 
-// Beyond so many levels encoding/json goes on: it recognises what contains itself.
+// Deeper levels are left to encoding/json, which detects cycles.
 const maxOwnDepth = 100
 
-// appendValue fails early, with errOverLimit, where the message is too large already: a giant must not cost its size.
+// appendValue fails early, with errOverLimit, when the message is too large already, so that a huge value is not
+// written completely.
 func (e *encoder) appendValue(value any, depth int) error {
 	switch v := value.(type) {
 	case nil:
@@ -90,7 +92,7 @@ func (e *encoder) appendMap(m map[string]interface{}, depth int) error {
 	return nil
 }
 
-// dropKeys forgets the keys of one level. They are cleared, lest the pool keep the caller's strings alive.
+// dropKeys removes the keys of one level. They are cleared so that the pool does not retain the caller's strings.
 func (e *encoder) dropKeys(from int) {
 	clear(e.keys[from:])
 	e.keys = e.keys[:from]
@@ -139,7 +141,7 @@ func (e *encoder) appendTexts(texts []string) error {
 	return nil
 }
 
-// appendOther leaves a value to encoding/json, which ends it with a newline.
+// appendOther leaves a value to encoding/json, which appends a newline.
 func (e *encoder) appendOther(value any) error {
 	e.spill.Reset()
 	if err := e.marshaler.Encode(value); err != nil {
@@ -150,7 +152,7 @@ func (e *encoder) appendOther(value any) error {
 	return nil
 }
 
-// appendFloat writes as ECMAScript does, with an exponent only for the very small and the very large.
+// appendFloat writes as ECMAScript does, with an exponent only for very small and very large numbers.
 func (e *encoder) appendFloat(f float64, bits int) error {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return &json.UnsupportedValueError{Value: reflect.ValueOf(f), Str: strconv.FormatFloat(f, 'g', -1, bits)}
@@ -164,7 +166,7 @@ func (e *encoder) appendFloat(f float64, bits int) error {
 	}
 	e.buf = strconv.AppendFloat(e.buf, f, format, -1, bits)
 	if n := len(e.buf); format == 'e' && n >= 4 && e.buf[n-4] == 'e' && e.buf[n-3] == '-' && e.buf[n-2] == '0' {
-		// 1e-09 is written 1e-9.
+		// 1e-09 becomes 1e-9.
 		e.buf[n-2] = e.buf[n-1]
 		e.buf = e.buf[:n-1]
 	}
@@ -173,7 +175,7 @@ func (e *encoder) appendFloat(f float64, bits int) error {
 
 const hexDigits = "0123456789abcdef"
 
-// Whether a byte stands for itself inside a JSON string.
+// Whether a byte needs no escape in a JSON string.
 var plain = func() (table [utf8.RuneSelf]bool) {
 	for b := range table {
 		table[b] = b >= 0x20 && b != '"' && b != '\\'
@@ -214,7 +216,7 @@ func appendString(buf []byte, s string) []byte {
 			buf = append(append(buf, s[start:i]...), `\ufffd`...)
 			start = i + size
 		case r == '\u2028' || r == '\u2029':
-			// Legal in JSON, but not in JavaScript before 2019.
+			// Valid in JSON, but not in JavaScript before 2019.
 			buf = append(append(buf, s[start:i]...), `\u202`...)
 			buf = append(buf, hexDigits[r&0xf])
 			start = i + size

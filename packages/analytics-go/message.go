@@ -1,7 +1,7 @@
 package analytics
 
-// Message holds the fields that every message of the old library embedded. Its Timestamp and MessageId count where the message's
-// own are empty; Type and SentAt are the client's to say, and are ignored.
+// Message holds the fields that every message of the old library embedded. Its Timestamp and MessageId are used if the
+// message's own are empty. Type and SentAt are set by the client and ignored here.
 type Message struct {
 	Type      string
 	MessageId string
@@ -9,30 +9,31 @@ type Message struct {
 	SentAt    string
 }
 
-// Identify tells who a user is. One of UserId and AnonymousId is required.
+// Identify records the traits of a user. One of UserId and AnonymousId is required.
 type Identify struct {
 	// UserId is the user's id in your database.
 	UserId string
-	// AnonymousId names a user whose identity is unknown.
+	// AnonymousId identifies a user whose identity is unknown.
 	AnonymousId string
 	// Traits of the user, such as email.
 	Traits map[string]interface{}
-	// Context beside the user's traits, such as app or ip. All messages have it.
+	// Context in addition to the user's traits, such as app or ip. All messages have it.
 	Context map[string]interface{}
-	// Integrations says which destinations receive the message: {"All": false, "Webhooks": true}. All do where it is empty.
+	// Integrations selects the destinations of the message: {"All": false, "Webhooks": true}. Default: all destinations.
 	Integrations map[string]interface{}
-	// Timestamp is when it happened, in ISO 8601, to import what is past. It happens now where it is empty.
+	// Timestamp is the time of the event in ISO 8601. Set it to import past events. Default: now.
 	Timestamp string
-	// MessageId names the message, in up to 100 characters; the same message sent twice counts once. Made where it is empty.
+	// MessageId identifies the message, in up to 100 characters. A message that is sent twice counts once. Default:
+	// generated.
 	MessageId string
 	Message
 }
 
-// Track tells what a user did. Event, and one of UserId and AnonymousId, are required.
+// Track records an action of a user. Event, and one of UserId and AnonymousId, are required.
 type Track struct {
 	UserId      string
 	AnonymousId string
-	// Event is what happened: "Order Completed".
+	// Event is the name of the event, such as "Order Completed".
 	Event        string
 	Properties   map[string]interface{}
 	Context      map[string]interface{}
@@ -42,14 +43,14 @@ type Track struct {
 	Message
 }
 
-// Page tells that a user saw a web page. One of UserId and AnonymousId is required.
+// Page records a view of a web page. One of UserId and AnonymousId is required.
 type Page struct {
 	UserId      string
 	AnonymousId string
 	Category    string
 	Name        string
-	// Traits of the page. url, title, referrer and path are known everywhere; others are welcome. They are its "properties" on the
-	// wire.
+	// Traits of the page. url, title, referrer and path are recognised, and others are kept. On the wire they are
+	// "properties".
 	Traits       map[string]interface{}
 	Context      map[string]interface{}
 	Integrations map[string]interface{}
@@ -58,7 +59,7 @@ type Page struct {
 	Message
 }
 
-// Screen tells that a user saw a screen of an app. One of UserId and AnonymousId is required.
+// Screen records a view of a screen in an app. One of UserId and AnonymousId is required.
 type Screen struct {
 	UserId       string
 	AnonymousId  string
@@ -72,7 +73,7 @@ type Screen struct {
 	Message
 }
 
-// Group puts a user into a group, such as a company. GroupId, and one of UserId and AnonymousId, are required.
+// Group adds a user to a group, such as a company. GroupId, and one of UserId and AnonymousId, are required.
 type Group struct {
 	UserId      string
 	AnonymousId string
@@ -86,11 +87,11 @@ type Group struct {
 	Message
 }
 
-// Alias tells that two ids are of the same user. Both are required.
+// Alias records that two ids belong to the same user. Both are required.
 type Alias struct {
 	// UserId is the new id.
 	UserId string
-	// PreviousId is the id the user had, such as an anonymous one.
+	// PreviousId is the previous id of the user, such as an anonymous one.
 	PreviousId   string
 	Context      map[string]interface{}
 	Integrations map[string]interface{}
@@ -99,8 +100,8 @@ type Alias struct {
 	Message
 }
 
-// The methods below write their message into an encoder. They are called on the concrete types, because through an interface the
-// message would escape to the heap: one allocation for each call.
+// The methods below write their message into an encoder. They are called on the concrete types. Through an interface
+// the message would escape to the heap, one allocation for each call.
 
 func (m *Identify) encode(e *encoder) error {
 	switch {

@@ -14,10 +14,10 @@ const (
 
 const batchHead = `{"batch":[`
 
-// A batch is the body of a request, up to its last message. What follows differs from attempt to attempt.
+// A batch is the body of a request up to its last message. The rest differs between attempts.
 type batch struct {
 	body []byte
-	// Where each message ends in body.
+	// The end of each message in body.
 	ends []int
 }
 
@@ -29,13 +29,13 @@ func (b *batch) add(message []byte) {
 	b.ends = append(b.ends, len(b.body))
 }
 
-// messageBytes is how many bytes the messages have, without what stands between them.
+// messageBytes is the size of the messages, without separators.
 func (b *batch) messageBytes() int {
 	count := len(b.ends)
 	return b.ends[count-1] - len(batchHead) - (count - 1)
 }
 
-// message copies one message out of the batch, whose memory will be used again.
+// message copies one message out of the batch, because the memory of the batch is reused.
 func (b *batch) message(i int) json.RawMessage {
 	start := len(batchHead)
 	if i > 0 {
@@ -52,9 +52,9 @@ func (b *batch) messages() []json.RawMessage {
 	return all
 }
 
-// A queue holds batches in the order of the calls. Callers write into the last one while the sender has the first one; when the
-// sender is slower than they are, the last one grows, up to the limits of a request, so that a busy client sends fewer and larger
-// requests in place of more.
+// A queue holds batches in the order of the calls. Callers append to the last one while the sender has the first one.
+// When the sender is slower than the callers, the last one grows up to the limits of a request. So a busy client sends
+// fewer, larger requests.
 type queue struct {
 	flushAt     int
 	size        int
@@ -63,25 +63,25 @@ type queue struct {
 	batchBytes  int
 	batchLength int
 
-	// Has room for one: a second wake before the first was noticed says nothing new.
+	// Has capacity 1: a second wake-up before the first is read adds nothing.
 	wake chan struct{}
 
 	mu sync.Mutex
-	// Not yet taken by the sender.
+	// Not yet received by the sender.
 	waiting []*batch
-	// Emptied batches, for their memory.
+	// Empty batches, whose memory is reused.
 	spare []*batch
-	// Messages added and settled since the beginning. The difference waits or is under way.
+	// Messages added and settled since the start. The difference is queued or in flight.
 	added, settled uint64
-	// Bytes of the messages that wait or are under way.
+	// Bytes of the messages that are queued or in flight.
 	heldBytes int
-	// The sender need not wait for more until so many messages are settled.
+	// The sender does not wait for more messages until this many are settled.
 	flushTo uint64
-	// Set while mu is held; read without it by calls that can save themselves the work.
+	// Written with mu held. Read without it, as an early check.
 	closed atomic.Bool
-	// Signals that a message was settled, or that the queue was closed, to callers that wait for room.
-	room *sync.Cond
-	// Told when so many are settled.
+	// Signals to callers that wait for capacity that a message was settled, or that the queue was closed.
+	capacity *sync.Cond
+	// Notified when this many messages are settled.
 	flushes []flush
 }
 
@@ -90,8 +90,8 @@ type flush struct {
 	done chan struct{}
 }
 
-// newQueue makes a queue for so many messages and bytes, whose batches leave `reserved` bytes of a request for what surrounds the
-// messages.
+// newQueue creates a queue with limits in messages and bytes. Its batches leave `reserved` bytes of a request for the
+// data around the messages.
 func newQueue(flushAt, size, bytes int, blocks bool, reserved int) *queue {
 	q := &queue{size: size, bytes: bytes, blocks: blocks, wake: make(chan struct{}, 1)}
 	q.batchBytes = maxBatchBytes - reserved
@@ -100,7 +100,7 @@ func newQueue(flushAt, size, bytes int, blocks bool, reserved int) *queue {
 	if q.flushAt == 1 {
 		q.batchLength = 1
 	}
-	q.room = sync.NewCond(&q.mu)
+	q.capacity = sync.NewCond(&q.mu)
 	return q
 }
 
@@ -112,10 +112,10 @@ func (q *queue) add(message []byte) error {
 		if !q.blocks {
 			return ErrQueueFull
 		}
-		// What waits may be fewer than flushAt: bytes are full before messages.
+		// Fewer messages than flushAt may be queued: the limit in bytes can be reached first.
 		q.flushTo = q.added
 		q.wakeSender()
-		q.room.Wait()
+		q.capacity.Wait()
 	}
 	if q.closed.Load() {
 		return ErrClosed
@@ -135,7 +135,7 @@ func (q *queue) isFull(messageBytes int) bool {
 	return held >= uint64(q.size) || held > 0 && q.heldBytes+messageBytes > q.bytes
 }
 
-// lastFor is the batch that the message goes into: the last one, or a new one.
+// lastFor returns the batch for the message: the last one, or a new one.
 func (q *queue) lastFor(message []byte) *batch {
 	if n := len(q.waiting); n > 0 {
 		last := q.waiting[n-1]
@@ -161,8 +161,8 @@ func (q *queue) wakeSender() {
 	}
 }
 
-// take hands the first batch to the sender once it should be sent, else nil. The sender settles it before it takes another.
-func (q *queue) take() *batch {
+// next returns the first batch when it is due, or nil. The sender settles it before it gets another.
+func (q *queue) next() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) == 0 {
@@ -178,7 +178,7 @@ func (q *queue) take() *batch {
 	return first
 }
 
-// settle takes a batch back, that was sent or reported, and makes room for as many messages.
+// settle recycles a batch that was sent or reported, and frees its capacity.
 func (q *queue) settle(b *batch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -188,7 +188,7 @@ func (q *queue) settle(b *batch) {
 	if len(q.spare) < 2 {
 		q.spare = append(q.spare, b)
 	}
-	q.room.Broadcast()
+	q.capacity.Broadcast()
 	pending := q.flushes[:0]
 	for _, flush := range q.flushes {
 		if q.settled >= flush.upTo {
@@ -200,7 +200,7 @@ func (q *queue) settle(b *batch) {
 	q.flushes = pending
 }
 
-// flush lets the sender take all that was added until now, and returns what is closed when it is settled.
+// flush makes all messages that were added so far due, and returns a channel that is closed when they are settled.
 func (q *queue) flush() (settled <-chan struct{}, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -215,31 +215,31 @@ func (q *queue) flush() (settled <-chan struct{}, closed bool) {
 	return done, q.closed.Load()
 }
 
-// release lets the sender take all that was added until now.
+// release makes all messages that were added so far due.
 func (q *queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.flushTo = q.added
 }
 
-// close refuses further messages and lets the sender take all there are.
+// close refuses further messages and makes all queued ones due.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed.Store(true)
 	q.flushTo = q.added
-	q.room.Broadcast()
+	q.capacity.Broadcast()
 	q.wakeSender()
 }
 
-// finished tells that nothing waits and nothing more will come.
+// finished reports whether the queue is closed and empty.
 func (q *queue) finished() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.closed.Load() && len(q.waiting) == 0
 }
 
-// held is how many messages wait or are under way.
+// held is the number of messages that are queued or in flight.
 func (q *queue) held() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// An answer of the recording server, in the form of the vectors.
+// A response of the recording server, in the form of the vectors.
 type answer struct {
 	Status           int
 	Headers          map[string]string
@@ -23,7 +23,7 @@ type answer struct {
 	Hang             bool
 }
 
-// A recorder is the service, as far as a client sees it: it records requests and answers as it is told.
+// A recorder imitates the service: it records requests and answers them as configured.
 type recorder struct {
 	answers []answer
 
@@ -68,7 +68,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if n < len(r.answers) {
 		next = r.answers[n]
 	}
-	// Cancelled when the client gives up; the server's end would wait for it otherwise.
+	// Cancelled when the client gives up. Otherwise the server's shutdown would wait for it.
 	gone := request.Context().Done()
 	switch {
 	case next.Hang:
@@ -128,7 +128,7 @@ func (r *recorder) all() []received {
 
 func (r *recorder) releaseAll() { r.release.Do(func() { close(r.released) }) }
 
-// await returns once so many requests were read.
+// await returns when this many requests were read.
 func (r *recorder) await(t *testing.T, count int) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)

@@ -18,16 +18,16 @@ import (
 const (
 	firstBackoff   = 100 * time.Millisecond
 	longestBackoff = 10 * time.Second
-	// No service may ask for a longer pause.
+	// The longest accepted Retry-After.
 	longestRetryAfter = 5 * time.Minute
-	// More than the service takes to say that it cannot.
+	// Longer than the service takes to report that it cannot accept a request.
 	requestTimeout = 15 * time.Second
-	// How much of an answer is read. It names the calls that were set aside.
+	// The maximum size of a response that is read. A response lists the rejected calls.
 	maxAnswerBytes = 1 << 20
 )
 
-// A sender takes batches from the queue and posts them: one at a time, because what was called first must arrive first. A batch
-// that fails is tried again in its place until it succeeds or is given up, so that none overtakes it.
+// A sender gets batches from the queue and posts them, one at a time, to keep the order of the calls. A failed batch is
+// retried until it succeeds or is given up, so no batch overtakes it.
 type sender struct {
 	queue       *queue
 	http        http.Client
@@ -42,11 +42,11 @@ type sender struct {
 	logger      *log.Logger
 	verbose     bool
 
-	// Ends when Close may wait no longer.
+	// Ends when the deadline of Close passes.
 	ctx  context.Context
 	stop context.CancelFunc
 	done chan struct{}
-	// Messages given up since the beginning.
+	// Messages that were reported as unsent since the start.
 	failed atomic.Uint64
 }
 
@@ -71,7 +71,7 @@ func newSender(c *Client, url string, batchContext []byte) *sender {
 	}
 	s.http.Timeout = orDefault(s.http.Timeout, requestTimeout)
 	s.disconnect = func() {}
-	// A program may have put something of its own in place of the default transport, for its tests say; then that is used.
+	// A program may have replaced the default transport, for example in tests. Then the replacement is used.
 	if shared, ok := http.DefaultTransport.(*http.Transport); ok && s.http.Transport == nil {
 		own := shared.Clone()
 		own.MaxIdleConnsPerHost = 1
@@ -99,7 +99,7 @@ func (s *sender) run(flushAfter time.Duration) {
 	ticker := time.NewTicker(flushAfter)
 	defer ticker.Stop()
 	for {
-		for b := s.queue.take(); b != nil; b = s.queue.take() {
+		for b := s.queue.next(); b != nil; b = s.queue.next() {
 			s.deliver(b)
 			s.queue.settle(b)
 			ticker.Reset(flushAfter)
@@ -116,7 +116,7 @@ func (s *sender) run(flushAfter time.Duration) {
 	}
 }
 
-// deliver returns when the batch was sent, or reported.
+// deliver returns when the batch was sent or reported.
 func (s *sender) deliver(b *batch) {
 	var last result
 	for attempt := 1; ; attempt++ {
@@ -140,7 +140,7 @@ func (s *sender) deliver(b *batch) {
 		}
 		pause := backoff(attempt)
 		if last.retryAfter > pause {
-			// Not all at the same moment: many clients may have been told the same date.
+			// Spread the retries, because many clients may have received the same date.
 			pause = last.retryAfter + pause/2
 		}
 		s.debugf("attempt %d failed: %v; the next in %v", attempt, last.err, pause)
@@ -151,8 +151,8 @@ func (s *sender) deliver(b *batch) {
 	}
 }
 
-// backoff doubles from attempt to attempt, and is cut by up to a half at random, so that clients that failed together do not come
-// back together.
+// backoff doubles with each attempt, less a random share of up to a half, so that clients do not retry at the same
+// time.
 func backoff(attempt int) time.Duration {
 	full := longestBackoff
 	if doublings := attempt - 1; doublings < 7 {
@@ -170,19 +170,19 @@ func (s *sender) sleep(pause time.Duration) {
 	}
 }
 
-// A result is what an attempt ended with.
+// A result is the outcome of an attempt.
 type result struct {
 	// nil for success.
 	err error
-	// Whether another attempt would end likewise.
+	// Whether a retry would have the same outcome.
 	final bool
-	// 0 without an answer.
+	// 0 without a response.
 	status     int
 	retryAfter time.Duration
 	rejected   []rejection
 }
 
-// A rejection names a message that the service set aside, by its place in the batch.
+// A rejection identifies a rejected message by its index in the batch.
 type rejection struct {
 	Index   int    `json:"index"`
 	Code    string `json:"code"`
@@ -191,7 +191,7 @@ type rejection struct {
 
 func (s *sender) post(b *batch) result {
 	body := &body{bytes: s.complete(b)}
-	// The transport may go on reading the body after it has given up on the request, while the next attempt changes it.
+	// The transport may still read the body of a request that it has given up, while the next attempt changes it.
 	defer body.release()
 	request, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.url, nil)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *sender) post(b *batch) result {
 	}
 	request.Header = s.header.Clone()
 	request.ContentLength = int64(len(body.bytes))
-	// A second reader serves a second connection, where the first was closed while it was idle.
+	// GetBody creates a reader for a second connection, if the first was closed while it was idle.
 	request.GetBody = func() (io.ReadCloser, error) { return &bodyReader{body: body}, nil }
 	request.Body = &bodyReader{body: body}
 
@@ -207,13 +207,13 @@ func (s *sender) post(b *batch) result {
 	if err != nil {
 		return result{err: err}
 	}
-	// Read to its end, the connection serves the next request.
+	// After the body is read to its end, the connection can be reused.
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
 	response.Body.Close()
 	return readAnswer(response.StatusCode, response.Header, answer)
 }
 
-// tailBytes is how long what follows the messages is.
+// tailBytes is the size of the data after the messages.
 func tailBytes(context []byte) int { return len(appendTail(nil, context)) }
 
 func appendTail(body, context []byte) []byte {
@@ -223,8 +223,8 @@ func appendTail(body, context []byte) []byte {
 	return append(append(body, context...), '}')
 }
 
-// complete makes the batch the body of a request. sentAt is the time of this attempt: the service corrects the messages'
-// timestamps by it, and an older one would move them.
+// complete turns the batch into the body of a request. sentAt is the time of this attempt: the service corrects the
+// timestamps of the messages by it, and an older time would shift them.
 func (s *sender) complete(b *batch) []byte {
 	b.body = appendTail(b.body[:b.ends[len(b.ends)-1]], s.context)
 	if s.zip == nil {
@@ -232,19 +232,19 @@ func (s *sender) complete(b *batch) []byte {
 	}
 	s.zipped.Reset()
 	s.zip.Reset(&s.zipped)
-	// Writing into memory cannot fail.
+	// Writing to memory cannot fail.
 	s.zip.Write(b.body)
 	s.zip.Close()
 	return s.zipped.Bytes()
 }
 
-// readAnswer decides what an answer means.
+// readAnswer classifies a response.
 func readAnswer(status int, header http.Header, body []byte) result {
 	var parsed struct {
 		Message  string      `json:"message"`
 		Rejected []rejection `json:"rejected"`
 	}
-	// An answer by something else than the service, such as a proxy, need not be JSON.
+	// A response of another server, such as a proxy, need not be JSON.
 	_ = json.Unmarshal(body, &parsed)
 	if status >= 200 && status < 300 {
 		return result{status: status, rejected: parsed.Rejected}
@@ -258,7 +258,7 @@ func readAnswer(status int, header http.Header, body []byte) result {
 	}
 }
 
-// readRetryAfter reads seconds or a date (RFC 9110, section 10.2.3); what is neither counts as no pause.
+// readRetryAfter reads seconds or a date (RFC 9110, section 10.2.3). Any other value counts as no pause.
 func readRetryAfter(text string, now time.Time) time.Duration {
 	pause := time.Duration(0)
 	if seconds, err := strconv.Atoi(text); err == nil {
@@ -277,7 +277,7 @@ func (s *sender) fail(b *batch, reason Reason, last result, attempts int) {
 	s.report(&SendError{Reason: reason, Messages: b.messages(), Status: last.status, Attempts: attempts, Err: last.err})
 }
 
-// failRejected reports the messages of an accepted batch that the service names as set aside, each with its own reason.
+// failRejected reports the rejected messages of an accepted batch, each with its reason.
 func (s *sender) failRejected(b *batch, answer result, attempts int) {
 	for _, rejected := range answer.rejected {
 		if rejected.Index < 0 || rejected.Index >= len(b.ends) {

@@ -34,7 +34,7 @@ func TestRetryAfterIsReadAsSecondsOrDateAndBounded(t *testing.T) {
 	}
 }
 
-func TestTheAnswerDecides(t *testing.T) {
+func TestResponsesAreClassified(t *testing.T) {
 	for status, expected := range map[int]struct{ ok, final bool }{
 		200: {ok: true}, 204: {ok: true}, 299: {ok: true},
 		300: {final: true}, 304: {final: true}, 400: {final: true}, 408: {final: true}, 413: {final: true}, 499: {final: true},
@@ -47,7 +47,7 @@ func TestTheAnswerDecides(t *testing.T) {
 	}
 }
 
-// A lateReader is a transport that goes on reading the body of a request that it has given up, as that of net/http may.
+// A lateReader is a transport that continues to read the body of a request that it has given up, as net/http may.
 type lateReader struct {
 	given io.Reader
 	late  []byte
@@ -63,7 +63,7 @@ func (l *lateReader) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: request}, nil
 }
 
-func TestAnAttemptThatIsOverReadsNothingOfTheNext(t *testing.T) {
+func TestAnEndedAttemptDoesNotReadTheNextOne(t *testing.T) {
 	transport := &lateReader{}
 	client := New("wk_test")
 	client.Client.Transport = transport
@@ -78,7 +78,7 @@ func TestAnAttemptThatIsOverReadsNothingOfTheNext(t *testing.T) {
 	}
 }
 
-func TestARejectionOutsideOfTheBatchIsNoRejection(t *testing.T) {
+func TestARejectionOutsideOfTheBatchIsIgnored(t *testing.T) {
 	answer := readAnswer(200, http.Header{}, []byte(`{"rejected":[{"index":-1},{"index":1},{"index":7}]}`))
 	reported := 0
 	s := &sender{onError: func(*SendError) { reported++ }}

@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 )
 
-// VerifySignature tells whether the header X-Signature of a webhook was made from its body by one who has the shared secret: the
-// HMAC-SHA1 of the body's bytes as they arrived, in lowercase hexadecimal. It takes as long for a wrong signature as for the right
-// one. Without a header, or with an empty secret, it is false.
+// VerifySignature reports whether the header X-Signature of a webhook is the signature of its body with the shared
+// secret: the HMAC-SHA1 of the body's bytes as received, in lowercase hexadecimal. It compares in constant time.
+// Without a header, or with an empty secret, it returns false.
 func VerifySignature(secret string, body []byte, header string) bool {
 	if secret == "" {
 		return false

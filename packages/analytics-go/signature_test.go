@@ -21,14 +21,14 @@ func TestVerifySignatureAgreesWithOpenSSL(t *testing.T) {
 	}
 	for _, v := range vectors {
 		body := []byte(strings.Repeat(v.Body, orOne(v.Repeat)))
-		// An empty secret signs nothing: see below.
+		// The empty secret is tested below.
 		if valid := VerifySignature(v.Secret, body, v.Signature); valid != (v.Secret != "") {
 			t.Errorf("%s: %v", v.Name, valid)
 		}
 	}
 }
 
-func TestVerifySignatureRefusesAllElse(t *testing.T) {
+func TestVerifySignatureRefusesEverythingElse(t *testing.T) {
 	// printf '{}' | openssl dgst -sha1 -hmac s3cret
 	const secret, signature = "s3cret", "e7e0225292f975eab7d48999ea520020ef91b18d"
 	body := []byte(`{}`)
@@ -43,7 +43,7 @@ func TestVerifySignatureRefusesAllElse(t *testing.T) {
 		"a longer header":  VerifySignature(secret, body, signature+"0"),
 		"uppercase":        VerifySignature(secret, body, strings.ToUpper(signature)),
 		"a prefix":         VerifySignature(secret, body, "sha1="+signature),
-		// Whoever forgot to set the secret must not take what anybody can sign.
+		// A receiver without a configured secret must not accept a signature that anyone can make.
 		"an empty secret": VerifySignature("", body, "9b9585ab4f87eff122c8cd8e6fd94d358ed56f22"),
 	} {
 		if valid {

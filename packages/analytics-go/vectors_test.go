@@ -84,7 +84,7 @@ func TestVectors(t *testing.T) {
 	}
 	var all vectors
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	// What this test does not know it would not check.
+	// Unknown keys would not be checked, so they are refused.
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&all); err != nil {
 		t.Fatal(err)
@@ -177,12 +177,12 @@ func scenarioClient(s scenario, url string) (*Client, *[]*SendError) {
 	client.MaxAttempts = o.MaxAttempts
 	client.Logger = log.New(io.Discard, "", 0)
 	failures := &[]*SendError{}
-	// Read only after Close, which waits for the goroutine that calls this.
+	// Read only after Close, which waits for the goroutine that calls OnError.
 	client.OnError = func(err *SendError) { *failures = append(*failures, err) }
 	return client, failures
 }
 
-// callMethod fills the message of the method by the names of the wire, which are those of its fields in another case.
+// callMethod fills the message of the method by the names on the wire, which differ from the fields only in case.
 func callMethod(t *testing.T, client *Client, name string, fields any) error {
 	t.Helper()
 	method := reflect.ValueOf(client).MethodByName(strings.ToUpper(name[:1]) + name[1:])
@@ -288,7 +288,7 @@ func checkRequests(t *testing.T, s scenario, got []received) {
 			if !reflect.DeepEqual(r.batch(), got[i-1].batch()) {
 				t.Errorf("request %d has other messages", i)
 			}
-			// The least pause between attempts is longer than what sentAt can tell apart.
+			// The shortest pause between attempts is longer than the resolution of sentAt.
 			if r.parsed["sentAt"] == got[i-1].parsed["sentAt"] {
 				t.Errorf("request %d still says %v", i, r.parsed["sentAt"])
 			}
@@ -322,7 +322,7 @@ func withoutRepetitions(requests []received) []any {
 	return messages
 }
 
-// checkFailures counts reports with the same reason and status as one.
+// checkFailures merges reports with the same reason and status.
 func checkFailures(t *testing.T, expected []expectedFailure, got []*SendError) {
 	t.Helper()
 	merged := []expectedFailure{}
@@ -346,7 +346,7 @@ func checkFailures(t *testing.T, expected []expectedFailure, got []*SendError) {
 	}
 }
 
-// expand replaces what stands for long texts.
+// expand replaces the placeholders for long texts.
 func expand(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -368,7 +368,7 @@ func expand(value any) any {
 	return value
 }
 
-// compare says where two parsed values differ, or nothing.
+// compare describes the first difference of two parsed values, or returns "".
 func compare(expected, got any) string {
 	switch e := expected.(type) {
 	case map[string]any:

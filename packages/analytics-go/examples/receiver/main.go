@@ -1,4 +1,4 @@
-// A receiver of Tailrace's webhooks: it takes what is signed with the shared secret, and refuses all else.
+// A receiver of Tailrace's webhooks. It accepts only requests that are signed with the shared secret.
 //
 //	WEBHOOK_SECRET=s3cret go run ./examples/receiver 127.0.0.1:9000
 package main
@@ -15,7 +15,7 @@ import (
 	analytics "github.com/tailrace/tailrace/packages/analytics-go"
 )
 
-// No webhook is larger: it holds one call.
+// The maximum size of a webhook, which contains one call.
 const maxBodyBytes = 256 * 1024
 
 func main() {
@@ -32,11 +32,11 @@ func main() {
 	log.Fatal(server.Serve(listener))
 }
 
-// receive answers quickly: what takes no answer within five seconds is sent again. A webhook may also come twice by itself, so what
-// is done with it here must bear that.
+// receive answers quickly, because a webhook without a response within five seconds is sent again. A webhook may also
+// be delivered twice, so its processing must be idempotent.
 func receive(secret string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		// The bytes as they arrived are what was signed; JSON that was parsed and written again has another signature.
+		// The signature covers the bytes as received. JSON that was parsed and written again has another signature.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
 		if err != nil {
 			http.Error(w, "the body cannot be read", http.StatusBadRequest)

@@ -1,4 +1,4 @@
-// Sends tracking calls to Tailrace: one of each kind, or those that turn an anonymous visitor into a known user.
+// Sends tracking calls to Tailrace: one of each kind, or the calls that link an anonymous visitor to a known user.
 //
 //	go run ./examples/send http://localhost:8080 wk_demo kinds
 //	go run ./examples/send http://localhost:8080 wk_demo alias
@@ -24,7 +24,7 @@ func main() {
 	if os.Args[3] == "alias" {
 		send = sendAlias
 	}
-	// Close sends what is queued. It says so where something could not be sent, as OnError did.
+	// Close sends the queued messages. It returns an error if some could not be sent.
 	if err := errors.Join(send(client), client.Close()); err != nil {
 		log.Fatal(err)
 	}
@@ -45,13 +45,14 @@ func sendKinds(client *analytics.Client) error {
 			Name:     "Docs",
 			Traits:   map[string]interface{}{"path": "/docs"},
 		}),
-		client.Screen(&analytics.Screen{UserId: user, Name: "Start", Properties: map[string]interface{}{"tab": "news"}}),
+		client.Screen(&analytics.Screen{UserId: user, Name: "Start", Properties: map[string]interface{}{"tab": "search"}}),
 		client.Group(&analytics.Group{UserId: user, GroupId: "acme", Traits: map[string]interface{}{"name": "Acme"}}),
 		client.Alias(&analytics.Alias{UserId: user, PreviousId: "anonymous-7"}),
 	)
 }
 
-// sendAlias tracks under the old id, links it to the new one, and goes on under the new one. The calls arrive in this order.
+// sendAlias tracks with the old id, links it to the new one, and tracks with the new id. The calls arrive in this
+// order.
 func sendAlias(client *analytics.Client) error {
 	const anonymous, user = "anonymous-7", "ada"
 	return errors.Join(
