@@ -211,7 +211,7 @@ test('what is stored is measured before the answer: text and numbers grow by not
   assert.deepEqual([status, named.map(({ code }) => code)], [200, ['call-too-large']]);
   assert.match(
     named[0]?.message ?? '',
-    /^With the context .* of its batch the call has more than 69632 bytes/,
+    /^With the context .* of its batch, the call has more than 69632 bytes as stored/,
   );
   await storedAs(good.messageId);
 });
