@@ -173,12 +173,12 @@ test('ids that UTF-8 cannot encode, or that are too long, are refused, and count
   for (const half of ['m\\ud800', 'm\\udbff']) {
     const answer = await send({ bytes: `{"userId":"ada","event":"e","messageId":"${half}"}` });
     assertRefused(answer, 400, 'invalid-call');
-    assert.match(String(answer.json['message']), /^messageId must not hold half a surrogate pair/);
+    assert.match(String(answer.json['message']), /^messageId must not contain half a surrogate pair/);
   }
   for (const field of ['userId', 'anonymousId', 'previousId', 'groupId']) {
     for (const [id, rule] of [
       ['u'.repeat(1_025), /must not be longer than 1,024 characters\.$/],
-      ['u\\ud800', /must not hold half a surrogate pair/],
+      ['u\\ud800', /must not contain half a surrogate pair/],
     ] as const) {
       const long = callJson(`"${field}":"${id}"`);
       const answer = await send({ bytes: long.json });

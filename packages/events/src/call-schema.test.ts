@@ -8,7 +8,7 @@ import { readCall } from './read-call.ts';
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, strictTypes: false });
 const validators = callTypes.map((type) => [type, ajv.compile(callSchemas[type])] as const);
 
-/** Mostly good, so that a call of a dozen fields has a chance. */
+/** Mostly valid, so that calls with a dozen fields are often valid. */
 function mostly(good: readonly unknown[], bad: readonly unknown[]): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 30, arbitrary: fc.constantFrom(...good) },
@@ -45,7 +45,7 @@ test('a call is accepted where its schema allows it, and refused where it does n
   assert.ok(counts.accepted > 50 && counts.refused > 50, JSON.stringify(counts));
 });
 
-test('the calls of a batch name their type', () => {
+test('the calls of a batch must have a type', () => {
   for (const type of callTypes) ajv.addSchema(callSchemas[type], type);
   const isValid = ajv.compile(batchSchema((type) => type));
   const call = { userId: 'ada', event: 'e' };

@@ -1,8 +1,8 @@
 /**
- * A tracking call as a sender may write it: JSON Schema (2020-12) for people and tools, such as the OpenAPI document
- * of ingest. What reads calls is `readCall`, which converts what these allow and explains what they do not; a property
- * test holds the two together. Beyond them it limits nesting, and refuses times that it cannot read, ids that UTF-8 cannot
- * encode, and numbers for texts where they are written with an exponent.
+ * JSON Schemas (2020-12) of the calls that a sender may write, for people and tools, such as the OpenAPI document of ingest.
+ * Calls are read by `readCall`, which converts values and explains errors; a property test keeps both consistent. In addition
+ * to these schemas, `readCall` limits nesting, and refuses unreadable times, ids that UTF-8 cannot encode, and numbers with
+ * an exponent in the place of strings.
  */
 import { maxBatchCalls } from './limits.ts';
 import { eventTypes, maxIdLength, maxMessageIdLength, type EventType, type JsonObject } from './schema.ts';
@@ -11,7 +11,7 @@ export type CallType = Exclude<EventType, 'delete'>;
 
 export const callTypes: readonly CallType[] = eventTypes.filter((type) => type !== 'delete');
 
-/** null and an empty text stand for nothing; a whole number is read as its digits. */
+/** null and the empty string count as absent. A whole number is read as its digits. */
 const text = { type: ['string', 'integer', 'null'] };
 const givenText = { type: ['string', 'integer'], minLength: 1 };
 const id = { ...text, maxLength: maxIdLength };
@@ -20,25 +20,32 @@ const givenId = { ...givenText, maxLength: maxIdLength };
 const object = { type: ['object', 'array', 'null'], maxItems: 0 };
 const time = {
   type: ['string', 'number', 'null'],
-  description: 'ISO 8601, or milliseconds since 1970; UTC where no offset is given',
+  description: 'ISO 8601, or milliseconds since 1970; UTC where it has no offset',
 };
 
 const fields = {
   messageId: {
     ...text,
     maxLength: maxMessageIdLength,
-    description: 'Names the call: a repetition with the same one is dropped. One is made where it is missing',
+    description:
+      'Identifies the call: a repetition with the same one is dropped. Generated where it is missing',
   },
   userId: { ...id, description: 'The user, in your database' },
-  anonymousId: { ...id, description: 'The user, where who it is is not known' },
-  timestamp: { ...time, description: `When it happened. ${time.description}; now, where it is missing` },
-  originalTimestamp: { ...time, description: 'As timestamp, before which it comes where both are there' },
+  anonymousId: { ...id, description: 'The user, as long as it is not identified' },
+  timestamp: {
+    ...time,
+    description: `When the event happened. ${time.description}; now, where it is missing`,
+  },
+  originalTimestamp: { ...time, description: 'Like timestamp; takes precedence over it' },
   sentAt: {
     description:
-      "When it was sent, by the sender's clock, which timestamp is corrected by; ignored where unreadable",
+      "When the call was sent, by the sender's clock; used to correct timestamp, ignored where unreadable",
   },
-  context: { ...object, description: 'What is known beside the event: device, page, IP address, library' },
-  integrations: { ...object, description: 'Destinations by name, true or false; `All` is for all others' },
+  context: { ...object, description: 'Context of the event: device, page, IP address, library' },
+  integrations: {
+    ...object,
+    description: 'Destination types by name, true or false; `All` applies to all others',
+  },
   properties: object,
   traits: object,
   event: text,
@@ -60,17 +67,17 @@ function schemaOf(required: Readonly<Record<string, JsonObject>> = {}): JsonObje
   return { type: 'object', properties, required: Object.keys(required), ...someUser };
 }
 
-/** A call of each type, whose `type` its path names. */
+/** A call of each type. The path of the request names the `type`. */
 export const callSchemas: Readonly<Record<CallType, JsonObject>> = {
   track: schemaOf({ event: { ...givenText, description: 'What happened, such as "Order Completed"' } }),
   identify: schemaOf(),
   page: schemaOf(),
   screen: schemaOf(),
   group: schemaOf({ groupId: givenId }),
-  alias: schemaOf({ previousId: { ...givenId, description: 'The id that the user had before' } }),
+  alias: schemaOf({ previousId: { ...givenId, description: 'The previous id of the user' } }),
 };
 
-/** A batch. `reference` gives the `$ref` under which the schema of a type is found. */
+/** @param reference returns the `$ref` of the schema of a type */
 export function batchSchema(reference: (type: CallType) => string): JsonObject {
   const items = callTypes.map((type) => ({
     allOf: [{ $ref: reference(type) }],
@@ -83,14 +90,14 @@ export function batchSchema(reference: (type: CallType) => string): JsonObject {
       batch: { type: ['array', 'null'], items: { oneOf: items }, maxItems: maxBatchCalls },
       sentAt: {
         ...fields.sentAt,
-        description: `${fields.sentAt.description}. It counts before those of the calls`,
+        description: `${fields.sentAt.description}. Takes precedence over those of the calls`,
       },
       context: { ...object, description: 'Merged into the context of each call, under its own keys' },
       integrations: {
         ...object,
         description: 'Merged into the integrations of each call, under its own keys',
       },
-      writeKey: { type: 'string', description: 'The write key, where no Authorization header has it' },
+      writeKey: { type: 'string', description: 'The write key, where there is no Authorization header' },
     },
     required: ['batch'],
   };

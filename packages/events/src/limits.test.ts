@@ -9,14 +9,14 @@ describe('limits', () => {
     assert.equal(maxBatchBytes, 512_000);
   });
 
-  test('a call weighs the bytes of its compact JSON in UTF-8', () => {
+  test('the size of a call is that of its compact JSON in UTF-8', () => {
     assert.equal(callBytes({ name: 'Zoë' }), Buffer.byteLength('{"name":"Zoë"}'));
     fc.assert(
       fc.property(fc.jsonValue(), (call) => callBytes(call) === Buffer.from(JSON.stringify(call)).length),
     );
   });
 
-  test('a call weighs its bytes also where it is nested more deeply than JSON.stringify can write', () => {
+  test('a call is measured also where it is nested too deeply for JSON.stringify', () => {
     assert.equal(callBytes(JSON.parse('['.repeat(20_000) + ']'.repeat(20_000))), 40_000);
   });
 });

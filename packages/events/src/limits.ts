@@ -6,21 +6,21 @@ export const maxBatchBytes = 500 * 1024;
 export const maxBatchCalls = 2500;
 
 /**
- * The largest event that may stand in `events`. It is more than a call, because enrichment adds times and ids,
- * repeats traits that only the context held, and merges in the context of the batch.
+ * The largest event in `events`. It is larger than a call, because reading adds times and ids, copies traits from the context,
+ * and merges in the context of the batch.
  */
 export const maxEventBytes = 2 * maxCallBytes + 4096;
 
 /**
- * What one call of a batch weighs: its bytes as compact JSON in UTF-8. Only a batch larger than
- * {@link maxCallBytes} can hold a call that is, so most need no measuring.
+ * The size of one call of a batch: its bytes as compact JSON in UTF-8. Only a batch larger than {@link maxCallBytes} can
+ * contain a call that is too large, so most calls need not be measured.
  */
 export function callBytes(call: unknown): number {
   return Buffer.byteLength(writeJson(call));
 }
 
-/** Whether an event, as JSON, is no larger than {@link maxEventBytes}. */
+/** Whether the JSON of an event is at most {@link maxEventBytes} long. */
 export function fitsEvents(json: string): boolean {
-  // A UTF-16 unit is at most three bytes of UTF-8.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   return json.length * 3 <= maxEventBytes || Buffer.byteLength(json) <= maxEventBytes;
 }

@@ -5,7 +5,7 @@ import { deliveryId, recordMessageId } from './name-based-id.ts';
 
 // Expected values: Python's uuid.uuid5 with the same namespace and name.
 describe('deliveryId', () => {
-  test('is the UUID of version 5 that another implementation computes', () => {
+  test('is the UUID of version 5 that Python computes', () => {
     assert.equal(
       deliveryId('web', 'node-next-1763710000000-a', 'crm'),
       '88cb5189-8d9c-505d-a3ee-1d71972c8f6f',
@@ -42,11 +42,11 @@ describe('recordMessageId', () => {
     timestamp: 1_763_710_173_479,
   };
 
-  test('is the UUID of version 5 that another implementation computes', () => {
+  test('is the UUID of version 5 that Python computes', () => {
     assert.equal(recordMessageId(record), '19e2d7e4-8410-5b11-8164-5aab04d154d0');
   });
 
-  test('differs where the place or the time of the record differs', () => {
+  test('differs where the position or the time of the record differs', () => {
     const ids = [
       recordMessageId(record),
       recordMessageId({ ...record, topic: 'other.events' }),

@@ -1,20 +1,20 @@
 /**
- * Ids that follow from what they name, so that work repeated after a crash repeats its ids too: UUIDs of
- * version 5 (RFC 9562, section 5.5), SHA-1 over a namespace and a name.
+ * Ids that are derived from names, so that work that is repeated after a crash has the same ids: UUIDs of version 5 (RFC 9562,
+ * section 5.5), SHA-1 over a namespace and a name.
  */
 import { hash } from 'node:crypto';
 
-/** The namespace of all of Tailrace's ids; the first word of a name keeps the kinds apart. */
+/** The namespace of all ids of Tailrace. The first part of a name distinguishes the kinds. */
 const namespace = Buffer.from('0b1f3c5a8d7e4f60a9c2d4e6f8011b3d', 'hex');
 
-/** The id of the delivery of one event to one destination: the same at every attempt, replay and repetition. */
+/** The id of the delivery of an event to a destination, the same in every attempt, replay and repetition. */
 export function deliveryId(sourceId: string, messageId: string, destinationId: string): string {
   return nameBasedId('delivery', sourceId, destinationId, messageId);
 }
 
 /**
- * The messageId of a record that brought none: the same whenever this record is read. The time is part of it,
- * because a topic that is made anew counts its offsets from 0 again.
+ * The messageId of a record without one, the same whenever the record is read. The time is included, because a topic that is
+ * created again starts at offset 0.
  */
 export function recordMessageId(record: {
   readonly topic: string;
@@ -26,7 +26,7 @@ export function recordMessageId(record: {
   return nameBasedId('record', topic, String(partition), String(offset), String(timestamp));
 }
 
-/** NUL separates the parts: only the last, which needs no end, may be free text. */
+/** NUL separates the parts. Only the last part may be free text. */
 function nameBasedId(...parts: readonly string[]): string {
   const name = Buffer.from(parts.join('\0'));
   const digest = hash('sha1', Buffer.concat([namespace, name]), 'hex');

@@ -14,7 +14,7 @@ test('a whole number of 64 bits keeps its digits', () => {
   assert.ok(isRawNumber(exactNumber(2n ** 53n)));
 });
 
-test('as an id a whole number is its digits', () => {
+test('a whole number in the place of an id becomes its digits', () => {
   for (const [text, digits] of [
     ['42', '42'],
     ['-7', '-7'],
@@ -31,7 +31,7 @@ test('as an id a whole number is its digits', () => {
   }
 });
 
-test('what is not whole, or would be rounded without its exponent, is no id', () => {
+test('a number that is not whole, or would be rounded without its exponent, is not an id', () => {
   for (const text of [
     '1.5',
     '1e-400',
@@ -48,14 +48,14 @@ test('what is not whole, or would be rounded without its exponent, is no id', ()
   }
 });
 
-test('what needs a value gets the nearest one', () => {
+test('roundedNumber returns the nearest number', () => {
   assert.deepEqual(
     ['25', '25.0', '1e400', '"1"'].map((text) => roundedNumber(parseJson(text))),
     [25, 25, Infinity, undefined],
   );
 });
 
-test('an id that is a number with thousands of zeros is refused in no time', () => {
+test('an id that is a number with thousands of zeros is refused quickly', () => {
   const before = process.cpuUsage();
   for (let nth = 0; nth < 50; nth += 1) {
     assert.equal(wholeDigits(parseJson(`1.${'0'.repeat(32_000)}1`)), undefined);

@@ -1,8 +1,8 @@
 /**
- * One JSON Schema for what a direct producer may write to `events`: derived from what an event must be, without
- * what is filled in for a producer that leaves it out, and with times in any form of ISO 8601. It is stricter than
- * `readCall`, which also reads what these do not allow: what fits it is accepted, as long as its times are times and its ids
- * are not too long. The length of ids is left out because a registry refuses a version that allows less than the one before.
+ * The JSON Schema of calls that a direct producer may write to `events`. It is derived from the schemas of events: fields that
+ * the router fills in are optional, and times may have any form of ISO 8601. It is stricter than `readCall`: every call that
+ * matches it is accepted, as long as its times are valid and its ids are not too long. The length of ids is not part of it,
+ * because a registry refuses a version that is stricter than the previous one.
  */
 import { eventSchemas } from './schema.ts';
 
@@ -10,7 +10,7 @@ const filledIn = new Set(['messageId', 'timestamp', 'receivedAt']);
 const times = new Set(['timestamp', 'receivedAt', 'originalTimestamp', 'sentAt']);
 const ids = new Set(['userId', 'anonymousId', 'previousId', 'groupId']);
 
-/** As it is registered, in draft 7, which every producer's library knows. */
+/** In draft 7, which all client libraries support. */
 export function producerSchema(): Readonly<Record<string, unknown>> {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -26,7 +26,10 @@ export function producerSchema(): Readonly<Record<string, unknown>> {
           ...Object.fromEntries(
             Object.entries(properties).map(([field, rule]) => [field, ruleFor(field, rule)]),
           ),
-          writeKey: { type: 'string', description: 'Names the source, where no Kafka header does' },
+          writeKey: {
+            type: 'string',
+            description: 'The write key of the source, where no Kafka header names the source',
+          },
         },
       };
     }),
@@ -38,7 +41,7 @@ interface ObjectSchema {
   readonly required: readonly string[];
 }
 
-/** Without what TypeBox keeps in it for itself. */
+/** The schema without TypeBox's internal properties. */
 function plain(schema: object): ObjectSchema {
   return JSON.parse(JSON.stringify(schema)) as ObjectSchema;
 }

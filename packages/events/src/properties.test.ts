@@ -1,4 +1,4 @@
-/** What holds for every call, whatever is in it: checked with calls that are half right and half wrong. */
+/** Properties of every call, checked with generated calls that are partly invalid. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv } from 'ajv';
@@ -35,7 +35,7 @@ const instant = fc.oneof(
   },
 );
 
-/** A call with any of the fields, right or wrong. */
+/** A call with any of the fields, valid or invalid. */
 const anyCall = fc
   .record(
     {
@@ -48,7 +48,7 @@ const anyCall = fc
     },
     { requiredKeys: ['type', 'userId'] },
   )
-  // As it comes out of JSON.parse: no undefined, no -0.
+  // A value from JSON.parse: no undefined, no -0.
   .map((call) => JSON.parse(JSON.stringify(call)) as Record<string, unknown>);
 
 const ajv = new Ajv({ allErrors: true });
@@ -74,7 +74,7 @@ function forEveryEvent(check: (event: TailraceEvent) => void): void {
 }
 
 describe('every call', () => {
-  test('is answered with a value, whatever JSON it is', () => {
+  test('is read without an exception', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.boolean(), (input, enriched) => {
         assert.equal(typeof readCall(input, { ...options, enriched }).ok, 'boolean');
@@ -82,7 +82,7 @@ describe('every call', () => {
     );
   });
 
-  test('that is refused says why, in sentences', () => {
+  test('that is refused has a message of sentences', () => {
     fc.assert(
       fc.property(anyCall, (call) => {
         const result = readCall(call, options);
@@ -93,13 +93,13 @@ describe('every call', () => {
 });
 
 describe('every event', () => {
-  test('is what the schema of its type describes', () => {
+  test('matches the schema of its type', () => {
     forEveryEvent((event) => {
       assert.ok(isValid(event), JSON.stringify(event));
     });
   });
 
-  test('reads as itself, also after a way through JSON and at a later time', () => {
+  test('is read unchanged, also after a conversion to JSON and at a later time', () => {
     forEveryEvent((event) => {
       const again: unknown = JSON.parse(JSON.stringify(event));
       const result = readCall(again, { ...options, receivedAt: options.receivedAt + 86_400_000 });
@@ -107,7 +107,7 @@ describe('every event', () => {
     });
   });
 
-  test('is refused if a field is taken away that its schema requires, and accepted otherwise', () => {
+  test('is refused without a field that its schema requires, and accepted without any other', () => {
     forEveryEvent((event) => {
       for (const field of Object.keys(event)) {
         if (filledIn.has(field)) continue;
@@ -126,7 +126,7 @@ describe('every event', () => {
     });
   });
 
-  test('has a body that a receiver in JavaScript may parse and serialise again, where no number kept its text', () => {
+  test('has a body that JavaScript parses and serialises unchanged, where no number keeps its text', () => {
     forEveryEvent((event) => {
       const body = webhookBody(event);
       assert.equal(JSON.stringify(JSON.parse(body)), body);
@@ -145,7 +145,7 @@ describe('every event', () => {
   });
 });
 
-/** What enrichment supplies where it is missing. */
+/** Fields that the router fills in. */
 const filledIn = new Set(['messageId', 'timestamp', 'receivedAt']);
 
 const specifiedKeys: Readonly<Record<EventType, readonly string[]>> = {
@@ -161,13 +161,13 @@ const specifiedKeys: Readonly<Record<EventType, readonly string[]>> = {
 describe('the schema that is registered for producers', () => {
   const fits = new Ajv({ strict: false }).compile(producerSchema());
 
-  test('takes every event as it stands in the topic', () => {
+  test('accepts every event in the topic', () => {
     forEveryEvent((event) => {
       assert.ok(fits(event), JSON.stringify([event, fits.errors]));
     });
   });
 
-  test('asks for no field that is filled in, and lets nothing through that is refused', () => {
+  test('requires no field that is filled in, and accepts no call that is refused', () => {
     let fitting = 0;
     const timeless = anyCall.map((call) =>
       Object.fromEntries(Object.entries(call).filter(([field]) => !/(timestamp|At)$/i.test(field))),

@@ -8,7 +8,7 @@ import { webhookBody } from './webhook-body.ts';
 
 const receivedAt = Date.parse('2026-11-21T12:00:00.000Z');
 
-/** What becomes of a track call with `fields`, as JSON, over its own. */
+/** Reads a track call with these fields, as JSON. */
 function read(fields: string): ReadResult {
   const call = parseJson(`{"userId":"ada","event":"e","messageId":"m-1",${fields}}`);
   return readCall(call, { type: 'track', receivedAt, fallbackMessageId: () => 'made-up' });
@@ -26,7 +26,7 @@ function refusal(fields: string): string {
   return reading.message;
 }
 
-test('as an id, or as the name of an event, it is its digits', () => {
+test('as an id, or as the name of an event, it becomes its digits', () => {
   for (const field of [
     'messageId',
     'userId',
@@ -40,13 +40,13 @@ test('as an id, or as the name of an event, it is its digits', () => {
     assert.equal(eventOf(`"${field}":25.0`)[field], '25');
     assert.match(
       refusal(`"${field}":1e400`),
-      new RegExp(`^${field} must be a string; of numbers, only whole`),
+      new RegExp(`^${field} must be a string; a number is accepted only`),
     );
     assert.match(refusal(`"${field}":1.50`), new RegExp(`^${field} must be a string`));
   }
 });
 
-test('as a time it is milliseconds since 1970', () => {
+test('as a time it counts as milliseconds since 1970', () => {
   for (const ms of ['1763710173479.0', '1.763710173479e12', '1763710173479.1234567', '1763710173479.000']) {
     assert.equal(eventOf(`"timestamp":${ms}`).timestamp, '2025-11-21T07:29:33.479Z', ms);
     assert.equal(eventOf(`"sentAt":${ms}`).sentAt, '2025-11-21T07:29:33.479Z', ms);
@@ -78,7 +78,7 @@ test('as context.traits it gives an identify call no traits', () => {
   assert.match(webhookBody(reading.event), /"context":\{"traits":1\.0\},"traits":\{\}/);
 });
 
-test('in the context of a batch it comes into the context of each call', () => {
+test('in the context of a batch it is merged into the context of each call', () => {
   const batchContext = parseJson('{"app":{"build":1.0},"ip":1.0}') as JsonObject;
   const call = parseJson('{"userId":"ada","event":"e","context":{"ip":2.0}}');
   const options = { type: 'track', receivedAt, fallbackMessageId: () => 'm', batchContext } as const;
@@ -87,7 +87,7 @@ test('in the context of a batch it comes into the context of each call', () => {
   assert.match(webhookBody(reading.event), /"context":\{"app":\{"build":1\.0\},"ip":2\.0\}/);
 });
 
-test('it is not a level of nesting', () => {
+test('it does not count as a level of nesting', () => {
   const nested = (levels: number, inner: string): string =>
     `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`;
   for (const inner of ['1', '1.0', '12345678901234567890']) {
@@ -99,7 +99,7 @@ test('it is not a level of nesting', () => {
 describe('an id', () => {
   const fields = ['userId', 'anonymousId', 'previousId', 'groupId'];
 
-  test('has at most 1,024 characters, however many UTF-16 units they take', () => {
+  test('has at most 1,024 characters, independent of UTF-16 code units', () => {
     for (const field of fields) {
       for (const sign of ['x', '𝄞']) {
         eventOf(`"${field}":"${sign.repeat(1_024)}"`);
@@ -111,12 +111,12 @@ describe('an id', () => {
     }
   });
 
-  test('and a messageId, is refused where it holds half a surrogate pair', () => {
+  test('and a messageId, is refused where it contains half a surrogate pair', () => {
     for (const field of ['messageId', ...fields]) {
       for (const half of ['\\ud800', '\\udbff', 'a\\udc00b']) {
         assert.equal(
           refusal(`"${field}":"m${half}"`),
-          `${field} must not hold half a surrogate pair, which UTF-8 cannot encode.`,
+          `${field} must not contain half a surrogate pair, which UTF-8 cannot encode.`,
         );
       }
       eventOf(`"${field}":"\\ud834\\udd1e"`);
@@ -124,7 +124,7 @@ describe('an id', () => {
   });
 });
 
-test('half a surrogate pair in any other text arrives as it was escaped', () => {
+test('half a surrogate pair in other text stays an escape', () => {
   const event = eventOf('"event":"e\\ud800","properties":{"k\\udfff":"v\\udbff"}');
   assert.ok(webhookBody(event).endsWith('"event":"e\\ud800","properties":{"k\\udfff":"v\\udbff"}}'));
 });

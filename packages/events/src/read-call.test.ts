@@ -20,8 +20,8 @@ function refusal(input: unknown, more: Partial<ReadOptions> = {}): string {
   return result.message;
 }
 
-describe('what SDKs leave out', () => {
-  test('null, the empty text and a missing field are the same', () => {
+describe('missing fields', () => {
+  test('null, the empty string and a missing field are equivalent', () => {
     const sparse = {
       ...track,
       anonymousId: null,
@@ -33,18 +33,18 @@ describe('what SDKs leave out', () => {
     assert.deepEqual(read(sparse), read(track));
   });
 
-  test('a call without a messageId is given one', () => {
+  test('a call without a messageId gets one', () => {
     for (const messageId of [undefined, null, '']) {
       assert.equal(read({ ...track, messageId }).messageId, 'made-up');
     }
   });
 
-  test('the route says the type, also where the call says another', () => {
+  test('the type in the path takes precedence over that of the call', () => {
     assert.equal(read({ ...track, type: undefined }, { type: 'track' }).type, 'track');
     assert.equal(read({ ...track, type: 'page' }, { type: 'track' }).type, 'track');
   });
 
-  test('identify takes the traits from the context where it has none of its own', () => {
+  test('identify without traits takes them from the context', () => {
     const call = { type: 'identify', userId: 'u-1', context: { traits: { plan: 'pro' }, ip: '10.0.0.1' } };
     const event = read(call);
     assert.deepEqual(event.traits, { plan: 'pro' });
@@ -52,49 +52,49 @@ describe('what SDKs leave out', () => {
     assert.deepEqual(read({ ...call, traits: { plan: 'free' } }).traits, { plan: 'free' });
   });
 
-  test('no other type takes traits from the context, where they describe the user', () => {
+  test('other types do not take traits from the context', () => {
     const context = { traits: { plan: 'pro' } };
     assert.equal(read({ type: 'group', userId: 'u-1', groupId: 'g-1', context }).traits, undefined);
   });
 });
 
-describe('what senders write differently', () => {
+describe('conversions', () => {
   test('a whole number for an id becomes its digits', () => {
     assert.equal(read({ ...track, userId: 42 }).userId, '42');
     assert.equal(read({ ...track, messageId: 7 }).messageId, '7');
   });
 
-  test('a number that is not written in digits is refused as an id, because two users would become one', () => {
+  test('a number that is not written in digits is refused as an id, because two users could get the same id', () => {
     assert.match(
       refusal({ ...track, userId: 1e300 }),
-      /^userId must be a string; of numbers, only whole ones/,
+      /^userId must be a string; a number is accepted only where it is whole/,
     );
     assert.match(refusal({ ...track, userId: 1.5 }), /^userId must be a string/);
   });
 
-  test('an empty array for an object is an empty object, as PHP writes it', () => {
+  test('an empty array counts as an empty object, because PHP writes it', () => {
     assert.deepEqual(read({ ...track, properties: [] }).properties, {});
   });
 
-  test('keys that no call has are dropped', () => {
+  test('unknown keys are dropped', () => {
     const event = read({ ...track, writeKey: 'wk', _metadata: { nodeVersion: '24' }, sequence: 1 });
     assert.deepEqual(event, read(track));
   });
 
-  test('channel and version are kept where they are usable, and never a reason to refuse', () => {
+  test('channel and version are kept where they are usable, and dropped otherwise', () => {
     const event = read({ ...track, channel: 'server', version: '1.1' });
     assert.deepEqual([event.channel, event.version], ['server', '1.1']);
     const odd = read({ ...track, channel: {}, version: [] });
     assert.deepEqual(odd, read(track));
   });
 
-  test('the objects of the call are those of the event, not copies', () => {
+  test('the event contains the objects of the call, without copies', () => {
     const properties = { total: 1 };
     assert.equal(read({ ...track, properties }).properties, properties);
   });
 });
 
-describe('what is required', () => {
+describe('required fields', () => {
   const rules: [name: string, call: object, message: RegExp][] = [
     ['a type', { userId: 'u-1' }, /^type must be one of track, identify/],
     ['a known type', { type: 'Track', userId: 'u-1', event: 'e' }, /^type must be one of track, identify/],
@@ -114,7 +114,7 @@ describe('what is required', () => {
     });
   }
 
-  test('an anonymousId is user enough for every tracking call', () => {
+  test('an anonymousId is sufficient as user for every tracking call', () => {
     const calls = [
       { type: 'track', event: 'e' },
       { type: 'identify' },
@@ -126,20 +126,20 @@ describe('what is required', () => {
     for (const call of calls) assert.equal(read({ ...call, anonymousId: 'a-1' }).anonymousId, 'a-1');
   });
 
-  test('a call is an object', () => {
+  test('a call must be an object', () => {
     for (const input of [undefined, null, 1, 'track', true, []]) {
       assert.equal(refusal(input), 'A call must be a JSON object.');
     }
   });
 
-  test('delete is taken from the events topic only, and needs a userId', () => {
+  test('delete is accepted from the events topic only, and requires a userId', () => {
     const call = { type: 'delete', userId: 'u-1' };
     assert.match(refusal(call), /^type must not be delete/);
     assert.equal(read(call, { enriched: true }).type, 'delete');
     assert.match(refusal({ type: 'delete', anonymousId: 'a-1' }, { enriched: true }), /^userId is required/);
   });
 
-  test('every problem is named at once, and none of what was sent is quoted', () => {
+  test('one message names all problems and quotes no content', () => {
     const message = refusal({ ...track, event: ['secret'], properties: 'secret', timestamp: 'secret' });
     assert.match(
       message,
@@ -150,13 +150,13 @@ describe('what is required', () => {
 });
 
 describe('limits', () => {
-  test('a messageId has at most 100 characters, however many UTF-16 units they take', () => {
+  test('a messageId has at most 100 characters, independent of UTF-16 code units', () => {
     assert.equal(read({ ...track, messageId: 'm'.repeat(100) }).messageId.length, 100);
     assert.equal(read({ ...track, messageId: '𝄞'.repeat(100) }).messageId.length, 200);
     assert.match(refusal({ ...track, messageId: 'm'.repeat(101) }), /^messageId must not be longer than 100/);
   });
 
-  test('objects are at most 100 levels deep, so that they can be written as JSON again', () => {
+  test('objects have at most 100 levels, so that they can be written as JSON', () => {
     const nested = (levels: number): unknown => JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels));
     const list: unknown = JSON.parse('['.repeat(6000) + ']'.repeat(6000));
     assert.ok(read({ ...track, properties: nested(100) }));
@@ -178,11 +178,11 @@ describe('times', () => {
   ];
   const noon = '2026-11-21T12:00:00.000Z';
 
-  test('a call without any time happened when it was received', () => {
+  test('a call without a time gets the time of receipt', () => {
     assert.deepEqual(times(read(track)), [noon, undefined, undefined, noon]);
   });
 
-  test('a timestamp without sentAt is believed', () => {
+  test('a timestamp without sentAt is used unchanged', () => {
     const event = read({ ...track, timestamp: '2024-05-01T10:00:00+0200' });
     assert.deepEqual(times(event), ['2024-05-01T08:00:00.000Z', '2024-05-01T08:00:00.000Z', undefined, noon]);
   });
@@ -197,58 +197,58 @@ describe('times', () => {
     ]);
   });
 
-  test('a historical import keeps its distance from now', () => {
+  test('a historical timestamp keeps its distance from sentAt', () => {
     const event = read({ ...track, timestamp: '2019-01-01T00:00:00Z', sentAt: '2026-11-21T11:59:59.900Z' });
     assert.equal(event.timestamp, '2019-01-01T00:00:00.100Z');
   });
 
-  test('originalTimestamp alone is as good as timestamp, and wins where both are there', () => {
+  test('originalTimestamp can replace timestamp, and takes precedence over it', () => {
     const sentAt = noon;
     const original = { ...track, originalTimestamp: '2026-11-21T11:00:00Z', sentAt };
     assert.equal(read(original).timestamp, '2026-11-21T11:00:00.000Z');
     assert.deepEqual(read({ ...original, timestamp: '2026-11-21T09:00:00Z' }), read(original));
   });
 
-  test("the batch's sentAt wins over the call's own, which was written before the call was queued", () => {
+  test("the batch's sentAt takes precedence over the call's own, which may have been set before the call was queued", () => {
     const call = { ...track, timestamp: '2026-11-21T08:00:00Z', sentAt: '2026-11-21T08:00:00Z' };
     const event = read(call, { sentAt: Date.parse('2026-11-21T12:00:00Z') });
     assert.equal(event.timestamp, '2026-11-21T08:00:00.000Z');
   });
 
-  test('a sentAt that cannot be read is as good as none', () => {
+  test('an unreadable sentAt counts as absent', () => {
     const event = read({ ...track, timestamp: '2026-11-21T08:00:00Z', sentAt: 'just now' });
     assert.deepEqual(times(event), ['2026-11-21T08:00:00.000Z', '2026-11-21T08:00:00.000Z', undefined, noon]);
   });
 
-  test('a timestamp that cannot be read is refused, because a wrong time would be kept for good', () => {
+  test('an unreadable timestamp is refused, because a wrong time could not be corrected later', () => {
     for (const timestamp of ['tomorrow', '2026-02-30', 1_763_710_173, true, {}]) {
       assert.match(refusal({ ...track, timestamp }), /^timestamp must be an ISO 8601 date-time/);
     }
   });
 
-  test('a number is milliseconds since 1970', () => {
+  test('a number counts as milliseconds since 1970', () => {
     assert.equal(read({ ...track, timestamp: 1_763_710_173_479 }).timestamp, '2025-11-21T07:29:33.479Z');
   });
 
-  test('clocks that are millennia apart are left as they are', () => {
+  test('a timestamp is not corrected where the clocks differ by millennia', () => {
     const event = read({ ...track, timestamp: '9999-01-01', sentAt: '0001-01-01' });
     assert.equal(event.timestamp, '9999-01-01T00:00:00.000Z');
   });
 
-  test('receivedAt is believed of what stands in the events topic, and of nothing else', () => {
+  test('receivedAt is trusted in the events topic only', () => {
     const call = { ...track, receivedAt: '2026-11-20T00:00:00Z' };
     assert.equal(read(call).receivedAt, noon);
     assert.equal(read(call, { enriched: true }).receivedAt, '2026-11-20T00:00:00.000Z');
   });
 
-  test('a direct producer that enriches nothing is enriched in its place', () => {
+  test('a call of a direct producer gets the missing times', () => {
     const call = { ...track, timestamp: '2026-11-21T12:59:50Z', sentAt: '2026-11-21T13:00:00Z' };
     assert.deepEqual(read(call, { enriched: true }), read(call));
   });
 });
 
 describe('batches', () => {
-  test("the batch's context and integrations fill in what the call's own do not say", () => {
+  test("the batch's context and integrations are merged under those of the call", () => {
     const batch = readBatch({
       sentAt: '2026-11-21T12:00:00Z',
       context: { library: { name: 'go' }, ip: '10.0.0.1' },
@@ -274,14 +274,14 @@ describe('batches', () => {
 describe('keys that name the prototype', () => {
   const parse = (text: string): unknown => JSON.parse(text);
 
-  test('lend the call no fields', () => {
+  test('add no fields to the call', () => {
     const call = parse(
       '{"type":"track","event":"e","__proto__":{"userId":"u-1"},"constructor":{"userId":"u-1"}}',
     );
     assert.match(refusal(call), /^userId or anonymousId is required/);
   });
 
-  test('stay keys when objects are merged, and change no other object', () => {
+  test('stay keys when objects are merged, and change no prototype', () => {
     const own = parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}');
     const batch = readBatch({ context: parse('{"__proto__":{"polluted":true}}'), integrations: own });
     assert.ok(batch.ok);

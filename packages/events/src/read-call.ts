@@ -1,9 +1,9 @@
 /**
- * From what a sender wrote to an event: lenient in form, strict in substance.
+ * Reads the call of a sender into an event: lenient about its form, strict about its content.
  *
- * The same function reads what ingest receives and what the router finds in the `events` topic, so an event
- * that it has made reads as itself. Nothing is cloned: the objects of the event are those of the input. Objects
- * are only ever merged by spreading, which defines a key called `__proto__` and does not set the prototype.
+ * The same function reads the calls that ingest receives and the records of the `events` topic, so reading is idempotent.
+ * Objects are not cloned: the event contains those of the input. Objects are merged by spreading, which defines a key called
+ * `__proto__` and does not set the prototype.
  */
 import { formatInstant, isInstant } from './instant.ts';
 import { isRawNumber } from './number.ts';
@@ -18,7 +18,7 @@ import {
   type TailraceEvent,
 } from './schema.ts';
 
-/** What the calls of a batch have in common; {@link readBatch} makes it. */
+/** The common fields of the calls of a batch, from {@link readBatch}. */
 export interface BatchFields {
   /** When the batch was sent, by the sender's clock, in milliseconds since the epoch. */
   readonly sentAt?: number | undefined;
@@ -27,23 +27,23 @@ export interface BatchFields {
 }
 
 export interface ReadOptions extends BatchFields {
-  /** The type that the route names. It wins over the call's own. */
+  /** The type in the path of the request. It takes precedence over that of the call. */
   readonly type?: EventType | undefined;
-  /** When the call was received, in milliseconds since the epoch; `isInstant` holds for it. */
+  /** When the call was received, in milliseconds since the epoch; `isInstant` must be true for it. */
   readonly receivedAt: number;
   /**
-   * The call comes from the `events` topic, where Kafka's ACLs say who may write: the `receivedAt` it carries is
-   * believed, together with the `timestamp` computed from it, and it may be a `delete`.
+   * The call is from the `events` topic, where Kafka's ACLs control who may write: its `receivedAt` is trusted, together with
+   * the `timestamp` that was computed from it, and it may be a `delete`.
    */
   readonly enriched?: boolean | undefined;
-  /** The messageId of a call that has none. */
+  /** Returns the messageId of a call that has none. */
   readonly fallbackMessageId: () => string;
 }
 
 export interface InvalidCall {
   readonly ok: false;
   readonly code: 'invalid-call';
-  /** A sentence for each problem: the field, the rule, how to correct it. It quotes nothing that was sent. */
+  /** A sentence for each problem: the field, the rule, how to fix it. No content is quoted. */
   readonly message: string;
 }
 
@@ -52,7 +52,7 @@ export type ReadResult = { readonly ok: true; readonly event: TailraceEvent } | 
 const idFields = ['userId', 'anonymousId', 'previousId', 'groupId'] as const satisfies (keyof EventFields)[];
 const textFields = ['event', 'name', 'category'] as const satisfies (keyof EventFields)[];
 
-/** Reads one tracking call. Never throws, whatever `input` is. */
+/** Reads one tracking call. Never throws. */
 export function readCall(input: unknown, options: ReadOptions): ReadResult {
   if (!isObject(input)) return invalid(['A call must be a JSON object.']);
   const type = options.type ?? input['type'];
@@ -83,17 +83,17 @@ export function readCall(input: unknown, options: ReadOptions): ReadResult {
   if (context) fields.context = context;
   if (integrations) fields.integrations = integrations;
 
-  // Nothing depends on these two, so that nothing is refused for them.
+  // No other code depends on these two, so a call is not refused because of them.
   const { channel, version } = input;
   if (isText(channel)) fields.channel = channel;
   if (isText(version) || isNumber(version)) fields.version = version;
 
   if (problems.length === 0) checkRequired(fields, problems);
-  // What was checked is what the schema of the type says; a property test holds one against the other.
+  // These checks are equivalent to the schema of the type, as a property test shows.
   return problems.length > 0 ? invalid(problems) : { ok: true, event: fields as TailraceEvent };
 }
 
-/** Reads what stands beside `batch` in a batch, once for all its calls. An unreadable `sentAt` counts as none. */
+/** Reads the common fields of a batch, once for all its calls. An unreadable `sentAt` counts as absent. */
 export function readBatch(
   body: JsonObject,
 ): { readonly ok: true; readonly fields: BatchFields } | InvalidCall {
@@ -113,23 +113,23 @@ export function isEventType(value: unknown): value is EventType {
 type Times = Pick<EventFields, 'timestamp' | 'receivedAt' | 'originalTimestamp' | 'sentAt'>;
 
 /**
- * `timestamp` is when the call happened, by Tailrace's clock: receivedAt − (sentAt − originalTimestamp). The
- * sender's clock may be years wrong, and a call may wait for days in its queue; the time between the two readings of
- * that one clock is still right. Without `sentAt` the sender is believed; without any time it happened just now.
+ * `timestamp` is the time of the call by Tailrace's clock (docs/specification.md, rules 4.2 and 4.3): receivedAt − (sentAt −
+ * originalTimestamp). The sender's clock may be wrong by years, and a call may wait in its queue for days, but the difference of
+ * two readings of the same clock is correct.
  */
 function readTimes(call: JsonObject, options: ReadOptions, problems: string[]): Times {
   const timestampMs = readInstant(call, 'timestamp', problems);
   const originalMs = readInstant(call, 'originalTimestamp', problems);
   const sentAtMs = options.sentAt ?? toInstant(call['sentAt']);
-  const believedMs = options.enriched === true ? toInstant(call['receivedAt']) : undefined;
-  const receivedAtMs = believedMs ?? options.receivedAt;
+  const trustedMs = options.enriched === true ? toInstant(call['receivedAt']) : undefined;
+  const receivedAtMs = trustedMs ?? options.receivedAt;
 
-  const isEnriched = believedMs !== undefined && timestampMs !== undefined;
+  const isEnriched = trustedMs !== undefined && timestampMs !== undefined;
   const senderMs = isEnriched ? originalMs : (originalMs ?? timestampMs);
   let happenedMs = timestampMs ?? senderMs ?? receivedAtMs;
   if (!isEnriched && senderMs !== undefined && sentAtMs !== undefined) {
     const correctedMs = receivedAtMs - (sentAtMs - senderMs);
-    // Two clocks that are millennia apart leave the calendar; then neither is to be corrected by the other.
+    // Without a correction where the clocks differ by millennia and the result is outside the calendar.
     if (isInstant(correctedMs)) happenedMs = correctedMs;
   }
 
@@ -153,10 +153,10 @@ function checkRequired(event: EventFields, problems: string[]): void {
   }
   if (type === 'track') need('event', 'what happened, such as "Order Completed"');
   if (type === 'group') need('groupId', 'the group');
-  if (type === 'alias') need('previousId', 'the id that the user had before');
+  if (type === 'alias') need('previousId', 'the previous id of the user');
 }
 
-/** Some SDKs send the traits of an identify call only here. */
+/** Some SDKs send the traits of an identify call only in its context. */
 function traitsOf(context: JsonObject | undefined): JsonObject | undefined {
   const traits = context?.['traits'];
   return isObject(traits) ? traits : undefined;
@@ -170,7 +170,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** One that keeps its text is a number to readers of the event as JSON. */
+/** A raw number is a number too for readers of the event's JSON. */
 function isNumber(value: unknown): value is number {
   return Number.isFinite(value) || isRawNumber(value);
 }

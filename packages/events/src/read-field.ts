@@ -1,25 +1,25 @@
 /**
- * One field at a time: what stands for nothing (null, an empty text), what is converted (a number for an id, PHP's `[]`
- * for an empty map), and what is refused, with a sentence that says how to correct it.
+ * Reads single fields. null and the empty string count as absent; a number for an id and PHP's `[]` for an empty map are
+ * converted; other values are refused with a sentence that says how to fix them.
  */
 import { parseInstant, isInstant } from './instant.ts';
 import { isRawNumber, roundedNumber, wholeDigits } from './number.ts';
 import type { JsonObject } from './schema.ts';
 
 /**
- * How deeply an object may be nested. `JSON.stringify` runs out of stack at a few thousand levels, which 32 KB have
- * room for: one such call would stop every service it reaches.
+ * The maximum nesting of an object. `JSON.stringify` runs out of stack at a few thousand levels, which fit into 32 KB: such a
+ * call would stop every service that it reaches.
  */
 const maxDepth = 100;
 
-/** Numbers below this, 3 March 1973 in milliseconds, are taken for seconds, and refused. */
+/** Smaller numbers, which are before 3 March 1973 in milliseconds, are assumed to be seconds and refused. */
 const earliestNumericMs = 100_000_000_000;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
-/** A text that is not empty. A whole number becomes its digits. */
+/** A string that is not empty. A whole number becomes its digits. */
 export function readText(call: JsonObject, field: string, problems: string[]): string | undefined {
   const value = call[field];
   if (typeof value === 'string') return value === '' ? undefined : value;
@@ -28,13 +28,13 @@ export function readText(call: JsonObject, field: string, problems: string[]): s
   if (digits !== undefined) return digits;
   problems.push(
     typeof value === 'number' || isRawNumber(value)
-      ? `${field} must be a string; of numbers, only whole ones written in digits are read as one.`
+      ? `${field} must be a string; a number is accepted only where it is whole and written in digits.`
       : `${field} must be a string, not ${kindOf(value)}.`,
   );
   return undefined;
 }
 
-/** As {@link readText}, for an id of at most `maxLength` characters. */
+/** Like {@link readText}, for an id of at most `maxLength` characters. */
 export function readId(
   call: JsonObject,
   field: string,
@@ -49,12 +49,12 @@ export function readId(
 }
 
 /**
- * What is wrong with an id, as a clause that follows the name of its field. Half a surrogate pair is refused because UTF-8,
- * which keys, headers and hashes are written in, has none: two such ids would be the same.
+ * The problem of an id, as a clause that follows the name of its field. Half a surrogate pair is refused, because UTF-8 cannot
+ * encode it: in keys, headers and hashes, different ids would become the same.
  */
 export function idProblem(id: string, maxLength: number): string | undefined {
-  if (!id.isWellFormed()) return 'must not hold half a surrogate pair, which UTF-8 cannot encode';
-  // Characters, not UTF-16 units, as JSON Schema counts; the first test is the cheap one.
+  if (!id.isWellFormed()) return 'must not contain half a surrogate pair, which UTF-8 cannot encode';
+  // JSON Schema counts characters rather than UTF-16 code units. The cheap tests come first.
   const isTooLong = id.length > maxLength && (id.length > maxLength * 2 || Array.from(id).length > maxLength);
   return isTooLong ? `must not be longer than ${maxLength.toLocaleString('en')} characters` : undefined;
 }
@@ -73,7 +73,7 @@ export function readObject(call: JsonObject, field: string, problems: string[]):
   return undefined;
 }
 
-/** Milliseconds since the epoch of an ISO 8601 text, or of a number of milliseconds. */
+/** Milliseconds since the epoch, from an ISO 8601 string or a number of milliseconds. */
 export function readInstant(call: JsonObject, field: string, problems: string[]): number | undefined {
   const value = call[field];
   if (value === undefined || value === null || value === '') return undefined;
@@ -86,7 +86,7 @@ export function readInstant(call: JsonObject, field: string, problems: string[])
   return ms;
 }
 
-/** As {@link readInstant}, where an unreadable value only means that there is none. */
+/** Like {@link readInstant}, but an unreadable value counts as absent. */
 export function toInstant(value: unknown): number | undefined {
   if (typeof value === 'string') return parseInstant(value);
   const ms = roundedNumber(value);
@@ -96,7 +96,7 @@ export function toInstant(value: unknown): number | undefined {
 
 const tooDeep = `is nested more than ${maxDepth} levels deep; flatten it`;
 
-/** By for-in, which costs half of what a list of the values does: objects out of JSON inherit nothing. */
+/** Uses for-in, which takes half the time of `Object.values`. Objects from JSON have no inherited keys. */
 function problemWithin(value: object, levels: number): string | undefined {
   if (levels === 0) return isRawNumber(value) ? undefined : tooDeep;
   if (Array.isArray(value)) {

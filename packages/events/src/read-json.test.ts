@@ -6,10 +6,10 @@ import { readCall } from './read-call.ts';
 import { parseJson } from './read-json.ts';
 import { webhookBody } from './webhook-body.ts';
 
-/** Every text that the grammar of JSON calls a number, up to some length. */
+/** Every number of JSON's grammar, up to some length. */
 const numberText = fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,25})?([eE][+-]?\d{1,4})?$/);
 
-/** JSON with numbers of any text, as compact as `JSON.stringify` writes it. */
+/** JSON with numbers in any notation, as compact as `JSON.stringify` writes it. */
 const jsonText = fc.letrec<{ json: string; key: string }>((tie) => ({
   key: fc.string({ unit: 'binary' }).map((key) => JSON.stringify(key)),
   json: fc.oneof(
@@ -20,7 +20,7 @@ const jsonText = fc.letrec<{ json: string; key: string }>((tie) => ({
     fc.array(tie('json'), { maxLength: 5 }).map((items) => `[${items.join(',')}]`),
     fc
       .uniqueArray(fc.tuple(tie('key'), tie('json')), { maxLength: 5, selector: ([key]) => key })
-      // Keys like "7" come first in an object, wherever they were.
+      // Keys like "7" come first in an object.
       .map((fields) => fields.filter(([key]) => !/^"\d+"$/.test(key)))
       .map((fields) => `{${fields.map(([key, value]) => `${key}:${value}`).join(',')}}`),
   ),
@@ -34,7 +34,7 @@ describe('a number', () => {
     ...['1.0', '-0', '-0.0', '0.0', '12.50', '1E5', '1e5', '1e+5', '1e20', '0.0000001', '0.1e1'],
   ];
   for (const text of [...plain, ...raw]) {
-    test(`is written as it came: ${text.slice(0, 30)}`, () => {
+    test(`is written unchanged: ${text.slice(0, 30)}`, () => {
       for (const json of [text, `[${text}]`, `{"n":${text}}`, `{"a":[{"n":${text}},${text}]}`]) {
         assert.equal(JSON.stringify(parseJson(json)), json);
       }
@@ -43,7 +43,7 @@ describe('a number', () => {
     });
   }
 
-  test('of any text, in JSON of any form, is written as it came', () => {
+  test('in any notation, in any JSON, is written unchanged', () => {
     fc.assert(
       fc.property(jsonText, (json) => {
         assert.equal(JSON.stringify(parseJson(json)), json);
@@ -52,7 +52,7 @@ describe('a number', () => {
     );
   });
 
-  test('of any text comes out of the webhook body as it went into properties, traits and context', () => {
+  test('in properties, traits and context is unchanged in the webhook body', () => {
     const options = { receivedAt: 0, fallbackMessageId: () => 'm' };
     fc.assert(
       fc.property(fc.array(numberText, { minLength: 1 }), (texts) => {
@@ -65,7 +65,7 @@ describe('a number', () => {
         ] as const) {
           const first = readCall(call, { ...options, type });
           assert.ok(first.ok);
-          // As the router reads what ingest has written.
+          // The router reads the event that ingest wrote.
           const event = readCall(parseJson(JSON.stringify(first.event)), { ...options, enriched: true });
           assert.ok(event.ok);
           const numbers = JSON.stringify(parseJson(object));
@@ -77,8 +77,8 @@ describe('a number', () => {
   });
 });
 
-describe('what is no number that has to keep its text', () => {
-  test('is left alone inside a text or a key, whatever it looks like', () => {
+describe('a text without such a number', () => {
+  test('is unchanged where a string or a key looks like a number', () => {
     for (const text of [
       'x,9007199254740993',
       '[1e400',
@@ -95,7 +95,7 @@ describe('what is no number that has to keep its text', () => {
     }
   });
 
-  test('is read as JSON.parse reads it', () => {
+  test('is read like JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
@@ -105,7 +105,7 @@ describe('what is no number that has to keep its text', () => {
   });
 });
 
-test('what JSON.parse refuses is refused, with what it says', () => {
+test('a text that JSON.parse refuses is refused with the same error', () => {
   const refusal = (read: () => unknown): string | undefined => {
     try {
       read();
@@ -140,7 +140,7 @@ test('what JSON.parse refuses is refused, with what it says', () => {
   ]) {
     check(text);
   }
-  // One character changed, dropped or put in.
+  // One character changed, removed or inserted.
   const pieces = fc.constantFrom('', ...Array.from('0123456789.eE+-,:"\\[]{} \n'));
   fc.assert(
     fc.property(jsonText, fc.nat(), fc.nat(1), pieces, (json, place, dropped, piece) => {
@@ -151,7 +151,7 @@ test('what JSON.parse refuses is refused, with what it says', () => {
   );
 });
 
-test('a key called __proto__ is a key as any other, also where its value is a number that keeps its text', () => {
+test('a key called __proto__ is an ordinary key, also where its value is a number that keeps its text', () => {
   for (const json of [
     '{"__proto__":{"polluted":1.0},"n":1e400}',
     '{"__proto__":1.0}',
@@ -164,14 +164,14 @@ test('a key called __proto__ is a key as any other, also where its value is a nu
   }
 });
 
-test('of a key that is there twice the last counts, and keys like numbers come first, as JSON.parse has them', () => {
+test('the last of a repeated key counts, and numeric keys come first, like in JSON.parse', () => {
   assert.equal(
     JSON.stringify(parseJson('{"a":1.0,"b":2,"a":3.0,"7":1e2,"c":1.0,"c":1}')),
     '{"7":1e2,"a":3.0,"b":2,"c":1}',
   );
 });
 
-test('numbers keep their text however deeply they are nested', () => {
+test('numbers keep their text at any nesting', () => {
   let inner = parseJson(`${'['.repeat(200_000)}1.0${']'.repeat(200_000)}`);
   while (Array.isArray(inner)) [inner] = inner as unknown[];
   assert.equal(JSON.stringify(inner), '1.0');

@@ -1,16 +1,16 @@
 /**
- * JSON without a silent change. `JSON.parse` reads 9007199254740993 as 9007199254740992, 1e400 as Infinity, which is then
- * written as null, and 25.0 as 25. Here a number that JavaScript would write in another way keeps its text (number.ts).
+ * Parses JSON without changing numbers. `JSON.parse` reads 9007199254740993 as 9007199254740992, 1e400 as Infinity, which is
+ * then written as null, and 25.0 as 25. Here, a number that JavaScript would write differently keeps its text (number.ts).
  *
- * Most texts hold no such number, which one look at their characters tells; `JSON.parse` then reads them as they are. In the
- * others each such number becomes a marked string before, and a raw number after. A reviver would do the same in three
- * times the time, and by recursion, which a call that is nested thousands of levels deep would end.
+ * Most texts contain no such number, which a scan of their characters detects; `JSON.parse` then reads them unchanged.
+ * Otherwise, each such number is replaced by a marked string before parsing, and by a raw number afterwards. A reviver would take
+ * three times as long, and its recursion would run out of stack where a call is nested thousands of levels deep.
  */
 import { randomBytes } from 'node:crypto';
 import { isPlain } from './number.ts';
 
 /**
- * As `JSON.parse`, but a number that JavaScript would not write as it came is a raw number, which keeps its text.
+ * Like `JSON.parse`, but a number that JavaScript would write differently becomes a raw number, which keeps its text.
  *
  * @throws SyntaxError
  */
@@ -20,21 +20,21 @@ export function parseJson(text: string): unknown {
   try {
     return withoutMarks(JSON.parse(marked));
   } catch (error) {
-    // What is wrong is said of the text that was given.
+    // Throws the error for the original text.
     JSON.parse(text);
     throw error;
   }
 }
 
-/** Stands before the text of a number. At random, so that no sender can write it. */
+/** The prefix of a marked number. Random, so that a sender cannot write it. */
 const mark = `${randomBytes(12).toString('base64url')}:`;
 
 const [quote, backslash, minus, point, zero, nine] = [0x22, 0x5c, 0x2d, 0x2e, 0x30, 0x39] as const;
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** A number before a colon is not JSON, and must not become it. */
+/** A number in the place of a key is not valid JSON, and must not become valid. */
 const colonNext = /\s*:/y;
 
-/** `json` with each number that has to keep its text as a string that begins with the mark. */
+/** Replaces each number that has to keep its text by a string that begins with the mark. */
 function withMarks(json: string): string {
   let marked = '';
   let copied = 0;
@@ -58,7 +58,7 @@ function withMarks(json: string): string {
   return copied === 0 ? json : marked + json.slice(copied);
 }
 
-/** The place behind the quotation mark that ends the string whose text begins at `start`. */
+/** The index behind the closing quotation mark of the string whose text begins at `start`. */
 function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start); end !== -1; end = json.indexOf('"', end + 1)) {
     let text = end;
@@ -76,8 +76,8 @@ function endOfNumber(json: string, start: number): number {
 }
 
 /**
- * Whether JavaScript writes the number as it came, as far as that can be told without reading it: it does where there are
- * at most fifteen digits, no exponent, no zero at either end of the fraction, and no minus before a zero.
+ * Whether JavaScript certainly writes the number with the same text: it has at most fifteen digits, no exponent, no zero at
+ * either end of the fraction, and no minus before a zero. A false result needs a closer check.
  */
 function isSurelyPlain(json: string, start: number, end: number): boolean {
   if (end - start > 15 || (json.charCodeAt(start) === minus && json.charCodeAt(start + 1) === zero))
@@ -101,7 +101,7 @@ function isExponent(code: number): boolean {
   return code === 0x65 || code === 0x45 || code === 0x2b;
 }
 
-/** Without recursion, because a call may be nested deeper than the stack is. */
+/** Does not recurse, because the nesting of a call may exceed the stack. */
 function withoutMarks(root: unknown): unknown {
   if (!isContainer(root)) return numberIn(root) ?? root;
   const left: object[] = [root];
@@ -115,7 +115,7 @@ function withoutMarks(root: unknown): unknown {
       }
     } else {
       const fields = holder as Record<string, unknown>;
-      // Objects out of JSON inherit nothing, and have `__proto__` only as a key of their own.
+      // Objects from JSON have no inherited keys, and `__proto__` only as an own key.
       for (const key in fields) {
         const value = fields[key];
         if (isContainer(value)) left.push(value);

@@ -1,16 +1,16 @@
 /**
- * A tracking call as it stands in the `events` topic once it has been read and enriched: one JSON Schema for
- * each type, from which the TypeScript types follow. `readCall` makes these by hand-written checks, because
- * it has to convert and to explain, which a validator does not; a property test holds the two together.
+ * Tracking calls in the `events` topic, after they were read and completed: a JSON Schema for each type, from which the TypeScript
+ * types are derived. `readCall` checks calls with hand-written code, because it also converts and explains, which a validator
+ * cannot do; a property test keeps both consistent.
  *
- * Every type may carry every field. A group call that also says `event` is odd, not wrong, and whoever reads
- * the topic may have a use for it; webhook bodies take only what their type names.
+ * Every type may have every field. A group call with an `event` is unusual but valid, and consumers of the topic may use the
+ * field. Webhook bodies contain only the fields of their type.
  */
 import Type, { type Static } from 'typebox';
 
 export const eventTypes = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'] as const;
 
-/** The six tracking calls, and `delete`: the notice that a user is to be forgotten. */
+/** The six tracking calls, and `delete`: the request to delete a user. */
 export type EventType = (typeof eventTypes)[number];
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -18,7 +18,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const maxMessageIdLength = 100;
 
 /**
- * Of userId, anonymousId, previousId and groupId, in characters. They become keys of Kafka records, and parts of longer keys.
+ * The maximum of userId, anonymousId, previousId and groupId, in characters. They become keys of Kafka records, or parts of
+ * longer keys.
  */
 export const maxIdLength = 1_024;
 
@@ -35,17 +36,19 @@ const fields = {
   messageId: Type.String({
     minLength: 1,
     maxLength: maxMessageIdLength,
-    description: 'Names the call: the same call sent twice has the same one',
+    description: 'Identifies the call: the same call sent twice has the same one',
   }),
   timestamp: Type.String({
     ...Instant,
-    description: "When it happened, corrected by the sender's clock skew",
+    description: "When the event happened, corrected by the sender's clock skew",
   }),
-  receivedAt: Type.String({ ...Instant, description: 'When Tailrace took it' }),
+  receivedAt: Type.String({ ...Instant, description: 'When Tailrace received the call' }),
   originalTimestamp: Type.Optional(
-    Type.String({ ...Instant, description: "When it happened, by the sender's clock" }),
+    Type.String({ ...Instant, description: "When the event happened, by the sender's clock" }),
   ),
-  sentAt: Type.Optional(Type.String({ ...Instant, description: "When it was sent, by the sender's clock" })),
+  sentAt: Type.Optional(
+    Type.String({ ...Instant, description: "When the call was sent, by the sender's clock" }),
+  ),
   userId: Type.Optional(Id),
   anonymousId: Type.Optional(Id),
   previousId: Type.Optional(Id),
@@ -61,7 +64,7 @@ const fields = {
   version: Type.Optional(Type.Union([Text, Type.Number()])),
 };
 
-/** Some user: one of the two ids, or both. */
+/** One of the two ids, or both. */
 const someUser = { anyOf: [{ required: ['userId'] }, { required: ['anonymousId'] }] };
 const closed = { additionalProperties: false };
 
@@ -75,14 +78,14 @@ export const eventSchemas = {
   delete: Type.Object({ ...fields, type: Type.Literal('delete'), userId: Id }, closed),
 };
 
-/** An event before it is known to have what its type requires. */
+/** An event whose required fields have not been checked yet. */
 export type EventFields = Static<Type.TObject<typeof fields>>;
 
-/** A call that was read: valid, enriched, its times canonical. */
+/** A call that was read: valid and complete, with canonical times. */
 export type TailraceEvent = { [T in EventType]: Static<(typeof eventSchemas)[T]> }[EventType];
 
-/** What orders a user's events, and the Kafka key of `events`: the userId, else the anonymousId. */
+/** The Kafka key of `events`, within which events are ordered: the userId, else the anonymousId. */
 export function userKey(event: TailraceEvent): string {
-  // Every type requires one of the two, which "one of" cannot say in a TypeScript type without doubling it.
+  // Every type requires one of the two ids, which the TypeScript type does not express.
   return event.userId ?? event.anonymousId ?? '';
 }

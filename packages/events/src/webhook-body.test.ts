@@ -14,7 +14,7 @@ function read(call: object): TailraceEvent {
   return result.event;
 }
 
-/** Everything a call may carry that no body has, unless its type says so. */
+/** Every field that a call may have; a body has those of its type only. */
 const everything = {
   previousId: 'p-1',
   groupId: 'g-1',
@@ -53,34 +53,34 @@ describe('the body of a webhook, by type (docs/specification.md, rule 6.2)', () 
     ['delete', {}, `{"type":"delete","userId":"u-1","timestamp":"${timestamp}"}`],
   ];
   for (const [type, fields, body] of bodies) {
-    test(`${type} has its keys, in their order, and no others`, () => {
+    test(`${type} has the keys of its type, in order, and no others`, () => {
       assert.equal(webhookBody(read({ ...everything, type, userId: 'u-1', ...fields })), body);
     });
   }
 
-  test('a call without context has none in its body', () => {
+  test('the body of a call without context has no context', () => {
     const body = webhookBody(read({ type: 'identify', userId: 'u-1', traits: { plan: 'pro' } }));
     assert.equal(body, `{${head('identify')},"traits":{"plan":"pro"}}`);
   });
 });
 
-describe('what is not simply copied', () => {
+describe('fields that are converted', () => {
   const bodyOf = (call: object): Record<string, unknown> =>
     JSON.parse(webhookBody(read(call))) as Record<string, unknown>;
 
-  test('a call that has only an anonymousId carries it in place of userId', () => {
+  test('a call with only an anonymousId has it in place of userId', () => {
     const body = bodyOf({ type: 'track', anonymousId: 'a-1', event: 'e' });
     assert.deepEqual(Object.keys(body).slice(0, 3), ['version', 'type', 'anonymousId']);
     assert.equal(body['anonymousId'], 'a-1');
   });
 
-  test('a call that has both ids carries userId only', () => {
+  test('a call with both ids has userId only', () => {
     const body = bodyOf({ type: 'track', userId: 'u-1', anonymousId: 'a-1', event: 'e' });
     assert.equal(body['userId'], 'u-1');
     assert.ok(!('anonymousId' in body));
   });
 
-  test('an alias of an anonymous user carries that id under User ID', () => {
+  test('an alias of an anonymous user has that id under User ID', () => {
     const body = bodyOf({ type: 'alias', anonymousId: 'a-1', previousId: 'p-1' });
     assert.deepEqual(body, { version: 1, type: 'alias', 'Previous ID': 'p-1', 'User ID': 'a-1', timestamp });
   });
@@ -92,7 +92,7 @@ describe('what is not simply copied', () => {
     assert.deepEqual(bodyOf({ type: 'group', userId: 'u-1', groupId: 'g' })['traits'], {});
   });
 
-  test("a page's name and category go into its properties, over what stands there", () => {
+  test("a page's name and category replace keys of the same name in its properties", () => {
     const properties = { name: 'old', path: '/' };
     const page = bodyOf({ type: 'page', userId: 'u-1', name: 'Home', category: 'Docs', properties });
     assert.deepEqual(page['properties'], { name: 'Home', path: '/', category: 'Docs' });
@@ -101,13 +101,13 @@ describe('what is not simply copied', () => {
     assert.deepEqual(unnamed['properties'], properties);
   });
 
-  test("a screen's name also stays at the top", () => {
+  test("a screen's name is also a key of the body", () => {
     const body = bodyOf({ type: 'screen', userId: 'u-1', name: 'Home', category: 'Docs' });
     assert.equal(body['name'], 'Home');
     assert.deepEqual(body['properties'], { name: 'Home', category: 'Docs' });
   });
 
-  test('a property called __proto__ arrives as a property', () => {
+  test('a property called __proto__ stays a property', () => {
     const properties: unknown = JSON.parse('{"__proto__":{"a":1},"b":2}');
     const body = webhookBody(read({ type: 'page', userId: 'u-1', name: 'Home', properties }));
     assert.match(body, /"properties":\{"__proto__":\{"a":1\},"b":2,"name":"Home"\}\}$/);

@@ -26,7 +26,7 @@ function bodyOf(event: TailraceEvent): object {
     case 'group':
       return { ...common, groupId: event.groupId, traits };
     case 'alias': {
-      // Its two ids stand under keys of their own, in place of the common one.
+      // An alias has its two ids under its own keys, instead of the common key.
       const ids = { 'Previous ID': event.previousId, 'User ID': userId ?? event.anonymousId };
       return { version: 1, type, ...ids, timestamp, context };
     }
@@ -35,7 +35,7 @@ function bodyOf(event: TailraceEvent): object {
   }
 }
 
-/** The properties of a page or screen, with the name and category that its call gave beside them. */
+/** The properties of a page or screen, with the name and category of the call. */
 function withNames({ properties, name, category }: TailraceEvent): JsonObject {
   return { ...properties, ...(name !== undefined && { name }), ...(category !== undefined && { category }) };
 }

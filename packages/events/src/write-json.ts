@@ -1,6 +1,6 @@
 /**
- * JSON of what `parseJson` has read, however deeply it is nested. `JSON.stringify` runs out of stack at some thousand
- * levels, and a call of 32 KB can have sixteen thousand: it is refused, and has to be kept as it was sent.
+ * Writes values from `parseJson` as JSON, at any nesting. `JSON.stringify` runs out of stack at some thousand levels, and a call of
+ * 32 KB can have sixteen thousand. Such a call is refused, and is then written to `events.rejected` as it was sent.
  */
 
 export function writeJson(value: unknown): string {
@@ -15,13 +15,13 @@ export function writeJson(value: unknown): string {
 /** An object or array that is being written. */
 interface Holder {
   readonly values: Readonly<Record<string, unknown>> | readonly unknown[];
-  /** Of an object. */
+  /** Undefined for arrays. */
   readonly keys: readonly string[] | undefined;
   readonly end: '}' | ']';
   written: number;
 }
 
-/** Ten times slower than `JSON.stringify`, without recursion. */
+/** Takes ten times as long as `JSON.stringify`, without recursion. */
 function writeDeep(root: unknown): string {
   let json = '';
   const open: Holder[] = [];

@@ -68,7 +68,7 @@ test('what cannot be read is told with its line', async () => {
       `"a"\n"${'x'.repeat(1_025)}"`,
       /^Line 2 has a userId, which must not be longer than 1,024 characters/,
     ],
-    ['ndjson', '"\\ud800"', /^Line 1 has a userId, which must not hold half a surrogate pair/],
+    ['ndjson', '"\\ud800"', /^Line 1 has a userId, which must not contain half a surrogate pair/],
     ['ndjson', Buffer.from('"a"\n"b"\n"\xff"\n"c"', 'latin1'), /^Line 3 is not UTF-8/],
     ['ndjson', `"a"\n"${'x'.repeat(70_000)}`, /^Line 2 is longer than 64 KB/],
     ['ndjson', `"a"\n"${'x'.repeat(70_000)}"\n"b"\n`, /^Line 2 is longer than 64 KB/],
