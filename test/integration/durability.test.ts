@@ -119,5 +119,5 @@ test('doctor fails where one broker may have the only copy of what is acknowledg
 test('more copies than brokers are refused in one sentence', async () => {
   const { exitCode, stderr } = await apply(environment({ TAILRACE_REPLICATION: '5' }));
   assert.equal(exitCode, 1);
-  assert.match(stderr, /is to have 5 copies, and there are fewer brokers\..*TAILRACE_REPLICATION/);
+  assert.match(stderr, /would have 5 replicas, but there are fewer brokers\..*TAILRACE_REPLICATION/);
 });

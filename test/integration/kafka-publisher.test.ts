@@ -125,7 +125,9 @@ test('without one, it waits for a missing topic, and says so', async () => {
   await using kafka = openKafka(brokers);
   const missing = `${uniquePrefix()}late`;
   const published = kafka.publisher().publish({ topic: missing, key: 'k', value: 'v' });
-  await kafka.log.find(({ level, message }) => level === 'warn' && message.includes('cannot write'));
+  await kafka.log.find(
+    ({ level, message }) => level === 'warn' && message.includes('topic or partition unavailable'),
+  );
   await kafka.ensureTopics([{ name: missing, partitions: 1, config: {} }]);
   await published;
   assert.deepEqual(await valuesOf(missing), ['v']);
@@ -140,7 +142,9 @@ test('a record for a partition that the topic does not have is never said to be 
 
   const patient = kafka.publisher();
   const published = patient.publish(record);
-  await kafka.log.find(({ level, message }) => level === 'warn' && message.includes('cannot write'));
+  await kafka.log.find(
+    ({ level, message }) => level === 'warn' && message.includes('topic or partition unavailable'),
+  );
   await patient.publish({ ...record, partition: 1 });
   await using admin = await connectAdmin(brokers);
   await admin.addPartitions(topic, 3);
@@ -195,7 +199,7 @@ test('a record that was given up on, though written, does not make the broker dr
   await assert.rejects(publisher.publish({ topic, key: 'k', value: 'given up' }), {
     code: 'kafka-unavailable',
   });
-  await client.log.find(({ message }) => message.includes('did not take a request'), 30_000);
+  await client.log.find(({ message }) => message.includes('produce request failed'), 30_000);
   proxy.loseProduceAnswers = 0;
   await publisher.publish({ topic, key: 'k', value: 'after' });
 

@@ -1,10 +1,10 @@
 /**
- * Turns what the client library throws into Tailrace's own errors, with a sentence that says what to do. One
- * classifier for producers, consumers and administration.
+ * Converts the client library's errors into Tailrace's errors, with a sentence on how to fix them. One classifier for
+ * producers, consumers and administration.
  *
- * Not all that the library throws has a name of its own: while brokers hang or connections close under it, it throws
- * plain errors ("Broker not connected") and type errors. What is thrown in its code is trouble with Kafka, whatever its
- * name; what is thrown in ours is a defect.
+ * Not all errors of the library have a name of their own: while brokers hang or connections close, it throws plain errors
+ * ("Broker not connected") and type errors. So an error that is thrown in the library's code counts as a failure of Kafka,
+ * and an error that is thrown in Tailrace's code is a defect.
  */
 import { TailraceError } from '@tailrace/errors';
 
@@ -13,11 +13,11 @@ export interface LibraryError extends Error {
   readonly broker?: string;
   readonly cause?: unknown;
   readonly originalError?: unknown;
-  /** Of a request about several topics, what each of those that failed says. */
+  /** For a request about several topics, the error of each topic that failed. */
   readonly errors?: readonly unknown[];
 }
 
-/** The error as Tailrace names it. What does not come from Kafka or the network is returned as it is: a defect. */
+/** Returns a TailraceError. An error that does not come from Kafka or the network is a defect, and is returned unchanged. */
 export function kafkaFailure(error: unknown, brokers: readonly string[]): unknown {
   if (error instanceof TailraceError || !(error instanceof Error)) return error;
   const chain = errorChain(error);
@@ -30,7 +30,7 @@ export function kafkaFailure(error: unknown, brokers: readonly string[]): unknow
   if (types.some((type) => type?.endsWith('AUTHORIZATION_FAILED'))) {
     return new TailraceError(
       'kafka-refused-credentials',
-      `Kafka refuses the operation (${types.find(Boolean) ?? ''}): the user lacks an ACL for it.`,
+      `Kafka refuses the operation (${types.find(Boolean) ?? ''}): the user has no ACL for it. Add the ACL.`,
       options,
     );
   }
@@ -52,7 +52,7 @@ export function kafkaFailure(error: unknown, brokers: readonly string[]): unknow
   return error;
 }
 
-/** The error, then what caused it, outermost first. */
+/** The error and its causes, outermost first. */
 export function errorChain(error: unknown): LibraryError[] {
   const chain: LibraryError[] = [];
   let next = error;

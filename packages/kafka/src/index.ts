@@ -1,21 +1,16 @@
-export { connectKafka, type Kafka, type KafkaSettings, type Partitioner } from './connect.ts';
-export type { NewPartition, PreparePartitions } from './assignment.ts';
-export type {
-  Consumption,
-  ConsumeOptions,
-  OwnedPartition,
-  PartitionLimits,
-  PartitionState,
-  TrackedRecord,
-  Work,
-} from './consumption.ts';
+export type { KafkaSettings } from './clients.ts';
+export { connectKafka, type Kafka, type Partitioner } from './kafka.ts';
+export type { NewPartition, PreparePartitions } from './consume/assignment.ts';
+export type { Consumption, OwnedPartition, PartitionState } from './consume/consumption.ts';
+export type { ConsumeOptions, PartitionLimits } from './consume/options.ts';
+export type { TrackedRecord, Work } from './consume/tracked-record.ts';
 export type {
   ExclusivePublisher,
   ExclusivePublisherOptions,
   ExclusiveRecord,
 } from './publish/exclusive-publisher.ts';
-export type { Follower, FollowOptions } from './follower.ts';
-export type { ClusterReport, GroupReport, TopicDurability } from './inspect.ts';
+export type { Follower, FollowOptions } from './read/follower.ts';
+export type { ClusterReport, GroupReport, TopicDurability } from './admin/inspect.ts';
 export type { KafkaLog } from './log.ts';
 export type { Publisher, PublisherOptions } from './publish/publisher.ts';
 export {
@@ -26,8 +21,8 @@ export {
   type OutgoingRecord,
   type RecordHeader,
 } from './record.ts';
-export type { Scan, ScanOptions } from './scan.ts';
-export type { Tail, TailOptions, TailPosition } from './tail.ts';
-export type { TopicDescription, TopicReport, TopicSpec } from './topics.ts';
-export type { Span } from './unfinished.ts';
+export type { Scan, ScanOptions } from './read/scan.ts';
+export type { Tail, TailOptions, TailPosition } from './read/tail.ts';
+export type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
+export type { Span } from './consume/unfinished.ts';
 export type { UnreadableBatch } from './unreadable.ts';

@@ -1,4 +1,4 @@
-/** The log this package writes to, pino's shape, and the bridge that brings the client library's lines there. */
+/** The log that this package writes to, compatible with pino, and the bridge for the client library's log lines. */
 import type { logCreator } from 'kafkajs';
 
 type Write = (fields: object, message: string) => void;
@@ -11,8 +11,8 @@ export interface KafkaLog {
 }
 
 /**
- * The library calls errors what it will itself retry and warns of what is no news, so all it says is for
- * debugging. What truly failed it throws to our own code, which says so once, in its own words.
+ * All of the library's lines are logged at `debug`: its errors include failures that it will retry itself. A failure that
+ * matters is thrown, and this package logs it once.
  */
 export function bridgeLog(log: KafkaLog): logCreator {
   return () =>
@@ -21,7 +21,7 @@ export function bridgeLog(log: KafkaLog): logCreator {
     };
 }
 
-/** Stacks are the library's own insides; time and logger are in every line already. */
+/** Removes the library's stacks, and the time and logger, which each line has already. */
 function withoutNoise(fields: object): object {
   return Object.fromEntries(
     Object.entries(fields).filter(([name]) => !['stack', 'timestamp', 'logger'].includes(name)),

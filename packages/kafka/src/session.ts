@@ -1,7 +1,7 @@
 /**
- * Keeps one consumer of the client library running: connects, joins, starts again after a crash, and ends for
- * good. The library's own restart is turned off (`restartOnFailure` in connect.ts), because it also restarts a
- * consumer that was told to stop while it crashed or joined, and nothing could then end it.
+ * Keeps one consumer of the client library running: connects, joins, restarts after a crash, and ends. The library's own
+ * restart is disabled (`restartOnFailure` in clients.ts), because it also restarts a consumer that was stopped while it
+ * crashed or joined, and that consumer cannot be ended.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
@@ -13,11 +13,11 @@ export interface SessionOptions {
   readonly topics: readonly string[];
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
-  /** Named in log lines. */
+  /** Added to log lines. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Runs inside the library's join, before anything is fetched for the new generation. */
+  /** Called inside the library's join, before the first fetch of the new generation. */
   readonly onJoin: (memberId: string, assignment: Readonly<Record<string, number[]>>) => void;
-  /** Where it returns a promise, nothing more is handed over before that resolves; heartbeats wait for it too. */
+  /** Called for one batch at a time. If it returns a promise, the next batch and the heartbeats wait for it. */
   readonly onBatch: (payload: EachBatchPayload) => void | Promise<void>;
 }
 
@@ -27,21 +27,21 @@ export interface TopicPartition {
 }
 
 /**
- * Out of the group, between a crash and the next join, steering does nothing: the library would throw, and
- * what was steered is gone.
+ * Outside of the group, between a crash and the next join, `pause`, `resume` and `seek` have no effect: the library would
+ * throw, and the next join resets them.
  */
 export interface Session {
-  /** Resolves when the group was joined for the first time. */
+  /** Resolves when the consumer has joined its group for the first time. */
   readonly joined: Promise<void>;
-  /** Whether it is in the group and heard from a broker lately. */
+  /** Whether the consumer is in the group, and a broker has answered within the last 10 s. */
   readonly healthy: boolean;
   pause(partitions: Iterable<TopicPartition>): void;
   resume(partitions: Iterable<TopicPartition>): void;
-  /** The offset to fetch from next. */
+  /** Sets the offset to fetch from next. */
   seek(partition: TopicPartition, offset: number): void;
   /**
-   * Leaves the group, and waits for that no longer than `timeoutMs` (default 10 s): the library cannot leave
-   * while it joins, which others may draw out for a minute. It then leaves when it has joined.
+   * Leaves the group. Waits for that at most `timeoutMs` (default 10 s): the library cannot leave while it joins, which can
+   * take a minute if other members are slow. It then leaves after it has joined.
    */
   end(options?: { timeoutMs?: number }): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function startSession(options: SessionOptions): Session {
   const pause = (): Promise<void> =>
     wait(restartAfterMs, undefined, { signal: ending.signal }).catch(() => undefined);
 
-  /** Resolves when the group is joined, or when the library gave up joining and says so by a crash. */
+  /** Resolves when the group is joined, or when joining failed, which the library reports as a crash. */
   const start = async (): Promise<void> => {
     while (!ended()) {
       try {
@@ -86,7 +86,7 @@ export function startSession(options: SessionOptions): Session {
           stopProcess(failure);
           return;
         }
-        log.warn({ err: failure, ...fields }, 'cannot consume yet; trying again');
+        log.warn({ err: failure, ...fields }, 'starting the consumer failed, retrying');
       }
       await pause();
     }
@@ -102,7 +102,7 @@ export function startSession(options: SessionOptions): Session {
   consumer.on(consumer.events.STOP, () => {
     inGroup = false;
   });
-  // Not the event FETCH, which also tells of fetches that failed.
+  // The event FETCH is no answer: it is also emitted for fetches that failed.
   consumer.on(consumer.events.REQUEST, () => {
     lastAnswerAt = performance.now();
   });
@@ -114,7 +114,7 @@ export function startSession(options: SessionOptions): Session {
       return;
     }
     if (ended()) return;
-    log.warn({ err: failure, ...fields }, 'the consumer lost Kafka; it will come back');
+    log.warn({ err: failure, ...fields }, 'consumer crashed, restarting');
     starting = pause().then(start);
   });
 
@@ -136,11 +136,11 @@ export function startSession(options: SessionOptions): Session {
     },
     async end({ timeoutMs = leaveTimeoutMs } = {}) {
       ending.abort();
-      // Told to stop in the middle of its first join, the library would join nevertheless, and stay.
+      // If the library is stopped during its first join, it joins nevertheless and stays in the group. So wait for the join.
       const left = starting
         .then(() => consumer.disconnect())
         .catch((error: unknown) => {
-          log.debug({ err: error, ...fields }, 'the consumer did not leave cleanly');
+          log.debug({ err: error, ...fields }, 'leaving the group failed');
         });
       const leftInTime = new AbortController();
       const { signal } = leftInTime;
@@ -154,7 +154,7 @@ function forLibrary(partitions: Iterable<TopicPartition>): { topic: string; part
   return Array.from(partitions, ({ topic, partition }) => ({ topic, partitions: [partition] }));
 }
 
-/** A defect must not be mistaken for trouble with Kafka and tried again for ever, as the library would. */
+/** Ends the process. The library would take a defect in our code for a failure of Kafka, and retry forever. */
 function stopProcess(defect: unknown): void {
   queueMicrotask(() => {
     throw defect;

@@ -1,6 +1,6 @@
 /**
- * Batches that cannot be decoded, or would take too much memory decoded. A reader steps over them and continues with
- * the next batch; each is reported once, in the log and to the metrics of the service.
+ * Batches that cannot be decoded, or that would take too much memory decoded. A reader skips them. Each is logged, and
+ * reported to the service for a metric.
  */
 import type { KafkaLog } from './log.ts';
 import type { Unreadable } from './wire/record-batch.ts';

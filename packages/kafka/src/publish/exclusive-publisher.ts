@@ -1,11 +1,10 @@
 /**
  * A publisher for work that one process at a time may do, and that must not write anything twice. It is Kafka's
- * transactional producer: whoever opens one under an id shuts out every earlier holder of that id, and decides
- * what that one left unfinished, before it writes a record itself.
+ * transactional producer: opening one fences every earlier producer with the same id, and completes or aborts its open
+ * transaction.
  *
- * After a failure nobody knows what was written. There is no repeating then: the publisher is of no further use,
- * and a new one of the same id makes sure that nothing of it can still arrive. What lies in the topic after that
- * is what was written.
+ * After a failure it is not known whether the records were written. The publisher cannot be used any more. Open a new one
+ * with the same id, after which nothing of the old one can be written, and read the topic to see what was written.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
@@ -17,11 +16,11 @@ import kafkajs from '../wire/library.ts';
 
 export interface ExclusivePublisher {
   /**
-   * Writes all of the records or none; resolves once they can be read. Each names its partition. One call at a
-   * time, and none after one that was rejected.
+   * Writes all of the records or none, and resolves once they can be read. Make one call at a time, and none after a call
+   * that was rejected.
    *
-   * @throws TailraceError `superseded` where another has been opened under the same id; others where it is not
-   *   known whether they were written
+   * @throws TailraceError `superseded` if another publisher was opened with the same id; any other error if it is not
+   *   known whether the records were written
    */
   publish(records: readonly ExclusiveRecord[]): Promise<void>;
   close(): Promise<void>;
@@ -29,15 +28,15 @@ export interface ExclusivePublisher {
 
 export interface ExclusivePublisherOptions {
   /**
-   * How long Kafka lets a transaction stay open whose process is gone (default 30 s, and up to 10 s until it looks).
-   * Readers of the partitions wait at it for so long, or until the id is opened again.
+   * How long Kafka keeps the open transaction of a process that has ended. Default 30 s; Kafka checks every 10 s. Readers of
+   * the partitions wait for that time, or until the id is opened again.
    */
   readonly transactionTimeoutMs?: number | undefined;
 }
 
 export type ExclusiveRecord = OutgoingRecord & { readonly partition: number };
 
-/** Compressed from this size on. */
+/** Requests of this size or more are compressed. */
 const compressFromBytes = 16 * 1024;
 const closeTimeoutMs = 2_000;
 
@@ -46,7 +45,7 @@ export async function openExclusivePublisher(
   classify: (error: unknown) => unknown,
 ): Promise<ExclusivePublisher> {
   const classified = (error: unknown): unknown =>
-    isOfType(error, shutOut) ? superseded(error) : classify(error);
+    isOfType(error, fenced) ? superseded(error) : classify(error);
   const close = async (): Promise<void> => {
     const disconnected = producer.disconnect().catch(() => undefined);
     await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { ref: false })]);
@@ -55,11 +54,11 @@ export async function openExclusivePublisher(
   let transaction: Awaited<ReturnType<Producer['transaction']>> | undefined;
   try {
     await producer.connect();
-    // Shuts the others out. In the library that comes with the first transaction, which begins with its first record.
+    // Fences the other producers. The library does so when the first transaction begins.
     transaction = await producer.transaction();
   } catch (error) {
     await close();
-    // So it is for a moment after the first transaction of a cluster, and for good where their topic cannot be made.
+    // Temporary after the first transaction of a cluster; permanent if the topic for transactions cannot be created.
     if (errorChain(error).some(({ name }) => name === 'KafkaJSGroupCoordinatorNotFound')) {
       throw new TailraceError('transactions-unavailable', undefined, { cause: error as Error });
     }
@@ -70,19 +69,19 @@ export async function openExclusivePublisher(
     async publish(records) {
       try {
         transaction ??= await producer.transaction();
-        // One request after the other: the library repeats what is still on its way to one broker when
-        // another broker fails, under new sequence numbers.
-        for (const together of requestsOf(records)) {
+        // One request at a time: when one broker fails, the library repeats the requests to other brokers that have no
+        // answer yet, under new sequence numbers.
+        for (const request of requestsOf(records)) {
           const written = await transaction.sendBatch({
             acks: -1,
-            compression: compressionOf(together),
-            topicMessages: [{ topic: together[0]?.topic ?? '', messages: together.map(messageOf) }],
+            compression: compressionOf(request),
+            topicMessages: [{ topic: request[0]?.topic ?? '', messages: request.map(messageOf) }],
           });
-          // The library passes over records of a partition that it does not know.
-          if (written.length === 0) throw partitionMissing(together[0]);
+          // The library drops records for a partition that it does not know, without an error.
+          if (written.length === 0) throw partitionMissing(request[0]);
         }
         await transaction.commit().catch((error: unknown) => {
-          throw isOfType(error, beingShutOut) ? superseded(error) : error;
+          throw isOfType(error, beingFenced) ? superseded(error) : error;
         });
         transaction = undefined;
       } catch (error) {
@@ -94,19 +93,19 @@ export async function openExclusivePublisher(
 }
 
 function partitionMissing({ topic, partition }: Partial<ExclusiveRecord> = {}): TailraceError {
-  const message = `The topic ${topic ?? ''} has no partition ${partition ?? ''}. Run \`npx tailrace doctor\`.`;
+  const message = `The topic ${topic ?? ''} has no partition ${partition ?? ''}. Run \`npx tailrace doctor\`, which names topics that differ.`;
   return new TailraceError('partition-missing', message);
 }
 
-/** The broker also says so after an outage that outlasted the transaction; whoever opens a new one finds out. */
-const shutOut = ['INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'PRODUCER_FENCED'];
+/** Also returned after an outage that was longer than the transaction timeout. */
+const fenced = ['INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'PRODUCER_FENCED'];
 /**
- * What a commit is told while the broker is busy shutting this one out: it has no other transaction that could be in
- * the way, and in the moment of raising the epoch the broker takes its own state for an illegal one.
+ * Returned for a commit while the broker is fencing this producer. CONCURRENT_TRANSACTIONS can have no other cause, because
+ * the producer has one transaction at a time. UNKNOWN is returned in the moment in which the broker raises the epoch.
  */
-const beingShutOut = ['CONCURRENT_TRANSACTIONS', 'UNKNOWN'];
+const beingFenced = ['CONCURRENT_TRANSACTIONS', 'UNKNOWN'];
 
-/** Records of one partition each, and no more than a broker takes at once. */
+/** Splits the records into requests, each for one partition and at most `maxRequestBytes`. */
 function requestsOf(records: readonly ExclusiveRecord[]): ExclusiveRecord[][] {
   const requests: ExclusiveRecord[][] = [];
   for (const [, ofPartition] of Map.groupBy(records, ({ topic, partition }) => `${topic}/${partition}`)) {

@@ -1,19 +1,19 @@
 /**
- * How many partitions a topic has and which broker leads each, as Kafka said last. Partitions are added to topics that
- * are in use, and leaders move, so what is known is renewed now and then, and whenever something failed.
+ * The partitions of each topic and their leaders, as of the last metadata. Partitions are added and leaders move while
+ * topics are in use, so a layout is renewed every 15 s and after each failure.
  */
 import type { Admin } from 'kafkajs';
 
 export interface TopicLayout {
-  /** By partition, the id of the broker that leads it; -1 while none does. */
+  /** By partition, the id of the broker that leads it; -1 if none does. */
   readonly leaders: readonly number[];
 }
 
 export interface TopicLayouts {
-  /** What is known; undefined where the topic was never seen. Never waits. */
+  /** The layout as far as it is known, without waiting; undefined if the topic was never looked up. */
   known(topic: string): TopicLayout | undefined;
   /**
-   * Asks Kafka. Calls for one topic that come meanwhile share the answer.
+   * Asks Kafka. Concurrent calls for one topic share the answer.
    *
    * @throws TailraceError `topic-missing`, `kafka-unavailable`, `kafka-refused-credentials`
    */
@@ -26,9 +26,9 @@ export function createTopicLayouts(
   administer: <T>(work: (admin: Admin) => Promise<T>) => Promise<T>,
 ): TopicLayouts {
   const found = new Map<string, { readonly layout: TopicLayout; readonly at: number }>();
-  const asking = new Map<string, Promise<TopicLayout>>();
+  const fetching = new Map<string, Promise<TopicLayout>>();
 
-  const ask = async (topic: string): Promise<TopicLayout> => {
+  const fetchLayout = async (topic: string): Promise<TopicLayout> => {
     const { topics } = await administer((admin) => admin.fetchTopicMetadata({ topics: [topic] }));
     const leaders: number[] = [];
     for (const { partitionId, leader } of topics[0]?.partitions ?? []) leaders[partitionId] = leader;
@@ -38,15 +38,15 @@ export function createTopicLayouts(
   };
 
   const renew = (topic: string): Promise<TopicLayout> => {
-    const running = asking.get(topic) ?? ask(topic).finally(() => asking.delete(topic));
-    asking.set(topic, running);
+    const running = fetching.get(topic) ?? fetchLayout(topic).finally(() => fetching.delete(topic));
+    fetching.set(topic, running);
     return running;
   };
 
   return {
     known(topic) {
       const entry = found.get(topic);
-      // What was known serves until the answer is there, and also where there is none.
+      // The old layout is used until the answer arrives, and if there is none.
       if (entry && performance.now() - entry.at > renewAfterMs) {
         found.set(topic, { ...entry, at: performance.now() });
         renew(topic).catch(() => undefined);

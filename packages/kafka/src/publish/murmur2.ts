@@ -1,6 +1,6 @@
 /**
- * Kafka's usual hash of a key (murmur2 with its seed), as every client with the default partitioner computes it. In
- * linear time: that of the library takes 80 ms for a key of 32 KB.
+ * The hash of a key that Kafka's default partitioner uses: murmur2 with Kafka's seed. This implementation takes linear
+ * time; that of the library takes 80 ms for a key of 32 KB.
  */
 export function murmur2(key: Buffer): number {
   const m = 0x5bd1e995;
@@ -19,7 +19,7 @@ export function murmur2(key: Buffer): number {
   return hash ^ (hash >>> 15);
 }
 
-/** The partition of a key, among so many. */
+/** The partition of a key in a topic with this number of partitions. */
 export function partitionOfKey(key: string | Buffer, partitions: number): number {
   return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitions;
 }

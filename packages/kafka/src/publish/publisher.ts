@@ -1,32 +1,27 @@
 /**
- * An idempotent, acks=all producer that batches by natural back-pressure (lane.ts), and in which a partition that
- * fails holds up nothing but itself. Records for partitions that one broker leads share a lane; where a partition
- * fails, it goes to a lane of its own until all its records are written.
+ * An idempotent producer with acks=all that batches by back-pressure (lane.ts). A partition that fails delays its own
+ * records only. Partitions with the same leader share a lane; a partition that fails moves to a lane of its own until all
+ * its records are written.
  */
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Producer } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
 import { headerEntries, type OutgoingRecord } from '../record.ts';
-import {
-  PublishLane,
-  topicMissing,
-  type Failed,
-  type LaneDependencies,
-  type Pending,
-  type Place,
-} from './lane.ts';
+import { topicMissing } from './answer.ts';
+import { PublishLane, type LaneDependencies } from './lane.ts';
 import type { TopicLayout, TopicLayouts } from './layouts.ts';
 import { partitionOfKey } from './murmur2.ts';
+import type { FailedPartitions, Lane, Pending, Target } from './pending.ts';
 
 export interface PublisherOptions {
-  /** How long a record may wait for company; 0 (the default) sends at the end of the current event loop turn. */
+  /** How long a record may wait for others. 0 (the default) sends at the end of the current turn of the event loop. */
   readonly lingerMs?: number;
   /**
-   * A record that is not acknowledged in this time is rejected with `kafka-unavailable`; it may still have been
-   * written. By default it is tried for ever.
+   * A record that is not acknowledged in this time is rejected with `kafka-unavailable`. It may have been written. By
+   * default it is retried forever.
    */
   readonly giveUpAfterMs?: number;
-  /** Beyond this many bytes waiting, publish() rejects with `overloaded`; by default only the caller bounds it. */
+  /** While this number of bytes is pending, publish() rejects with `overloaded`. Default: no limit. */
   readonly maxBufferedBytes?: number;
 }
 
@@ -34,13 +29,13 @@ export interface Publisher {
   /**
    * Resolves once all in-sync replicas have the record.
    *
-   * @throws TailraceError `overloaded`, `record-too-large`, `shutting-down`; with `giveUpAfterMs` also
-   *   `kafka-unavailable`, `topic-missing` and `partition-missing`, without it these are waited out
+   * @throws TailraceError `overloaded`, `record-too-large`, `shutting-down`; with `giveUpAfterMs` also `kafka-unavailable`,
+   *   `topic-missing` and `partition-missing`, which are retried without it
    */
   publish(record: OutgoingRecord): Promise<void>;
-  /** Bytes of records not yet acknowledged. */
+  /** The bytes of records that are not acknowledged yet. */
   readonly bufferedBytes: number;
-  /** Drains, for at most `timeoutMs` (default 10 s); what is left is rejected with `shutting-down`. */
+  /** Drains for at most `timeoutMs` (default 10 s), then rejects the remaining records with `shutting-down`. */
   close(options?: { timeoutMs?: number }): Promise<void>;
 }
 
@@ -52,19 +47,19 @@ export interface PublisherDependencies {
 }
 
 const recordOverheadBytes = 64;
-const locatePauseMs = { first: 100, most: 2_000 };
+const layoutPauseMs = { first: 100, most: 2_000 };
 
 export class BatchingPublisher implements Publisher {
   readonly #deps: PublisherDependencies;
   readonly #options: Required<PublisherOptions>;
-  /** By the broker that leads. */
-  readonly #lanes = new Map<number, PublishLane>();
-  /** Those of partitions that failed. */
-  readonly #lanesApart = new Set<PublishLane>();
-  readonly #places = new Map<string, Place[]>();
-  /** By topic, what waits until it is known where it goes. */
-  readonly #unplaced = new Map<string, Pending[]>();
-  #withoutKey = 0;
+  /** By leader. */
+  readonly #lanes = new Map<number, Lane>();
+  /** The lanes of partitions that failed. */
+  readonly #isolatedLanes = new Set<Lane>();
+  readonly #targets = new Map<string, Target[]>();
+  /** By topic, the records that wait for the topic's layout. */
+  readonly #waiting = new Map<string, Pending[]>();
+  #recordsWithoutKey = 0;
   #bufferedBytes = 0;
   #closing = false;
   #sweeper: NodeJS.Timeout | undefined;
@@ -89,11 +84,11 @@ export class BatchingPublisher implements Publisher {
       this.#bufferedBytes += bytes;
       const pending: Pending = {
         ...{ record, bytes, since: performance.now(), resolve, reject },
-        ...{ settled: false, place: undefined },
+        ...{ settled: false, target: undefined },
       };
       const layout = this.#deps.layouts.known(record.topic);
-      if (!layout || !this.#enqueue(pending, layout)) this.#locateLater(pending);
-      if (Number.isFinite(this.#options.giveUpAfterMs)) this.#sweepWhileBusy();
+      if (!layout || !this.#enqueue(pending, layout)) this.#waitForLayout(pending);
+      if (Number.isFinite(this.#options.giveUpAfterMs)) this.#rejectOverdueWhileBusy();
     });
   }
 
@@ -116,39 +111,40 @@ export class BatchingPublisher implements Publisher {
     return this.#bufferedBytes === 0;
   }
 
-  #allLanes(): PublishLane[] {
-    return [...this.#lanes.values(), ...this.#lanesApart];
+  #allLanes(): Lane[] {
+    return [...this.#lanes.values(), ...this.#isolatedLanes];
   }
 
-  /** False where the topic has no such partition. */
+  /** Returns false if the topic does not have the partition. */
   #enqueue(pending: Pending, { leaders }: TopicLayout): boolean {
     const { topic, key, partition: named } = pending.record;
     if (leaders.length === 0 || (named !== undefined && !(named in leaders))) return false;
     const partition =
-      named ?? (key === null ? this.#withoutKey++ % leaders.length : partitionOfKey(key, leaders.length));
-    const place = this.#placeOf(topic, partition);
-    // A lane keeps a partition until all its records are written, which keeps them in order.
-    place.leader = leaders[partition] ?? -1;
-    place.lane ??= this.#laneOf(place.leader);
-    place.pending += 1;
-    pending.place = place;
-    place.lane.add(pending);
+      named ??
+      (key === null ? this.#recordsWithoutKey++ % leaders.length : partitionOfKey(key, leaders.length));
+    const target = this.#targetOf(topic, partition);
+    // A partition stays in its lane until all its records are written, which keeps them in order.
+    target.leader = leaders[partition] ?? -1;
+    target.lane ??= this.#laneOf(target.leader);
+    target.pending += 1;
+    pending.target = target;
+    target.lane.add(pending);
     return true;
   }
 
-  #placeOf(topic: string, partition: number): Place {
-    let places = this.#places.get(topic);
-    if (!places) this.#places.set(topic, (places = []));
-    return (places[partition] ??= { topic, partition, leader: -1, pending: 0, lane: undefined });
+  #targetOf(topic: string, partition: number): Target {
+    let targets = this.#targets.get(topic);
+    if (!targets) this.#targets.set(topic, (targets = []));
+    return (targets[partition] ??= { topic, partition, leader: -1, pending: 0, lane: undefined });
   }
 
-  #laneOf(leader: number): PublishLane {
+  #laneOf(leader: number): Lane {
     let lane = this.#lanes.get(leader);
     if (!lane) this.#lanes.set(leader, (lane = this.#openLane(this.#options.lingerMs)));
     return lane;
   }
 
-  #openLane(lingerMs: number, failed?: Failed): PublishLane {
+  #openLane(lingerMs: number, failed?: FailedPartitions): Lane {
     const { createProducer, classify, log, layouts } = this.#deps;
     const dependencies: LaneDependencies = {
       ...{ createProducer, classify, log, layouts, lingerMs },
@@ -163,56 +159,56 @@ export class BatchingPublisher implements Publisher {
     return new PublishLane(dependencies, failed);
   }
 
-  #isolate(failed: Failed): void {
+  #isolate(failed: FailedPartitions): void {
     const lane = this.#openLane(0, failed);
-    this.#lanesApart.add(lane);
-    for (const { place } of lane.pending) if (place) place.lane = lane;
+    this.#isolatedLanes.add(lane);
+    for (const { target } of lane.pending) if (target) target.lane = lane;
   }
 
-  #locateLater(pending: Pending): void {
+  #waitForLayout(pending: Pending): void {
     const { topic } = pending.record;
-    const waiting = this.#unplaced.get(topic);
+    const waiting = this.#waiting.get(topic);
     if (waiting) {
       waiting.push(pending);
       return;
     }
-    this.#unplaced.set(topic, [pending]);
-    void this.#locate(topic);
+    this.#waiting.set(topic, [pending]);
+    void this.#lookUpLayout(topic);
   }
 
-  /** Finds out where the records of a topic go, for as long as some wait for that; records of other topics do not. */
-  async #locate(topic: string): Promise<void> {
+  /** Looks up the layout of a topic until no record waits for it. Records of other topics do not wait. */
+  async #lookUpLayout(topic: string): Promise<void> {
     const { layouts, log } = this.#deps;
-    let pauseMs = locatePauseMs.first;
+    let pauseMs = layoutPauseMs.first;
     for (;;) {
       let failure: unknown;
       const layout = await layouts.renew(topic).catch((error: unknown) => {
         failure = error;
         return undefined;
       });
-      const waiting = (this.#unplaced.get(topic) ?? []).filter(({ settled }) => !settled);
+      const waiting = (this.#waiting.get(topic) ?? []).filter(({ settled }) => !settled);
       const left = layout ? waiting.filter((pending) => !this.#enqueue(pending, layout)) : waiting;
       if (left.length === 0) {
-        this.#unplaced.delete(topic);
+        this.#waiting.delete(topic);
         return;
       }
-      this.#unplaced.set(topic, left);
+      this.#waiting.set(topic, left);
       if (layout) failure = partitionMissing(topic, layout.leaders.length);
       if (!isTailraceError(failure) || this.#isFinal(failure)) {
-        this.#unplaced.delete(topic);
+        this.#waiting.delete(topic);
         for (const pending of left) this.#settle(pending, namingTopic(failure, topic));
         return;
       }
       log.warn(
         { err: failure, records: left.length, topic, pauseMs },
-        'cannot write to the topic yet; retrying',
+        'topic or partition unavailable, retrying',
       );
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      pauseMs = Math.min(pauseMs * 2, locatePauseMs.most);
+      pauseMs = Math.min(pauseMs * 2, layoutPauseMs.most);
     }
   }
 
-  /** What is not waited for where a caller waits. */
+  /** With a time limit, a missing topic or partition is not waited for. */
   #isFinal({ code }: TailraceError): boolean {
     const isMissing = code === 'topic-missing' || code === 'partition-missing';
     return isMissing && Number.isFinite(this.#options.giveUpAfterMs);
@@ -222,25 +218,25 @@ export class BatchingPublisher implements Publisher {
     if (pending.settled) return;
     pending.settled = true;
     this.#bufferedBytes -= pending.bytes;
-    if (pending.place) this.#leave(pending.place);
+    if (pending.target) this.#leave(pending.target);
     if (error === undefined) pending.resolve();
     else pending.reject(error);
     if (this.#idle) this.#onIdle?.();
   }
 
-  /** The next record of a partition of which none waits chooses its lane again. */
-  #leave(place: Place): void {
-    place.pending -= 1;
-    if (place.pending > 0 || !place.lane) return;
-    const { lane } = place;
-    place.lane = undefined;
-    if (!this.#lanesApart.has(lane) || lane.pending.some(({ settled }) => !settled)) return;
-    this.#lanesApart.delete(lane);
+  /** Once a partition has no pending records, its next record chooses the lane again. */
+  #leave(target: Target): void {
+    target.pending -= 1;
+    if (target.pending > 0 || !target.lane) return;
+    const { lane } = target;
+    target.lane = undefined;
+    if (!this.#isolatedLanes.has(lane) || lane.pending.some(({ settled }) => !settled)) return;
+    this.#isolatedLanes.delete(lane);
     void lane.close();
   }
 
-  /** Rejects what has waited too long, also what is in flight: the caller must not wait for a broker that hangs. */
-  #sweepWhileBusy(): void {
+  /** Rejects records that have waited too long, also in flight: the caller must not wait for a broker that hangs. */
+  #rejectOverdueWhileBusy(): void {
     this.#sweeper ??= setInterval(() => {
       const overdue = performance.now() - this.#options.giveUpAfterMs;
       this.#rejectWhere(({ since }) => since <= overdue, new TailraceError('kafka-unavailable'));
@@ -251,13 +247,13 @@ export class BatchingPublisher implements Publisher {
   }
 
   #rejectWhere(applies: (pending: Pending) => boolean, error: TailraceError): void {
-    const settleThose = (pending: readonly Pending[]): void => {
+    const settleMatching = (pending: readonly Pending[]): void => {
       for (const one of pending) if (applies(one)) this.#settle(one, error);
     };
-    for (const waiting of this.#unplaced.values()) settleThose(waiting);
+    for (const waiting of this.#waiting.values()) settleMatching(waiting);
     for (const lane of this.#allLanes()) {
-      settleThose(lane.pending);
-      lane.forgetSettled();
+      settleMatching(lane.pending);
+      lane.removeSettled();
     }
   }
 }

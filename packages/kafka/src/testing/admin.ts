@@ -1,6 +1,6 @@
 /** The client library's administration client on the in-memory cluster. */
 import type { Admin } from 'kafkajs';
-import type { MemoryCluster } from './cluster.ts';
+import type { MemoryBroker } from './broker.ts';
 import { protocolError } from './errors.ts';
 
 const broker = { nodeId: 1, host: 'memory', port: 9092 };
@@ -27,7 +27,7 @@ type UsedMethods =
   | 'describeGroups'
   | 'listGroups';
 
-export function createAdmin(cluster: MemoryCluster): Admin {
+export function createAdmin(cluster: MemoryBroker): Admin {
   /** Answers after a turn of the event loop, as a request would. */
   const request = async <T>(answer: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,48 +1,24 @@
 /**
- * An in-memory Kafka cluster of one broker, for unit tests: topics, consumer groups, transactional ids, and the faults
- * that a test can cause. `connect()` opens the same `Kafka` as `connectKafka` does; only the client library below it is
- * replaced. The contract suite (contract.ts) runs against this cluster and against a real one.
+ * An in-memory Kafka cluster of one broker, for unit tests: topics, consumer groups, transactions, and the faults that a
+ * test can cause. `connect()` opens the same `Kafka` as `connectKafka` does; only the client library below it is replaced.
+ * The contract suite (contract/) runs against this cluster and against a real one.
  *
- * What it leaves out: compaction, retention by time, replication, ACLs, and transactions whose records interleave with
- * others (a transaction's records get their offsets when it commits).
+ * Not included: compaction, retention by time, replication, ACLs, and transactions whose records interleave with others (the
+ * records of a transaction get their offsets when it commits).
  */
-import { randomUUID } from 'node:crypto';
-import { openKafka, type Kafka, type LibraryClient } from '../connect.ts';
+import type { LibraryClient } from '../clients.ts';
+import { openKafka, type Kafka } from '../kafka.ts';
 import type { KafkaLog } from '../log.ts';
-import type { ConsumedRecord } from '../record.ts';
 import type { UnreadableBatch } from '../unreadable.ts';
 import { createAdmin } from './admin.ts';
+import { MemoryBroker } from './broker.ts';
 import { MemoryConsumer } from './consumer.ts';
-import { ConsumerGroup } from './consumer-group.ts';
-import { connectionError, protocolError } from './errors.ts';
-import { PartitionLog } from './partition-log.ts';
 import { createProducer } from './producer.ts';
-
-export interface MemoryTopic {
-  readonly partitions: PartitionLog[];
-  readonly config: Readonly<Record<string, string>>;
-}
 
 const silent = (): void => undefined;
 const noLog: KafkaLog = { debug: silent, info: silent, warn: silent, error: silent };
 
-export class MemoryCluster {
-  readonly id = randomUUID();
-  readonly topics = new Map<string, MemoryTopic>();
-  /** By transactional id, how many producers have opened it. Only the latest may write. */
-  readonly producerEpochs = new Map<string, number>();
-  /**
-   * How many answers to produce requests to lose from now on. The records are written. The client library repeats a
-   * request up to five times, which the broker recognises.
-   */
-  loseProduceAnswers = 0;
-  /** The same for requests that commit a transaction; these are not repeated. */
-  loseCommitAnswers = 0;
-  readonly #groups = new Map<string, ConsumerGroup>();
-  readonly #listeners = new Set<() => void>();
-  #isStopped = false;
-  #acknowledgements: PromiseWithResolvers<void> | undefined;
-
+export class MemoryCluster extends MemoryBroker {
   /** Opens a connection, as `connectKafka` does. Any number may be open. */
   connect(log: KafkaLog = noLog, onUnreadable?: (batch: UnreadableBatch) => void): Kafka & AsyncDisposable {
     const client: LibraryClient = {
@@ -52,127 +28,5 @@ export class MemoryCluster {
     };
     const kafka = openKafka(client, { brokers: ['memory:9092'] }, log, onUnreadable);
     return { ...kafka, [Symbol.asyncDispose]: () => kafka.close() };
-  }
-
-  /** False where it exists. */
-  createTopic(
-    name: string,
-    { partitions = 1, config = {} }: { partitions?: number; config?: Record<string, string> } = {},
-  ): boolean {
-    if (this.topics.has(name)) return false;
-    const logs = Array.from({ length: partitions }, (_, partition) => new PartitionLog(name, partition));
-    this.topics.set(name, { partitions: logs, config });
-    return true;
-  }
-
-  /** Adds partitions up to `count`. Groups that read the topic rebalance immediately. */
-  async addPartitions(name: string, count: number): Promise<void> {
-    const { partitions } = this.topic(name);
-    while (partitions.length < count) partitions.push(new PartitionLog(name, partitions.length));
-    const readers = [...this.#groups.values()].filter((group) => group.reads(name));
-    await Promise.all(readers.map((group) => group.rebalance()));
-  }
-
-  /** The visible records of a topic, partition after partition. */
-  records(topic: string): ConsumedRecord[] {
-    return this.topic(topic).partitions.flatMap(({ records }) => records);
-  }
-
-  /** The committed offset of each partition; -1 where there is none. */
-  committed(groupId: string, topic: string): Promise<number[]> {
-    const { offsets } = this.group(groupId);
-    return Promise.resolve(
-      this.topic(topic).partitions.map(({ partition }) => offsets.get(`${topic}/${partition}`)?.offset ?? -1),
-    );
-  }
-
-  commit(groupId: string, topic: string, partition: number, offset: number): Promise<void> {
-    this.group(groupId).offsets.set(`${topic}/${partition}`, { offset, metadata: '' });
-    return Promise.resolve();
-  }
-
-  memberIds(groupId: string): Promise<string[]> {
-    return Promise.resolve(this.group(groupId).memberIds);
-  }
-
-  /** Removes the records below `offset`, as retention does. */
-  expire(topic: string, partition: number, offset: number): Promise<void> {
-    this.partition(topic, partition)?.expire(offset);
-    return Promise.resolve();
-  }
-
-  /** Writes records to partition 0 in a transaction that is then aborted: they take offsets, and are not consumed. */
-  writeAborted(topic: string, values: readonly string[]): Promise<void> {
-    this.partition(topic, 0)?.appendInvisible(values.length + 1);
-    this.notify();
-    return Promise.resolve();
-  }
-
-  /** Writes a batch of one record to partition 0 that cannot be decoded. */
-  writeUnreadable(topic: string): Promise<void> {
-    this.partition(topic, 0)?.appendUnreadable();
-    this.notify();
-    return Promise.resolve();
-  }
-
-  /** Acknowledges no produce request until `resumeAcknowledgements()`. Records are written nevertheless. */
-  pauseAcknowledgements(): void {
-    this.#acknowledgements ??= Promise.withResolvers();
-  }
-
-  resumeAcknowledgements(): void {
-    this.#acknowledgements?.resolve();
-    this.#acknowledgements = undefined;
-  }
-
-  /** Resolves when produce requests are acknowledged. */
-  get acknowledging(): Promise<void> | undefined {
-    return this.#acknowledgements?.promise;
-  }
-
-  /** Begins an outage: requests fail and fetches bring nothing until `start()`. */
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  start(): void {
-    this.#isStopped = false;
-    this.notify();
-  }
-
-  get isStopped(): boolean {
-    return this.#isStopped;
-  }
-
-  /** @throws Error as the client library throws it while no broker can be reached */
-  checkReachable(): void {
-    if (this.#isStopped) throw connectionError();
-  }
-
-  /** @throws Error `UNKNOWN_TOPIC_OR_PARTITION` as the client library throws it */
-  topic(name: string): MemoryTopic {
-    const topic = this.topics.get(name);
-    if (!topic) throw protocolError('UNKNOWN_TOPIC_OR_PARTITION');
-    return topic;
-  }
-
-  partition(topic: string, partition: number): PartitionLog | undefined {
-    return this.topics.get(topic)?.partitions[partition];
-  }
-
-  group(groupId: string): ConsumerGroup {
-    let group = this.#groups.get(groupId);
-    if (!group) this.#groups.set(groupId, (group = new ConsumerGroup(this)));
-    return group;
-  }
-
-  /** Ends the waiting of all fetches. */
-  notify(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 }

@@ -2,9 +2,8 @@
  * A consumer group of the in-memory cluster: members, generations and committed offsets. Rebalances are eager, as those
  * of the client library: commits are accepted until all members have joined, and refused until each has its assignment.
  */
+import type { Assigner } from 'kafkajs';
 import kafkajs from '../wire/library.ts';
-import type { MemoryCluster } from './cluster.ts';
-import type { MemoryConsumer } from './consumer.ts';
 import { protocolError } from './errors.ts';
 
 const { MemberAssignment } = kafkajs.AssignerProtocol;
@@ -14,16 +13,27 @@ export interface CommittedOffset {
   readonly metadata: string;
 }
 
+export interface GroupMember {
+  readonly memberId: string;
+  readonly topics: string[];
+  readonly assigners: readonly Assigner[];
+  /** Resolves when the batch that is being processed is done. */
+  readonly idle: Promise<unknown>;
+  announceRebalance(): void;
+  announceJoin(): void;
+  assign(assignment: Readonly<Record<string, readonly number[]>>): void;
+}
+
 export class ConsumerGroup {
   /** By `topic/partition`. */
   readonly offsets = new Map<string, CommittedOffset>();
-  readonly #cluster: MemoryCluster;
-  #members: MemoryConsumer[] = [];
+  readonly #checkReachable: () => void;
+  #members: GroupMember[] = [];
   #rebalances: Promise<void> = Promise.resolve();
   #isJoining = false;
 
-  constructor(cluster: MemoryCluster) {
-    this.#cluster = cluster;
+  constructor(checkReachable: () => void) {
+    this.#checkReachable = checkReachable;
   }
 
   get memberIds(): string[] {
@@ -35,11 +45,11 @@ export class ConsumerGroup {
   }
 
   /** Resolves when the member has its assignment. */
-  join(member: MemoryConsumer): Promise<void> {
+  join(member: GroupMember): Promise<void> {
     return this.rebalance(() => this.#members.push(member));
   }
 
-  leave(member: MemoryConsumer): void {
+  leave(member: GroupMember): void {
     if (!this.#members.includes(member)) return;
     this.#members = this.#members.filter((one) => one !== member);
     void this.rebalance();
@@ -51,8 +61,8 @@ export class ConsumerGroup {
   }
 
   /** @throws Error `UNKNOWN_MEMBER_ID` or `REBALANCE_IN_PROGRESS` as the client library throws it */
-  commit(member: MemoryConsumer, offsets: ReadonlyMap<string, CommittedOffset>): void {
-    this.#cluster.checkReachable();
+  commit(member: GroupMember, offsets: ReadonlyMap<string, CommittedOffset>): void {
+    this.#checkReachable();
     if (!this.#members.includes(member)) throw protocolError('UNKNOWN_MEMBER_ID');
     if (this.#isJoining) throw protocolError('REBALANCE_IN_PROGRESS');
     for (const [key, committed] of offsets) this.offsets.set(key, committed);

@@ -10,7 +10,8 @@ import type {
 } from 'kafkajs';
 import { FetchedBatch } from '../wire/group.ts';
 import kafkajs from '../wire/library.ts';
-import type { MemoryCluster } from './cluster.ts';
+import type { MemoryBroker } from './broker.ts';
+import type { GroupMember } from './consumer-group.ts';
 
 const { events } = new kafkajs.Kafka({ brokers: ['memory:9092'] }).consumer({ groupId: 'events' });
 const nodeId = '1';
@@ -25,13 +26,12 @@ interface Assigned {
   position: number;
 }
 
-export class MemoryConsumer {
+export class MemoryConsumer implements GroupMember {
   readonly assigners: readonly Assigner[];
   topics: string[] = [];
   memberId = '';
-  /** Resolves when the batch that is being processed is done. */
   idle: Promise<unknown> = Promise.resolve();
-  readonly #cluster: MemoryCluster;
+  readonly #cluster: MemoryBroker;
   readonly #config: ConsumerConfig;
   readonly #emitter = new EventEmitter();
   readonly #assigned = new Map<string, Assigned>();
@@ -41,7 +41,7 @@ export class MemoryConsumer {
   #isInGroup = false;
   #wake = (): void => undefined;
 
-  constructor(cluster: MemoryCluster, config: ConsumerConfig) {
+  constructor(cluster: MemoryBroker, config: ConsumerConfig) {
     this.#cluster = cluster;
     this.#config = config;
     const metadata = {

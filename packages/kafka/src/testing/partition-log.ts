@@ -1,5 +1,6 @@
 /** The log of one partition: records at consecutive offsets, of which the oldest may have expired. */
-import { readBack, type ConsumedRecord, type OutgoingRecord, toRecord } from '../record.ts';
+import { toRecord } from '../fetched-record.ts';
+import { readBack, type ConsumedRecord, type OutgoingRecord } from '../record.ts';
 import type { FetchedRecord } from '../wire/record-batch.ts';
 
 const batchContext = { producerId: '-1', inTransaction: false };

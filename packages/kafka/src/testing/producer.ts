@@ -3,7 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import type { Producer, ProducerBatch, Transaction } from 'kafkajs';
 import { headerEntries } from '../record.ts';
 import type { PartitionResult, WireMessage } from '../wire/produce.ts';
-import type { MemoryCluster } from './cluster.ts';
+import type { MemoryBroker } from './broker.ts';
 import { connectionError, protocolError } from './errors.ts';
 
 /** The records of one partition in a request. */
@@ -19,7 +19,7 @@ const batchHeaderBytes = 61;
 /** How often the library sends a request again whose answer is lost. */
 const retries = 5;
 
-export function createProducer(cluster: MemoryCluster, transactionalId?: string): Producer {
+export function createProducer(cluster: MemoryBroker, transactionalId?: string): Producer {
   let epoch: number | undefined;
 
   /** One turn of the event loop, so that records published meanwhile go with the next request. */
@@ -94,7 +94,7 @@ export function createProducer(cluster: MemoryCluster, transactionalId?: string)
 }
 
 /** Records for partitions that the topic does not have are dropped without an error, as the library does. */
-function partsOf(cluster: MemoryCluster, { topicMessages = [] }: ProducerBatch): Part[] {
+function partsOf(cluster: MemoryBroker, { topicMessages = [] }: ProducerBatch): Part[] {
   return topicMessages.flatMap(({ topic, messages }) => {
     const { partitions } = cluster.topic(topic);
     const byPartition = Map.groupBy(messages as WireMessage[], ({ partition }) => partition ?? 0);
@@ -104,7 +104,7 @@ function partsOf(cluster: MemoryCluster, { topicMessages = [] }: ProducerBatch):
   });
 }
 
-function errorOf(cluster: MemoryCluster, { topic, messages }: Part): string | undefined {
+function errorOf(cluster: MemoryBroker, { topic, messages }: Part): string | undefined {
   const limit = Number(cluster.topic(topic).config['max.message.bytes'] ?? defaultMaxBatchBytes);
   const bytes = messages.reduce((sum, message) => sum + sizeOf(message), batchHeaderBytes);
   if (bytes <= limit) return undefined;
@@ -124,7 +124,7 @@ function sizeOf({ key, value, headers }: WireMessage): number {
   return bytes;
 }
 
-function write(cluster: MemoryCluster, { topic, partition, messages }: Part): void {
+function write(cluster: MemoryBroker, { topic, partition, messages }: Part): void {
   for (const message of messages) cluster.partition(topic, partition)?.append(message);
 }
 

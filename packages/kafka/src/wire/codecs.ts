@@ -1,7 +1,7 @@
 /**
- * The compression codecs that Kafka producers use: none, gzip, snappy (raw, and framed as Java's and Python's clients
- * write it), lz4 and zstd. Decompression is bounded: a batch says nothing about its size when decompressed, and 16 KB
- * may stand for 512 MB.
+ * The compression codecs that Kafka producers use: none, gzip, snappy (raw, and framed as Java and Python clients write it),
+ * lz4 and zstd. Decompression has a size limit, because a batch does not contain its decompressed size: 16 KB can expand to
+ * 512 MB.
  */
 import {
   constants,
@@ -22,7 +22,7 @@ export class TooLargeDecompressed extends Error {}
 
 type Decompress = (bytes: Buffer, maxBytes: number) => Buffer;
 
-/** By the number of the codec; 0 is none. */
+/** By codec number. 0 is no compression. */
 const decompressors: readonly Decompress[] = [
   (bytes) => bytes,
   gunzip,
@@ -32,8 +32,8 @@ const decompressors: readonly Decompress[] = [
 ];
 
 /**
- * @throws TooLargeDecompressed beyond `maxBytes`, which is found before so much is held
- * @throws Error where the bytes are not of the codec
+ * @throws TooLargeDecompressed beyond `maxBytes`, before that memory is allocated
+ * @throws Error if the bytes are not valid for the codec
  */
 export function decompress(codec: number, bytes: Buffer, maxBytes: number): Buffer {
   const decompressor = decompressors[codec];
@@ -55,7 +55,7 @@ function unzstd(bytes: Buffer, maxBytes: number): Buffer {
   return bounded(() => zstdDecompressSync(bytes, { maxOutputLength: maxBytes }));
 }
 
-/** Bytes behind the end are ignored, as brokers and other consumers do, which is why the header is read here. */
+/** Ignores bytes after the end, as brokers and other consumers do. The header is parsed here for that reason. */
 function gunzip(bytes: Buffer, maxBytes: number): Buffer {
   return bounded(() =>
     inflateRawSync(bytes.subarray(gzipHeaderLength(bytes)), { maxOutputLength: maxBytes }),
@@ -65,7 +65,7 @@ function gunzip(bytes: Buffer, maxBytes: number): Buffer {
 /** RFC 1952, section 2.3. */
 function gzipHeaderLength(bytes: Buffer): number {
   if (bytes.length < 10 || bytes.readUInt16BE(0) !== 0x1f8b || bytes[2] !== 8) {
-    throw new Error('it has no gzip header');
+    throw new Error('the gzip header is missing');
   }
   const flags = bytes[3] ?? 0;
   const [extra, name, comment, headerCheck] = [0x04, 0x08, 0x10, 0x02].map((flag) => (flags & flag) !== 0);
@@ -74,14 +74,14 @@ function gzipHeaderLength(bytes: Buffer): number {
   for (const text of [name, comment]) {
     if (!text) continue;
     const end = bytes.indexOf(0, length);
-    if (end < 0) throw new Error('its gzip header does not end');
+    if (end < 0) throw new Error('the gzip header is cut off');
     length = end + 1;
   }
   return headerCheck ? length + 2 : length;
 }
 
 const snappyMagic = Buffer.from([0x82, ...Buffer.from('SNAPPY'), 0]);
-/** The magic, and two versions of four bytes each. */
+/** The magic number, and two versions of four bytes each. */
 const snappyHeaderBytes = 16;
 
 function isFramedSnappy(bytes: Buffer): boolean {
@@ -128,12 +128,12 @@ function unlz4(bytes: Buffer, maxBytes: number): Buffer {
 const lz4Magic = 0x184d2204;
 
 /**
- * The decompressed length of an LZ4 frame, or something above `maxBytes` where it is more. The library has no bound of
- * its own, so the lengths in each block are added up first, without decompressing (LZ4 frame format 1.6.4, LZ4 block
- * format).
+ * The decompressed length of an LZ4 frame, or any value above `maxBytes` if it is longer. The LZ4 library has no size limit,
+ * so the lengths in the blocks are summed first, without decompressing (LZ4 frame format 1.6.4, LZ4 block format).
  */
 function lz4Length(bytes: Buffer, maxBytes: number): number {
-  if (bytes.length < 7 || bytes.readUInt32LE(0) !== lz4Magic) throw new Error('it has no LZ4 frame header');
+  if (bytes.length < 7 || bytes.readUInt32LE(0) !== lz4Magic)
+    throw new Error('the LZ4 frame header is missing');
   const flags = bytes[4] ?? 0;
   const checksumBytes = flags & 0x10 ? 4 : 0;
   let at = 7 + (flags & 0x08 ? 8 : 0) + (flags & 0x01 ? 4 : 0);
@@ -176,10 +176,10 @@ function lz4BlockLength(block: Buffer, maxBytes: number): number {
 
 const zstdCompress = promisify(zstdCompressWithCallback);
 
-/** Level 1: a produce request is compressed once and read a few times; higher levels gained 5 % of size for twice the time. */
+/** Level 1. A request is compressed once and read a few times. Higher levels saved 5 % of size for twice the time. */
 const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Below this size, compressing on the spot costs less than a trip through the thread pool. */
+/** Below this size, synchronous compression costs less than the thread pool. */
 const asyncFromBytes = 128 * 1024;
 
 export function compressZstd(bytes: Buffer): Buffer | Promise<Buffer> {

@@ -1,4 +1,4 @@
-/** Fetch requests (version 11) in one buffer, where the library makes one of half a kilobyte for each partition. */
+/** Encodes fetch requests (version 11) in one buffer. The library allocates half a kilobyte for each partition. */
 
 export interface FetchRequest {
   readonly replicaId?: number;
@@ -26,7 +26,7 @@ const readCommitted = 1;
 const fixedBytes = 35;
 const partitionBytes = 28;
 
-/** Begins anywhere: in turns, some pairs of topic and partition would never come first. */
+/** Begins at a random place. With a fixed rotation, some pairs of topic and partition would never come first. */
 function rotated<T>(items: readonly T[]): readonly T[] {
   const first = Math.floor(Math.random() * items.length);
   return first === 0 ? items : [...items.slice(first), ...items.slice(0, first)];

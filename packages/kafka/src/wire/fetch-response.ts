@@ -1,12 +1,9 @@
-/**
- * Kafka's answer to a fetch (version 11), decoded within a bound on memory: what one answer may make is limited, and
- * what is beyond it is left for the next fetch.
- */
+/** Decodes fetch responses (version 11) within a memory limit. Batches beyond it are left for the next fetch. */
 import { batchLength, decodeBatch, type FetchedRecord } from './record-batch.ts';
 
-/** Memory that one batch may take decoded. A batch of more is unreadable, so this is far above what producers write. */
+/** The memory limit of one decoded batch. A larger batch is unreadable, so the limit is far above what producers write. */
 export const maxBatchCost = 32 * 2 ** 20;
-/** Memory that all batches of one answer may take decoded; beyond it nothing more is begun. */
+/** The memory limit of all decoded batches of one response. Beyond it no further batch is decoded. */
 const maxResponseCost = 16 * 2 ** 20;
 
 export interface PartitionData {
@@ -53,7 +50,7 @@ export function decodeFetchResponse(payload: Buffer) {
   return { throttleTime: 0, clientSideThrottleTime, errorCode, sessionId, responses };
 }
 
-/** Each answer begins with another partition, so that none is left out again and again. */
+/** Each response is decoded from another partition on, so that no partition is left out repeatedly. */
 function decodeWithinBound(undecoded: readonly Undecoded[]): void {
   const first = Math.floor(Math.random() * undecoded.length);
   let cost = 0;
@@ -63,7 +60,7 @@ function decodeWithinBound(undecoded: readonly Undecoded[]): void {
   }
 }
 
-/** The last batch may be there in part, which is how Kafka keeps to the size that was asked for. */
+/** The last batch may be incomplete: Kafka cuts the records at the requested size. */
 function decodeBatches({ data, batches }: Undecoded, maxCost: number): number {
   let cost = 0;
   for (let start = 0; cost < maxCost;) {
@@ -117,7 +114,7 @@ class Reader {
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
-  /** Null, which Kafka writes as a length of -1, is read as empty. */
+  /** A null array, which has the length -1, is read as empty. */
   array<T>(read: () => T): T[] {
     const length = this.int32();
     const items: T[] = [];

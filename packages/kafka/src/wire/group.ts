@@ -1,6 +1,7 @@
 /**
- * The library's member of a group, with a fetch of its own that does the same in less. For each fetch the library looks
- * several times at all partitions, also at those that are paused, and hands over a batch for each, empty or not.
+ * A replacement for the fetch of the library's group member, with the same behaviour at lower cost. For each fetch the
+ * library iterates several times over all partitions, including paused ones, and passes on a batch for each, even if it is
+ * empty.
  */
 import { createRequire } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,7 +15,7 @@ const filterAbortedMessages = require('kafkajs/src/consumer/filterAbortedMessage
   readonly abortedTransactions: PartitionData['abortedTransactions'];
 }) => readonly FetchedRecord[];
 
-/** The library's class `ConsumerGroup`; what is used of it here. */
+/** The library's class `ConsumerGroup`: the members that are used here. */
 export interface Group {
   readonly cluster: {
     readonly brokerPool: { readonly metadata: unknown };
@@ -57,7 +58,7 @@ interface PartitionMetadata {
   readonly leader: number;
 }
 
-/** What holds as long as metadata and assignment are the same. */
+/** Valid as long as metadata and assignment are the same. */
 interface Layout {
   readonly metadata: unknown;
   readonly assignment: unknown;
@@ -89,7 +90,7 @@ export async function fetchLean(this: Group, nodeId: string): Promise<FetchedBat
   }
 }
 
-/** Throws where the topics have other partitions than when they were shared out. */
+/** @throws Error if the partitions of the topics have changed since they were assigned */
 function layoutOf(group: Group): Layout {
   const { metadata } = group.cluster.brokerPool;
   const { assignedPartitionsByTopic: assignment } = group.subscriptionState;
@@ -126,7 +127,7 @@ function toFetch(group: Group, led: readonly TopicPartitions[]): FetchTopic[] {
   for (const { topic, partitions } of led) {
     const wanted: FetchPartition[] = [];
     for (const partition of partitions) {
-      // The library is looking up where it begins.
+      // The library is looking up its committed offset.
       if ((committed[topic]?.[partition] ?? null) === null) continue;
       if (subscriptionState.isPaused(topic, partition)) continue;
       const fetchOffset = offsetManager.nextOffset(topic, partition).toString();
@@ -137,7 +138,7 @@ function toFetch(group: Group, led: readonly TopicPartitions[]): FetchTopic[] {
   return topics;
 }
 
-/** Only those with something in them, and of partitions that are still to be read from there. */
+/** Leaves out empty batches, and partitions that were paused or moved to another offset during the fetch. */
 function batchesOf(
   { seekOffset, subscriptionState }: Group,
   topics: readonly FetchTopic[],
@@ -150,24 +151,24 @@ function batchesOf(
       if (messages.length === 0) continue;
       if (seekOffset.size > 0 && seekOffset.has(topicName, partition)) continue;
       if (subscriptionState.isPaused(topicName, partition)) continue;
-      const asked = topics.find(({ topic }) => topic === topicName)?.partitions;
-      const fetchOffset = asked?.find((one) => one.partition === partition)?.fetchOffset;
+      const requested = topics.find(({ topic }) => topic === topicName)?.partitions;
+      const fetchOffset = requested?.find((one) => one.partition === partition)?.fetchOffset;
       if (fetchOffset !== undefined) batches.push(new FetchedBatch(topicName, fetchOffset, data));
     }
   }
   return batches;
 }
 
-/** What was fetched of one partition, as the library hands it over. Its own class makes a big integer of each offset. */
+/** The batch of one partition, as the library passes it on. The library's own class converts each offset to a BigInt. */
 export class FetchedBatch {
   readonly topic: string;
   readonly partition: number;
   readonly fetchedOffset: string;
   readonly highWatermark: string;
   readonly rawMessages: readonly FetchedRecord[];
-  /** Kafka returns whole batches, which may begin before the offset that was asked for. */
+  /** Kafka returns whole batches, which may begin before the requested offset. */
   readonly messagesWithinOffset: readonly FetchedRecord[];
-  /** Without those of transactions that were aborted, and without markers. */
+  /** Without aborted records and transaction markers. */
   readonly messages: readonly FetchedRecord[];
 
   constructor(topic: string, fetchedOffset: string, data: PartitionData) {

@@ -1,15 +1,15 @@
 /**
- * The client library, with some of its modules replaced before it is loaded; everything else of this package imports
- * the library from here. It is pinned to one version, and a test holds each replaced module against it.
+ * kafkajs, with some of its modules replaced before it is loaded. All other files of this package import the library from
+ * here. Its version is pinned, and tests compare each replaced module with the original.
  *
- * - Answers to fetches: one batch that cannot be decoded must not fail all partitions, and decoding is bounded.
- * - Fetch requests: Kafka returns a batch that is larger than was asked for only for the first partition that has
- *   something, so each request begins with another partition.
- * - Produce requests and answers: null header values; which partition failed.
- * - Metadata: a partition without a leader must not fail all others of all topics.
- * - Grouping by partition: in linear time.
- * - Connections, requests and fetches: without what costs more than the records where there are few. Joins have a
- *   connection of their own.
+ * - Fetch responses: one batch that cannot be decoded must not fail all partitions, and decoding has a memory limit.
+ * - Fetch requests: Kafka returns a batch above the size limit only for the first partition that has records, so each
+ *   request begins with another partition.
+ * - Produce requests and responses: null header values; the result of each partition.
+ * - Metadata: a partition without a leader must not fail all other partitions of all topics.
+ * - Grouping by partition: linear time.
+ * - Connections, requests and fetches: without work that costs more than the records at low load. Joins have a connection
+ *   of their own.
  */
 import { createRequire } from 'node:module';
 import type * as Library from 'kafkajs';
@@ -29,7 +29,7 @@ import { encodeProduceRequest, readProduceAnswer } from './produce.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Replaces what a module of the library exports; `make` is given what it exported. */
+/** Replaces the exports of a module of the library. `make` receives the original exports. */
 function replace<T>(module: string, make: (original: T) => T): void {
   const path = `kafkajs/src/${module}`;
   const original = require(path) as T;
@@ -51,7 +51,7 @@ interface Encoder {
 
 const Encoder = require('kafkajs/src/protocol/encoder') as new (size?: number) => Encoder;
 
-/** For the library, without a copy. */
+/** Wraps the bytes for the library without copying them. */
 function encoderOf(bytes: Buffer): Encoder {
   const encoder = new Encoder(1);
   encoder.buf = bytes;
@@ -76,7 +76,7 @@ replace<Request>('protocol/requests/produce/v7/request', (original) => (options)
 
 replace<Response>('protocol/requests/produce/v7/response', (original) => ({
   ...original,
-  // Async, so that what it throws is a rejection.
+  // Async, so that an error becomes a rejection.
   parse: async (data) => Promise.resolve(readProduceAnswer(data)),
 }));
 
@@ -133,7 +133,7 @@ replace<(offset: unknown) => boolean>(
 
 (require('kafkajs/src/consumer/consumerGroup') as { prototype: Group }).prototype.fetch = fetchLean;
 
-/** For `maxWaitTimeInMs`, whose type is the library's. */
+/** A value for `maxWaitTimeInMs`, which the library types as a number. wire/group.ts calls it for each fetch. */
 export function askedAtEachFetch(waitMs: () => number): number {
   return waitMs as unknown as number;
 }

@@ -1,9 +1,9 @@
 /**
- * How the library sends requests, without what it wastes on each: a timer after every answer, a look at every connection
- * ten times a second, two copies into zeroed buffers. At low load these cost as much as the work on the records.
+ * Sends the library's requests without its overhead: a timer after every response, a check of every connection ten times a
+ * second, and two copies into zeroed buffers. At low load this overhead costs as much as the work on the records.
  */
 
-/** The library's class for the requests of one connection; what is used of it here. */
+/** The library's class for the requests of one connection: the members that are used here. */
 export interface RequestQueue {
   readonly inflight: ReadonlyMap<number, PendingAnswer>;
   readonly pending: readonly unknown[];
@@ -28,14 +28,14 @@ export type RequestQueueClass = new (...options: any[]) => RequestQueue;
 /** Requests may take seconds. */
 const timeoutCheckMs = 500;
 
-/** With timers only while there is something to time: requests that wait for their answers, or to be sent. */
+/** Runs timers only while requests wait for their responses, or wait to be sent. */
 export function sparingQueue(Original: RequestQueueClass): RequestQueueClass {
   return class SparingQueue extends Original {
     override scheduleCheckPendingRequests(): void {
       if (this.pending.length > 0) super.scheduleCheckPendingRequests();
     }
 
-    /** Called when a connection is made; looking begins with the first request. */
+    /** Called when a connection opens. The timer starts with the first request instead. */
     override scheduleRequestTimeoutCheck(): void {
       this.destroy();
     }
@@ -65,7 +65,7 @@ function watchTimeouts(queue: RequestQueue): void {
   queue.requestTimeoutIntervalId = timer;
 }
 
-/** The library's class for the connections to one broker; what is used of it here. */
+/** The library's class for the connections to one broker: the members that are used here. */
 export interface ConnectionPool {
   readonly pool: unknown[];
   getConnection(index: number): Promise<unknown>;
@@ -79,8 +79,8 @@ const joinGroup = 11;
 const syncGroup = 14;
 
 /**
- * Requests to join a group get a connection of their own. A broker takes the requests of a connection one after another,
- * and a join is answered when all members have come: seconds, where one was killed. Commits must not wait for that.
+ * Gives requests to join a group a connection of their own. A broker handles the requests of a connection one at a time, and
+ * answers a join when all members have joined, which takes seconds after a member was killed. Commits must not wait for it.
  */
 export function poolWithJoins(
   Original: ConnectionPoolClass,
@@ -91,7 +91,7 @@ export function poolWithJoins(
 
     constructor(options: unknown) {
       super(options);
-      // It is opened when it is first used.
+      // The connection is opened on first use.
       this.#joining = this.pool.push(new Connection(options)) - 1;
     }
 
@@ -119,7 +119,7 @@ export interface FramedRequest {
   };
 }
 
-/** A whole request: its length, its header (version 1), what it says. */
+/** A complete request: its length, its header (version 1) and its body. */
 export async function frameRequest({ correlationId, clientId, request }: FramedRequest): Promise<Encoded> {
   const { buffer: payload } = await request.encode();
   const idBytes = Buffer.byteLength(clientId);
@@ -135,7 +135,7 @@ export async function frameRequest({ correlationId, clientId, request }: FramedR
   return { buffer };
 }
 
-/** Of one kind of request: the versions that the library knows, and how each is made. */
+/** For one kind of request, the versions that the library knows and the encoder of each. */
 export interface Definition {
   readonly versions: readonly string[];
   readonly protocol: (choice: { version: number }) => unknown;
@@ -143,7 +143,7 @@ export interface Definition {
 
 export type LookUp = (versions: unknown) => (apiKey: number, definition: Definition) => unknown;
 
-/** Finds out once for each broker which version of a request it takes, and not for each request. */
+/** Looks up the version of a request once for each broker, instead of once for each request. */
 export function rememberingLookUp(lookUp: LookUp): LookUp {
   return (versions) => {
     const find = lookUp(versions);

@@ -1,7 +1,7 @@
 /**
- * Produce requests and their answers (version 7). The library's own encoder throws on a null header value, puts
- * headers whose names are numbers first, and copies each record several times; its reading of an answer says that
- * something failed, and not in which partition.
+ * Encodes produce requests and reads their responses (version 7). The library's encoder throws on a null header value, moves
+ * headers with numeric names to the front, and copies each record several times. Its response does not include which
+ * partition failed.
  */
 import { createRequire } from 'node:module';
 import { crc32c } from '@node-rs/crc32';
@@ -21,12 +21,12 @@ interface AnswerError extends Error {
   results?: readonly PartitionResult[];
 }
 
-/** A message as this package gives it to the library, which passes it through as it is. */
+/** A message as this package passes it to the library, which does not change it. */
 export interface WireMessage {
   readonly key: string | Buffer | null;
   readonly value: string | Buffer | null;
   readonly headers?: OutgoingHeaders | undefined;
-  /** Where the library puts it. */
+  /** Set by the library. */
   readonly partition?: number | undefined;
 }
 
@@ -47,11 +47,11 @@ interface ProduceRequest {
   }[];
 }
 
-/** How Kafka answered for one partition of a produce request. */
+/** The result of one partition of a produce request. */
 export interface PartitionResult {
   readonly topic: string;
   readonly partition: number;
-  /** The name of Kafka's error; undefined where the records are written. */
+  /** The name of Kafka's error; undefined if the records are written. */
   readonly error?: string | undefined;
 }
 
@@ -76,7 +76,7 @@ export async function encodeProduceRequest(request: ProduceRequest): Promise<Buf
   return writer.written;
 }
 
-/** The length of the batch in bytes, and the batch. */
+/** Writes the length of the batch, and the batch. */
 async function writeBatch(
   writer: Writer,
   { compression = 0, transactionalId, producerId = -1, producerEpoch = 0 }: ProduceRequest,
@@ -92,7 +92,7 @@ async function writeBatch(
   }
   const batch = writer.from(start);
   writer.from(sizeAt).writeInt32BE(batch.length, 0);
-  batch.writeBigInt64BE(0n, 0); // The first offset, which the broker sets.
+  batch.writeBigInt64BE(0n, 0); // The first offset. The broker sets it.
   batch.writeInt32BE(batch.length - 12, 8);
   batch.writeInt32BE(0, 12); // The leader's epoch.
   batch.writeInt8(2, 16);
@@ -114,8 +114,8 @@ function writeRecord(writer: Writer, offsetDelta: number, { key, value, headers 
   for (const [name, header] of entries) size += sizeOfBytes(name) + sizeOfBytes(header);
   writer.reserve(size + 5);
   writer.varint(size);
-  writer.int8(0); // Attributes, of which none is defined.
-  writer.int8(0); // The time is that of the batch.
+  writer.int8(0); // The attributes. None is defined.
+  writer.int8(0); // The time delta: all records have the time of the batch.
   writer.varint(offsetDelta);
   writer.varintBytes(key);
   writer.varintBytes(value);
@@ -126,12 +126,12 @@ function writeRecord(writer: Writer, offsetDelta: number, { key, value, headers 
   }
 }
 
-/** Errors after which the library looks for the leader again, and repeats the request. */
+/** Errors after which the library looks up the leader and repeats the request. */
 const staleMetadata = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'];
 
 /**
- * Throws what the library would, with the answer for each partition as `results`. The library would repeat the whole
- * request for some seconds; that is left to it only where it has to find another leader.
+ * Throws the same error as the library, with the result of each partition as `results`. By default the library repeats the
+ * whole request for some seconds. This is limited to errors after which it must look up the leader.
  */
 export function readProduceAnswer(answer: {
   readonly topics: readonly {
@@ -165,7 +165,7 @@ function sizeOfBytes(bytes: string | Buffer | null): number {
   return sizeOfVarint(length) + length;
 }
 
-/** A buffer that grows. */
+/** A growing buffer. */
 class Writer {
   #bytes: Buffer;
   #at = 0;
@@ -178,12 +178,12 @@ class Writer {
     return this.#bytes.subarray(0, this.#at);
   }
 
-  /** What is written from `start` on; only until more is written. */
+  /** The bytes from `start` on. Valid until the next write. */
   from(start: number): Buffer {
     return this.#bytes.subarray(start, this.#at);
   }
 
-  /** Makes room, so that what follows up to `bytes` needs no check. */
+  /** Ensures capacity for `bytes`, so that the following writes need no check. */
   reserve(bytes: number): void {
     if (this.#at + bytes <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#at + bytes));
@@ -191,7 +191,7 @@ class Writer {
     this.#bytes = larger;
   }
 
-  /** Leaves bytes to be written later, and returns where they are. The buffer may be another one afterwards. */
+  /** Leaves bytes to be written later, and returns their position. It may replace the buffer. */
   skip(bytes: number): number {
     this.reserve(bytes);
     this.#at += bytes;

@@ -1,13 +1,13 @@
 /**
- * Record batches of Kafka's format 2, as they come in answers to fetches. The library's own decoder fails the whole
- * answer where one batch cannot be decoded, decompresses without a bound, and takes time quadratic in the number of
- * headers. This one answers for each batch by itself, and counts what it makes.
+ * Decodes record batches (format 2) of fetch responses. The library's decoder fails the whole response if one batch cannot
+ * be decoded, decompresses without a limit, and takes time quadratic in the number of headers. This decoder returns a
+ * result for each batch, and counts the memory that the batch takes.
  */
 import { crc32c } from '@node-rs/crc32';
 import type { RecordHeader } from '../record.ts';
 import { codecMask, decompress, TooLargeDecompressed } from './codecs.ts';
 
-/** A record as it passes through the library, which looks at the offset, `isControlRecord` and `batchContext` only. */
+/** A record as it passes through the library, which reads only `offset`, `isControlRecord` and `batchContext`. */
 export interface FetchedRecord {
   readonly offset: number;
   readonly timestamp: number;
@@ -16,7 +16,7 @@ export interface FetchedRecord {
   readonly headers: readonly RecordHeader[];
   readonly isControlRecord: boolean;
   readonly batchContext: BatchContext;
-  /** Stands for a batch that could not be decoded, at the batch's last offset. */
+  /** Present if the record represents a batch that could not be decoded, at the batch's last offset. */
   readonly unreadable?: Unreadable;
 }
 
@@ -25,20 +25,20 @@ export interface BatchContext {
   readonly inTransaction: boolean;
 }
 
-/** A batch that was stepped over. */
+/** A batch that is skipped. */
 export interface Unreadable {
   readonly firstOffset: number;
   readonly lastOffset: number;
   readonly reason: 'undecodable' | 'too-large-decoded';
-  /** What is wrong with it, in a sentence. */
+  /** The cause, as a sentence. */
   readonly detail: string;
 }
 
-/** What records take of memory beside the bytes they point into. Measured: 208 bytes each, and 187 for a header. */
+/** The memory of a record and of a header, without their bytes. Measured: 208 bytes and 187 bytes. */
 const recordOverheadBytes = 208;
 const headerOverheadBytes = 187;
 
-/** The first offset and the length, which counts what comes after it. */
+/** The first offset, and the length of the rest. */
 const prefixBytes = 12;
 const magicPlace = 16;
 const headerBytes = 61;
@@ -51,27 +51,27 @@ class Malformed extends Error {}
 
 export interface DecodedBatch {
   readonly records: readonly FetchedRecord[];
-  /** What it takes of memory: decompressed bytes, and what the records take beside them. */
+  /** The memory that it takes: decompressed bytes and record objects. */
   readonly cost: number;
-  /** The bytes of the batch in `bytes`. */
+  /** The length of the encoded batch. */
   readonly length: number;
 }
 
-/** The whole length of the batch that begins at `start`; undefined where the rest of it is not there. */
+/** The length of the batch that begins at `start`; undefined if the batch is cut off. */
 export function batchLength(bytes: Buffer, start: number): number | undefined {
   if (start + prefixBytes > bytes.length) return undefined;
   const length = prefixBytes + bytes.readInt32BE(start + 8);
   return start + length > bytes.length || length <= magicPlace ? undefined : length;
 }
 
-/** Decodes one batch that is there as a whole. `maxCost` bounds what it may take of memory. Never throws. */
+/** Decodes one complete batch. `maxCost` is its memory limit. Never throws. */
 export function decodeBatch(bytes: Buffer, start: number, length: number, maxCost: number): DecodedBatch {
   const batch = bytes.subarray(start, start + length);
   const firstOffset = Number(batch.readBigInt64BE(0));
   if (batch[magicPlace] !== magic || length < headerBytes) {
     return unreadableBatch(length, noContext, {
       ...{ firstOffset, lastOffset: firstOffset, reason: 'undecodable' },
-      detail: 'It is in a format older than that of Kafka 0.11.',
+      detail: 'Its format is older than that of Kafka 0.11.',
     });
   }
   const lastOffset = firstOffset + Math.max(0, batch.readInt32BE(23));
@@ -82,7 +82,7 @@ export function decodeBatch(bytes: Buffer, start: number, length: number, maxCos
   };
   const isControlRecord = (attributes & controlFlag) !== 0;
   try {
-    if (crc32c(batch.subarray(21)) !== batch.readUInt32BE(17)) throw new Malformed('its checksum is wrong');
+    if (crc32c(batch.subarray(21)) !== batch.readUInt32BE(17)) throw new Malformed('the checksum is wrong');
     const decompressed = decompress(attributes & codecMask, batch.subarray(headerBytes), maxCost);
     const isCompressed = (attributes & codecMask) !== 0;
     const reader = new RecordReader(decompressed, isCompressed ? maxCost - decompressed.length : maxCost);
@@ -91,7 +91,7 @@ export function decodeBatch(bytes: Buffer, start: number, length: number, maxCos
       firstTimestamp: Number(batch.readBigInt64BE(27)),
       appendTimestamp: attributes & logAppendTimeFlag ? Number(batch.readBigInt64BE(35)) : undefined,
     });
-    // Compaction removes records from the end of a batch too, or all of them. The library would ask for what is gone.
+    // Compaction may remove the last records of a batch, or all. Without a placeholder the library would fetch them again.
     const last = records.at(-1)?.offset ?? -1;
     if (last < lastOffset) records.push({ ...placeholder(lastOffset, batchContext), isControlRecord: true });
     return { records, cost: reader.cost + (isCompressed ? decompressed.length : 0), length };
@@ -125,12 +125,12 @@ interface RecordContext extends Pick<FetchedRecord, 'batchContext' | 'isControlR
   readonly appendTimestamp: number | undefined;
 }
 
-/** Reads records one after another, and never beyond their end. */
+/** Reads records in sequence, and never beyond their end. */
 class RecordReader {
   readonly #bytes: Buffer;
   readonly #maxCost: number;
   #at = 0;
-  /** What the records take beside the bytes. */
+  /** The memory of the record objects. */
   cost = 0;
 
   constructor(bytes: Buffer, maxCost: number) {
@@ -144,9 +144,9 @@ class RecordReader {
     for (let index = 0; index < count; index += 1) {
       this.#spend(recordOverheadBytes);
       const record = this.#record(context);
-      // Brokers check this in compressed batches only; a reader would skip what lies between, or begin again.
+      // Brokers check this in compressed batches only. Without this check a reader would skip or repeat records.
       if (record.offset < next || record.offset > context.lastOffset)
-        throw new Malformed('its offsets are wrong');
+        throw new Malformed('the offsets are wrong');
       next = record.offset + 1;
       records.push(record);
     }
@@ -163,7 +163,7 @@ class RecordReader {
     const key = this.#nullableBytes();
     const value = this.#nullableBytes();
     const headers = this.#headers();
-    if (this.#at !== end) throw new Malformed('a record has another length than it says');
+    if (this.#at !== end) throw new Malformed('the length of a record is wrong');
     return {
       ...{ offset, timestamp: appendTimestamp ?? timestamp, key, value, headers },
       isControlRecord: context.isControlRecord,
@@ -193,7 +193,7 @@ class RecordReader {
     return this.#bytes.subarray(start, this.#at);
   }
 
-  /** A number in zigzag encoding, of up to 64 bits; beyond 2^53, where only a nonsensical time may be, it is rounded. */
+  /** A zigzag-encoded number of up to 64 bits. Values beyond 2^53, which only an invalid timestamp has, are rounded. */
   #varint(): number {
     let low = 0;
     for (let shift = 0; shift < 28; shift += 7) {

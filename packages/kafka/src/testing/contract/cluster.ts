@@ -1,7 +1,9 @@
 /** What the contract suite needs of a cluster: connections, and what tests see and cause behind them. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Kafka } from '../../connect.ts';
-import type { ConsumeOptions, Consumption, TrackedRecord } from '../../consumption.ts';
+import type { Kafka } from '../../kafka.ts';
+import type { Consumption } from '../../consume/consumption.ts';
+import type { ConsumeOptions } from '../../consume/options.ts';
+import type { TrackedRecord } from '../../consume/tracked-record.ts';
 import type { KafkaLog } from '../../log.ts';
 import type { ConsumedRecord } from '../../record.ts';
 import type { UnreadableBatch } from '../../unreadable.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { NewPartition } from '../../assignment.ts';
+import type { NewPartition } from '../../consume/assignment.ts';
 import { connect, join, numbers, texts, until, type ContractCluster } from './cluster.ts';
 
 export function testConsuming(cluster: () => ContractCluster): void {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ConsumedRecord } from '../../record.ts';
-import type { Scan } from '../../scan.ts';
-import type { TailOptions } from '../../tail.ts';
+import type { Scan } from '../../read/scan.ts';
+import type { TailOptions } from '../../read/tail.ts';
 import { connect, numbers, texts, until, type ContractCluster } from './cluster.ts';
 
 async function all(scan: Scan): Promise<string[]> {

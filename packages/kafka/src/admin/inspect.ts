@@ -1,23 +1,23 @@
-/** What there is, for people who look whether all is well. Nothing here changes anything. */
+/** Reports on brokers, consumer groups and durability. Read-only. */
 import type { Admin } from 'kafkajs';
 import { committedOffsets, topicOffsets } from './offsets.ts';
 import { describeTopics, topicSettings } from './topics.ts';
 
 export interface ClusterReport {
-  /** Every broker, at the address that it tells clients to use. */
+  /** Each broker with its advertised address. */
   readonly brokers: readonly { readonly id: number; readonly host: string; readonly port: number }[];
 }
 
 export interface GroupReport {
   readonly members: number;
-  /** For each topic, the records between what the group has finished and the end, all partitions together. */
+  /** By topic, the records between the committed offsets and the end, summed over all partitions. */
   readonly lag: ReadonlyMap<string, number>;
 }
 
-/** How many copies of a topic there are, and how many of them an acknowledgement vouches for. */
+/** The number of replicas of a topic, and of those that an acknowledgement guarantees. */
 export interface TopicDurability {
   readonly replicationFactor: number;
-  /** `min.insync.replicas`, whether it is the topic's own or the brokers'. */
+  /** `min.insync.replicas` of the topic, or the brokers' default. */
   readonly minInSync: number;
 }
 
@@ -26,7 +26,7 @@ export async function inspectCluster(admin: Admin): Promise<ClusterReport> {
   return { brokers: brokers.map(({ nodeId, host, port }) => ({ id: nodeId, host, port })) };
 }
 
-/** Of a group that never committed, everything that a topic holds is before it. */
+/** The lag of a group that never committed is everything in the topic. */
 export async function inspectGroup(
   admin: Admin,
   groupId: string,
@@ -50,7 +50,7 @@ export async function inspectGroup(
   return { members: groups[0]?.members.length ?? 0, lag };
 }
 
-/** Of the topics that exist. */
+/** Topics that do not exist are left out. */
 export async function inspectDurability(
   admin: Admin,
   names: readonly string[],

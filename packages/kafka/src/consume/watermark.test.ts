@@ -55,7 +55,7 @@ test('whatever finishes in whatever order, and whoever owns it, nothing unfinish
           case 'hand out': {
             // A new owner sees again what was not committed; then come new records, after a gap.
             const offset = records.has(next()) ? next() : Math.max(end, owner.next) + step.gap;
-            open.push(owner.handOut(offset, 0));
+            open.push(owner.track(offset, 0));
             records.add(offset);
             end = Math.max(end, offset + 1);
             break;
@@ -77,7 +77,7 @@ test('whatever finishes in whatever order, and whoever owns it, nothing unfinish
             break;
           case 'lose':
             committed = owner.committable;
-            owner.lose();
+            owner.revoke();
             changeOwner();
             break;
           case 'crash':
@@ -99,7 +99,7 @@ test('whatever finishes in whatever order, and whoever owns it, nothing unfinish
 
 test('the watermark is the lowest unfinished record, however many finish above it', () => {
   const watermark = new Watermark(0);
-  const marks = Array.from({ length: 5_000 }, (_, offset) => watermark.handOut(offset));
+  const marks = Array.from({ length: 5_000 }, (_, offset) => watermark.track(offset));
   for (const mark of marks.slice(1).reverse()) watermark.finish(mark);
   assert.equal(watermark.committable, 0);
   assert.equal(watermark.span, 5_000);
@@ -110,13 +110,13 @@ test('the watermark is the lowest unfinished record, however many finish above i
 
 test('the span counts what waits, also after finished marks were cut off', () => {
   const watermark = new Watermark(0);
-  const marks = Array.from({ length: 10_000 }, (_, offset) => watermark.handOut(offset));
+  const marks = Array.from({ length: 10_000 }, (_, offset) => watermark.track(offset));
   for (const [finished, mark] of marks.entries()) {
     assert.equal(watermark.span, 10_000 - finished);
     assert.equal(watermark.committable, finished);
     watermark.finish(mark);
   }
-  watermark.handOut(10_000);
+  watermark.track(10_000);
   assert.equal(watermark.committable, 10_000);
 });
 
@@ -128,7 +128,7 @@ test('what is finished between unfinished records is kept as one run, in whateve
       let offset = 0;
       const marks = records.map(({ gap, finishes }) => {
         offset += gap;
-        return { mark: watermark.handOut(offset++), finishes };
+        return { mark: watermark.track(offset++), finishes };
       });
       const open = marks.filter(({ finishes }) => finishes);
       for (const turn of order) {
@@ -154,9 +154,9 @@ test('what is finished between unfinished records is kept as one run, in whateve
 
 test('an offset is handed out once', () => {
   const watermark = new Watermark(7);
-  watermark.handOut(7);
+  watermark.track(7);
   watermark.skipTo(10);
   watermark.skipTo(3);
-  for (const offset of [6, 7, 9]) assert.throws(() => watermark.handOut(offset), RangeError);
-  assert.equal(watermark.handOut(10).offset, 10);
+  for (const offset of [6, 7, 9]) assert.throws(() => watermark.track(offset), RangeError);
+  assert.equal(watermark.track(10).offset, 10);
 });

@@ -16,7 +16,7 @@ const partitions = fc
     let offset = start;
     for (const { gap } of records) {
       offset += gap;
-      marks.push(watermark.handOut(offset));
+      marks.push(watermark.track(offset));
       offset += 1;
     }
     for (const [place, { finished }] of records.entries()) {
@@ -43,7 +43,7 @@ test('what is finished above the watermark is found again, and nothing that is n
 
 test('a text too long for the broker is cut, and claims nothing unfinished', () => {
   const watermark = new Watermark(0);
-  const marks = Array.from({ length: 20_000 }, (_, offset) => watermark.handOut(offset));
+  const marks = Array.from({ length: 20_000 }, (_, offset) => watermark.track(offset));
   for (const mark of marks) if (mark.offset % 2 === 1) watermark.finish(mark);
   const text = encodeProgress(watermark.window());
   assert.ok(text.length <= 4_000, `${text.length}`);
@@ -54,7 +54,7 @@ test('a text too long for the broker is cut, and claims nothing unfinished', () 
 
 test('nothing finished above the watermark needs no text', () => {
   const watermark = new Watermark(5);
-  watermark.handOut(5);
+  watermark.track(5);
   assert.equal(encodeProgress(watermark.window()), '');
 });
 

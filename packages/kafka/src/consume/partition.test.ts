@@ -11,7 +11,7 @@ function started(limits: { records: number; bytes: number }): Partition {
 test('a partition hands nothing out before it knows where it starts', () => {
   const partition = new Partition('topic', 0, { records: 1, bytes: 1 });
   assert.equal(partition.located, false);
-  assert.throws(() => partition.handOut(0, 1));
+  assert.throws(() => partition.track(0, 1));
   partition.start(5);
   assert.equal(partition.located, true);
   assert.deepEqual([partition.next, partition.committable, partition.lag], [5, 5, 0]);
@@ -26,24 +26,24 @@ test('it is full by records or by bytes, and roomy again when half of that is fi
     const marks = [];
     for (let offset = 100; offset < 104; offset++) {
       assert.equal(partition.full, false);
-      marks.push(partition.handOut(offset, 10));
+      marks.push(partition.track(offset, 10));
     }
     assert.equal(partition.full, true);
     const [first, second] = marks;
     assert.ok(first && second);
     partition.finish(first, 10);
-    assert.deepEqual([partition.full, partition.roomy], [false, false]);
+    assert.deepEqual([partition.full, partition.hasCapacity], [false, false]);
     partition.finish(second, 10);
-    assert.equal(partition.roomy, true);
+    assert.equal(partition.hasCapacity, true);
   }
 });
 
 test('one stuck record does not make it full, however many finish behind it', () => {
   const partition = started({ records: 10, bytes: 1_000 });
-  const stuck = partition.handOut(100, 1);
+  const stuck = partition.track(100, 1);
   let offset = 101;
-  while (offset < 5_101) partition.finish(partition.handOut(offset++, 1), 1);
-  assert.deepEqual([partition.full, partition.roomy, partition.uncommitted], [false, true, 5_001]);
+  while (offset < 5_101) partition.finish(partition.track(offset++, 1), 1);
+  assert.deepEqual([partition.full, partition.hasCapacity, partition.uncommitted], [false, true, 5_001]);
   const isFinished = partition.finishedNow();
   assert.deepEqual([100, 101, 5_100, 5_101].map(isFinished), [false, true, true, false]);
   assert.ok(partition.progress.metadata.length < 20, partition.progress.metadata);
@@ -54,8 +54,8 @@ test('one stuck record does not make it full, however many finish behind it', ()
 test('the lag counts from the watermark to the end of the partition', () => {
   const partition = started({ records: 10, bytes: 1_000 });
   partition.end = 150;
-  const mark = partition.handOut(100, 1);
-  partition.handOut(120, 1);
+  const mark = partition.track(100, 1);
+  partition.track(120, 1);
   assert.equal(partition.lag, 50);
   partition.finish(mark, 1);
   assert.equal(partition.lag, 30);
@@ -63,7 +63,7 @@ test('the lag counts from the watermark to the end of the partition', () => {
 
 test('a lost partition waits for nothing', () => {
   const partition = started({ records: 10, bytes: 1_000 });
-  partition.handOut(100, 1);
-  partition.lose();
+  partition.track(100, 1);
+  partition.revoke();
   assert.deepEqual([partition.revoked, partition.unfinished], [true, 0]);
 });

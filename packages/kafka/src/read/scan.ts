@@ -1,59 +1,46 @@
 /**
- * Reads a topic once, from its beginning (or a time) to the end it has now, at the pace of whoever takes the
- * records. For topics that are not compacted. It commits nothing; the group that the client library needs for
- * reading is named after this scan alone, and vanishes with it.
- *
- * Unlike a follower it waits for nothing: where Kafka brings no more, it fails.
+ * Reads a topic once, from its beginning (or a time) to its current end, at the caller's pace. For topics that are not
+ * compacted. Unlike a follower it does not wait for brokers: it fails if no records arrive for 30 s.
  */
 import { randomUUID } from 'node:crypto';
 import { TailraceError } from '@tailrace/errors';
-import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
-import type { KafkaLog } from './log.ts';
-import { topicOffsets, topicOffsetsSince } from './offsets.ts';
-import { fetchedRecords, toRecord, type ConsumedRecord } from './record.ts';
-import { startSession } from './session.ts';
-import type { ReportUnreadable } from './unreadable.ts';
+import type { Admin, EachBatchPayload } from 'kafkajs';
+import { topicOffsets, topicOffsetsSince } from '../admin/offsets.ts';
+import { fetchedRecords, toRecord } from '../fetched-record.ts';
+import type { ConsumedRecord } from '../record.ts';
+import { startSession } from '../session.ts';
+import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
 export interface ScanOptions {
   readonly topic: string;
-  /** Begins in each partition with its first record of this time or later; milliseconds since the epoch. */
+  /** Begins in each partition with the first record at this time or later, in milliseconds since the epoch. */
   readonly since?: number | undefined;
-  /** Begins in each partition at this offset, or after; partitions that are not here are not read. */
+  /** By partition, the offset to begin with. Partitions that are not included are not read. */
   readonly starts?: ReadonlyMap<number, number> | undefined;
-  /** Ends in each partition before this offset, as another scan's `ends` had it; by default where it ends now. */
+  /** By partition, the offset to end before, for example the `ends` of another scan. Default: the current end. */
   readonly ends?: ReadonlyMap<number, number> | undefined;
 }
 
 /**
- * Yields records in the order of their partition, as many at a time as were fetched together. To be iterated
- * once; leaving the loop closes it.
+ * Yields the records of one fetch at a time, in the order of their partition. Iterate it once. Leaving the loop closes it.
  *
- * @throws TailraceError (from the iteration) `kafka-unavailable` where Kafka brought nothing for 30 s
+ * @throws TailraceError (from the iteration) `kafka-unavailable` if no records arrive for 30 s
  */
 export interface Scan extends AsyncIterable<readonly ConsumedRecord[]> {
-  /** Where it ends, by partition: the offset after the last. */
+  /** By partition, the offset to end before. */
   readonly ends: ReadonlyMap<number, number>;
-  /** In offsets, some of which may hold no record. */
+  /** Counted in offsets, some of which may have no record. */
   readonly progress: { readonly read: number; readonly total: number };
   close(): Promise<void>;
 }
 
-export interface ScanDependencies {
-  readonly createConsumer: (groupId: string) => Consumer;
-  readonly admin: Admin;
-  readonly classify: (error: unknown) => unknown;
-  readonly log: KafkaLog;
-  readonly reportUnreadable: ReportUnreadable;
-}
-
-/** Fetching pauses beyond the one and goes on below the other; a fetch may go beyond by what it brings. */
-const bufferBytes = { most: 8 * 2 ** 20, least: 2 * 2 ** 20 };
-/** What is missing may have expired meanwhile, which no fetch tells. */
-const lookAgainAfterMs = 2_000;
+/** Fetching pauses above `pause` and resumes below `resume`. One fetch may exceed the limit. */
+const bufferBytes = { pause: 8 * 2 ** 20, resume: 2 * 2 ** 20 };
+/** After this time without records, the scan checks whether the rest has expired, which no fetch reports. */
+const checkExpiredAfterMs = 2_000;
 const giveUpAfterMs = 30_000;
-const leaveTimeoutMs = 2_000;
 
-interface Span {
+interface PartitionSpan {
   readonly partition: number;
   readonly start: number;
   readonly end: number;
@@ -61,22 +48,22 @@ interface Span {
 }
 
 export async function startScan(
-  { createConsumer, admin, classify, log, reportUnreadable }: ScanDependencies,
+  { createConsumer, admin, classify, log, reportUnreadable }: ReaderDependencies,
   options: ScanOptions,
 ): Promise<Scan> {
   const { topic } = options;
   const spans = await spansOf(admin, options).catch((error: unknown) => {
     throw classify(error);
   });
-  const unread = (): Span[] => [...spans.values()].filter(({ next, end }) => next < end);
+  const unread = (): PartitionSpan[] => [...spans.values()].filter(({ next, end }) => next < end);
   const read: ConsumedRecord[][] = [];
   let bytesRead = 0;
-  let held = false;
+  let isPaused = false;
   let closed = false;
   let lastProgressAt = performance.now();
   let wake: (() => void) | undefined;
 
-  const advance = (span: Span, next: number): void => {
+  const advance = (span: PartitionSpan, next: number): void => {
     if (next <= span.next) return;
     span.next = Math.min(next, span.end);
     lastProgressAt = performance.now();
@@ -102,17 +89,17 @@ export async function startScan(
     }
     if (records.length > 0) read.push(records);
     advance(span, Number(batch.lastOffset()) + 1);
-    if (bytesRead > bufferBytes.most && !held) {
-      held = true;
+    if (bytesRead > bufferBytes.pause && !isPaused) {
+      isPaused = true;
       session?.pause(unread().map(({ partition }) => ({ topic, partition })));
     }
   };
 
-  const take = (): ConsumedRecord[] | undefined => {
+  const receive = (): ConsumedRecord[] | undefined => {
     const records = read.shift();
     for (const record of records ?? []) bytesRead -= sizeOf(record);
-    if (held && bytesRead < bufferBytes.least) {
-      held = false;
+    if (isPaused && bytesRead < bufferBytes.resume) {
+      isPaused = false;
       lastProgressAt = performance.now();
       session?.resume(unread().map(({ partition }) => ({ topic, partition })));
     }
@@ -129,15 +116,15 @@ export async function startScan(
       fields: { topic },
       onBatch,
       onJoin(_memberId, assignment) {
-        // Nothing is committed, so the library would begin anew.
+        // Nothing is committed, so the library would start at the beginning.
         for (const partition of assignment[topic] ?? []) {
           const span = spans.get(partition);
-          if (held || !span || span.next >= span.end) session.pause([{ topic, partition }]);
+          if (isPaused || !span || span.next >= span.end) session.pause([{ topic, partition }]);
           if (span) session.seek({ topic, partition }, span.next);
         }
       },
     });
-    // A batch of nothing but transaction markers or aborted records is told of, and never handed over.
+    // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
     consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
       const span = spans.get(payload.partition);
       if (payload.batchSize === 0 && span) advance(span, Number(payload.lastOffset) + 1);
@@ -153,9 +140,9 @@ export async function startScan(
     await session?.end({ timeoutMs: leaveTimeoutMs });
   };
 
-  /** Resolves when something was read, or when it is time to look again. */
-  const somethingRead = async (): Promise<void> => {
-    const timer = setTimeout(() => wake?.(), lookAgainAfterMs);
+  /** Resolves when records were read, or after the time to check for expired ones. */
+  const recordsOrTimeout = async (): Promise<void> => {
+    const timer = setTimeout(() => wake?.(), checkExpiredAfterMs);
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
@@ -164,11 +151,11 @@ export async function startScan(
     if (idleMs >= giveUpAfterMs) {
       throw new TailraceError(
         'kafka-unavailable',
-        `Kafka brought nothing of ${topic} for ${giveUpAfterMs / 1_000} s. Check that the brokers run, and that ` +
-          `the user may read the topic in consumer groups whose names begin with ${topic}.scan.`,
+        `No records of ${topic} arrived for ${giveUpAfterMs / 1_000} s. Check that the brokers run, and that the user ` +
+          `may read the topic in consumer groups whose names begin with ${topic}.scan.`,
       );
     }
-    if (idleMs < lookAgainAfterMs) return;
+    if (idleMs < checkExpiredAfterMs) return;
     for (const { partition, low } of await topicOffsets(admin, topic).catch(() => [])) {
       const span = spans.get(partition);
       if (span) advance(span, Number(low));
@@ -190,10 +177,10 @@ export async function startScan(
     async *[Symbol.asyncIterator]() {
       try {
         while (!closed) {
-          const records = take();
+          const records = receive();
           if (records) yield records;
           else if (unread().length === 0) return;
-          else await somethingRead();
+          else await recordsOrTimeout();
         }
       } finally {
         await close();
@@ -205,14 +192,14 @@ export async function startScan(
 async function spansOf(
   admin: Admin,
   { topic, since, starts: from, ends }: ScanOptions,
-): Promise<Map<number, Span>> {
+): Promise<Map<number, PartitionSpan>> {
   const starts = new Map(from);
   if (since !== undefined) {
     for (const { partition, offset } of await topicOffsetsSince(admin, topic, since)) {
       starts.set(partition, Number(offset));
     }
   }
-  const spans = new Map<number, Span>();
+  const spans = new Map<number, PartitionSpan>();
   for (const { partition, low, high } of await topicOffsets(admin, topic)) {
     if (from && !from.has(partition)) continue;
     const end = Math.min(Number(high), ends?.get(partition) ?? (ends ? 0 : Infinity));

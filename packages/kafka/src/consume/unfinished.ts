@@ -1,14 +1,13 @@
 /**
- * What a member of a group still has before it: reads owned partitions beside the group, from their watermark to
- * the end they have now, without those records that are finished already. For a consumer that must know what
- * waits before it decides about what comes.
+ * Reads the unfinished records of owned partitions outside of the group, from their watermark to their current end. For a
+ * consumer that must know its pending work before it decides about new records.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Partition } from './partition.ts';
-import type { ConsumedRecord } from './record.ts';
-import type { Scan, ScanOptions } from './scan.ts';
+import type { ConsumedRecord } from '../record.ts';
+import type { Scan, ScanOptions } from '../read/scan.ts';
 
-/** Offsets of a partition: from `from` up to, and without, `to`. */
+/** Offsets of a partition from `from` (inclusive) to `to` (exclusive). */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -21,7 +20,7 @@ export interface Unfinished {
     partitions: readonly number[],
     spans?: ReadonlyMap<number, Span>,
   ): AsyncIterable<readonly ConsumedRecord[]>;
-  /** Ends all reading. */
+  /** Ends all scans. */
   close(): Promise<void>;
 }
 
@@ -34,8 +33,8 @@ export function createUnfinished(
   const scans = new Set<Scan>();
   let closed = false;
 
-  /** Waits for where they begin to be known; partitions that are lost meanwhile are left out. */
-  const owned = async (topic: string, numbers: readonly number[]): Promise<Partition[]> => {
+  /** Waits until their start offsets are known. Partitions that are revoked meanwhile are left out. */
+  const ownedPartitions = async (topic: string, numbers: readonly number[]): Promise<Partition[]> => {
     for (;;) {
       const found = numbers.flatMap((number) => find(topic, number) ?? []);
       if (closed || found.every(({ located }) => located)) return found;
@@ -45,7 +44,7 @@ export function createUnfinished(
 
   return {
     async *read(topic, numbers, spans) {
-      const partitions = await owned(topic, numbers);
+      const partitions = await ownedPartitions(topic, numbers);
       const starts = new Map(
         Array.from(partitions, ({ partition, committable }) => [
           partition,
@@ -53,7 +52,9 @@ export function createUnfinished(
         ]),
       );
       const ends = spans && new Map(Array.from(spans, ([partition, { to }]) => [partition, to]));
-      const isFinished = new Map(partitions.map((owned) => [owned.partition, owned.finishedNow()]));
+      const isFinished = new Map(
+        partitions.map((partition) => [partition.partition, partition.finishedNow()]),
+      );
       if (closed || starts.size === 0) return;
       const scan = await openScan({ topic, starts, ends });
       scans.add(scan);

@@ -1,21 +1,21 @@
 /**
- * How long a fetch may wait for records: the longer, the fewer requests an idle group costs. The first record ends the
- * wait; what the library notices only after a fetch must not wait for it.
+ * How long a fetch may wait for records. A longer wait means fewer requests while a group is idle. The first record ends
+ * the wait, but a resumed partition and a due heartbeat are noticed only after the fetch.
  */
 import type { Consumer } from 'kafkajs';
 import type { Partition } from './partition.ts';
-import type { Rest } from './rest.ts';
+import type { IdleTopics } from './idle-topics.ts';
 
-/** While partitions are left out that may be resumed at any time, such as those that are full. */
+/** The wait while partitions are paused that may be resumed at any time, for example because they were full. */
 export const maxWaitMs = 100;
 /**
- * Heartbeats are sent between fetches, so no fetch lasts longer. A member hears by them that the group shares out its
- * partitions again, and all others wait for that.
+ * No fetch lasts longer, because heartbeats are sent between fetches. A member learns of a rebalance from a heartbeat, and
+ * all other members wait for it.
  */
 export const heartbeatIntervalMs = 500;
 const leastWaitMs = 5;
 
-/** Asked at each fetch. */
+/** `waitMs` is called for each fetch. */
 export interface Pacing {
   waitMs: () => number;
 }
@@ -26,12 +26,12 @@ export function pace(
     consumer,
     partitions,
     mayFetch,
-    rest,
+    idle,
   }: {
     readonly consumer: Pick<Consumer, 'on' | 'events'>;
     readonly partitions: Iterable<Partition>;
     readonly mayFetch: (topic: string) => boolean;
-    readonly rest: Rest | undefined;
+    readonly idle: IdleTopics | undefined;
   },
 ): void {
   let nextHeartbeatAt = 0;
@@ -44,7 +44,7 @@ export function pace(
     for (const { topic, located, paused } of partitions) {
       if (!located || paused || !mayFetch(topic)) return maxWaitMs;
     }
-    const leftMs = Math.min(nextHeartbeatAt - performance.now(), rest?.leftMs() ?? Infinity);
+    const leftMs = Math.min(nextHeartbeatAt - performance.now(), idle?.leftMs() ?? Infinity);
     return Math.ceil(Math.max(leastWaitMs, leftMs));
   };
 }

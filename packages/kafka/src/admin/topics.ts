@@ -1,52 +1,20 @@
 /**
- * Topics as they should be and as they are: creates those that are missing, says how those that exist differ from
- * what is wanted, and adds partitions. Nothing but adding partitions changes a topic that exists.
+ * Creates missing topics, reports how existing topics differ from their specification, and adds partitions. Adding
+ * partitions is the only change that is made to an existing topic.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import type { Admin } from 'kafkajs';
-import { errorChain } from './failure.ts';
+import { errorChain } from '../failure.ts';
 import { topicOffsets } from './offsets.ts';
 import { differencesOf } from './topic-differences.ts';
-import kafkajs from './wire/library.ts';
-
-export interface TopicSpec {
-  readonly name: string;
-  readonly partitions: number;
-  /**
-   * The topic that this one must have as many partitions as. Where it exists, its number counts, and `partitions`
-   * only where it does not.
-   */
-  readonly samePartitionsAs?: string;
-  /** What `tailrace topics apply --only` calls the topics that must have equally many partitions. */
-  readonly group?: string;
-  /** Whether it keeps the partitions that it was created with, because its readers rely on a key's partition. */
-  readonly keepsPartitions?: boolean;
-  /** By default the broker's own. */
-  readonly replicationFactor?: number;
-  /** Kafka's topic settings, such as `retention.ms`. */
-  readonly config: Readonly<Record<string, string>>;
-}
-
-export interface TopicReport {
-  readonly name: string;
-  /** `missing` only where nothing was to be created. */
-  readonly outcome: 'created' | 'missing' | 'exists' | 'differs';
-  /** A sentence for each difference, with what to change. */
-  readonly differences: readonly string[];
-}
-
-/** A topic as it is. */
-export interface TopicDescription {
-  readonly partitions: number;
-  /** Of its partition with the fewest replicas. */
-  readonly replicationFactor: number;
-}
+import type { TopicDescription, TopicReport, TopicSpec } from './topic-spec.ts';
+import kafkajs from '../wire/library.ts';
 
 const creationTimeoutMs = 10_000;
 const pollMs = 50;
 
-/** Those that do not exist are left out. */
+/** Topics that do not exist are left out. */
 export async function describeTopics(
   admin: Admin,
   names: readonly string[],
@@ -65,7 +33,7 @@ export async function describeTopics(
   );
 }
 
-/** The settings in force of each topic, its own and the brokers' alike; only those named. */
+/** The effective values of the named settings of each topic, including the brokers' defaults. */
 export async function topicSettings(
   admin: Admin,
   wanted: ReadonlyMap<string, readonly string[]>,
@@ -91,9 +59,9 @@ export async function ensureTopics(admin: Admin, specs: readonly TopicSpec[]): P
   const existing = await describeTopics(admin, namesIn(specs));
   const missing = specs.filter(({ name }) => !existing.has(name));
   if (missing.length > 0) {
-    // False where another process created one of them at the same moment; what it made is compared below.
+    // False if another process created one of them at the same moment. It is compared below.
     const created = await createTopics(admin, missing, specs, existing);
-    await untilLed(
+    await untilLeadersKnown(
       admin,
       missing.map(({ name }) => name),
     );
@@ -111,21 +79,18 @@ export function inspectTopics(admin: Admin, specs: readonly TopicSpec[]): Promis
   return report(admin, specs, 'missing');
 }
 
-/**
- * Gives a topic `count` partitions, and resolves when all of them have a leader. Does nothing where it has as many or
- * more: Kafka cannot remove partitions.
- */
+/** Resolves when the topic has at least `count` partitions, each with a leader. Kafka cannot remove partitions. */
 export async function addPartitions(admin: Admin, topic: string, count: number): Promise<void> {
-  const present = async (): Promise<number> =>
+  const countPartitions = async (): Promise<number> =>
     (await describeTopics(admin, [topic])).get(topic)?.partitions ?? 0;
-  if ((await present()) >= count) return;
+  if ((await countPartitions()) >= count) return;
   try {
     await admin.createPartitions({ topicPartitions: [{ topic, count }] });
   } catch (error) {
     // Another process may have added them at the same moment.
-    if ((await present()) < count) throw error;
+    if ((await countPartitions()) < count) throw error;
   }
-  await untilLed(admin, [topic], count);
+  await untilLeadersKnown(admin, [topic], count);
 }
 
 /** @throws TailraceError `too-few-brokers` */
@@ -137,7 +102,7 @@ async function createTopics(
 ): Promise<boolean> {
   try {
     return await admin.createTopics({
-      // The library's own waiting gives up where a broker does not know the topic yet.
+      // The library's own wait fails if a broker does not know the topic yet.
       waitForLeaders: false,
       topics: missing.map((spec) => ({
         topic: spec.name,
@@ -151,13 +116,13 @@ async function createTopics(
     if (refusal === undefined) throw error;
     const factor = missing[0]?.replicationFactor ?? 'more';
     const message =
-      `A topic that is created is to have ${factor} copies, and there are fewer brokers. ` +
-      'Start as many brokers, or set TAILRACE_REPLICATION to the number that there is.';
+      `A new topic would have ${factor} replicas, but there are fewer brokers. ` +
+      'Start that many brokers, or set TAILRACE_REPLICATION to the number of brokers.';
     throw new TailraceError('too-few-brokers', message, { cause: error });
   }
 }
 
-/** As many as the topic has that it must equal; where that is missing too, as many as the others that must equal it. */
+/** The number of the topic that it must equal. If that is missing too, the number of the other topics that must equal it. */
 function partitionsToCreate(
   { name, partitions, samePartitionsAs = name }: TopicSpec,
   specs: readonly TopicSpec[],
@@ -170,7 +135,7 @@ function partitionsToCreate(
   return counts.length > 0 ? Math.max(...counts) : partitions;
 }
 
-/** `others` also holds topics that are not to be compared: they were created a moment ago. */
+/** `all` also includes topics that are not compared, because they were just created. */
 async function report(
   admin: Admin,
   compared: readonly TopicSpec[],
@@ -191,20 +156,20 @@ async function report(
   });
 }
 
-/** Waits until every partition has a leader that knows of it, which takes a moment after it was created. */
-async function untilLed(admin: Admin, topics: string[], count = 0): Promise<void> {
+/** Waits until every partition has a leader that knows it, which takes a moment after the creation. */
+async function untilLeadersKnown(admin: Admin, topics: string[], count = 0): Promise<void> {
   const deadline = performance.now() + creationTimeoutMs;
   for (;;) {
     try {
       const metadata = await admin.fetchTopicMetadata({ topics });
-      const isLed = metadata.topics.every(
+      const hasLeaders = metadata.topics.every(
         ({ partitions }) => partitions.length >= count && partitions.every(({ leader }) => leader >= 0),
       );
-      // They are there, if without a leader: whoever uses them waits for one as in any outage.
-      if (isLed) {
+      if (hasLeaders) {
         await Promise.all(topics.map((topic) => topicOffsets(admin, topic)));
         return;
       }
+      // The partitions exist. Clients wait for their leaders, as in an outage.
       if (performance.now() > deadline) return;
     } catch (error) {
       if (performance.now() > deadline || !isUnknownTopic(error)) throw error;

@@ -1,60 +1,49 @@
 /**
- * Follows a whole topic from its beginning, live, and can tell when it has read to the end the topic has now.
- * For compacted topics that every process needs in full. It commits nothing: the group exists only because the
- * client library reads through groups, is named after this process alone, and vanishes with it.
+ * Reads a whole topic from its beginning, follows it live, and knows when it has reached the current end. For compacted
+ * topics that every process needs in full.
  */
 import { randomUUID } from 'node:crypto';
-import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
-import type { KafkaLog } from './log.ts';
-import { topicOffsets, type TopicOffsets } from './offsets.ts';
-import { fetchedRecords, toRecord, type ConsumedRecord } from './record.ts';
-import { startSession } from './session.ts';
-import type { ReportUnreadable } from './unreadable.ts';
+import type { EachBatchPayload } from 'kafkajs';
+import { topicOffsets, type TopicOffsets } from '../admin/offsets.ts';
+import { fetchedRecords, toRecord } from '../fetched-record.ts';
+import type { ConsumedRecord } from '../record.ts';
+import { startSession } from '../session.ts';
+import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
 export interface FollowOptions {
   readonly topic: string;
-  /** Called for each record in the order of its partition, each offset once. Must not throw. */
+  /** Called once for each record, in the order of its partition. Must not throw. */
   readonly onRecord: (record: ConsumedRecord) => void;
 }
 
 export interface Follower {
-  /** Whether brokers answered it lately. */
+  /** Whether brokers have answered within the last 10 s. */
   readonly healthy: boolean;
   /**
-   * Resolves once everything was read that the topic held when this was called.
+   * Resolves once all records are read that the topic had when this was called.
    *
-   * @throws TailraceError `kafka-unavailable` where Kafka does not say how far the topic goes
+   * @throws TailraceError `kafka-unavailable` if the end offsets cannot be looked up
    */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface FollowerDependencies {
-  readonly createConsumer: (groupId: string) => Consumer;
-  readonly admin: Admin;
-  readonly classify: (error: unknown) => unknown;
-  readonly log: KafkaLog;
-  readonly reportUnreadable: ReportUnreadable;
-}
-
-/** Idle fetches last this long; a new record ends one at once. */
+/** How long a fetch waits for records. A new record ends it immediately. */
 export const followerMaxWaitMs = 500;
 /**
- * After a crash the library joins as a new member, and Kafka first waits this long for the old one, which was
- * the same process. The least that brokers allow by default.
+ * After a crash the library joins as a new member, and Kafka waits this long for the old member. It is the minimum that
+ * brokers allow by default.
  */
 export const followerSessionTimeoutMs = 6_000;
-/** Nothing is lost where it does not leave in time: there is nothing to commit, and its group is its own. */
-const leaveTimeoutMs = 2_000;
 /**
- * Compaction may have removed the last records of a topic, and then no record ever arrives from just below its
- * end. A fetch that lasted its whole time and brought nothing says that its broker has no more; this many, one
- * after another and from each broker, are taken for the end. (A fetch that fails is over at once.)
+ * Compaction may remove the last records of a topic, so that the offset before its end never arrives. A fetch that waits its
+ * full time and brings nothing shows that its broker has no more records. This number of such fetches in a row, from each
+ * broker, counts as the end. (A fetch that fails ends immediately.)
  */
 const idleFetchesAtEnd = 2;
 /**
- * For a partition of which nothing came yet this takes longer than a partition that has no leader goes unnoticed: until
- * then no fetch names it.
+ * The same for a partition of which nothing has been read. It may have no leader, and then no fetch includes it until the
+ * library refreshes its metadata. This number takes longer than that.
  */
 const idleFetchesAtEndOfUnread = 40;
 
@@ -65,7 +54,7 @@ interface Waiter {
 }
 
 export async function startFollower(
-  { createConsumer, admin, classify, log, reportUnreadable }: FollowerDependencies,
+  { createConsumer, admin, classify, log, reportUnreadable }: ReaderDependencies,
   { topic, onRecord }: FollowOptions,
 ): Promise<Follower> {
   const consumer = createConsumer(`${topic}.follower.${randomUUID()}`);
@@ -78,23 +67,24 @@ export async function startFollower(
   const settleWaiters = (): void => {
     waiters = waiters.filter(({ ends, idleFetches, resolve }) => {
       const reached = [...ends].every(([partition, end]) => position(partition) >= end);
-      const isUnread = [...ends.keys()].some((partition) => !positions.has(partition));
-      const wanted = isUnread ? idleFetchesAtEndOfUnread : idleFetchesAtEnd;
+      const hasUnread = [...ends.keys()].some((partition) => !positions.has(partition));
+      const required = hasUnread ? idleFetchesAtEndOfUnread : idleFetchesAtEnd;
       const idle =
-        fetchedFrom.size > 0 && [...fetchedFrom].every((broker) => (idleFetches.get(broker) ?? 0) >= wanted);
+        fetchedFrom.size > 0 &&
+        [...fetchedFrom].every((broker) => (idleFetches.get(broker) ?? 0) >= required);
       if (reached || idle) resolve();
       return !reached && !idle;
     });
   };
 
-  const startCounting = (): void => {
+  const restartCounts = (): void => {
     for (const { idleFetches } of waiters) idleFetches.clear();
   };
 
   const onBatch = (payload: EachBatchPayload): void => {
     const { batch } = payload;
     const { partition } = batch;
-    // The topic was made anew: what it holds now replaces what was read of the old one.
+    // The topic was deleted and created again. Its new records replace the old ones.
     if (Number(batch.highWatermark) < position(partition)) positions.delete(partition);
     for (const fetched of fetchedRecords(batch)) {
       if (fetched.offset < position(partition)) continue;
@@ -104,7 +94,7 @@ export async function startFollower(
     }
     positions.set(partition, Math.max(position(partition), Number(batch.lastOffset()) + 1));
     payload.resolveOffset(batch.lastOffset());
-    startCounting();
+    restartCounts();
     settleWaiters();
   };
 
@@ -116,10 +106,10 @@ export async function startFollower(
     fields: { topic },
     onBatch,
     onJoin() {
-      // Nothing is committed, so the library would begin anew and show old values again.
+      // Nothing is committed, so the library would start at the beginning and repeat old values.
       for (const [partition, offset] of positions) session.seek({ topic, partition }, offset);
       fetchedFrom.clear();
-      startCounting();
+      restartCounts();
     },
   });
   consumer.on(consumer.events.REQUEST, ({ payload: { apiName, broker, duration } }) => {
@@ -130,7 +120,7 @@ export async function startFollower(
     settleWaiters();
   });
 
-  // A batch of nothing but transaction markers or aborted records is told of, and never handed over.
+  // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
   consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
     if (payload.batchSize > 0) return;
     positions.set(payload.partition, Math.max(position(payload.partition), Number(payload.lastOffset) + 1));

@@ -1,29 +1,29 @@
 /**
- * Commits the watermarks, with what is finished above them. A commit names the generation of the group it is made
- * in, and Kafka refuses it once that is past; so it is never tried again as it was: the next one says more, and
- * this one may speak for a partition that has gone.
+ * Commits the watermarks, and what is finished above them. A commit is valid in one generation of the group only. It is
+ * never retried, because a retry in a later generation could commit a partition that was revoked. The next commit
+ * includes it.
  */
 import type { EachBatchPayload } from 'kafkajs';
-import type { KafkaLog } from './log.ts';
+import type { KafkaLog } from '../log.ts';
 import type { Partition } from './partition.ts';
 
-/** The library's commit without retries, which would be made in whatever generation it is by then. */
+/** The library's commit that does not retry. */
 export type CommitOffsets = EachBatchPayload['commitOffsetsIfNecessary'];
 
 export interface Committer {
-  /** How to commit from now on; each start of the library's consumer brings its own. */
+  /** Sets the function to commit with. Each run of the library's consumer has its own. */
   use(commitOffsets: CommitOffsets): void;
-  /** Commits every so often from now on. */
+  /** Commits at the interval from now on. */
   start(): void;
-  /** Commits now, and often from now on: what was finished since is repeated where a partition goes to another member. */
+  /** Commits now, and every 20 ms from now on. What is not committed is repeated if its partition moves. */
   hurry(): void;
-  /** Commits no more until `start()`. */
+  /** Stops committing until `start()`. */
   pause(): void;
-  /** Commits for the last time. */
+  /** Commits a last time. */
   close(): Promise<void>;
 }
 
-const hurriedIntervalMs = 20;
+const rebalanceIntervalMs = 20;
 
 export function createCommitter(
   partitions: () => Iterable<Partition>,
@@ -50,11 +50,11 @@ export function createCommitter(
       });
     } catch (error) {
       for (const partition of changed) partition.changed = true;
-      log.debug({ err: error, ...fields }, 'offsets not committed this time');
+      log.debug({ err: error, ...fields }, 'commit refused');
     }
   };
 
-  const takeTurn = (): Promise<void> => {
+  const commitNext = (): Promise<void> => {
     waiting = undefined;
     running = commitNow().finally(() => {
       running = undefined;
@@ -62,10 +62,10 @@ export function createCommitter(
     return running;
   };
 
-  /** Resolves when what is finished now is committed, or could not be. Calls that come meanwhile share the next turn. */
+  /** Resolves when the work that is finished now is committed or refused. Calls during a commit share the next one. */
   const commit = (): Promise<void> => {
-    if (!running) return takeTurn();
-    return (waiting ??= running.then(takeTurn));
+    if (!running) return commitNext();
+    return (waiting ??= running.then(commitNext));
   };
 
   const every = (milliseconds: number): void => {
@@ -86,7 +86,7 @@ export function createCommitter(
     },
     hurry() {
       void commit();
-      every(hurriedIntervalMs);
+      every(rebalanceIntervalMs);
     },
     pause,
     close() {

@@ -1,23 +1,23 @@
 /**
- * A partition assigner for topics that share one partition count: the same member owns partition i of all of
- * them, so that a key's records are together wherever they wait. Sticky: a member keeps what it owns, up to its
- * fair share, so that a rebalance moves as few partitions as it can.
+ * A partition assigner for topics with the same number of partitions. The same member owns partition i of all topics, so
+ * that it has all records of a key. Sticky: a member keeps its partitions, up to its fair share, so that a rebalance moves
+ * as few as possible.
  */
 import type { Assigner, Cluster, GroupMember, GroupMemberAssignment } from 'kafkajs';
-import kafkajs from './wire/library.ts';
+import kafkajs from '../wire/library.ts';
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
 
 const protocolName = 'tailrace-co-partitioned';
 /**
- * What members of a release before offer in groups that were shared out in turns until then. Kafka lets no member
- * into a group that offers none of the protocols that all others offer, so both are offered for one release; Kafka takes this
- * one only while such a member is there. Its name and what members say are those of the client library, the shares are ours.
+ * The protocol of members of the previous release, in groups that used round robin until then. Kafka refuses a member that
+ * does not offer a protocol which all others offer, so both are offered for one release. Kafka chooses this one only while
+ * such a member is in the group. Its name and metadata are those of the client library; the assignment is that of this file.
  */
 const formerProtocolName = 'RoundRobinAssigner';
 const version = 0;
 
-/** @param owned the partition numbers this member owns now; told to the group's leader at each join. */
+/** @param owned the partition numbers that this member owns, which it sends to the group's leader at each join */
 export function coPartitionedAssigners(owned: () => readonly number[]) {
   return [protocolName, formerProtocolName].map((name) => ({ cluster }: { cluster: Cluster }): Assigner => ({
     name,
@@ -35,7 +35,7 @@ export function coPartitionedAssigners(owned: () => readonly number[]) {
       return Promise.resolve(
         claims.map(({ memberId, topics: subscribed }): GroupMemberAssignment => {
           const share = shares.get(memberId) ?? [];
-          // A member of another release may not read all topics; its partitions of the others wait for a new owner.
+          // A member of another release may not read all topics. Its partitions of the others have no owner until it leaves.
           const assignment = Object.fromEntries(
             counts
               .filter(([topic]) => subscribed?.includes(topic) ?? true)
@@ -56,7 +56,7 @@ interface Claim {
   readonly owned: readonly number[];
 }
 
-/** Also of what is not understood: then it owns nothing and reads everything. */
+/** Metadata that cannot be decoded counts as a member that owns nothing and reads every topic. */
 function memberClaim({ memberId, memberMetadata }: GroupMember): Claim & { topics?: readonly string[] } {
   try {
     const { topics, userData } = MemberMetadata.decode(memberMetadata) ?? {};
@@ -72,7 +72,7 @@ function partitionsIn(userData: Buffer | undefined): number[] {
   return Array.isArray(owned) ? owned.filter((entry): entry is number => Number.isInteger(entry)) : [];
 }
 
-/** Splits partitions 0..count-1 evenly; each member keeps what it claims, lowest first, up to its fair share. */
+/** Assigns partitions 0..count-1 evenly. Each member keeps the partitions it claims, lowest first, up to its fair share. */
 export function sharePartitions(claims: readonly Claim[], count: number): Map<string, number[]> {
   const members = [...claims].sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
   const shares = new Map<string, number[]>(members.map(({ memberId }) => [memberId, []]));
@@ -81,7 +81,7 @@ export function sharePartitions(claims: readonly Claim[], count: number): Map<st
   const least = Math.floor(count / members.length);
   let largerShares = count % members.length;
   const free = new Set(Array.from({ length: count }, (_, partition) => partition));
-  // The member that owns most may keep one more than the others, where the split is uneven.
+  // If the count is not a multiple, the members that own most may keep one more.
   for (const { memberId, owned } of [...members].sort((a, b) => b.owned.length - a.owned.length)) {
     const claimed = [...new Set(owned)].filter((partition) => free.has(partition)).sort((a, b) => a - b);
     const quota = claimed.length > least && largerShares > 0 ? (largerShares--, least + 1) : least;

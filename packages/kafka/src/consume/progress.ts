@@ -1,14 +1,13 @@
 /**
- * What a committed offset cannot say: which records above it are finished too. It goes into the metadata that
- * Kafka keeps beside a group's offset, so that after a crash only what was unfinished is repeated, however long
- * one slow record held the watermark back.
+ * Encodes which records above a committed offset are finished. The text is stored in the metadata of the committed offset,
+ * so that a slow record does not cause all finished records behind it to be repeated after a crash.
  *
- * The text is `f1:` and, in base64, the lengths of runs of offsets as variable-length integers: so many
- * unfinished, so many finished, in turn, from the committed offset on.
+ * Format: `f1:`, then in base64 the lengths of runs of offsets as variable-length integers. Runs alternate between
+ * unfinished and finished, beginning with an unfinished run at the committed offset.
  */
 import type { Run } from './watermark.ts';
 
-/** Offsets from `from` up to, and without, `to`. */
+/** Offsets from `from` (inclusive) to `to` (exclusive). */
 export interface OffsetRange {
   readonly from: number;
   readonly to: number;
@@ -20,8 +19,9 @@ const maxTextLength = 4_000;
 const maxBytes = Math.floor(((maxTextLength - prefix.length) * 3) / 4) - 3;
 
 /**
- * @param window runs in the order of their offsets, the first of them unfinished; offsets between two runs
- * hold no record. Where the text would be too long, the highest offsets are left out, and may be repeated.
+ * Leaves out the highest offsets if the text would be too long for Kafka. These may be repeated.
+ *
+ * @param window runs in the order of their offsets, of which the first is unfinished
  */
 export function encodeProgress(window: Iterable<Run>): string {
   const bytes: number[] = [];
@@ -37,7 +37,7 @@ export function encodeProgress(window: Iterable<Run>): string {
       continue;
     }
     if (bytes.length > maxBytes - 10) return finishedText(bytes);
-    // A gap counts with the run before it: there is nothing in it that could be repeated.
+    // A gap is added to the run before it: it has no records that could be repeated.
     pushVarint(bytes, runLength + gap);
     finished = run.finished;
     runLength = length;
@@ -46,7 +46,7 @@ export function encodeProgress(window: Iterable<Run>): string {
   return finishedText(bytes);
 }
 
-/** The finished ranges above `committed`; none where the text is not ours. */
+/** The finished ranges above `committed`; none if another program wrote the text. */
 export function decodeProgress(committed: number, text: string | null | undefined): OffsetRange[] {
   if (!text?.startsWith(prefix)) return [];
   const ranges: OffsetRange[] = [];

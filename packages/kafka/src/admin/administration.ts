@@ -1,10 +1,10 @@
-/** A client for administration, connected when it is first used. */
+/** An administration client that connects on first use. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 
 export interface Administration {
   readonly admin: () => Promise<Admin>;
-  /** Does the work, and throws what it throws as Tailrace names it. */
+  /** Runs `work` with the connected client, and classifies its errors. */
   readonly administer: <T>(work: (admin: Admin) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
 }
@@ -42,7 +42,7 @@ export function openAdministration(
     close: async () => {
       const disconnected = connecting?.then((admin) => admin.disconnect()).catch(() => undefined);
       connecting = undefined;
-      // One that is still waiting for a broker disconnects when it is done with that.
+      // A client that is still connecting disconnects afterwards.
       await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { ref: false })]);
     },
   };

@@ -1,37 +1,37 @@
 /**
- * The partitions this member owns, through every rebalance.
+ * The partitions that this member owns, through every rebalance.
  *
- * While the member id stays the same, this member has been in the group without a break, so a partition that it
- * has before and after keeps its watermark and its work, and reads on where it was. (Another member may have had
- * it for a moment in between, in a generation that was over before we heard of it. That costs repeats, no loss:
- * a watermark vouches for this member's own work only.) A lost partition's work is marked lost and never
- * committed. A new partition starts from the group's committed offset, which we look up ourselves: the library
- * may still hand over a batch of an earlier generation, so only one that was fetched from where the watermark
- * stands, or before, is taken.
+ * While its member id stays the same, this member was never out of the group, so a partition that it owns before and after
+ * a rebalance keeps its watermark and its work. (Another member may have owned the partition in a generation that this one
+ * missed. That causes repeats and no loss, because a watermark covers this member's own work only.) The work of a revoked
+ * partition is marked as revoked and never committed.
+ *
+ * A new partition starts at the group's committed offset, which is looked up here. The library may still pass on a batch of
+ * an earlier generation, so a batch is accepted only if it was fetched from the partition's next offset or before it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import type { Admin } from 'kafkajs';
-import type { KafkaLog } from './log.ts';
-import { committedOffsets, topicOffsets } from './offsets.ts';
+import type { KafkaLog } from '../log.ts';
+import { committedOffsets, topicOffsets } from '../admin/offsets.ts';
 import { Partition } from './partition.ts';
 import { decodeProgress, type OffsetRange } from './progress.ts';
-import type { Session, TopicPartition } from './session.ts';
+import type { Session, TopicPartition } from '../session.ts';
 
-/** A partition that is this member's from now on. */
+/** A partition that is assigned to this member from now on. */
 export interface NewPartition {
   readonly topic: string;
   readonly partition: number;
-  /** The offset from which on records will be handed out. */
+  /** The offset to begin with. */
   readonly next: number;
-  /** What an earlier owner finished above `next`; it is not handed out. */
+  /** The ranges above `next` that an earlier owner finished. Their records are skipped. */
   readonly finished: readonly OffsetRange[];
 }
 
 /**
- * Learns what must be known before the first record of these partitions; they are not fetched until it resolves.
- * Where it throws a TailraceError it is called again. `signal` is aborted where the partitions are to be
- * prepared anew, or by somebody else.
+ * Prepares for the first record of these partitions, which are not fetched until it resolves. It is called again if it
+ * rejects with a TailraceError. `signal` is aborted by the next rebalance, after which the partitions are prepared again or
+ * belong to another member.
  */
 export type PreparePartitions = (partitions: readonly NewPartition[], signal: AbortSignal) => Promise<void>;
 
@@ -42,7 +42,7 @@ export interface AssignmentOptions {
   readonly log: KafkaLog;
   readonly session: () => Pick<Session, 'pause' | 'resume' | 'seek'>;
   readonly limits: (topic: string) => { readonly records: number; readonly bytes: number };
-  /** Whether the topic may be fetched; where not, its partitions stay paused. */
+  /** Whether the topic may be fetched. If not, its partitions stay paused. */
   readonly mayFetch: (topic: string) => boolean;
   readonly prepare: PreparePartitions | undefined;
 }
@@ -50,16 +50,14 @@ export interface AssignmentOptions {
 export interface Assignment {
   readonly partitions: Iterable<Partition>;
   get(topic: string, partition: number): Partition | undefined;
-  /** To be called inside the library's join, before anything is fetched for the new generation. */
+  /** To be called inside the library's join, before the first fetch of the new generation. */
   onJoin(memberId: string, assignment: Readonly<Record<string, readonly number[]>>): void;
   /**
-   * To be called where what the library fetched does not fit what was handed out: a batch of an earlier
-   * generation; or records expired before they were read, and the library went to what is left; or the topic
-   * was made anew, and ends before where we stand.
+   * Finds the offset to continue with when a fetched batch does not follow the last received record. The batch may be of an
+   * earlier generation; records may have expired before they were read; or the topic was deleted and created again.
    */
   relocate(partition: Partition): void;
-  /** Gives everything up. */
-  lose(): void;
+  revokeAll(): void;
 }
 
 const retryPauseMs = 250;
@@ -69,9 +67,9 @@ export function createAssignment(options: AssignmentOptions): Assignment {
   const partitions = new Map<string, Partition>();
   const relocating = new Set<Partition>();
   let memberId: string | undefined;
-  /** Aborted at the next join, which locates whatever is not located by then. */
+  /** Aborted at the next join, which locates the partitions that are not located by then. */
   let locating = new AbortController();
-  let over = false;
+  let isClosed = false;
 
   const add = ({ topic, partition }: TopicPartition): Partition => {
     const added = new Partition(topic, partition, limits(topic));
@@ -80,9 +78,9 @@ export function createAssignment(options: AssignmentOptions): Assignment {
   };
 
   const drop = (partition: Partition): void => {
-    partition.lose();
+    partition.revoke();
     partitions.delete(keyOf(partition));
-    // The library would remember that it was paused, should it come back.
+    // The library would keep it paused if it were assigned again.
     session().resume([partition]);
   };
 
@@ -96,7 +94,7 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     for (const partition of [...partitions.values()]) {
       if (!kept.has(keyOf(partition))) drop(partition);
     }
-    const owned = assigned.map((place) => partitions.get(keyOf(place)) ?? add(place));
+    const owned = assigned.map((assigned) => partitions.get(keyOf(assigned)) ?? add(assigned));
     for (const partition of owned) {
       if (partition.located) session().seek(partition, partition.next);
     }
@@ -105,26 +103,26 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     log.debug({ groupId, assignment, fresh: fresh.length }, 'joined the consumer group');
     locating.abort();
     locating = new AbortController();
-    if (!over) void locate(fresh, locating.signal);
+    if (!isClosed) void locate(fresh, locating.signal);
   };
 
-  /** Finds where new partitions start, prepares them, and lets them be fetched. Tried until it works or is called anew. */
+  /** Looks up the start offsets of new partitions, prepares them, and resumes them. Retries until the next join. */
   const locate = async (fresh: readonly Partition[], signal: AbortSignal): Promise<void> => {
-    const isOver = (): boolean => fresh.length === 0 || signal.aborted;
-    while (!isOver()) {
+    const isDone = (): boolean => fresh.length === 0 || signal.aborted;
+    while (!isDone()) {
       try {
         const starts = await startOffsets(admin, groupId, fresh);
         const located = fresh.map((partition) => {
           const { offset, finished } = starts(partition);
           return { partition, offset, finished };
         });
-        if (prepare && !isOver()) await prepare(located.map(newPartition), signal).catch(stopOnDefect);
-        if (isOver()) return;
+        if (prepare && !isDone()) await prepare(located.map(newPartition), signal).catch(stopOnDefect);
+        if (isDone()) return;
         for (const { partition, offset, finished } of located) begin(partition, offset, finished);
         return;
       } catch (error) {
-        if (isOver()) return;
-        log.warn({ err: classify(error), groupId }, 'could not begin with new partitions; trying again');
+        if (isDone()) return;
+        log.warn({ err: classify(error), groupId }, 'starting new partitions failed, retrying');
         await wait(retryPauseMs);
       }
     }
@@ -144,7 +142,10 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     if (partition.revoked) return;
     const first = Number(ends?.low ?? 0);
     if (ends && Number(ends.high) < partition.next) {
-      log.error({ ...fields, next: partition.next }, 'the partition is shorter than what was read of it');
+      log.error(
+        { ...fields, next: partition.next },
+        'partition is shorter than what was read, reading it again from its beginning',
+      );
       drop(partition);
       begin(add(partition), first);
       return;
@@ -168,15 +169,15 @@ export function createAssignment(options: AssignmentOptions): Assignment {
           const { topic } = partition;
           log.warn(
             { err: classify(error), topic, partition: partition.partition },
-            'could not find where the partition begins',
+            'looking up the offsets of the partition failed',
           );
         })
         .finally(() => relocating.delete(partition));
     },
-    lose() {
-      over = true;
+    revokeAll() {
+      isClosed = true;
       locating.abort();
-      for (const partition of partitions.values()) partition.lose();
+      for (const partition of partitions.values()) partition.revoke();
     },
   };
 }
@@ -185,7 +186,7 @@ function newPartition({ partition: { topic, partition }, offset, finished }: Loc
   return { topic, partition, next: offset, finished };
 }
 
-/** Rethrows what time may fix. */
+/** Rethrows an error that a retry may solve. A defect ends the process. */
 function stopOnDefect(error: unknown): Promise<never> {
   if (error instanceof TailraceError) throw error;
   queueMicrotask(() => {
@@ -200,7 +201,7 @@ function keyOf({ topic, partition }: TopicPartition): string {
 
 interface Start {
   readonly offset: number;
-  /** What was finished above it. */
+  /** The finished ranges above it. */
   readonly finished: readonly OffsetRange[];
 }
 
@@ -208,7 +209,7 @@ interface Located extends Start {
   readonly partition: Partition;
 }
 
-/** Where the group continues: its committed offset, or the beginning of the partition where there is none. */
+/** The committed offset of each partition; the beginning of the partition if there is none. */
 async function startOffsets(
   admin: Admin,
   groupId: string,
@@ -232,13 +233,13 @@ async function startOffsets(
   const startOf = (partition: Partition): Start => {
     const start = starts.get(keyOf(partition));
     if (start) return start;
-    // Added a moment ago. Without this, what is not known would be taken for not yet read.
+    // The partition was added a moment ago. Without this check, the group would read it from its beginning.
     throw new TailraceError(
       'kafka-unavailable',
-      `Kafka did not say where ${groupId} continues in ${partition.topic}, partition ${partition.partition}.`,
+      `Kafka did not return the committed offset of ${groupId} in ${partition.topic}, partition ${partition.partition}.`,
     );
   };
-  // Makes the library look for partitions again.
+  // This call makes the library refresh its list of partitions.
   if (!wanted.every((partition) => starts.has(keyOf(partition)))) await admin.listGroups();
   return startOf;
 }

@@ -1,4 +1,4 @@
-/** One assigned partition: its watermark, how much of it is unfinished, and whether it is still ours. */
+/** One assigned partition: its watermark, its unfinished work, and whether it is revoked. */
 import { encodeProgress, type OffsetRange } from './progress.ts';
 import { Watermark, type Mark } from './watermark.ts';
 
@@ -11,13 +11,13 @@ export class Partition {
   #unfinishedBytes = 0;
 
   revoked = false;
-  /** Because it is full. */
+  /** Because the partition is full. */
   paused = false;
-  /** Whether something finished that has not been committed. */
+  /** Whether work has finished since the last commit. */
   changed = false;
-  /** Ranges that an earlier owner finished above its watermark; those already passed are cut off. */
+  /** Ranges that an earlier owner finished above its watermark. Ranges that were skipped are removed. */
   #finishedBefore: readonly OffsetRange[] = [];
-  /** Offset after the last record of the partition, as of the last fetch. */
+  /** The end offset of the partition, as of the last fetch. */
   end = 0;
 
   constructor(topic: string, partition: number, limits: { records: number; bytes: number }) {
@@ -26,13 +26,14 @@ export class Partition {
     this.#limits = limits;
   }
 
-  /** Sets where reading begins, and what is finished beyond; until then nothing may be handed out. */
+  /** Sets the offset to begin with, and the finished ranges above it. No record may be tracked before. */
   start(offset: number, finishedBefore: readonly OffsetRange[] = []): void {
     this.#watermark = new Watermark(offset);
     this.#finishedBefore = finishedBefore;
     this.end = Math.max(this.end, offset);
   }
 
+  /** Whether its start offset is known. */
   get located(): boolean {
     return this.#watermark !== undefined;
   }
@@ -45,7 +46,7 @@ export class Partition {
     return this.#watermark?.committable ?? 0;
   }
 
-  /** What to commit: the watermark, and in text what is finished above it. */
+  /** What to commit: the watermark and, encoded, the finished ranges above it. */
   get progress(): { readonly offset: string; readonly metadata: string } {
     return {
       offset: String(this.committable),
@@ -69,16 +70,17 @@ export class Partition {
     return this.#unfinished >= this.#limits.records || this.#unfinishedBytes >= this.#limits.bytes;
   }
 
-  /** Enough has finished to go on. */
-  get roomy(): boolean {
+  /** Whether half of the limits is free, so that a full partition may be fetched again. */
+  get hasCapacity(): boolean {
     return this.#unfinished <= this.#limits.records / 2 && this.#unfinishedBytes <= this.#limits.bytes / 2;
   }
 
-  handOut(offset: number, bytes: number): Mark {
-    if (!this.#watermark) throw new Error('a partition must be started before it hands records out');
+  /** Counts the record at `offset` as unfinished until `finish`. */
+  track(offset: number, bytes: number): Mark {
+    if (!this.#watermark) throw new Error('the partition has no start offset: call start() first');
     this.#unfinished += 1;
     this.#unfinishedBytes += bytes;
-    return this.#watermark.handOut(offset);
+    return this.#watermark.track(offset);
   }
 
   finish(mark: Mark, bytes: number): void {
@@ -88,7 +90,7 @@ export class Partition {
     this.changed = true;
   }
 
-  /** Whether an earlier owner finished the record at `offset`; to be asked in the order of offsets. */
+  /** Whether an earlier owner finished the record at `offset`. Call it with rising offsets. */
   finishedBefore(offset: number): boolean {
     while ((this.#finishedBefore[0]?.to ?? Infinity) <= offset) {
       this.#finishedBefore = this.#finishedBefore.slice(1);
@@ -96,7 +98,7 @@ export class Partition {
     return (this.#finishedBefore[0]?.from ?? Infinity) <= offset;
   }
 
-  /** Tells of records from `committable` on whether they were finished at the time of this call. */
+  /** Returns whether records from `committable` on were finished at the time of this call. */
   finishedNow(): (offset: number) => boolean {
     const finished: OffsetRange[] = [];
     for (const run of this.#watermark?.window() ?? []) {
@@ -106,10 +108,10 @@ export class Partition {
     return (offset) => isInside(offset, finished) || isInside(offset, before);
   }
 
-  /** Steps over a record that is finished already. */
-  passOver(offset: number): void {
+  /** Skips a record that an earlier owner finished. */
+  skipFinished(offset: number): void {
     if (!this.#watermark) return;
-    this.#watermark.finish(this.#watermark.handOut(offset));
+    this.#watermark.finish(this.#watermark.track(offset));
     this.changed = true;
   }
 
@@ -117,15 +119,15 @@ export class Partition {
     this.#watermark?.skipTo(offset);
   }
 
-  /** Another member owns it from now on. */
-  lose(): void {
+  /** To be called when the partition is assigned to another member. */
+  revoke(): void {
     this.revoked = true;
     this.#unfinished = 0;
     this.#unfinishedBytes = 0;
   }
 }
 
-/** Whether one of these ranges, which are in order, holds the offset. */
+/** Whether one of the sorted ranges contains the offset. */
 function isInside(offset: number, ranges: readonly OffsetRange[]): boolean {
   let [low, high] = [0, ranges.length];
   while (low < high) {

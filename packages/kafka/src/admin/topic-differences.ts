@@ -1,7 +1,7 @@
-/** How a topic differs from what is wanted: a sentence for each difference, with the command that removes it. Pure. */
-import type { TopicDescription, TopicSpec } from './topics.ts';
+/** How a topic differs from its specification: a sentence for each difference, with the command that removes it. Pure. */
+import type { TopicDescription, TopicSpec } from './topic-spec.ts';
 
-/** More of these is as good. */
+/** A higher value of these settings is no difference. */
 const atLeast = ['min.insync.replicas'];
 
 export function differencesOf(

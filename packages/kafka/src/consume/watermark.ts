@@ -1,47 +1,47 @@
 /**
- * The watermark of one partition: the offset below which everything is finished, and so the only offset that
- * may be committed. Records are handed out in order and finish in any order.
+ * The watermark of one partition: the offset below which every record is finished, which is the offset to commit. Records
+ * are tracked in the order of their offsets and finish in any order.
  *
- * Finished records above the watermark are merged into runs, so that memory grows with what is unfinished, and not with
- * what finishes behind it.
+ * Finished records above the watermark are merged into runs, so memory grows with the unfinished records only.
  *
- * Invariant: `committable` never passes an unfinished record, and never goes back.
+ * Invariant: `committable` never passes an unfinished record and never decreases.
  */
 export class Watermark {
-  /** A list of unfinished records and finished runs in offset order, from the lowest unfinished one on. */
+  /** A linked list of unfinished records and finished runs in offset order. The first is the lowest unfinished record. */
   #first: Mark | undefined;
   #last: Mark | undefined;
   #next: number;
   #span = 0;
 
-  /** @param start the offset of the first record to be handed out. */
+  /** @param start the offset of the first record */
   constructor(start: number) {
     this.#next = start;
   }
 
-  /** The offset after the last record handed out. */
+  /** The offset after the last tracked or skipped record. */
   get next(): number {
     return this.#next;
   }
 
-  /** How many records were handed out and are not finished, or wait behind one that is not. */
+  /** The number of tracked records that are unfinished, or finished behind an unfinished one. */
   get span(): number {
     return this.#span;
   }
 
-  /** From the lowest unfinished record on: each unfinished one, and the finished ones between two of them as one. */
+  /** From the lowest unfinished record on: each unfinished record, and each run of finished ones between two of them. */
   *window(): Generator<Run> {
     for (let mark = this.#first; mark; mark = mark.after) yield mark;
   }
 
-  /** The offset to commit: every record below it is finished. */
+  /** The offset to commit. */
   get committable(): number {
     return this.#first?.offset ?? this.#next;
   }
 
-  /** Notes that the record at `offset` is handed out; offsets only grow (gaps are compacted or control records). */
-  handOut(offset: number): Mark {
-    if (offset < this.#next) throw new RangeError(`offset ${offset} was handed out already`);
+  /** Adds the record at `offset` as unfinished. Offsets rise; gaps are compacted or control records. */
+  track(offset: number): Mark {
+    if (offset < this.#next)
+      throw new RangeError(`offset ${offset} is below ${this.#next}: offsets must rise`);
     const mark = new Mark(offset, this.#last);
     if (this.#last) this.#last.after = mark;
     else this.#first = mark;
@@ -51,7 +51,7 @@ export class Watermark {
     return mark;
   }
 
-  /** Moves on over offsets that hold no record any more. */
+  /** Skips offsets that have no record. */
   skipTo(offset: number): void {
     this.#next = Math.max(this.#next, offset);
   }
@@ -60,15 +60,15 @@ export class Watermark {
     mark.finished = true;
     const { before, after } = mark;
     if (!before) {
-      this.#cutFront(mark);
+      this.#removeFront(mark);
       return;
     }
     if (after?.finished) this.#merge(mark, after);
     if (before.finished) this.#merge(before, mark);
   }
 
-  /** The lowest unfinished record has finished, and with it the run behind it. */
-  #cutFront(mark: Mark): void {
+  /** Removes the lowest record, which has finished, and the finished run behind it. */
+  #removeFront(mark: Mark): void {
     const { after } = mark;
     const finished = after?.finished ? mark.records + after.records : mark.records;
     this.#span -= finished;
@@ -77,7 +77,7 @@ export class Watermark {
     else this.#last = undefined;
   }
 
-  /** Both are finished, and one follows the other. */
+  /** Merges two finished runs, of which one follows the other. */
   #merge(run: Mark, next: Mark): void {
     run.to = next.to;
     run.records += next.records;
@@ -87,15 +87,15 @@ export class Watermark {
   }
 }
 
-/** Records that follow each other: a single unfinished one, or finished ones. Offsets between two runs hold no record. */
+/** A single unfinished record, or consecutive finished ones. Offsets between two runs have no record. */
 export interface Run {
   readonly offset: number;
-  /** The offset after the last of them. */
+  /** The offset after the last record. */
   readonly to: number;
   readonly finished: boolean;
 }
 
-/** One record handed out; when it is finished, the first of a run, or part of another. */
+/** A tracked record. When it is finished, it is the first of a run or is merged into another. */
 export class Mark implements Run {
   readonly offset: number;
   to: number;

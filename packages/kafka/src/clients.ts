@@ -1,0 +1,131 @@
+/** The clients of kafkajs, with the settings that Tailrace gives them. No other file creates clients. */
+import type {
+  Admin,
+  Consumer,
+  ConsumerConfig,
+  KafkaConfig,
+  PartitionerArgs,
+  Producer,
+  ProducerConfig,
+} from 'kafkajs';
+import { coPartitionedAssigners } from './consume/assigner.ts';
+import { heartbeatIntervalMs, maxWaitMs } from './consume/pacing.ts';
+import { bridgeLog, type KafkaLog } from './log.ts';
+import { followerMaxWaitMs, followerSessionTimeoutMs } from './read/follower.ts';
+import kafkajs, { askedAtEachFetch } from './wire/library.ts';
+
+export interface KafkaSettings {
+  /** `host:port` of the bootstrap servers. */
+  readonly brokers: readonly string[];
+  /** Identifies this process in the brokers' logs, metrics and quotas. */
+  readonly clientId: string;
+  readonly sasl?:
+    | {
+        readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+        readonly username: string;
+        readonly password: string;
+      }
+    | undefined;
+  /** TLS to the brokers. `ca` is PEM; without it, the certificate authorities of the system are used. */
+  readonly ssl?: { readonly ca?: string | undefined } | undefined;
+}
+
+/** The part of the library's `Kafka` class that this package uses. `testing/` has an in-memory implementation. */
+export type LibraryClient = Pick<InstanceType<typeof kafkajs.Kafka>, 'producer' | 'consumer' | 'admin'>;
+
+export interface Clients {
+  readonly admin: () => Admin;
+  /** Idempotent; one request in flight. */
+  readonly producer: () => Producer;
+  readonly transactionalProducer: (id: string, transactionTimeoutMs: number) => Producer;
+  /** @param waitMs called for each fetch: how long it may wait for records */
+  readonly groupConsumer: (options: {
+    readonly groupId: string;
+    /** For a co-partitioned group, the partition numbers that this member owns. */
+    readonly owned: (() => readonly number[]) | undefined;
+    readonly waitMs: () => number;
+  }) => Consumer;
+  readonly followerConsumer: (groupId: string) => Consumer;
+  readonly tailConsumer: (groupId: string) => Consumer;
+  readonly scanConsumer: (groupId: string) => Consumer;
+}
+
+/**
+ * How the library retries one request. It repeats the same sequence numbers, so that the broker recognises a repeat.
+ * This covers a leader that moves. This package handles longer outages itself.
+ */
+const retry = { initialRetryTime: 50, maxRetryTime: 1_000, retries: 5 };
+/** session.ts restarts consumers: it knows whether they should run. */
+const consumerRetry = { ...retry, restartOnFailure: () => Promise.resolve(false) };
+/** How long the partitions of a killed member wait for a new owner. */
+const sessionTimeoutMs = 10_000;
+/** How soon a new partition, or a new leader, is noticed when no request fails. */
+const metadataMaxAge = 15_000;
+/** Compressed, as Kafka stores it. What one fetch brings is decoded together and copied several times. */
+const fetchBytes = { maxBytesPerPartition: 128 * 1024, maxBytes: 8 * 1024 * 1024 };
+
+export function libraryClient(settings: KafkaSettings, log: KafkaLog): LibraryClient {
+  return new kafkajs.Kafka(clientConfig(settings, log));
+}
+
+export function createClients(client: LibraryClient): Clients {
+  const producer = (config: ProducerConfig): Producer =>
+    client.producer({
+      ...config,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      metadataMaxAge,
+      createPartitioner: namedPartition,
+      retry,
+    });
+  const consumer = (config: ConsumerConfig): Consumer =>
+    client.consumer({ ...config, allowAutoTopicCreation: false, metadataMaxAge, retry: consumerRetry });
+  /** For a reader of whole topics, which is alone in its group. */
+  const readerConsumer = (config: ConsumerConfig): Consumer =>
+    consumer({
+      ...config,
+      sessionTimeout: followerSessionTimeoutMs,
+      heartbeatInterval: followerSessionTimeoutMs / 4,
+    });
+
+  return {
+    admin: () => client.admin({ retry }),
+    producer: () => producer({ idempotent: true }),
+    transactionalProducer: (transactionalId, transactionTimeout) =>
+      producer({ transactionalId, transactionTimeout }),
+    groupConsumer: ({ groupId, owned, waitMs }) =>
+      consumer({
+        groupId,
+        ...fetchBytes,
+        sessionTimeout: sessionTimeoutMs,
+        heartbeatInterval: heartbeatIntervalMs,
+        maxWaitTimeInMs: askedAtEachFetch(waitMs),
+        partitionAssigners: owned ? coPartitionedAssigners(owned) : [kafkajs.PartitionAssigners.roundRobin],
+      }),
+    followerConsumer: (groupId) => readerConsumer({ groupId, maxWaitTimeInMs: followerMaxWaitMs }),
+    tailConsumer: (groupId) => readerConsumer({ groupId, ...fetchBytes, maxWaitTimeInMs: followerMaxWaitMs }),
+    scanConsumer: (groupId) => readerConsumer({ groupId, ...fetchBytes, maxWaitTimeInMs: maxWaitMs }),
+  };
+}
+
+/** Each message names its partition, so that a repeated request goes to the same one. */
+const namedPartition =
+  () =>
+  ({ message }: PartitionerArgs) =>
+    message.partition ?? 0;
+
+function clientConfig({ brokers, clientId, sasl, ssl }: KafkaSettings, log: KafkaLog): KafkaConfig {
+  return {
+    clientId,
+    brokers: [...brokers],
+    logCreator: bridgeLog(log),
+    connectionTimeout: 3_000,
+    authenticationTimeout: 5_000,
+    requestTimeout: 10_000,
+    retry,
+    // A copy, because the library adds properties to it.
+    ...(sasl && { sasl: { ...sasl } as KafkaConfig['sasl'] & object }),
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+    ...(ssl && { ssl: { rejectUnauthorized: true, ...(ssl.ca !== undefined && { ca: ssl.ca }) } }),
+  };
+}

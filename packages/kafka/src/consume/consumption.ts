@@ -1,0 +1,293 @@
+/**
+ * A group consumer. It passes records to `onRecord` as they arrive, lets them finish in any order, and commits the offset
+ * of the lowest unfinished record. What is finished above that offset is stored beside it, so that it is not repeated.
+ *
+ * A fetched batch is passed on in one turn of the event loop, and the library continues to fetch. A partition with too
+ * much unfinished work is paused. Only commits.ts commits offsets. assignment.ts handles rebalances.
+ */
+import { TailraceError } from '@tailrace/errors';
+import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
+import type { KafkaLog } from '../log.ts';
+import type { Scan, ScanOptions } from '../read/scan.ts';
+import { fetchedRecords } from '../fetched-record.ts';
+import type { ConsumedRecord } from '../record.ts';
+import { startSession, type Session } from '../session.ts';
+import type { ReportUnreadable, UnreadableBatch } from '../unreadable.ts';
+import type { FetchedRecord } from '../wire/record-batch.ts';
+import { createAssignment } from './assignment.ts';
+import { createCommitter } from './commits.ts';
+import { startIdleTopics } from './idle-topics.ts';
+import { defaultLimits, type ConsumeOptions } from './options.ts';
+import { pace, type Pacing } from './pacing.ts';
+import type { Partition } from './partition.ts';
+import { PartitionWork, ReceivedRecord, type Work } from './tracked-record.ts';
+import { createUnfinished, type Span } from './unfinished.ts';
+
+export interface PartitionState {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset after the last record that was received or skipped. */
+  readonly next: number;
+  /** The end offset of the partition, as of the last fetch. */
+  readonly end: number;
+  /** Records that were received and are unfinished, or that finished behind an unfinished one. */
+  readonly uncommitted: number;
+  /** Records between the watermark and the end of the partition, as of the last fetch. */
+  readonly lag: number;
+}
+
+/** A partition while this member owns it. */
+export interface OwnedPartition {
+  /** Once this is true, the other fields are out of date. */
+  readonly revoked: boolean;
+  /** The offset after the last record that was received or skipped. */
+  readonly next: number;
+  /** The offset below which everything is finished. */
+  readonly committable: number;
+}
+
+export interface Consumption {
+  /** Whether the consumer is in its group and brokers answer. */
+  readonly healthy: boolean;
+  /** Rejects with the reason if the consumer is not healthy. */
+  check(): Promise<void>;
+  readonly partitions: readonly PartitionState[];
+  /** Undefined if this member does not own the partition. */
+  partition(topic: string, partition: number): PartitionState | undefined;
+  /**
+   * Reads, outside of the group, the unfinished records of these partitions of a topic, whether or not they were received.
+   * Partitions that this member does not own are left out. Iterate it once.
+   *
+   * @param spans by partition, the offsets to read; by default all, up to the current end
+   * @throws TailraceError (from the iteration) `kafka-unavailable`
+   */
+  unfinished(
+    topic: string,
+    partitions: readonly number[],
+    spans?: ReadonlyMap<number, Span>,
+  ): AsyncIterable<readonly ConsumedRecord[]>;
+  /**
+   * Undefined if this member does not own the partition, or its start offset is not known yet. A partition that is revoked
+   * and assigned again is another object.
+   */
+  owned(topic: string, partition: number): OwnedPartition | undefined;
+  /** Stops fetching these topics, or all, until `resume` of the same. Records of a fetch under way may still arrive. */
+  pause(topics?: readonly string[]): void;
+  resume(topics?: readonly string[]): void;
+  /** Receives nothing more. Work that was received may finish. */
+  stopReceiving(): void;
+  /** stopReceiving(), waits at most `drainTimeoutMs` (default 0) until all work is finished, commits, and leaves the group. */
+  close(options?: { drainTimeoutMs?: number }): Promise<void>;
+}
+
+export interface ConsumptionDependencies {
+  readonly consumer: Consumer;
+  readonly admin: Admin;
+  readonly classify: (error: unknown) => unknown;
+  readonly log: KafkaLog;
+  readonly reportUnreadable: ReportUnreadable;
+  /** Filled with the partition numbers that this member owns, which the assigner reports at each join. */
+  readonly owned: Set<number>;
+  readonly openScan: (options: ScanOptions) => Promise<Scan>;
+  readonly pacing: Pacing;
+}
+
+export async function startConsumption(
+  { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing }: ConsumptionDependencies,
+  options: ConsumeOptions,
+): Promise<Consumption> {
+  const {
+    groupId,
+    topics,
+    onRecord,
+    onUnreadable = (_batch: UnreadableBatch, work: Work) => {
+      work.done();
+    },
+    limits = () => defaultLimits,
+    commitIntervalMs = 400,
+    prepare,
+    idleTopics,
+    onRebalance = () => undefined,
+  } = options;
+  let isReceiving = true;
+  let isPaused = false;
+  const pausedTopics = new Set<string>();
+  const mayFetch = (topic: string): boolean => isReceiving && !isPaused && !pausedTopics.has(topic);
+  let checkDrained: (() => void) | undefined;
+
+  const assignment = createAssignment({
+    groupId,
+    admin,
+    classify,
+    log,
+    session: () => session,
+    limits,
+    mayFetch,
+    prepare,
+  });
+  const { partitions } = assignment;
+  const committer = createCommitter(() => partitions, log, { groupId, intervalMs: commitIntervalMs });
+  const unfinished = createUnfinished((topic, partition) => assignment.get(topic, partition), openScan);
+
+  const onBatch = (payload: EachBatchPayload): void => {
+    const { batch } = payload;
+    committer.use((offsets) => payload.commitOffsetsIfNecessary(offsets));
+    const partition = assignment.get(batch.topic, batch.partition);
+    if (!partition?.located || !isReceiving) return;
+    const end = Number(batch.highWatermark);
+    if (fetchedFrom(batch) > partition.next || end < partition.next) {
+      assignment.relocate(partition);
+      return;
+    }
+    partition.end = end;
+    for (const fetched of fetchedRecords(batch)) {
+      const { offset } = fetched;
+      if (offset < partition.next) continue;
+      if (partition.finishedBefore(offset)) partition.skipFinished(offset);
+      else receive(partition, fetched);
+    }
+    partition.skipTo(Number(batch.lastOffset()) + 1);
+    payload.resolveOffset(batch.lastOffset());
+    if (partition.full && !partition.paused) {
+      partition.paused = true;
+      session.pause([partition]);
+    }
+  };
+
+  const receive = (partition: Partition, fetched: FetchedRecord): void => {
+    const { offset, timestamp, key, value, unreadable } = fetched;
+    const bytes = (key?.length ?? 0) + (value?.length ?? 0);
+    const work = new PartitionWork(partition, offset, timestamp, bytes, onDone);
+    if (!unreadable) {
+      onRecord(new ReceivedRecord(work, fetched));
+      return;
+    }
+    const batch = { topic: partition.topic, partition: partition.partition, ...unreadable };
+    reportUnreadable(batch);
+    onUnreadable(batch, work);
+  };
+
+  const onDone = (partition: Partition): void => {
+    if (partition.paused && partition.hasCapacity) {
+      partition.paused = false;
+      if (mayFetch(partition.topic)) session.resume([partition]);
+    }
+    checkDrained?.();
+  };
+
+  const session: Session = startSession({
+    consumer,
+    topics,
+    classify,
+    log,
+    fields: { groupId },
+    onBatch,
+    onJoin(memberId, assigned) {
+      assignment.onJoin(memberId, assigned);
+      owned.clear();
+      for (const { partition } of partitions) owned.add(partition);
+      committer.start();
+      onRebalance(false);
+      checkDrained?.();
+    },
+  });
+  const idle =
+    idleTopics && startIdleTopics({ ...{ consumer, session, partitions, mayFetch }, ...idleTopics });
+  pace(pacing, { consumer, partitions, mayFetch, idle });
+  // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
+  consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
+    const partition = assignment.get(payload.topic, payload.partition);
+    if (payload.batchSize > 0 || !partition?.located) return;
+    const first = (payload.firstOffset as string | null) ?? payload.lastOffset;
+    if (Number(first) <= partition.next) partition.skipTo(Number(payload.lastOffset) + 1);
+  });
+  consumer.on(consumer.events.REBALANCING, () => {
+    committer.hurry();
+  });
+  consumer.on(consumer.events.REQUEST, ({ payload: { apiName } }) => {
+    if (apiName !== 'JoinGroup') return;
+    committer.pause();
+    onRebalance(true);
+  });
+  await session.joined;
+
+  const allFinished = (): boolean => {
+    for (const { unfinished } of partitions) if (unfinished > 0) return false;
+    return true;
+  };
+
+  const drained = (timeoutMs: number): Promise<void> => {
+    if (timeoutMs <= 0 || allFinished()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      checkDrained = () => {
+        if (!allFinished()) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  };
+
+  const stopReceiving = (): void => {
+    if (!isReceiving) return;
+    isReceiving = false;
+    session.pause(partitions);
+  };
+
+  return {
+    get healthy() {
+      return session.healthy;
+    },
+    check() {
+      if (session.healthy) return Promise.resolve();
+      const message =
+        `The consumer of ${groupId} is not in its group, or brokers do not answer it. ` +
+        'Check KAFKA_BROKERS and that the brokers run.';
+      return Promise.reject(new TailraceError('kafka-unavailable', message));
+    },
+    get partitions() {
+      return Array.from(partitions, stateOf);
+    },
+    partition(topic, number) {
+      const partition = assignment.get(topic, number);
+      return partition && stateOf(partition);
+    },
+    unfinished: (topic, numbers, spans) => unfinished.read(topic, numbers, spans),
+    owned(topic, number) {
+      const partition = assignment.get(topic, number);
+      return partition?.located ? partition : undefined;
+    },
+    pause(topics) {
+      if (!topics) isPaused = true;
+      for (const topic of topics ?? []) pausedTopics.add(topic);
+      session.pause([...partitions].filter(({ topic }) => !mayFetch(topic)));
+    },
+    resume(topics) {
+      if (!topics) isPaused = false;
+      for (const topic of topics ?? []) pausedTopics.delete(topic);
+      const fetchable = [...partitions].filter(
+        ({ topic, located, paused }) => located && !paused && mayFetch(topic),
+      );
+      session.resume(fetchable);
+    },
+    stopReceiving,
+    async close({ drainTimeoutMs = 0 } = {}) {
+      stopReceiving();
+      idle?.end();
+      await unfinished.close();
+      await drained(drainTimeoutMs);
+      await committer.close();
+      assignment.revokeAll();
+      await session.end();
+    },
+  };
+}
+
+function stateOf({ topic, partition, next, end, uncommitted, lag }: Partition): PartitionState {
+  return { topic, partition, next, end, uncommitted, lag };
+}
+
+/** The offset that the library fetched from, which its types leave out. */
+function fetchedFrom(batch: EachBatchPayload['batch']): number {
+  return Number((batch as unknown as { fetchedOffset: string }).fetchedOffset);
+}

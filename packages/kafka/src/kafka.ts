@@ -1,0 +1,230 @@
+/** The handle to Kafka from which publishers, consumers, followers, tails, scans and administration are opened. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { TailraceError } from '@tailrace/errors';
+import { openAdministration } from './admin/administration.ts';
+import {
+  inspectCluster,
+  inspectDurability,
+  inspectGroup,
+  type ClusterReport,
+  type GroupReport,
+  type TopicDurability,
+} from './admin/inspect.ts';
+import { topicOffsetsSince } from './admin/offsets.ts';
+import type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
+import { addPartitions, describeTopics, ensureTopics, inspectTopics } from './admin/topics.ts';
+import { createClients, libraryClient, type KafkaSettings, type LibraryClient } from './clients.ts';
+import { startConsumption, type Consumption } from './consume/consumption.ts';
+import type { ConsumeOptions } from './consume/options.ts';
+import { maxWaitMs, type Pacing } from './consume/pacing.ts';
+import { kafkaFailure } from './failure.ts';
+import type { KafkaLog } from './log.ts';
+import {
+  openExclusivePublisher,
+  type ExclusivePublisher,
+  type ExclusivePublisherOptions,
+} from './publish/exclusive-publisher.ts';
+import { createTopicLayouts } from './publish/layouts.ts';
+import { partitionOfKey } from './publish/murmur2.ts';
+import { BatchingPublisher, type Publisher, type PublisherOptions } from './publish/publisher.ts';
+import { startFollower, type Follower, type FollowOptions } from './read/follower.ts';
+import { startScan, type Scan, type ScanOptions } from './read/scan.ts';
+import { startTail, type Tail, type TailOptions } from './read/tail.ts';
+import { createUnreadableReporter, type UnreadableBatch } from './unreadable.ts';
+
+/**
+ * `close()` closes everything that was opened through it. All methods throw TailraceError `kafka-unavailable` or
+ * `kafka-refused-credentials` when Kafka cannot be used, unless they are documented to wait.
+ */
+export interface Kafka {
+  /** An idempotent producer with acks=all. It connects with the first record, and waits for brokers. */
+  publisher(options?: PublisherOptions): Publisher;
+  /** Resolves once every earlier publisher with this `id` is fenced and its open transaction is completed or aborted. */
+  exclusivePublisher(id: string, options?: ExclusivePublisherOptions): Promise<ExclusivePublisher>;
+  /**
+   * Returns the partition of each key in the topic, as the topic is now: the one that the publisher chooses, and every
+   * other producer with Kafka's default partitioner.
+   */
+  partitioner(topic: string): Promise<Partitioner>;
+  /** Resolves once the consumer has joined the group. Waits for brokers. */
+  consume(options: ConsumeOptions): Promise<Consumption>;
+  /** Resolves once the topic is read to its end. */
+  follow(options: FollowOptions): Promise<Follower>;
+  /** Resolves once the tail has joined its group. Records are delivered from then on. */
+  tail(options: TailOptions): Promise<Tail>;
+  /** Resolves once the end offsets of the scan are known. */
+  scan(options: ScanOptions): Promise<Scan>;
+  /** Creates topics that are missing. Topics that exist are compared and not changed. */
+  ensureTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
+  /** As `ensureTopics`, and creates nothing. */
+  inspectTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
+  /** Topics that do not exist are left out. */
+  describeTopics(names: readonly string[]): Promise<ReadonlyMap<string, TopicDescription>>;
+  /** Resolves when the topic has at least `count` partitions, each with a leader. Partitions are never removed. */
+  addPartitions(topic: string, count: number): Promise<void>;
+  /** Topics that do not exist are left out. */
+  inspectDurability(names: readonly string[]): Promise<ReadonlyMap<string, TopicDurability>>;
+  listTopics(): Promise<string[]>;
+  /** Differs between clusters, also when a new cluster has the address of an old one. */
+  clusterId(): Promise<string>;
+  inspectCluster(): Promise<ClusterReport>;
+  /** The members of a consumer group, and its lag in topics that exist. */
+  inspectGroup(groupId: string, topics: readonly string[]): Promise<GroupReport>;
+  /** By partition, the offset of the first record at `time` (milliseconds since the epoch) or later; else the end offset. */
+  offsetsAt(topic: string, time: number): Promise<ReadonlyMap<number, number>>;
+  /** Resolves if a broker answers within `timeoutMs` (default 5 s). */
+  ping(options?: { timeoutMs?: number }): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Partitioner {
+  /** The number of partitions of the topic. */
+  readonly partitions: number;
+  readonly partitionOf: (key: string) => number;
+}
+
+const defaultTransactionTimeoutMs = 30_000;
+const connectPauseMs = 1_000;
+
+/** @param onUnreadable called for each batch that a reader skips because it cannot be read */
+export function connectKafka(
+  settings: KafkaSettings,
+  log: KafkaLog,
+  onUnreadable?: (batch: UnreadableBatch) => void,
+): Kafka {
+  return openKafka(libraryClient(settings, log), settings, log, onUnreadable);
+}
+
+/** As `connectKafka`, on a given client. */
+export function openKafka(
+  client: LibraryClient,
+  settings: Pick<KafkaSettings, 'brokers'>,
+  log: KafkaLog,
+  onUnreadable?: (batch: UnreadableBatch) => void,
+): Kafka {
+  const clients = createClients(client);
+  const classify = (error: unknown): unknown => kafkaFailure(error, settings.brokers);
+  const reportUnreadable = createUnreadableReporter(log, onUnreadable);
+  const opened = new Set<{ close(): Promise<void> }>();
+  const administration = openAdministration(clients.admin, classify);
+  const { admin, administer } = administration;
+  // A client of its own: a metadata request for one topic makes the library forget all other topics for a moment.
+  const metadata = openAdministration(clients.admin, classify);
+  const layouts = createTopicLayouts(metadata.administer);
+  const closeLater = <T extends { close(): Promise<void> }>(resource: T): T => {
+    opened.add(resource);
+    return resource;
+  };
+  const connectedAdmin = () => administer((admin) => Promise.resolve(admin));
+
+  const openScan = async (options: ScanOptions): Promise<Scan> => {
+    const createConsumer = clients.scanConsumer;
+    return startScan(
+      { createConsumer, admin: await connectedAdmin(), classify, log, reportUnreadable },
+      options,
+    );
+  };
+
+  return {
+    publisher(options) {
+      const createProducer = clients.producer;
+      return closeLater(new BatchingPublisher({ createProducer, layouts, classify, log }, options));
+    },
+
+    async exclusivePublisher(id, { transactionTimeoutMs = defaultTransactionTimeoutMs } = {}) {
+      const producer = clients.transactionalProducer(id, transactionTimeoutMs);
+      return closeLater(await openExclusivePublisher(producer, classify));
+    },
+
+    async partitioner(topic) {
+      const { leaders } = await layouts.renew(topic);
+      return { partitions: leaders.length, partitionOf: (key) => partitionOfKey(key, leaders.length) };
+    },
+
+    async consume(options) {
+      const owned = new Set<number>();
+      const pacing: Pacing = { waitMs: () => maxWaitMs };
+      const consumer = clients.groupConsumer({
+        groupId: options.groupId,
+        owned: options.coPartitioned ? () => [...owned] : undefined,
+        waitMs: () => pacing.waitMs(),
+      });
+      const dependencies = { consumer, classify, log, reportUnreadable, owned, openScan, pacing };
+      return closeLater(
+        await startConsumption({ ...dependencies, admin: await retryUntilConnected(admin) }, options),
+      );
+    },
+
+    async follow(options) {
+      const createConsumer = clients.followerConsumer;
+      return closeLater(
+        await startFollower(
+          { createConsumer, admin: await connectedAdmin(), classify, log, reportUnreadable },
+          options,
+        ),
+      );
+    },
+
+    async tail(options) {
+      const createConsumer = clients.tailConsumer;
+      return closeLater(
+        await startTail(
+          { createConsumer, admin: await connectedAdmin(), classify, log, reportUnreadable },
+          options,
+        ),
+      );
+    },
+
+    scan: async (options) => closeLater(await openScan(options)),
+
+    ensureTopics: (specs) => administer((admin) => ensureTopics(admin, specs)),
+    inspectTopics: (specs) => administer((admin) => inspectTopics(admin, specs)),
+    describeTopics: (names) => administer((admin) => describeTopics(admin, names)),
+    addPartitions: (topic, count) => administer((admin) => addPartitions(admin, topic, count)),
+    inspectDurability: (names) => administer((admin) => inspectDurability(admin, names)),
+    inspectCluster: () => administer(inspectCluster),
+    inspectGroup: (groupId, topics) => administer((admin) => inspectGroup(admin, groupId, topics)),
+    listTopics: () => administer((admin) => admin.listTopics()),
+    clusterId: () => administer(async (admin) => (await admin.describeCluster()).clusterId),
+    async offsetsAt(topic, time) {
+      const found = await administer((admin) => topicOffsetsSince(admin, topic, time));
+      return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
+    },
+
+    async ping({ timeoutMs = 5_000 } = {}) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          const message =
+            `Kafka at ${settings.brokers.join(', ')} did not answer within ${timeoutMs} ms. ` +
+            'Check KAFKA_BROKERS, KAFKA_SSL and that the brokers run.';
+          reject(new TailraceError('kafka-unavailable', message));
+        }, timeoutMs);
+      });
+      try {
+        await Promise.race([administer((admin) => admin.describeCluster()), late]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+
+    async close() {
+      for (const resource of opened) await resource.close();
+      opened.clear();
+      await Promise.all([administration.close(), metadata.close()]);
+    },
+  };
+
+  async function retryUntilConnected<T>(connect: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await connect();
+      } catch (error) {
+        const failure = classify(error);
+        if (!(failure instanceof TailraceError)) throw failure;
+        log.warn({ err: failure }, 'Kafka unavailable, retrying');
+        await wait(connectPauseMs);
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * What followers, tails and scans have in common. They commit nothing. The library reads in consumer groups only, so each
+ * of them is the only member of a group with a random name, which Kafka removes when the reader leaves.
+ */
+import type { Admin, Consumer } from 'kafkajs';
+import type { KafkaLog } from '../log.ts';
+import type { ReportUnreadable } from '../unreadable.ts';
+
+export interface ReaderDependencies {
+  readonly createConsumer: (groupId: string) => Consumer;
+  readonly admin: Admin;
+  readonly classify: (error: unknown) => unknown;
+  readonly log: KafkaLog;
+  readonly reportUnreadable: ReportUnreadable;
+}
+
+/** A reader that does not leave its group in time loses nothing: it has nothing to commit. */
+export const leaveTimeoutMs = 2_000;

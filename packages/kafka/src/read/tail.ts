@@ -1,0 +1,172 @@
+/**
+ * Follows topics live from offsets that the caller has stored, at the caller's pace. For a caller that writes what it reads
+ * to another store, together with its offsets.
+ */
+import { randomUUID } from 'node:crypto';
+import type { EachBatchPayload } from 'kafkajs';
+import { topicOffsets } from '../admin/offsets.ts';
+import { fetchedRecords, toRecord } from '../fetched-record.ts';
+import type { ConsumedRecord } from '../record.ts';
+import { startSession } from '../session.ts';
+import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
+
+export interface TailPosition {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset to continue with. */
+  readonly next: number;
+}
+
+export interface TailOptions {
+  readonly topics: readonly string[];
+  /** The offset to begin with, or undefined for the beginning of the partition. Expired offsets are skipped. */
+  readonly startOf: (topic: string, partition: number) => number | undefined;
+  /**
+   * Called with records of one partition, in order and each offset once, and the position after them. The next call is made
+   * when this one has resolved, which should not take seconds. Must not reject.
+   */
+  readonly onRecords: (records: readonly ConsumedRecord[], position: TailPosition) => Promise<void>;
+}
+
+export interface Tail {
+  /** Whether brokers have answered within the last 10 s. */
+  readonly healthy: boolean;
+  /** The records that are not delivered yet, as of the last fetch or refresh. */
+  readonly behind: number;
+  /**
+   * Resolves once all records are delivered that the topics had when this was called, or when the tail is closed.
+   *
+   * @throws TailraceError `kafka-unavailable` if the end offsets cannot be looked up
+   */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  next: number;
+  /** As of the last fetch or refresh. */
+  end: number;
+}
+
+interface Waiter {
+  readonly ends: readonly (readonly [position: Position, end: number])[];
+  readonly resolve: () => void;
+}
+
+export async function startTail(
+  { createConsumer, admin, classify, log, reportUnreadable }: ReaderDependencies,
+  { topics, startOf, onRecords }: TailOptions,
+): Promise<Tail> {
+  const positions = new Map<string, Position>();
+  let waiters: Waiter[] = [];
+  let closed = false;
+
+  /** Updates the end of each partition. Records that expired before they were read are skipped. */
+  const updateEnds = async (): Promise<void> => {
+    try {
+      for (const topic of topics) {
+        for (const { partition, low, high } of await topicOffsets(admin, topic)) {
+          const isNew = !positions.has(`${topic}/${partition}`);
+          const position = positionOf(topic, partition);
+          position.end = Number(high);
+          // An offset beyond the end: the topic was deleted and created again since the offset was stored.
+          if (isNew && position.next > position.end) position.next = 0;
+          position.next = Math.max(position.next, Number(low));
+        }
+      }
+    } catch (error) {
+      throw classify(error);
+    }
+  };
+
+  const positionOf = (topic: string, partition: number): Position => {
+    const key = `${topic}/${partition}`;
+    const known = positions.get(key);
+    if (known) return known;
+    const next = startOf(topic, partition) ?? 0;
+    const position: Position = { topic, partition, next, end: next };
+    positions.set(key, position);
+    return position;
+  };
+
+  const settleWaiters = (): void => {
+    waiters = waiters.filter(({ ends, resolve }) => {
+      const reached = closed || ends.every(([position, end]) => position.next >= end);
+      if (reached) resolve();
+      return !reached;
+    });
+  };
+
+  const onBatch = async (payload: EachBatchPayload): Promise<void> => {
+    const { batch } = payload;
+    if (closed) return;
+    const position = positionOf(batch.topic, batch.partition);
+    position.end = Number(batch.highWatermark);
+    // The topic was deleted and created again.
+    if (position.end < position.next) position.next = 0;
+    const { topic, partition } = batch;
+    const records: ConsumedRecord[] = [];
+    for (const fetched of fetchedRecords(batch)) {
+      if (fetched.offset < position.next) continue;
+      if (fetched.unreadable) reportUnreadable({ topic, partition, ...fetched.unreadable });
+      else records.push(toRecord(topic, partition, fetched));
+    }
+    const next = Math.max(position.next, Number(batch.lastOffset()) + 1);
+    if (records.length > 0) await onRecords(records, { topic, partition, next });
+    position.next = next;
+    payload.resolveOffset(batch.lastOffset());
+    settleWaiters();
+  };
+
+  await updateEnds();
+  const consumer = createConsumer(`${topics[0] ?? ''}.tail.${randomUUID()}`);
+  const session = startSession({
+    consumer,
+    topics,
+    classify,
+    log,
+    fields: { topics },
+    onBatch,
+    onJoin(_memberId, assignment) {
+      // Nothing is committed, so the library would start at the beginning.
+      for (const [topic, partitions] of Object.entries(assignment)) {
+        for (const partition of partitions)
+          session.seek({ topic, partition }, positionOf(topic, partition).next);
+      }
+    },
+  });
+  // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
+  consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
+    if (payload.batchSize > 0) return;
+    const position = positionOf(payload.topic, payload.partition);
+    position.next = Math.max(position.next, Number(payload.lastOffset) + 1);
+    settleWaiters();
+  });
+  await session.joined;
+
+  return {
+    get healthy() {
+      return session.healthy;
+    },
+    get behind() {
+      let behind = 0;
+      for (const { next, end } of positions.values()) behind += Math.max(0, end - next);
+      return behind;
+    },
+    async refresh() {
+      await updateEnds();
+      const ends = Array.from(positions.values(), (position) => [position, position.end] as const);
+      await new Promise<void>((resolve) => {
+        waiters.push({ ends, resolve });
+        settleWaiters();
+      });
+    },
+    async close() {
+      closed = true;
+      settleWaiters();
+      await session.end({ timeoutMs: leaveTimeoutMs });
+    },
+  };
+}
