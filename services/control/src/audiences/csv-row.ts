@@ -1,18 +1,18 @@
 /**
- * One row of a CSV (RFC 4180), line by line: a quoted field may hold line breaks, so a row may need several lines.
+ * One row of a CSV (RFC 4180), read line by line. A quoted field may contain line breaks, so a row may span several lines.
  */
 
 export interface CsvRow {
   readonly fields: readonly string[];
-  /** Whether a quoted field goes on in the next line. */
+  /** Whether a quoted field continues in the next line. */
   readonly open: boolean;
   /** Characters read so far. */
   readonly length: number;
-  /** What is wrong, as a clause about its line. */
+  /** The error, as the predicate of a sentence about the line. */
   readonly problem?: string;
 }
 
-/** Reads `line`, or goes on with `begun`, a row that was left open. */
+/** Reads a line as a row, or as the continuation of the open row `begun`. */
 export function readCsvRow(line: string, begun?: CsvRow): CsvRow {
   if (!begun && !line.includes('"')) return { fields: line.split(','), open: false, length: line.length };
   const fields = begun ? begun.fields.slice(0, -1) : [];

@@ -3,22 +3,16 @@
  * An upload replaces the whole membership; only the differences are sent.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { ConfigView } from '@tailrace/config';
-import { isTailraceError, TailraceError } from '@tailrace/errors';
+import { TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
+import { instanceId, interruptPreviousSyncs } from './instance.ts';
 import { openMembership, type Membership } from './membership.ts';
+import { silentProblem } from './problems.ts';
 import { readMembers, type MembershipFormat } from './read-members.ts';
-import {
-  audienceKey,
-  encodeAudience,
-  type Audience,
-  type AudienceKey,
-  type AudienceSync,
-} from './records.ts';
-import { publisherId, startSync, stoppedProblem, transactionTimeoutMs, type Sync } from './sync.ts';
+import { audienceKey, type Audience, type AudienceKey, type AudienceSync } from './records.ts';
+import { startSync, type Sync } from './sync.ts';
 import { traitName } from './trait-name.ts';
 import { openAudienceView, silentAfterMs, type AudienceView } from './view.ts';
 
@@ -30,9 +24,9 @@ export interface AudiencesOptions {
   readonly kafka: Kafka;
   readonly names: TopicNames;
   readonly config: Pick<ConfigView, 'source' | 'refresh'>;
-  /** For files that exist while a sync runs. */
+  /** For the files of running syncs, and the id of the instance. */
   readonly folder: string;
-  /** Identify calls a second, of each sync that does not say another. */
+  /** Identify calls per second of a sync without its own rate. */
   readonly ratePerSecond: number;
   readonly log: Pick<KafkaLog, 'info' | 'warn'>;
 }
@@ -44,55 +38,48 @@ export interface AudienceTarget {
 }
 
 export interface Upload extends AudienceTarget {
-  /** The whole membership. A stream that breaks off must throw; then nothing is changed. */
+  /** The whole membership. An incomplete stream must throw; then nothing is changed. */
   readonly stream: AsyncIterable<Buffer>;
   readonly format: MembershipFormat;
-  /** Without it an upload without members is refused where the audience has some. */
+  /** Whether an upload without members may remove all members. */
   readonly allowEmpty: boolean;
 }
 
 export interface Audiences {
   /**
-   * Resolves once the upload is read, and its sync has taken over from any other of the audience and is recorded.
+   * Resolves once the upload is read, and its sync has taken over from any earlier sync of the audience and is recorded.
    *
-   * @throws TailraceError `not-found`, `conflict`, `invalid-membership`, `overloaded`, `kafka-unavailable`: then
-   *   nothing has changed
+   * @throws TailraceError `not-found`, `conflict`, `invalid-membership`, `overloaded`, `too-many-at-once`,
+   *   `kafka-unavailable`: then nothing has changed
    */
   replace(upload: Upload): Promise<Audience>;
-  /** Tells of every member that it has left, and ends the audience. Throws as `replace`. */
+  /** Starts a sync in which every member leaves and after which the audience is deleted. Throws as `replace`. */
   remove(target: AudienceTarget): Promise<Audience>;
   /** By name. */
   list(sourceId: string): Audience[];
   get(sourceId: string, name: string): Audience | undefined;
-  /** Interrupts what runs here. */
+  /** Interrupts the syncs of this instance. */
   close(): Promise<void>;
 }
 
-/** Each takes a file cache of 16 MB, and a portion on its way. */
-const mostAtOnce = 4;
+/** A sync needs a file cache of 16 MB and one portion in memory. */
+const maxSyncs = 4;
 export const maxNameLength = 200;
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
-  const { kafka, names, log } = options;
-  const view = await openAudienceView(kafka, names.audiencesSyncs);
+  const view = await openAudienceView(options.kafka, options.names.audiencesSyncs);
   const instance = instanceId(options.folder);
-  const audiences = new AudienceKeeper(options, view, instance);
-  for (const audience of view.all()) {
-    if (audience.sync.state !== 'running' || audience.sync.instance !== instance) continue;
-    await markInterrupted(options, audience).catch((error: unknown) => {
-      if (!isTailraceError(error)) throw error;
-      log.warn({ err: error, audience: audienceKey(audience) }, 'a sync of an earlier run was not closed');
-    });
-  }
+  const audiences = new AudienceManager(options, view, instance);
+  await interruptPreviousSyncs(options, view.all(), instance);
   return audiences;
 }
 
-class AudienceKeeper implements Audiences {
+class AudienceManager implements Audiences {
   readonly #options: AudiencesOptions;
   readonly #view: AudienceView;
   readonly #instance: string;
   readonly #closing = new AbortController();
-  /** Syncs that began here, the latest of each audience; those that have ended too. */
+  /** The latest sync of each audience that was started here, including those that have ended. */
   readonly #syncs = new Map<string, Sync & { hasEnded: boolean }>();
   readonly #running = new Set<Promise<unknown>>();
   #uploads = 0;
@@ -104,14 +91,14 @@ class AudienceKeeper implements Audiences {
   }
 
   async replace(upload: Upload): Promise<Audience> {
-    this.#checkRoom();
+    this.#checkCapacity();
     const membership = openMembership(this.#options.folder);
     this.#uploads += 1;
-    let taken: { readonly key: AudienceKey; readonly read: number; readonly members: number };
+    let received: { readonly key: AudienceKey; readonly read: number; readonly members: number };
     try {
-      const key = await this.#check(upload);
-      taken = { key, ...(await this.#take(upload, membership)) };
-      if (taken.members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
+      const key = await this.#checkTarget(upload);
+      received = { key, ...(await this.#receive(upload, membership)) };
+      if (received.members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
         throw new TailraceError('invalid-membership', emptyMessage);
       }
     } catch (error) {
@@ -120,16 +107,16 @@ class AudienceKeeper implements Audiences {
     } finally {
       this.#uploads -= 1;
     }
-    const { key, read, members } = taken;
-    return this.#begin(key, upload, membership, { kind: 'replace', read, members });
+    const { key, read, members } = received;
+    return this.#start(key, upload, membership, { kind: 'replace', read, members });
   }
 
   async remove(target: AudienceTarget): Promise<Audience> {
-    this.#checkRoom();
-    const key = await this.#check(target);
+    this.#checkCapacity();
+    const key = await this.#checkTarget(target);
     if (!this.#find(key)) throw notFound(target);
     const membership = openMembership(this.#options.folder);
-    return this.#begin(key, target, membership, { kind: 'delete', read: 0, members: 0 });
+    return this.#start(key, target, membership, { kind: 'delete', read: 0, members: 0 });
   }
 
   list(sourceId: string): Audience[] {
@@ -152,15 +139,15 @@ class AudienceKeeper implements Audiences {
     await this.#view.close();
   }
 
-  /** Bounds what is done at a time, which bounds memory. */
-  #checkRoom(): void {
+  /** Bounds memory by the number of concurrent uploads and syncs. */
+  #checkCapacity(): void {
     if (this.#closing.signal.aborted) throw new TailraceError('shutting-down');
-    if (this.#uploads + this.#running.size < mostAtOnce) return;
-    const message = `${mostAtOnce} audiences are being synced here. Send it again later.`;
+    if (this.#uploads + this.#running.size < maxSyncs) return;
+    const message = `This control instance is syncing ${maxSyncs} audiences, the maximum. Send the request again later.`;
     throw new TailraceError('too-many-at-once', message, { retryAfterS: 30 });
   }
 
-  async #check({ sourceId, name }: AudienceTarget): Promise<AudienceKey> {
+  async #checkTarget({ sourceId, name }: AudienceTarget): Promise<AudienceKey> {
     const { config } = this.#options;
     await Promise.all([config.refresh(), this.#view.refresh()]);
     const source = config.source(sourceId);
@@ -168,52 +155,54 @@ class AudienceKeeper implements Audiences {
     if (!source.enabled) {
       throw new TailraceError(
         'conflict',
-        'The source is disabled, so that nothing of it is sent. Enable it first.',
+        'The source is disabled, so its identify calls would be rejected. Enable it first.',
       );
     }
     const trait = traitName(name);
     if (trait === '' || name.length > maxNameLength || !name.isWellFormed()) {
-      const rule = `is not a text of 1 to ${maxNameLength} characters, a letter or a digit among them`;
+      const rule = `is not a text of 1 to ${maxNameLength} characters with at least one letter or digit`;
       throw new TailraceError('invalid-request', `name ${rule}.`, { problems: [{ field: 'name', rule }] });
     }
     const other = this.#find({ sourceId, trait });
     if (other && other.name !== name) {
-      const message = `The audience ${JSON.stringify(other.name)} of this source has the same trait, ${trait}.`;
+      const message =
+        `The audience ${JSON.stringify(other.name)} of this source has the same trait, ${trait}. ` +
+        'Use that name, or a name with another trait.';
       throw new TailraceError('conflict', message);
     }
     return { sourceId, trait };
   }
 
-  async #take(
+  async #receive(
     { stream, format }: Upload,
     membership: Membership,
   ): Promise<{ read: number; members: number }> {
     let read = 0;
     let members = 0;
     for await (const batch of readMembers(stream, format)) {
-      members += membership.want(batch.userIds);
+      members += membership.addWanted(batch.userIds);
       read = batch.lines;
       if (this.#closing.signal.aborted) throw new TailraceError('shutting-down');
     }
     return { read, members };
   }
 
-  async #begin(
+  /** Resolves once the sync is recorded in Kafka. */
+  async #start(
     key: AudienceKey,
     { name, ratePerSecond = this.#options.ratePerSecond }: AudienceTarget,
     membership: Membership,
-    what: Pick<AudienceSync, 'kind' | 'read' | 'members'>,
+    kind: Pick<AudienceSync, 'kind' | 'read' | 'members'>,
   ): Promise<Audience> {
-    const { log } = this.#options;
     const now = new Date().toISOString();
-    const begun = Promise.withResolvers<undefined>();
+    const started = Promise.withResolvers<undefined>();
     const audience: Audience = {
       ...key,
       name,
       members: this.#find(key)?.members ?? 0,
       sync: {
         id: randomUUID(),
-        ...what,
+        ...kind,
         state: 'running',
         startedAt: now,
         updatedAt: now,
@@ -228,8 +217,8 @@ class AudienceKeeper implements Audiences {
         membership,
         ratePerSecond,
         signal: this.#closing.signal,
-        onBegun: () => {
-          begun.resolve(undefined);
+        onStarted: () => {
+          started.resolve(undefined);
         },
       },
     );
@@ -243,16 +232,12 @@ class AudienceKeeper implements Audiences {
     const running = sync.ended.finally(() => {
       entry.hasEnded = true;
       this.#running.delete(running);
-      const { id, kind, state, sent, total } = sync.audience.sync;
-      log.info(
-        { audience: audienceKey(key), sync: id, kind, state, sent, total },
-        'an audience sync has ended',
-      );
+      this.#logEnd(sync.audience);
     });
     this.#running.add(running);
-    await Promise.race([begun.promise, running]);
+    await Promise.race([started.promise, running]);
     this.#syncs.set(audienceKey(key), entry);
-    // It goes on by itself. What it then fails with is a defect, and ends the process.
+    // From here on a rejection is a defect, which ends the process.
     running.catch((defect: unknown) => {
       queueMicrotask(() => {
         throw defect;
@@ -261,16 +246,24 @@ class AudienceKeeper implements Audiences {
     return sync.audience;
   }
 
-  /** What is known here or was read, whichever is later. */
+  #logEnd(audience: Audience): void {
+    const { id, kind, state, sent, total } = audience.sync;
+    this.#options.log.info(
+      { audience: audienceKey(audience), sync: id, kind, state, sent, total },
+      'audience sync ended',
+    );
+  }
+
+  /** The state of a sync of this instance, or the state that was read from Kafka, the later of the two. */
   #find(key: AudienceKey): Audience | undefined {
     const viewed = this.#view.get(key);
     const own = this.#syncs.get(audienceKey(key));
-    if (!own) return viewed && judge(viewed);
+    if (!own) return viewed && interruptedIfSilent(viewed);
     const { audience } = own;
     const isSame = viewed?.sync.id === audience.sync.id;
     if (!own.hasEnded || isSame) return isDeleted(audience) ? undefined : audience;
     if (viewed || isDeleted(audience)) this.#syncs.delete(audienceKey(key));
-    return viewed && judge(viewed);
+    return viewed && interruptedIfSilent(viewed);
   }
 }
 
@@ -278,48 +271,18 @@ function isDeleted({ sync }: Audience): boolean {
   return sync.kind === 'delete' && sync.state === 'done';
 }
 
-/** A sync that runs elsewhere, as far as can be told from here. */
-function judge(audience: Audience): Audience {
+/** Shows a sync of another instance as interrupted once that instance has stopped reporting. */
+function interruptedIfSilent(audience: Audience): Audience {
   const { sync } = audience;
   const isSilent = Date.now() - Date.parse(sync.updatedAt) > silentAfterMs;
   if (sync.state !== 'running' || !isSilent) return audience;
   return { ...audience, sync: { ...sync, state: 'interrupted', problem: silentProblem } };
 }
 
-const silentProblem = {
-  code: 'shutting-down',
-  message: 'The control instance that ran it says nothing any more. Sync again: only the rest is sent.',
-};
-
 const emptyMessage =
-  'The upload has no members, and the audience has: everybody would leave. If that is meant, say allowEmpty=true. ' +
+  'The upload has no members, so every member would leave the audience. To confirm, send it with allowEmpty=true. ' +
   'Nothing was changed.';
 
 function notFound({ name }: AudienceTarget): TailraceError {
   return new TailraceError('not-found', `The source has no audience ${JSON.stringify(name)}.`);
-}
-
-/** Says of a sync that ran in an earlier life of this instance that it does not any more, and ends its transaction. */
-async function markInterrupted({ kafka, names }: AudiencesOptions, audience: Audience): Promise<void> {
-  const publisher = await kafka.exclusivePublisher(publisherId(names, audience), { transactionTimeoutMs });
-  try {
-    const sync = { ...audience.sync, state: 'interrupted' as const, problem: stoppedProblem };
-    const record = encodeAudience(names.audiencesSyncs, { ...audience, sync });
-    await publisher.publish([{ ...record, partition: 0 }]);
-  } finally {
-    await publisher.close();
-  }
-}
-
-/** The same for all lives of an instance: it is kept where the instance keeps its data. */
-function instanceId(folder: string): string {
-  const file = path.join(folder, 'instance-id');
-  mkdirSync(folder, { recursive: true });
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    const id = randomUUID();
-    writeFileSync(file, id);
-    return id;
-  }
 }

@@ -14,11 +14,11 @@ after(() => rm(folder, { recursive: true }));
 
 const isMember = (userId: string): Change => ({ userId, isMember: true });
 
-test('the differences between who was a member and who shall be, in pages', () => {
+test('a membership returns the differences between current and wanted members in pages', () => {
   const membership = openMembership(folder);
-  assert.equal(membership.want(['ada', 'bob', 'cleo']), 3);
-  assert.equal(membership.want(['bob', 'dan', 'dan']), 1);
-  membership.recall([
+  assert.equal(membership.addWanted(['ada', 'bob', 'cleo']), 3);
+  assert.equal(membership.addWanted(['bob', 'dan', 'dan']), 1);
+  membership.addCurrent([
     isMember('bob'),
     isMember('eve'),
     isMember('finn'),
@@ -34,21 +34,21 @@ test('the differences between who was a member and who shall be, in pages', () =
   membership.close();
 });
 
-test('its file has no name while it is in use', async () => {
+test('the file of a membership is unlinked while it is in use', async () => {
   const membership = openMembership(folder);
-  membership.want(['ada']);
+  membership.addWanted(['ada']);
   assert.deepEqual(await readdir(folder), []);
   assert.deepEqual(membership.changes(undefined, 10), [isMember('ada')]);
   membership.close();
 });
 
-test('it is what two sets would say, for any ids', () => {
+test('the differences equal those of two sets, for any ids', () => {
   const userId = fc.string({ unit: 'binary', minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(fc.array(userId), fc.array(userId), fc.integer({ min: 1, max: 5 }), (now, before, page) => {
       const membership = openMembership(folder);
-      membership.want(now);
-      membership.recall(before.map(isMember));
+      membership.addWanted(now);
+      membership.addCurrent(before.map(isMember));
       const found: Change[] = [];
       for (let next = membership.changes(undefined, page); next.length > 0;) {
         found.push(...next);

@@ -1,7 +1,7 @@
 /**
- * Who is a member and who shall be: one row for each user, in an SQLite file that has no name any more once it is
- * open, so that nothing of it is left whatever ends the process. It exists for the time of one sync, so that a million
- * users take disk and not memory.
+ * Compares the current members with the wanted ones: one row for each user, in an SQLite file for the time of one sync, so
+ * that a million users need disk rather than memory. The file is unlinked once it is open, so nothing remains of it after
+ * the process ends, even after a crash.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -11,43 +11,43 @@ import { TailraceError } from '@tailrace/errors';
 
 export interface Change {
   readonly userId: string;
-  /** Whether the user is a member from now on. */
+  /** Whether the user is a member after the change. */
   readonly isMember: boolean;
 }
 
 export interface MembershipCounts {
-  /** Members before, as far as it was told. */
+  /** Current members that were added. */
   readonly before: number;
-  /** Users who are to become members, and who are to cease to be. */
+  /** Users to join, and users to leave. */
   readonly added: number;
   readonly removed: number;
 }
 
 /**
- * Calls are synchronous, and take some microseconds for each user. Those that write throw TailraceError `overloaded`
- * where the disk is full.
+ * Calls are synchronous, and take some microseconds for each user. Calls that write throw TailraceError `overloaded` on a
+ * full disk.
  */
 export interface Membership {
-  /** Adds users who shall be members. Returns how many were not among them yet. */
-  want(userIds: readonly string[]): number;
-  /** Takes note of who is a member at present, or is not any more; the last word about a user counts. */
-  recall(users: readonly Change[]): void;
+  /** Adds wanted members. Returns how many were new. */
+  addWanted(userIds: readonly string[]): number;
+  /** Adds current members; the last change of a user counts. */
+  addCurrent(users: readonly Change[]): void;
   counts(): MembershipCounts;
-  /** The first `limit` differences whose users come after `after` in the order of their bytes. */
+  /** The first `limit` differences of users after `after`, in byte order. */
   changes(after: string | undefined, limit: number): Change[];
   close(): void;
 }
 
 const cacheKb = 16 * 1024;
-/** SQLite's result codes for a disk that cannot be written to, and for one that is full. */
-const diskTrouble = [10, 13];
+/** SQLite's result codes for a disk error and a full disk. */
+const diskErrorCodes = [10, 13];
 
-/** @param folder is made where it is missing */
+/** @param folder created where it is missing */
 export function openMembership(folder: string): Membership {
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, `audience-sync-${randomUUID()}.sqlite`);
   const database = new DatabaseSync(file);
-  // A journal on disk would be a file with a name of its own.
+  // A journal on disk would be a second, named file.
   database.exec(`
     PRAGMA journal_mode = MEMORY;
     PRAGMA synchronous = OFF;
@@ -58,10 +58,10 @@ export function openMembership(folder: string): Membership {
   `);
   rmSync(file);
 
-  const want = database.prepare(
+  const addWanted = database.prepare(
     `INSERT INTO users VALUES (?, 0, 1) ON CONFLICT DO UPDATE SET wanted = 1 WHERE wanted = 0`,
   );
-  const recall = database.prepare(
+  const addCurrent = database.prepare(
     `INSERT INTO users VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET was = excluded.was`,
   );
   const count = database.prepare(`
@@ -73,8 +73,8 @@ export function openMembership(folder: string): Membership {
     `SELECT id, wanted FROM users WHERE id > ? AND was <> wanted ORDER BY id LIMIT ?`,
   );
 
-  /** As one transaction, which spares a write of the file's header for each row. */
-  const together = <T>(work: () => T): T => {
+  /** One transaction for many rows, which avoids a write of the file header for each row. */
+  const inTransaction = <T>(work: () => T): T => {
     try {
       database.exec('BEGIN');
       const result = work();
@@ -82,27 +82,27 @@ export function openMembership(folder: string): Membership {
       return result;
     } catch (error) {
       const { errcode } = error as { errcode?: number };
-      if (errcode === undefined || !diskTrouble.includes(errcode)) throw error;
-      const message = `The disk of ${folder} does not take the membership. Make room, and send it again.`;
+      if (errcode === undefined || !diskErrorCodes.includes(errcode)) throw error;
+      const message = `The membership cannot be written to the disk of ${folder}. Free disk space, and send it again.`;
       throw new TailraceError('overloaded', message, { cause: error });
     }
   };
 
   return {
-    want: (userIds) =>
-      together(() => {
+    addWanted: (userIds) =>
+      inTransaction(() => {
         let added = 0;
-        for (const userId of userIds) added += Number(want.run(Buffer.from(userId)).changes);
+        for (const userId of userIds) added += Number(addWanted.run(Buffer.from(userId)).changes);
         return added;
       }),
-    recall(users) {
-      together(() => {
-        for (const { userId, isMember } of users) recall.run(Buffer.from(userId), Number(isMember));
+    addCurrent(users) {
+      inTransaction(() => {
+        for (const { userId, isMember } of users) addCurrent.run(Buffer.from(userId), Number(isMember));
       });
     },
     counts: () => ({ ...(count.get() as unknown as MembershipCounts) }),
     changes(after = '', limit) {
-      // Ids are blobs, because SQLite's texts end at a NUL, which an id may hold.
+      // Ids are stored as blobs: SQLite text ends at a NUL, which an id may contain.
       const rows = changes.all(Buffer.from(after), limit) as { id: Uint8Array; wanted: number }[];
       return rows.map(({ id, wanted }) => ({ userId: Buffer.from(id).toString(), isMember: wanted === 1 }));
     },

@@ -24,7 +24,7 @@ async function read(
 
 const idsOf = async (...args: Parameters<typeof read>): Promise<string[]> => (await read(...args)).userIds;
 
-test('NDJSON has a JSON string or an object with userId on each line; blank lines are passed over', async () => {
+test('NDJSON has a JSON string or an object with userId on each line; blank lines are skipped', async () => {
   const content =
     '{"userId":"ada"}\n\n"bob"\r\n  {"plan": 1, "userId": "c\\u00e9"}  \n{"userId":42}\n{"userId":1234567890123456789}';
   const userIds = ['ada', 'bob', 'cé', '42', '1234567890123456789'];
@@ -51,7 +51,7 @@ test('an empty file has no members', async () => {
   assert.deepEqual(await idsOf('userId\n', 'csv'), []);
 });
 
-test('what cannot be read is told with its line', async () => {
+test('an unreadable line is reported by number', async () => {
   const cases: readonly (readonly [MembershipFormat, string | Buffer, RegExp])[] = [
     ['ndjson', '"ada"\nbob\n', /^Line 2 is not JSON/],
     ['ndjson', '"ada"\n\n["bob"]', /^Line 3 must be/],
@@ -94,7 +94,7 @@ test('what cannot be read is told with its line', async () => {
 
 const userId = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
 
-test('whatever ids are written are read, wherever the stream is cut', async () => {
+test('all written ids are read, independent of how the stream is split into chunks', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(userId, { maxLength: 20 }),

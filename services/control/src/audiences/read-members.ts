@@ -1,9 +1,8 @@
 /**
- * The user ids of an uploaded membership, as they arrive: NDJSON or CSV, some thousands at a time, at the pace of
- * whoever takes them. Memory is bounded by one piece of the stream and the longest line.
+ * Reads the user ids of an uploaded membership, NDJSON or CSV, in batches with backpressure. Memory is bounded by one chunk
+ * of the stream and the longest line.
  *
- * Ids are taken as they stand: nothing is trimmed, because " ada" may be another user than "ada". Only what no
- * tracking call could carry is refused.
+ * Ids are not trimmed: " ada" and "ada" may be different users. An id is refused only if a tracking call could not carry it.
  */
 import { TailraceError } from '@tailrace/errors';
 import { idProblem, isRawNumber, maxIdLength, parseJson, wholeDigits } from '@tailrace/events';
@@ -13,12 +12,12 @@ export type MembershipFormat = 'ndjson' | 'csv';
 
 export interface MembersBatch {
   readonly userIds: readonly string[];
-  /** Lines read so far, blank ones and the header of a CSV included. */
+  /** Lines read so far, including blank lines and the header of a CSV. */
   readonly lines: number;
 }
 
 const maxLineBytes = 64 * 1024;
-/** After decompression: what a disk must be able to hold, and a bomb may not exceed. */
+/** After decompression. Bounds the disk space, also for a decompression bomb. */
 const maxBytes = 4 * 2 ** 30;
 const newline = 0x0a;
 
@@ -64,12 +63,12 @@ export async function* readMembers(
   if (format === 'csv') readLine(endOfFile, lineNumber);
 }
 
-/** Tells the CSV reader that nothing follows: a quoted field that is open then is an error. */
+/** Ends the input of the CSV reader: a quoted field that is still open is an error. */
 const endOfFile = Symbol('end of file');
 
 interface Found {
   readonly userId: string;
-  /** Where it begins; a CSV row may go over several lines. */
+  /** The first line of the row; a CSV row may span several lines. */
   readonly line: number;
 }
 
@@ -88,13 +87,13 @@ const readJsonLine: LineReader = (line, lineNumber) => {
     typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
   if (!isObject) throw invalidLine(lineNumber, 'must be {"userId": "..."}, or a JSON string');
   const { userId } = value as { readonly userId?: unknown };
-  // As in a tracking call.
+  // Whole numbers are accepted as in a tracking call.
   const text = typeof userId === 'string' ? userId : wholeDigits(userId);
   if (text !== undefined) return { userId: text, line: lineNumber };
   throw invalidLine(lineNumber, userId === undefined ? 'has no userId' : 'has a userId that is no string');
 };
 
-/** The first row is a header where one of its columns is named userId; else the file must have one column. */
+/** The first row is a header if one of its columns is named userId; otherwise the file must have a single column. */
 function createCsvReader(): LineReader {
   let column: number | undefined;
   let columns = 0;

@@ -1,12 +1,12 @@
 /**
- * What an audience is in Kafka.
+ * The records of an audience in Kafka.
  *
- * - `audiences`, key `<source>/<trait>/<userId>`: the user is a member; a tombstone where not any more.
- * - `audiences`, key `<source>/<trait>`, one in each partition: the mark of whoever began a sync last. Who reads the
- *   partition as far as that has read everything that earlier syncs wrote there.
+ * - `audiences`, key `<source>/<trait>/<userId>`: the user is a member; a tombstone once the user has left.
+ * - `audiences`, key `<source>/<trait>`, one in each partition: the mark of the latest sync. A sync that has read a partition
+ *   up to its mark has read all records of earlier syncs there.
  * - `audiences.syncs`, key `<source>/<trait>`: the audience and its latest sync.
  *
- * The trait stands in keys, not the audience's name: it holds no slash, and a source has it once.
+ * Keys hold the trait rather than the name: a trait has no slash, and is unique within a source.
  */
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
@@ -18,35 +18,36 @@ export interface AudienceKey {
   readonly trait: string;
 }
 
-/** `interrupted`: ended before all was sent, by a stop, a crash, or a later sync. */
+/** `interrupted`: ended by a shutdown, a crash or a later sync, before everything was sent. */
 export type SyncState = 'running' | 'done' | 'failed' | 'interrupted';
 
 export interface AudienceSync {
   readonly id: string;
-  /** `replace`: the members become those that were uploaded. `delete`: everybody leaves, and the audience ends. */
+  /** `replace`: the uploaded users become the members. `delete`: every member leaves, and the audience is deleted. */
   readonly kind: 'replace' | 'delete';
   readonly state: SyncState;
   /** ISO 8601, UTC with milliseconds. */
   readonly startedAt: string;
   readonly updatedAt: string;
-  /** Lines of the upload, and users in it, each counted once. */
+  /** Lines of the upload. */
   readonly read: number;
+  /** Distinct users in the upload. */
   readonly members: number;
-  /** Users who join and leave by it, and the sum; known once it has been compared with the present members. */
+  /** Users who join and leave, and the sum; set once the upload has been compared with the current members. */
   readonly added?: number | undefined;
   readonly removed?: number | undefined;
   readonly total?: number | undefined;
-  /** Of `total`, how many identify calls have been written. */
+  /** Identify calls written, of `total`. */
   readonly sent: number;
-  /** Why it failed or was interrupted, and what to do. */
+  /** Why the sync failed or was interrupted, and how to continue. */
   readonly problem?: { readonly code: string; readonly message: string } | undefined;
-  /** Names the control instance that runs it. */
+  /** The id of the control instance that runs the sync. */
   readonly instance: string;
 }
 
 export interface Audience extends AudienceKey {
   readonly name: string;
-  /** Members at present. */
+  /** Current number of members. */
   readonly members: number;
   readonly sync: AudienceSync;
 }
@@ -59,7 +60,7 @@ export function encodeAudience(topic: string, audience: Audience): OutgoingRecor
   return { topic, key: audienceKey(audience), value: JSON.stringify(audience) };
 }
 
-/** The audience, or undefined where somebody else wrote the record. */
+/** Returns undefined for a record that is not an audience. */
 export function decodeAudience(value: Buffer): Audience | undefined {
   try {
     const audience = JSON.parse(value.toString()) as Partial<Audience> | null;
@@ -70,7 +71,7 @@ export function decodeAudience(value: Buffer): Audience | undefined {
   }
 }
 
-/** The identify call that tells of a change, as ingest would have written it. */
+/** The identify call for a change, in the form that ingest writes. */
 export function identifyRecord(
   topic: string,
   { sourceId, trait }: AudienceKey,
@@ -86,7 +87,7 @@ export function identifyRecord(
   return { topic, key: userId, value: JSON.stringify(reading.event), headers: { 'source-id': sourceId } };
 }
 
-/** The same whenever this sync tells of this user, which it does once. */
+/** Deterministic for a sync and a user; a sync sends one call per user. */
 function messageId(syncId: string, userId: string): string {
   return `audience/${syncId}/${hash('sha256', userId, 'base64url').slice(0, 22)}`;
 }
@@ -108,7 +109,7 @@ export function markRecord(topic: string, key: AudienceKey, mark: string, partit
 export type MembershipRecord =
   { readonly kind: 'member'; readonly change: Change } | { readonly kind: 'mark'; readonly mark: string };
 
-/** Reads records of one audience, and passes over those of others without decoding them. */
+/** Decodes the records of one audience, and skips other records without decoding them. */
 export function createMembershipReader(
   key: AudienceKey,
 ): (record: ConsumedRecord) => MembershipRecord | undefined {

@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { traitName } from './trait-name.ts';
 
-test('a name becomes the words in it, in small letters, joined by underscores', () => {
+test('a name becomes its lower-case words, joined by underscores', () => {
   const cases: Readonly<Record<string, string>> = {
     'Big Spenders': 'big_spenders',
     big_spenders: 'big_spenders',
@@ -39,15 +39,15 @@ test('a name becomes the words in it, in small letters, joined by underscores', 
   for (const [name, trait] of Object.entries(cases)) assert.equal(traitName(name), trait, name);
 });
 
-test('a name of other signs alone has no trait', () => {
+test('a name without letters and digits has no trait', () => {
   for (const name of ['', ' ', '!!!', '🎉', '__', "'", '\u0301']) assert.equal(traitName(name), '', name);
 });
 
-test('two ways to write the same letter are the same trait', () => {
+test('two encodings of the same letter give the same trait', () => {
   assert.equal(traitName('Cafe\u0301'), traitName('Café'));
 });
 
-test('the trait of a trait is itself, and holds nothing but small letters, digits, marks and underscores', () => {
+test('a trait maps to itself, and consists of lower-case letters, digits, marks and underscores', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (name) => {
       const trait = traitName(name);

@@ -1,6 +1,6 @@
 /**
- * The body of a request as it was before it was compressed, to be read at the reader's pace. A body that breaks off
- * throws; and whoever stops reading early can still be answered, because the connection stays.
+ * The decompressed body of a request, read with backpressure. An incomplete body throws. If the reader stops early, the rest
+ * of the body is discarded and the connection stays open, so that the request can still be answered.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -14,7 +14,7 @@ export function readUpload(request: IncomingMessage): AsyncIterable<Buffer> {
   if (encoding === 'gzip' || encoding === 'x-gzip') return unzip(request);
   throw new TailraceError(
     'unsupported-encoding',
-    'Send the membership as it is, or with Content-Encoding gzip.',
+    'Send the membership uncompressed, or with Content-Encoding gzip.',
   );
 }
 
@@ -28,7 +28,7 @@ async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
 
 async function* unzip(request: IncomingMessage): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
-  // Not a pipeline: when its end is destroyed it destroys its beginning, which is the connection.
+  // A pipeline would destroy the connection together with the decompressor.
   const fail = (error: Error): void => {
     gunzip.destroy(error);
   };
@@ -41,7 +41,7 @@ async function* unzip(request: IncomingMessage): AsyncGenerator<Buffer> {
     if (!code?.startsWith('Z_')) throw error;
     throw new TailraceError(
       'invalid-membership',
-      'The upload is not gzip, or is cut off. Nothing was changed.',
+      'The upload is not gzip, or is incomplete. Nothing was changed.',
       {
         cause: error,
       },

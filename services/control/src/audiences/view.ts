@@ -1,20 +1,20 @@
-/** All audiences as they are now: the topic `audiences.syncs`, followed live. */
+/** The current state of all audiences, from the topic `audiences.syncs`. */
 import type { Kafka } from '@tailrace/kafka';
 import { audienceKey, decodeAudience, type Audience, type AudienceKey } from './records.ts';
 
 export interface AudienceView {
   get(key: AudienceKey): Audience | undefined;
-  /** Of one source, by name. */
+  /** The audiences of a source, by name. */
   ofSource(sourceId: string): Audience[];
   all(): Iterable<Audience>;
-  /** Resolves once it has seen what could be read when this was called. */
+  /** Resolves once every record that was readable at the call has been read. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * A sync that has said nothing for so long is not running: it writes at least every five seconds. Longer than an
- * outage of a broker that is restarted.
+ * A running sync writes at least every five seconds. A sync that is silent for this long is considered interrupted. Longer
+ * than the restart of a broker.
  */
 export const silentAfterMs = 30_000;
 

@@ -1,17 +1,17 @@
 /**
- * Deletion requests: every enabled destination of every affected source is told, once, that a user is to be forgotten.
+ * Deletion requests: every enabled destination of every affected source receives one `delete` event for each user.
  *
- * A portion of a request is one Kafka transaction: its `delete` events in `events`, and in `deletions` how far it is. So
- * whatever crashes, what is booked was sent and what was sent is booked. One process writes at a time, and reads
- * `deletions` to its end after it has shut out the others, before it writes. Whoever took a request sends it; another
- * goes on with it when it has not moved for some seconds.
+ * A portion of a request is one Kafka transaction: its `delete` events in `events`, and its progress in `deletions`. A crash
+ * cannot separate the two. One instance writes at a time (exclusive-writer.ts). The instance that received a request sends it;
+ * another instance continues it once it has stalled for some seconds.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
-import type { ExclusivePublisher, ExclusiveRecord, Kafka, KafkaLog, Partitioner } from '@tailrace/kafka';
+import type { ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
+import { ExclusiveWriter, type WriterSession } from './exclusive-writer.ts';
 import {
   contentOf,
   deleteRecord,
@@ -31,17 +31,17 @@ export interface DeletionsOptions {
   readonly names: TopicNames;
   readonly config: Pick<ConfigView, 'source' | 'sources' | 'destinationsOf' | 'refresh'>;
   readonly log: Pick<KafkaLog, 'info' | 'warn'>;
-  /** A request that has not moved for so long is taken over. Default 5 s. */
+  /** A request without progress for this long is continued by another instance. Default 5 s. */
   readonly takeOverAfterMs?: number;
-  /** Events in one transaction at most. Default 500. */
+  /** Maximum of events in one transaction. Default 500. */
   readonly portion?: number;
 }
 
-export interface Wanted {
-  /** Made where absent. */
+export interface WantedDeletion {
+  /** Generated where absent. */
   readonly id?: string | undefined;
   readonly userIds: readonly string[];
-  /** All, where absent. */
+  /** All sources where absent. */
   readonly sources?: readonly string[] | undefined;
 }
 
@@ -49,55 +49,42 @@ export interface Deletions {
   /**
    * Resolves once the request is in Kafka, with its first events.
    *
-   * @throws TailraceError `conflict` where the id is that of another request; `invalid-request` where a source is not
-   *   there; `kafka-unavailable`: then the same request, under the same id, may be made again
+   * @throws TailraceError `conflict` where the id belongs to a request with other content; `invalid-request` for an unknown
+   *   source; `kafka-unavailable`: then the same request may be sent again under the same id
    */
-  create(wanted: Wanted): Promise<{ readonly request: DeletionRequest; readonly isNew: boolean }>;
+  create(wanted: WantedDeletion): Promise<{ readonly request: DeletionRequest; readonly isNew: boolean }>;
   get(id: string): DeletionRequest | undefined;
-  /** The newest first. */
+  /** Newest first. */
   list(): DeletionRequest[];
   close(): Promise<void>;
 }
 
-const largestPortionBytes = 512 * 1024;
-/** As for audiences: readers of `events` wait at a transaction whose process was killed. */
-const transactionTimeoutMs = 10_000;
-/** For whoever waits for an answer. */
-const patienceMs = 25_000;
+const maxPortionBytes = 512 * 1024;
+/** How long a creation is retried: the client waits for it. */
+const createTimeoutMs = 25_000;
 const retryPauseMs = 300;
-const giveWayMs = { first: 500, most: 6_000 };
-const lookEveryMs = 1_000;
+const pollMs = 1_000;
 
 export async function openDeletions(options: DeletionsOptions): Promise<Deletions> {
   const view = await openDeletionView(options.kafka, options.names.deletions);
-  return new DeletionKeeper(options, view);
+  return new DeletionManager(options, view);
 }
 
-/** While it is held nobody else writes. */
-interface Hold {
-  readonly publisher: ExclusivePublisher;
-  /** Of `events`. */
-  readonly partitioner: Partitioner;
-}
-
-class DeletionKeeper implements Deletions {
+class DeletionManager implements Deletions {
   readonly #options: DeletionsOptions;
   readonly #view: DeletionView;
+  readonly #writer: ExclusiveWriter;
   readonly #closing = new AbortController();
-  /** Ids of requests that are to be sent from here. */
+  /** Ids of unfinished requests that this instance sends. */
   readonly #own = new Set<string>();
-  #hold: Hold | undefined;
-  /** The last of those that use the publisher, one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
-  readonly #working: Promise<void>;
+  readonly #sending: Promise<void>;
   #wake: (() => void) | undefined;
-  /** In a row. */
-  #timesShutOut = 0;
 
   constructor(options: DeletionsOptions, view: DeletionView) {
     this.#options = options;
     this.#view = view;
-    this.#working = this.#work();
+    this.#writer = new ExclusiveWriter(options.kafka, options.names, view, this.#closing.signal);
+    this.#sending = this.#sendUnfinished();
   }
 
   get(id: string): DeletionRequest | undefined {
@@ -108,29 +95,24 @@ class DeletionKeeper implements Deletions {
     return this.#view.all();
   }
 
-  async create({ id = randomUUID(), userIds, sources }: Wanted): ReturnType<Deletions['create']> {
+  async create({ id = randomUUID(), userIds, sources }: WantedDeletion): ReturnType<Deletions['create']> {
     const content = contentOf(userIds, sources);
-    const existing = (): DeletionRequest | undefined => {
-      const request = this.#view.get(id);
-      if (!request || request.content === content) return request;
-      throw new TailraceError('conflict', `The request ${JSON.stringify(id)} was made before, for others.`);
-    };
-    const before = performance.now();
+    const startedAt = performance.now();
     for (;;) {
       try {
         await this.#view.refresh();
-        const request = existing();
-        if (request) return { request, isNew: false };
-        return await this.#inTurn(async (hold) => {
-          const request = existing();
-          if (request) return { request, isNew: false };
-          const begun = await this.#begin(id, content, [...new Set(userIds)], sources);
-          return { request: await this.#send(hold, begun), isNew: true };
+        const existing = this.#existing(id, content);
+        if (existing) return { request: existing, isNew: false };
+        return await this.#writer.run(async (session) => {
+          const existing = this.#existing(id, content);
+          if (existing) return { request: existing, isNew: false };
+          const request = await this.#newRequest(id, content, [...new Set(userIds)], sources);
+          return { request: await this.#send(session, request), isNew: true };
         });
       } catch (error) {
-        const mayPass = isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable');
-        if (!mayPass || this.#closing.signal.aborted) throw error;
-        if (performance.now() - before > patienceMs) {
+        const mayRetry = isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable');
+        if (!mayRetry || this.#closing.signal.aborted) throw error;
+        if (performance.now() - startedAt > createTimeoutMs) {
           throw new TailraceError('kafka-unavailable', undefined, { cause: error });
         }
         if (error.code !== 'superseded') await this.#pause(retryPauseMs);
@@ -141,13 +123,23 @@ class DeletionKeeper implements Deletions {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#wake?.();
-    await this.#working;
-    await this.#turn;
-    await this.#letGo();
+    await this.#sending;
+    await this.#writer.close();
     await this.#view.close();
   }
 
-  async #begin(
+  /** @throws TailraceError `conflict` */
+  #existing(id: string, content: string): DeletionRequest | undefined {
+    const request = this.#view.get(id);
+    if (!request || request.content === content) return request;
+    throw new TailraceError(
+      'conflict',
+      `The request ${JSON.stringify(id)} exists with other users or sources. Use another requestId.`,
+    );
+  }
+
+  /** @throws TailraceError `invalid-request` for an unknown source */
+  async #newRequest(
     id: string,
     content: string,
     userIds: readonly string[],
@@ -157,7 +149,7 @@ class DeletionKeeper implements Deletions {
     await config.refresh();
     const missing = (wanted ?? []).filter((sourceId) => !config.source(sourceId));
     if (missing.length > 0) {
-      const rule = `has ids of no source: ${missing.join(', ')}`;
+      const rule = `has unknown sources: ${missing.join(', ')}`;
       throw new TailraceError('invalid-request', `sources ${rule}.`, {
         problems: [{ field: 'sources', rule }],
       });
@@ -175,14 +167,14 @@ class DeletionKeeper implements Deletions {
     return { id, createdAt: now, updatedAt: now, users, content, sources, unaffected, sent: 0, userIds };
   }
 
-  /** Writes the next portion, and resolves with the request as it then is. */
-  async #send({ publisher, partitioner }: Hold, request: DeletionRequest): Promise<DeletionRequest> {
+  /** Writes the next portion, and returns the request after it. */
+  async #send({ publisher, partitioner }: WriterSession, request: DeletionRequest): Promise<DeletionRequest> {
     const { names, portion = 500 } = this.#options;
     const total = totalOf(request);
     const records: ExclusiveRecord[] = [];
     let bytes = 0;
     let { sent } = request;
-    for (; sent < total && records.length < portion && bytes < largestPortionBytes; sent += 1) {
+    for (; sent < total && records.length < portion && bytes < maxPortionBytes; sent += 1) {
       const record = deleteRecord(names.events, request, sent);
       bytes += record.value?.length ?? 0;
       records.push({ ...record, partition: partitioner.partitionOf(record.key?.toString() ?? '') });
@@ -202,91 +194,46 @@ class DeletionKeeper implements Deletions {
     return next;
   }
 
-  /** Sends what is left of requests, those of others too once they stand still. */
-  async #work(): Promise<void> {
-    const { takeOverAfterMs = 5_000, log } = this.#options;
+  /** Sends the rest of unfinished requests, including stalled requests of other instances, until closed. */
+  async #sendUnfinished(): Promise<void> {
+    const { log } = this.#options;
     while (!this.#closing.signal.aborted) {
-      const due = this.#view
-        .unfinished()
-        .find(
-          ({ request, since }) => this.#own.has(request.id) || performance.now() - since > takeOverAfterMs,
-        );
-      if (!due) {
-        await this.#newWork();
+      const id = this.#nextUnfinished();
+      if (id === undefined) {
+        await this.#waitForRequests();
         continue;
       }
-      const { id } = due.request;
       try {
-        if (!this.#own.has(id))
-          log.info({ request: id }, 'going on with a deletion request that stood still');
-        await this.#inTurn(async (hold) => {
+        if (!this.#own.has(id)) log.info({ request: id }, 'resuming stalled deletion request');
+        await this.#writer.run(async (session) => {
           const request = this.#view.get(id);
-          if (request && request.sent < totalOf(request)) await this.#send(hold, request);
+          if (request && request.sent < totalOf(request)) await this.#send(session, request);
         });
       } catch (error) {
         if (!isTailraceError(error)) throw error;
-        // Somebody else may have gone on with it; if not, it will be seen to stand still.
+        // Another instance may have continued the request. If not, it is found again as stalled.
         this.#own.delete(id);
-        if (error.code !== 'superseded')
-          log.warn({ err: error, request: id }, 'a deletion request has to wait');
+        if (error.code !== 'superseded') log.warn({ err: error, request: id }, 'deletion request delayed');
         await this.#pause(retryPauseMs);
       }
     }
   }
 
-  /** Runs `work` with the publisher, when those before it are done. What has failed is opened anew the next time. */
-  async #inTurn<T>(work: (hold: Hold) => Promise<T>): Promise<T> {
-    const run = this.#turn.then(async () => {
-      if (this.#closing.signal.aborted) throw new TailraceError('shutting-down');
-      try {
-        this.#hold ??= await this.#takeHold();
-        const result = await work(this.#hold);
-        this.#timesShutOut = 0;
-        return result;
-      } catch (error) {
-        await this.#letGo();
-        if (isTailraceError(error, 'superseded')) await this.#giveWay();
-        throw error;
-      }
-    });
-    this.#turn = run.catch(() => undefined);
-    return run;
+  #nextUnfinished(): string | undefined {
+    const { takeOverAfterMs = 5_000 } = this.#options;
+    const due = this.#view
+      .unfinished()
+      .find(({ request, since }) => this.#own.has(request.id) || performance.now() - since > takeOverAfterMs);
+    return due?.request.id;
   }
 
-  /**
-   * Whoever shut this one out needs some time to do its work, and would have to begin again if it were shut out in turn.
-   * All that wait here wait with it, and then do theirs in one go.
-   */
-  async #giveWay(): Promise<void> {
-    this.#timesShutOut += 1;
-    await this.#pause(Math.random() * Math.min(giveWayMs.first * 2 ** this.#timesShutOut, giveWayMs.most));
-  }
-
-  /** From here on nobody else writes, and the view has all that was written. */
-  async #takeHold(): Promise<Hold> {
-    const { kafka, names } = this.#options;
-    const publisher = await kafka.exclusivePublisher(names.deletions, { transactionTimeoutMs });
-    try {
-      await this.#view.refresh();
-      return { publisher, partitioner: await kafka.partitioner(names.events) };
-    } catch (error) {
-      await publisher.close();
-      throw error;
-    }
-  }
-
-  async #letGo(): Promise<void> {
-    const hold = this.#hold;
-    this.#hold = undefined;
-    await hold?.publisher.close();
-  }
-
-  async #newWork(): Promise<void> {
+  /** Waits for the next poll, or until a request is written here. */
+  async #waitForRequests(): Promise<void> {
     const waiting = new AbortController();
     this.#wake = () => {
       waiting.abort();
     };
-    await wait(lookEveryMs, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined);
+    await wait(pollMs, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined);
     this.#wake = undefined;
   }
 

@@ -1,23 +1,23 @@
-/** How far a deletion request is: what was sent, by the request itself, and what became of it, by the history. */
+/** The progress of a deletion request: events sent, from the request; delivery outcomes, from the history. */
 import { deletionEventId, sentOf, type DeletionRequest } from './request.ts';
 
-/** What became of an event; each id is that of a destination. */
+/** The outcomes of an event's deliveries: ids of destinations. */
 interface EventOutcomes {
   readonly delivered: readonly string[];
   readonly dead: readonly string[];
 }
 
 export interface OutcomeLookup {
-  /** By messageId; events of which nothing is known are left out. */
+  /** By messageId; events unknown to the history are left out. */
   outcomesOfEvents(eventIds: readonly string[]): ReadonlyMap<string, EventOutcomes>;
 }
 
 export interface SourceProgress {
   readonly sourceId: string;
   readonly destinations: readonly string[];
-  /** Notifications that have been written for the router, one for each user. */
+  /** Events written to `events`, one for each user. */
   readonly sent: number;
-  /** Deliveries of them, one for each destination. `waiting`: neither delivered nor dead, as far as is known. */
+  /** Deliveries of these events, one for each destination. `waiting`: neither delivered nor dead, or unknown. */
   readonly delivered: number;
   readonly dead: number;
   readonly waiting: number;
@@ -33,7 +33,7 @@ export function progressOf(request: DeletionRequest, outcomes: OutcomeLookup): S
       delivered += outcome.delivered.length;
       dead += outcome.dead.length;
     }
-    // A destination that was connected after the request may have been told as well.
+    // Negative where a destination that was connected after the request received the events too.
     const waiting = Math.max(0, sent * destinations.length - delivered - dead);
     return { sourceId, destinations, sent, delivered, dead, waiting };
   });

@@ -1,7 +1,7 @@
 /**
- * A deletion request as the topic `deletions` holds it, under its id: what was asked for, which sources it affects,
- * and how many of its events have been written. The ids of the users are in it only until the last one is: then
- * nothing of it names a person, and compaction takes the earlier records away.
+ * A deletion request as stored in the topic `deletions` under its id: the affected sources, and how many of its events have
+ * been written. The user ids are stored only until all events are written. Then the record holds no personal data, and
+ * compaction removes the earlier records.
  */
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
@@ -12,16 +12,16 @@ export interface DeletionRequest {
   /** ISO 8601, UTC with milliseconds. */
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** How many users, each counted once. */
+  /** Number of distinct users. */
   readonly users: number;
-  /** Names what was asked for, whatever order it was in. */
+  /** A hash of the requested users and sources, independent of their order. */
   readonly content: string;
-  /** Those that had an enabled destination when the request was made, which are the ones that are told. */
+  /** Enabled sources with an enabled destination when the request was created. They get the events. */
   readonly sources: readonly AffectedSource[];
   readonly unaffected: readonly UnaffectedSource[];
-  /** Events written so far: for the first source those of all users, then for the next. */
+  /** Events written so far, source by source, in the order of `sources` and `userIds`. */
   readonly sent: number;
-  /** In the order of the events; only until all are sent. */
+  /** Removed once all events are written. */
   readonly userIds?: readonly string[] | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface AffectedSource {
 
 export interface UnaffectedSource {
   readonly sourceId: string;
-  /** Nothing of a disabled source is sent; and there may be nobody to tell. */
+  /** The source is disabled, or has no enabled destination. */
   readonly reason: 'disabled' | 'no-destination';
 }
 
@@ -40,18 +40,18 @@ export function totalOf({ users, sources }: Pick<DeletionRequest, 'users' | 'sou
   return users * sources.length;
 }
 
-/** How many events of the `nth` source have been written. */
+/** Events of the `nth` source that have been written. */
 export function sentOf({ users, sent }: DeletionRequest, nth: number): number {
   return Math.min(Math.max(sent - nth * users, 0), users);
 }
 
-/** The same for the same users and sources; `sources` undefined means all, whichever there are. */
+/** A hash of users and sources, independent of their order; `sources` undefined means all sources. */
 export function contentOf(userIds: readonly string[], sources: readonly string[] | undefined): string {
   const sorted = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
   return hash('sha256', JSON.stringify([sorted(userIds), sources ? sorted(sources) : null]), 'base64url');
 }
 
-/** The messageId of the event about the `nth` user: the same however often it is made, and nobody else's. */
+/** The messageId of the event for the `nth` user: deterministic and unique. */
 export function deletionEventId(requestId: string, sourceId: string, nth: number): string {
   return `deletion/${hash('sha256', `${requestId}\0${sourceId}`, 'base64url').slice(0, 22)}/${nth}`;
 }
@@ -60,7 +60,7 @@ export function encodeRequest(topic: string, request: DeletionRequest): Outgoing
   return { topic, key: request.id, value: JSON.stringify(request) };
 }
 
-/** The request, or undefined where somebody else wrote the record. */
+/** Returns undefined for a record that is not a deletion request. */
 export function decodeRequest(value: Buffer): DeletionRequest | undefined {
   try {
     const request = JSON.parse(value.toString()) as Partial<DeletionRequest> | null;
@@ -71,7 +71,7 @@ export function decodeRequest(value: Buffer): DeletionRequest | undefined {
   }
 }
 
-/** The `nth` event of the request, as it stands in `events`. */
+/** The record of `events` for the `nth` event of the request. */
 export function deleteRecord(topic: string, request: DeletionRequest, nth: number): OutgoingRecord {
   const { id, users, userIds = [], sources, createdAt } = request;
   const sourceId = sources[Math.floor(nth / users)]?.sourceId ?? '';

@@ -1,14 +1,14 @@
-/** All deletion requests as they are now: the topic `deletions`, followed live. */
+/** The current state of all deletion requests, from the topic `deletions`. */
 import type { Kafka } from '@tailrace/kafka';
 import { decodeRequest, totalOf, type DeletionRequest } from './request.ts';
 
 export interface DeletionView {
   get(id: string): DeletionRequest | undefined;
-  /** The newest first. */
+  /** Newest first. */
   all(): DeletionRequest[];
-  /** Those with events to send, and since when (`performance.now()`) each has not moved. */
+  /** Requests with events to send, and the time (`performance.now()`) of each one's latest progress. */
   unfinished(): { readonly request: DeletionRequest; readonly since: number }[];
-  /** Takes note of what this process has written, before it is read. */
+  /** Applies a write of this process before it is read from the topic. */
   accept(request: DeletionRequest): void;
   refresh(): Promise<void>;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export async function openDeletionView(kafka: Pick<Kafka, 'follow'>, topic: stri
   const requests = new Map<string, DeletionRequest>();
   const since = new Map<string, number>();
   const accept = (request: DeletionRequest): void => {
-    // What was written here comes round again later, when there may be more.
+    // A write of this process is read later, when a newer one may have been applied.
     if ((requests.get(request.id)?.sent ?? -1) > request.sent) return;
     requests.set(request.id, request);
     if (request.sent < totalOf(request)) since.set(request.id, performance.now());
