@@ -116,7 +116,7 @@ test('an upload that cannot be used is refused with its reason', async () => {
     { bytes: gzipSync('"ada"').subarray(0, -4), headers: gzip },
     400,
     'invalid-membership',
-    /cut off/,
+    /incomplete/,
   );
   await refused(
     { bytes: '"ada"', headers: { ...ndjson, 'content-encoding': 'br' } },

@@ -1,16 +1,16 @@
-/** Attempts as they are made, as lines of JSON: what `tailrace tail` shows. */
+/** The route that streams attempts live as NDJSON, for `tailrace tail`. */
 import { Readable } from 'node:stream';
 import { eventTypes, parseInstant } from '@tailrace/events';
 import type { AttemptRecord } from '@tailrace/topics';
 import Type from 'typebox';
 import type { Routes } from '../http/routes.ts';
 
-/** A line with nothing in it says that the connection is alive. */
+/** An empty line keeps the connection alive. */
 const heartbeatMs = 15_000;
-/** Whoever reads more slowly than attempts are made misses some, and is told how many. */
-const mostBufferedBytes = 1024 * 1024;
+/** Beyond it, attempts are dropped, and the client is sent their number. */
+const maxBufferedBytes = 1024 * 1024;
 
-const only = (what: string) => Type.Optional(Type.String({ description: `only those of this ${what}` }));
+const only = (what: string) => Type.Optional(Type.String({ description: `only attempts with this ${what}` }));
 
 export const attemptRoutes: Routes = (app, { history, signal }) => {
   app.get(
@@ -19,10 +19,10 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
       exposeHeadRoute: false,
       schema: {
         operationId: 'streamAttempts',
-        summary: 'Attempts as they are made',
+        summary: 'Stream attempts',
         description:
-          'A line of JSON for each attempt from now on, until the client ends it; an empty line every 15 seconds. A client ' +
-          'that reads too slowly misses some, and gets a line {"missed": 12}.',
+          'A line of JSON for each attempt from now on, until the client disconnects; an empty line every 15 seconds. For a ' +
+          'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number.',
         tags: ['What happened'],
         querystring: Type.Object(
           {
@@ -41,7 +41,7 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         ),
         response: {
           200: {
-            description: 'The records of the topic attempts, one a line',
+            description: 'the records of the topic attempts, one per line',
             content: { 'application/x-ndjson': { schema: { type: 'string' } } },
           },
         },
@@ -58,13 +58,13 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         is(event, attempt.event) &&
         is(userId, attempt.userKey) &&
         is(outcome, attempt.outcome) &&
-        // What is read again, or late, was made before.
+        // A record that is read late or again belongs to an attempt before the request.
         (parseInstant(attempt.startedAt) ?? 0) + attempt.latencyMs >= since;
 
       let missed = 0;
-      const lines = new Readable({ read: () => undefined, highWaterMark: mostBufferedBytes });
+      const lines = new Readable({ read: () => undefined, highWaterMark: maxBufferedBytes });
       const write = (line: string): void => {
-        if (lines.readableLength > mostBufferedBytes) {
+        if (lines.readableLength > maxBufferedBytes) {
           missed += 1;
           return;
         }
@@ -72,7 +72,7 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         missed = 0;
         lines.push(line);
       };
-      const forget = history.onAttempt((attempt) => {
+      const unsubscribe = history.onAttempt((attempt) => {
         if (isWanted(attempt)) write(`${JSON.stringify(attempt)}\n`);
       });
       const heartbeat = setInterval(() => lines.push('\n'), heartbeatMs);
@@ -81,11 +81,11 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
       };
       signal.addEventListener('abort', end, { once: true });
       lines.once('close', () => {
-        forget();
+        unsubscribe();
         clearInterval(heartbeat);
         signal.removeEventListener('abort', end);
       });
-      // So that a client knows at once that it is connected.
+      // Sends the response headers immediately.
       lines.push('\n');
       return reply.type('application/x-ndjson').send(lines);
     },

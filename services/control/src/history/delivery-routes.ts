@@ -1,4 +1,4 @@
-/** Deliveries: lists by filter, one with all that is known of it, its body. */
+/** The routes of deliveries: lists by filter, one delivery with its attempts, its body. */
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import { decodeDelivery } from '@tailrace/topics';
@@ -10,7 +10,9 @@ import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page
 import type { Routes } from '../http/routes.ts';
 
 const time = (what: string) => Type.String({ format: 'date-time', description: `${what}: ISO 8601, UTC` });
-const reason = Type.Optional(Type.String({ description: 'why it is not delivered, such as timeout' }));
+const reason = Type.Optional(
+  Type.String({ description: 'why the delivery is not delivered, such as timeout' }),
+);
 
 const deliveryFields = {
   deliveryId: Type.String(),
@@ -21,31 +23,31 @@ const deliveryFields = {
   event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
   userKey: Type.String({ description: 'the userId, else the anonymousId' }),
   status: Type.Enum([...deliveryStatuses], {
-    description: 'waiting (never attempted), retrying (waits for its next attempt), delivered or dead',
+    description: 'waiting (not attempted yet), retrying (pending after an attempt), delivered or dead',
   }),
-  createdAt: time('when it is first heard of'),
-  changedAt: Type.Optional(time('when it came to be so')),
-  attempts: Type.Integer({ description: 'how many attempts are known' }),
+  createdAt: time('the earliest known record'),
+  changedAt: Type.Optional(time('when the status began')),
+  attempts: Type.Integer({ description: 'number of known attempts' }),
   reason,
   nextDueAt: Type.Optional(time('when the next attempt is due')),
 };
 
 const urlSchema = Type.Object({
   url: Type.String({ description: 'without its query' }),
-  status: Type.Optional(Type.Integer({ description: 'of HTTP' })),
+  status: Type.Optional(Type.Integer({ description: 'the HTTP status' })),
   reason,
-  detail: Type.Optional(Type.String({ description: 'what the network or TLS said' })),
+  detail: Type.Optional(Type.String({ description: 'the network or TLS error' })),
   latencyMs: Type.Number(),
 });
 
 export const attemptSchema = Type.Object({
   attempt: Type.Integer({ description: '1 for the first' }),
-  startedAt: time('when it began'),
-  latencyMs: Type.Number({ description: 'to the last answer of its URLs' }),
+  startedAt: time('when the attempt began'),
+  latencyMs: Type.Number({ description: 'until the last response of its URLs' }),
   outcome: Type.Enum(['delivered', 'retry', 'dead']),
   reason,
-  nextDueAt: Type.Optional(time('when the next one was due')),
-  urls: Type.Array(urlSchema, { description: 'what each URL that was tried answered' }),
+  nextDueAt: Type.Optional(time('when the next attempt was due')),
+  urls: Type.Array(urlSchema, { description: 'the result of each attempted URL' }),
 });
 
 export const deliverySchema = Type.Object(deliveryFields);
@@ -55,12 +57,12 @@ const wholeDeliverySchema = Type.Object({
 });
 
 const filters = {
-  destination: Type.Optional(Type.String({ description: 'only those of this destination' })),
-  source: Type.Optional(Type.String({ description: 'only those of this source' })),
+  destination: Type.Optional(Type.String({ description: 'the id of a destination' })),
+  source: Type.Optional(Type.String({ description: 'the id of a source' })),
   type: Type.Optional(Type.Enum([...eventTypes], { description: `one of ${eventTypes.join(', ')}` })),
-  event: Type.Optional(Type.String({ description: 'only those of track calls of this event' })),
+  event: Type.Optional(Type.String({ description: 'the name of a track event' })),
   userId: Type.Optional(
-    Type.String({ description: 'only those of this userId, or anonymousId where there is none' }),
+    Type.String({ description: 'a userId, or an anonymousId for deliveries without userId' }),
   ),
   status: Type.Optional(
     Type.Enum([...deliveryStatuses], { description: `one of ${deliveryStatuses.join(', ')}` }),
@@ -85,7 +87,7 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       config,
       schema: {
         operationId: 'listDeliveries',
-        summary: 'Deliveries, newest first',
+        summary: 'List deliveries, newest first',
         tags,
         querystring: Type.Object(
           { ...filters, ...periodParameters, ...pageParameters },
@@ -118,7 +120,7 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       config,
       schema: {
         operationId: 'getDelivery',
-        summary: 'One delivery with all its attempts',
+        summary: 'Get a delivery with its attempts',
         tags,
         params,
         response: { 200: wholeDeliverySchema },
@@ -136,16 +138,16 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       config,
       schema: {
         operationId: 'getDeliveryBody',
-        summary: 'The body of a delivery',
-        description: 'Read from the topic in which it lies. With a token for reading, every value is masked.',
+        summary: 'Get the body of a delivery',
+        description: 'The body is read from its topic. For a read-only token every value is masked.',
         tags,
         params,
         response: {
           200: Type.Object({
             deliveryId: Type.String(),
-            masked: Type.Boolean({ description: 'whether the values are hidden' }),
+            masked: Type.Boolean({ description: 'whether the values are masked' }),
             body: Type.Unknown(),
-            text: Type.Optional(Type.String({ description: 'byte for byte as it is signed and sent' })),
+            text: Type.Optional(Type.String({ description: 'the exact text that is signed and sent' })),
           }),
         },
       },
@@ -155,7 +157,10 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       const record = place && (await recordAt(kafka, place));
       const delivery = record ? decodeDelivery(record) : undefined;
       if (typeof delivery !== 'object' || delivery.deliveryId !== deliveryId) {
-        throw new TailraceError('not-found', 'Its body has expired: the topics keep it for seven days.');
+        throw new TailraceError(
+          'not-found',
+          'The body of the delivery has expired. The topics keep bodies for seven days.',
+        );
       }
       return { deliveryId, ...showBody(delivery.body, role) };
     },

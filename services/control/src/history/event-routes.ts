@@ -1,4 +1,4 @@
-/** What happened to an event: its deliveries, or why there are none. */
+/** The route that explains an event: its deliveries, or the reason why it has none. */
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
 import { periodOf, periodParameters } from '../http/moment.ts';
@@ -14,16 +14,16 @@ const eventSchema = Type.Object({
   eventId: Type.String(),
   outcome: Type.Enum([...outcomes], {
     description:
-      'routed: it has deliveries; rejected: it could not be used; filtered: blocked by its source or turned off by its ' +
-      'own integrations; no-destination: nothing is connected to its source; not-routed: accepted, and no deliveries are ' +
-      'known; unknown: it is not found',
+      'routed: it has deliveries; rejected: it is invalid; filtered: blocked by its source or excluded by its own ' +
+      'integrations; no-destination: no enabled destination is connected to its source; not-routed: accepted, without ' +
+      'known deliveries; unknown: not found',
   }),
-  explanation: Type.String({ description: 'the same in words' }),
+  explanation: Type.String({ description: 'the outcome in one or two sentences' }),
   deliveries: Type.Array(deliverySchema),
   rejections: Type.Array(
     Type.Object({
       code: Type.String(),
-      message: Type.String({ description: 'what is wrong with it, and how to fix it' }),
+      message: Type.String({ description: 'what is wrong, and how to fix it' }),
       rejectedAt: Type.String({ format: 'date-time' }),
     }),
   ),
@@ -37,20 +37,20 @@ const eventSchema = Type.Object({
         type: Type.Optional(Type.String()),
         event: Type.Optional(Type.String()),
       },
-      { description: 'the call as it lies in the topic events; only where it has no deliveries' },
+      { description: 'the call in the topic events; only for an event without deliveries' },
     ),
   ),
   searched: Type.Optional(
     Type.Object(
       {
         since: Type.String({ format: 'date-time' }),
-        complete: Type.Boolean({ description: 'false where the time was over before all was read' }),
+        complete: Type.Boolean({ description: 'false if the search timed out' }),
       },
-      { description: 'what was read of the topics; only where it has no deliveries' },
+      { description: 'the searched period; only for an event without deliveries' },
     ),
   ),
   behind: Type.Integer({
-    description: 'records that the history has not read yet; its deliveries may be among them',
+    description: 'records that the history has not read yet, which may include deliveries of the event',
   }),
 });
 
@@ -62,10 +62,10 @@ export const eventRoutes: Routes = (app, { kafka, names, config, history, signal
       config: { errors: ['history-unavailable', 'too-many-at-once'] },
       schema: {
         operationId: 'getEvent',
-        summary: 'What happened to an event',
+        summary: 'Explain an event',
         description:
-          'Its deliveries, at once. Where it has none, it is looked for in the topics, among what came since `since` (a day ' +
-          'ago where it is left out), for up to 20 seconds.',
+          'Answers immediately if the event has deliveries. Otherwise the topics are searched from `since` (default: a day ' +
+          'ago) for up to 20 seconds.',
         tags: ['What happened'],
         params: Type.Object({ eventId: Type.String({ description: 'the messageId of the call' }) }),
         querystring: Type.Object({ since: periodParameters.since }, { additionalProperties: false }),

@@ -1,4 +1,4 @@
-/** The history on a store of its own; records are handed to it as Kafka would, by a tail that is moved by hand. */
+/** The history with a fake tail that the tests advance. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const topics = [
 const dayMs = 86_400_000;
 const now = Math.floor(Date.now() / 1_000) * 1_000;
 
-/** A log of records that is there from the beginning, whoever opens it how often. */
+/** A log that every opened history reads from its start. */
 function createTopics() {
   const log: ConsumedRecord[] = [];
   const ends = new Map<string, number>();
@@ -150,7 +150,7 @@ const retry = {
   nextDueAt: new Date(now + 9_000).toISOString(),
 } as const;
 
-test('a delivery is followed from the router to its end', async (t) => {
+test('the history follows a delivery from the router to its end', async (t) => {
   const topics = createTopics();
   const { history } = await open(t, topics);
   const one = delivery('d-1');
@@ -188,7 +188,7 @@ test('a delivery is followed from the router to its end', async (t) => {
   );
 });
 
-/** Everything there is to ask, asked. */
+/** The answers to all queries. */
 function everything(history: History) {
   const all = history.list({}, 10_000);
   return {
@@ -203,7 +203,7 @@ function everything(history: History) {
   };
 }
 
-/** So that times differ and no age limit is near. */
+/** Distinct times, far from the age limit. */
 function fill(topics: Topics, count: number): void {
   for (let n = 0; n < count; n++) {
     const at = now - (count - n) * 1_000;
@@ -235,7 +235,7 @@ function fill(topics: Topics, count: number): void {
   }
 }
 
-test('opened again it goes on where it was, and made anew it says the same of everything', async (t) => {
+test('a reopened history continues from its offsets, and a rebuilt one gives the same answers', async (t) => {
   const topics = createTopics();
   fill(topics, 60);
   const first = await open(t, topics);
@@ -251,11 +251,11 @@ test('opened again it goes on where it was, and made anew it says the same of ev
   const after = everything(again.history);
   assert.equal(after.all.length, 61);
 
-  const anew = await open(t, topics);
-  assert.deepEqual(everything(anew.history), after);
+  const rebuilt = await open(t, topics);
+  assert.deepEqual(everything(rebuilt.history), after);
 });
 
-test('the record of an attempt that is there twice counts once', async (t) => {
+test('a duplicate attempt record counts once', async (t) => {
   const topics = createTopics();
   const one = delivery('d-1');
   for (let n = 0; n < 2; n++) topics.append(attempt(one, now), now);
@@ -265,7 +265,7 @@ test('the record of an attempt that is there twice counts once', async (t) => {
   assert.deepEqual(counts?.outcomes, { delivered: 1 });
 });
 
-test('every filter, and every two together, give what they should, page by page, newest first', async (t) => {
+test('each filter and each pair of filters lists the matching deliveries in pages, newest first', async (t) => {
   const topics = createTopics();
   fill(topics, 60);
   const { history } = await open(t, topics);
@@ -307,7 +307,7 @@ test('every filter, and every two together, give what they should, page by page,
   );
 });
 
-test('what is older than the age limit is not kept, whether it was there before or comes again', async (t) => {
+test('deliveries beyond the age limit are removed, and not stored again', async (t) => {
   const topics = createTopics();
   topics.append(encodeDelivery(names.deliveries, delivery('d-old')), now - 2 * dayMs);
   topics.append(encodeDelivery(names.deliveries, delivery('d-new')), now);
@@ -319,7 +319,7 @@ test('what is older than the age limit is not kept, whether it was there before 
   assert.equal(history.list({}, 10)[0]?.id, 'd-new');
 });
 
-test('above the size limit the oldest go, however much comes', async (t) => {
+test('above the size limit the oldest deliveries are removed', async (t) => {
   const topics = createTopics();
   fill(topics, 3_000);
   const limits = { maxBytes: 2 ** 20 };
@@ -331,17 +331,17 @@ test('above the size limit the oldest go, however much comes', async (t) => {
   assert.deepEqual(history.attemptsOf('d-0'), []);
 });
 
-test('a file that is broken is made anew from the topics', async (t) => {
+test('a corrupt file is rebuilt from the topics', async (t) => {
   const topics = createTopics();
   fill(topics, 20);
   const folder = newFolder(t);
   writeFileSync(path.join(folder, 'history.sqlite'), Buffer.alloc(100_000, 'no database '));
   const { history, warnings } = await open(t, topics, { folder });
   assert.equal(history.list({}, 100).length, 20);
-  assert.match(warnings.join(), /broken/);
+  assert.match(warnings.join(), /corrupt/);
 });
 
-test('without a folder that can be written it says so to whoever asks, and works once there is one', async (t) => {
+test('without a writable folder queries are refused with the reason, and they work once the folder is writable', async (t) => {
   const topics = createTopics();
   fill(topics, 5);
   const folder = path.join(newFolder(t), 'file');
@@ -363,7 +363,7 @@ test('without a folder that can be written it says so to whoever asks, and works
   assert.equal(history.list({}, 100).length, 5);
 });
 
-test('a second process on the same folder is refused, and leaves the first alone', async (t) => {
+test('a second process on the same folder is refused, and the first continues', async (t) => {
   const topics = createTopics();
   fill(topics, 5);
   const { history, folder } = await open(t, topics);

@@ -1,9 +1,9 @@
 /**
- * The life of the history: the store is opened, the topics are followed from where it got to, and each batch is written
- * together with how far it goes, so that every record counts once.
+ * Opens the history and keeps it up to date: follows the topics from the stored offsets, and writes each batch of records in
+ * one transaction with its offset, so that every record counts once.
  *
- * Its troubles are its own. Where the disk is full or fails, everything that asks gets `history-unavailable`, and it is
- * tried again; where the file is broken, it is made anew from the topics. Nothing else of the process notices.
+ * Failures do not affect the rest of the process. While the disk is full or fails, queries get `history-unavailable` and
+ * opening is retried; a corrupt file is rebuilt from the topics.
  */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
@@ -22,25 +22,25 @@ import { createWriter, readOffsets, type Writer } from './store/write.ts';
 export interface HistoryOptions {
   readonly kafka: Pick<Kafka, 'tail' | 'clusterId' | 'listTopics'>;
   readonly names: TopicNames;
-  /** Of its own; made where it is missing. */
+  /** Used by this process only; created where it is missing. */
   readonly folder: string;
   readonly limits: HistoryLimits;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
 /**
- * What there is to ask, all of it synchronous.
+ * Queries, all of them synchronous.
  *
  * @throws TailraceError `history-unavailable`
  */
 export interface History extends DeliveryQueries, Statistics, UsageQueries {
-  /** What became of each event, by its messageId; those of which there are no deliveries are not in it. */
+  /** The outcomes of each event's deliveries, by messageId; events without deliveries are left out. */
   outcomesOfEvents(eventIds: readonly string[]): ReadonlyMap<string, EventOutcomes>;
   readonly status: HistoryStatus;
-  /** Calls `listener`, which must not throw, with each attempt as it is read. Returns a function that ends it. */
+  /** Calls `listener`, which must not throw, for each attempt that is read. Returns a function that unsubscribes it. */
   onAttempt(listener: (attempt: AttemptRecord) => void): () => void;
   /**
-   * Resolves once everything is in it that its topics held when this was called.
+   * Resolves once every record that the topics held at the call has been read.
    *
    * @throws TailraceError `history-unavailable`, `kafka-unavailable`
    */
@@ -49,15 +49,15 @@ export interface History extends DeliveryQueries, Statistics, UsageQueries {
 }
 
 export interface HistoryStatus {
-  /** Why nothing can be asked; undefined where it can. */
+  /** Why queries fail, as a clause; undefined while they work. */
   readonly unavailableBecause: string | undefined;
-  /** Records of its topics that it has not read yet. */
+  /** Records of the topics that are not read yet. */
   readonly behind: number;
   readonly bytes: number;
 }
 
-/** While everything goes well. */
-interface Following {
+/** An open store that follows the topics. */
+interface OpenHistory {
   readonly store: Store;
   readonly writer: Writer;
   readonly retention: Retention;
@@ -66,56 +66,57 @@ interface Following {
 }
 
 const opening = 'it is being opened';
-const tryAgainAfterMs = 2_000;
+const reopenAfterMs = 2_000;
 const pruneEveryMs = 10_000;
 
-/** Returns at once; it is opened behind, and asking fails until it is. */
+/** Returns immediately and opens the history in the background. Queries fail until it is open. */
 export function openHistory({ kafka, names, folder, limits, log }: HistoryOptions): History {
   const readFact = factReader(names);
   const listeners = new Set<(attempt: AttemptRecord) => void>();
   const closing = new AbortController();
   const { signal } = closing;
   const isClosing = (): boolean => signal.aborted;
-  let following: Following | undefined;
+  let current: OpenHistory | undefined;
   let unavailableBecause: string | undefined = opening;
   let failed = Promise.withResolvers<undefined>();
 
-  /** Ends what is being done with the store; `live` begins anew. */
+  /** Records a failure of the store; `run` then opens it again. */
   const fail = (error: unknown): void => {
     const failure = storeFailure(error);
     if (!failure) throw error;
     if (failure === 'corrupt') {
-      unavailableBecause = 'its file was broken and is made anew';
-      log.warn({ err: error, folder }, 'the history is broken; it is read anew from the topics');
-      following?.store.close();
+      unavailableBecause = 'its file was corrupt and is being rebuilt';
+      log.warn({ err: error, folder }, 'history corrupt, rebuilding from topics');
+      current?.store.close();
       deleteStore(folder);
     } else {
-      if (unavailableBecause !== failure.why) log.warn({ err: error, folder }, 'the history cannot be kept');
+      if (unavailableBecause !== failure.why) log.warn({ err: error, folder }, 'history unavailable');
       unavailableBecause = failure.why;
     }
     failed.resolve(undefined);
   };
 
-  const onRecords = (at: Following) => async (records: readonly ConsumedRecord[], position: TailPosition) => {
-    if (unavailableBecause !== undefined || at !== following) return;
-    const facts = records.flatMap((record) => readFact(record) ?? []);
-    try {
-      at.store.transaction(() => {
-        at.writer.write(facts, position, at.retention.floor);
-      });
-      while (at.retention.bytes > limits.maxBytes && at.retention.prune());
-    } catch (error) {
-      fail(error);
-      return;
-    }
-    for (const fact of facts) {
-      if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record);
-    }
-    // Whoever asks something meanwhile has its turn between two batches.
-    await nextTurn();
-  };
+  const onRecords =
+    (at: OpenHistory) => async (records: readonly ConsumedRecord[], position: TailPosition) => {
+      if (unavailableBecause !== undefined || at !== current) return;
+      const facts = records.flatMap((record) => readFact(record) ?? []);
+      try {
+        at.store.transaction(() => {
+          at.writer.write(facts, position, at.retention.floor);
+        });
+        while (at.retention.bytes > limits.maxBytes && at.retention.prune());
+      } catch (error) {
+        fail(error);
+        return;
+      }
+      for (const fact of facts) {
+        if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record);
+      }
+      // Lets pending requests run between two batches.
+      await nextTurn();
+    };
 
-  const open = async (): Promise<Following> => {
+  const open = async (): Promise<OpenHistory> => {
     const { deliveries, deliveriesDead, deliveriesReplay, attempts, usage } = names;
     const topics = [deliveries, deliveriesDead, deliveriesReplay, attempts, usage];
     const existing = await kafka.listTopics();
@@ -129,14 +130,14 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
     const tiers = existing.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
     const store = openStore(folder, `${await kafka.clusterId()} ${deliveries}`);
     const { db } = store;
-    if (store.isNew) log.info({ folder }, 'the history is made anew from the topics');
-    const at: Following = {
+    if (store.isNew) log.info({ folder }, 'rebuilding history from topics');
+    const at: OpenHistory = {
       store,
       writer: createWriter(db),
       retention: createRetention(store, limits, Date.now),
       queries: { ...deliveryQueries(db), ...statisticsQueries(db), ...usageQueries(db) },
     };
-    following = at;
+    current = at;
     unavailableBecause = undefined;
     const offsets = readOffsets(db);
     at.tail = await kafka.tail({
@@ -147,7 +148,7 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
     return at;
   };
 
-  const pruneNowAndThen = async (retention: Retention, over: AbortSignal): Promise<void> => {
+  const pruneRegularly = async (retention: Retention, stopped: AbortSignal): Promise<void> => {
     do {
       try {
         if (retention.prune()) {
@@ -158,46 +159,46 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
         fail(error);
         return;
       }
-      await wait(pruneEveryMs, undefined, { signal: over }).catch(() => undefined);
-    } while (!over.aborted);
+      await wait(pruneEveryMs, undefined, { signal: stopped }).catch(() => undefined);
+    } while (!stopped.aborted);
   };
 
-  const shut = async (): Promise<void> => {
-    const at = following;
-    following = undefined;
+  const closeCurrent = async (): Promise<void> => {
+    const at = current;
+    current = undefined;
     await at?.tail?.close();
     at?.store.close();
   };
 
-  const live = async (): Promise<void> => {
+  const run = async (): Promise<void> => {
     while (!isClosing()) {
       failed = Promise.withResolvers();
       try {
         const { retention } = await open();
-        const over = new AbortController();
-        void pruneNowAndThen(retention, over.signal);
+        const pruning = new AbortController();
+        void pruneRegularly(retention, pruning.signal);
         await failed.promise;
-        over.abort();
+        pruning.abort();
       } catch (error) {
         if (isTailraceError(error)) unavailableBecause = error.message;
         else fail(error);
       }
-      await shut();
-      if (!isClosing()) await wait(tryAgainAfterMs, undefined, { signal }).catch(() => undefined);
+      await closeCurrent();
+      if (!isClosing()) await wait(reopenAfterMs, undefined, { signal }).catch(() => undefined);
     }
   };
-  const lived = live();
+  const running = run();
 
-  /** Asks the store. */
-  const ask = <T>(question: (at: Following) => T): T => {
-    if (!following || unavailableBecause !== undefined) {
+  /** Runs a query on the open store. */
+  const ask = <T>(query: (at: OpenHistory) => T): T => {
+    if (!current || unavailableBecause !== undefined) {
       throw historyUnavailable(unavailableBecause ?? opening);
     }
     try {
-      return question(following);
+      return query(current);
     } catch (error) {
       fail(error);
-      throw historyUnavailable('its store has just failed');
+      throw historyUnavailable('its store has failed');
     }
   };
 
@@ -212,7 +213,7 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
     eventsOf: (...given) => ask(({ queries }) => queries.eventsOf(...given)),
     outcomesOfEvents: (eventIds) => ask(({ store }) => outcomesOf(store.db, eventIds)),
     get status() {
-      const usable = unavailableBecause === undefined ? following : undefined;
+      const usable = unavailableBecause === undefined ? current : undefined;
       return {
         unavailableBecause,
         behind: usable?.tail?.behind ?? 0,
@@ -232,7 +233,7 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
     async close() {
       closing.abort();
       failed.resolve(undefined);
-      await lived;
+      await running;
     },
   };
 }

@@ -1,17 +1,18 @@
-/** How a destination is doing. */
-import { TailraceError } from '@tailrace/errors';
+/** The routes of a destination's statistics and failures. */
 import { formatInstant } from '@tailrace/events';
 import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { addCounts, noCounts, percentile, type Counts } from './index.ts';
+import { loadDestination } from '../configuration/destinations.ts';
+import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import type { Routes } from '../http/routes.ts';
 import { attemptSchema, showAttempt } from './delivery-routes.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const mostSteps = 2_000;
-/** Of a period of whatever length, where no step is given. */
+const maxSteps = 2_000;
+/** The number of steps of a period if no step is given. */
 const defaultSteps = 60;
 
 const milliseconds = Type.Optional(Type.Number({ description: 'in milliseconds, within 2.5 %' }));
@@ -22,7 +23,7 @@ const countFields = {
   dead: Type.Integer(),
   latencyMs: Type.Object(
     { p50: milliseconds, p95: milliseconds, p99: milliseconds },
-    { description: 'of attempts, whatever they ended in' },
+    { description: 'of attempts with any outcome' },
   ),
 };
 
@@ -32,19 +33,13 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
   const tags = ['What happened'];
   const errors = { errors: ['history-unavailable'] as const };
 
-  const needDestination = (id: string): void => {
-    if (!config.destination(id)) {
-      throw new TailraceError('not-found', `There is no destination ${JSON.stringify(id)}.`);
-    }
-  };
-
   app.get(
     '/destinations/:id/stats',
     {
       config: errors,
       schema: {
         operationId: 'getDestinationStats',
-        summary: 'Attempts by outcome, and how long they took',
+        summary: 'Get the attempts of a destination by outcome, with latencies',
         tags,
         params,
         querystring: Type.Object(
@@ -52,7 +47,8 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
             ...periodParameters,
             step: Type.Optional(
               Type.String({
-                description: 'whole minutes or hours, as 5m or 1h; by default a sixtieth of the period',
+                description:
+                  'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period',
               }),
             ),
           },
@@ -67,17 +63,17 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
             total: Type.Object(countFields),
             items: Type.Array(
               Type.Object({
-                at: Type.String({ format: 'date-time', description: 'the beginning of the step' }),
+                at: Type.String({ format: 'date-time', description: 'the start of the step' }),
                 ...countFields,
               }),
-              { description: 'the steps in which something was attempted, in order' },
+              { description: 'the steps with attempts, in order' },
             ),
           }),
         },
       },
     },
     ({ params: { id }, query }) => {
-      needDestination(id);
+      loadDestination(config, id);
       const now = Date.now();
       const period = periodOf(query, now);
       const until = period.until ?? now;
@@ -100,7 +96,7 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
       config: errors,
       schema: {
         operationId: 'getDestinationFailures',
-        summary: 'Why attempts failed, with samples',
+        summary: 'Get the failures of a destination by reason, with samples',
         tags,
         params,
         querystring: Type.Object({ since: periodParameters.since }, { additionalProperties: false }),
@@ -109,8 +105,8 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
             items: Type.Array(
               Type.Object({
                 reason: Type.String(),
-                count: Type.Integer({ description: 'attempts that ended so' }),
-                dead: Type.Integer({ description: 'deliveries that are dead for it' }),
+                count: Type.Integer({ description: 'attempts with this reason' }),
+                dead: Type.Integer({ description: 'dead deliveries with this reason' }),
                 firstAt: Type.String({ format: 'date-time' }),
                 lastAt: Type.String({ format: 'date-time' }),
                 samples: Type.Array(Type.Object({ deliveryId: Type.String(), ...attemptSchema.properties }), {
@@ -123,7 +119,7 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
       },
     },
     ({ params: { id }, query }) => {
-      needDestination(id);
+      loadDestination(config, id);
       const { since = Date.now() - 24 * hourMs } = periodOf(query);
       const failures = history.failuresOf(id, since);
       return {
@@ -142,13 +138,11 @@ function stepOf(text: string | undefined, periodMs: number): number {
     text === undefined
       ? Math.max(1, Math.ceil(periodMs / defaultSteps / minuteMs)) * minuteMs
       : parseDuration(text);
-  const refuse = (rule: string): TailraceError =>
-    new TailraceError('invalid-request', `step ${rule}.`, { problems: [{ field: 'step', rule }] });
   if (stepMs === undefined || stepMs < minuteMs || stepMs % minuteMs !== 0) {
-    throw refuse('is not a number of whole minutes or hours, such as 5m');
+    throw invalidField('step', 'is not a number of whole minutes or hours, such as 5m');
   }
-  if (periodMs / stepMs > mostSteps)
-    throw refuse(`is too short: it makes more than ${mostSteps} of the period`);
+  if (periodMs / stepMs > maxSteps)
+    throw invalidField('step', `is too short: the period has more than ${maxSteps} such steps`);
   return stepMs;
 }
 

@@ -1,8 +1,7 @@
-/** What sources send: the events of their track calls, and how much by day. */
-import type { Source } from '@tailrace/config';
-import { TailraceError } from '@tailrace/errors';
+/** The routes of a source's usage: events of its track calls by name, and calls by day. */
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
+import { loadSource } from '../configuration/sources.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
@@ -11,16 +10,16 @@ const params = Type.Object({ id: Type.String() });
 
 const eventSchema = Type.Object({
   event: Type.String(),
-  count: Type.Integer({ description: 'calls of the last 90 days, filtered ones too' }),
-  filtered: Type.Integer({ description: 'how many of them were blocked' }),
+  count: Type.Integer({ description: 'calls of the last 90 days, including filtered calls' }),
+  filtered: Type.Integer({ description: 'calls that were blocked' }),
   firstSeenAt: Type.Optional(Type.String({ format: 'date-time' })),
   lastSeenAt: Type.Optional(Type.String({ format: 'date-time' })),
-  blocked: Type.Boolean({ description: 'whether the source blocks it now' }),
+  blocked: Type.Boolean({ description: 'whether the source currently blocks the event' }),
 });
 
 const daySchema = Type.Object({
   day: Type.String({ format: 'date', description: 'in UTC' }),
-  calls: Type.Integer({ description: 'filtered ones too' }),
+  calls: Type.Integer({ description: 'including filtered calls' }),
   filtered: Type.Integer(),
   byType: Type.Record(Type.String(), Type.Integer()),
 });
@@ -29,20 +28,14 @@ export const usageRoutes: Routes = (app, { config, history }) => {
   const tags = ['Sources'];
   const errors = { errors: ['history-unavailable'] as const };
 
-  const sourceOf = (id: string): Source => {
-    const source = config.source(id);
-    if (source) return source;
-    throw new TailraceError('not-found', `There is no source ${JSON.stringify(id)}.`);
-  };
-
   app.get(
     '/sources/:id/events',
     {
       config: errors,
       schema: {
         operationId: 'listSourceEvents',
-        summary: "The events of a source's track calls, by name",
-        description: 'Those that were sent in the last 90 days, and those that are blocked.',
+        summary: 'List the events of a source by name',
+        description: 'Events of track calls of the last 90 days, and blocked events.',
         tags,
         params,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
@@ -50,7 +43,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
       },
     },
     ({ params: { id }, query: { limit = 50, cursor } }) => {
-      const blocked = new Set(sourceOf(id).schema?.track?.blocked);
+      const blocked = new Set(loadSource(config, id).schema?.track?.blocked);
       const after = cursor === undefined ? '' : decodeCursor(cursor, (value) => typeof value === 'string');
       const sent = history.eventsOf(id, limit + 1, after).map((usage) => ({
         ...{ event: usage.event, count: usage.calls, filtered: usage.filtered },
@@ -58,7 +51,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
         blocked: blocked.has(usage.event),
       }));
       const names = new Set(sent.map(({ event }) => event));
-      // Those in the range of this page: beyond its end, a name may have been sent all the same.
+      // Only names within this page: a blocked event after it may also have been sent.
       const end = sent.length > limit ? sent.at(-1)?.event : undefined;
       const unsent = [...blocked]
         .filter(
@@ -79,8 +72,8 @@ export const usageRoutes: Routes = (app, { config, history }) => {
       config: errors,
       schema: {
         operationId: 'getSourceUsage',
-        summary: 'What a source used, by day',
-        description: 'Days in UTC, on which calls were routed; at most the last 90.',
+        summary: 'Get the usage of a source by day',
+        description: 'UTC days with routed calls, at most the last 90.',
         tags,
         params,
         querystring: Type.Object(periodParameters, { additionalProperties: false }),
@@ -88,12 +81,12 @@ export const usageRoutes: Routes = (app, { config, history }) => {
       },
     },
     ({ params: { id }, query }) => {
-      sourceOf(id);
+      loadSource(config, id);
       const { since, until } = periodOf(query);
       const day = (ms: number): string => formatInstant(ms).slice(0, 10);
       const period = {
         ...(since !== undefined && { since: day(since) }),
-        // The day on which a period ends counts whole, unless it ends as the day begins.
+        // The last day counts completely, unless the period ends at its start.
         ...(until !== undefined && { until: day(until - 1) }),
       };
       return { items: history.daysOf(id, period) };
@@ -101,7 +94,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
   );
 };
 
-/** In the order of their bytes, as the history has them. */
+/** Byte order, as in the history. */
 function isBefore(one: string, other: string): boolean {
   return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0;
 }

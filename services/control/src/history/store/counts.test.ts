@@ -15,13 +15,13 @@ test('a percentile is within 2.5 % of the true one', () => {
       const sorted = given.toSorted((a, b) => a - b);
       const exact = sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
       const found = percentile(counts, share) ?? NaN;
-      // And half a unit of the third digit.
+      // 0.005 is for rounding to three digits.
       assert.ok(Math.abs(found / exact - 1) <= 0.025 + 0.005, `${found} for ${exact}`);
     }),
   );
 });
 
-test('counts of two times add up, and come back from their text', () => {
+test('counts add up, and survive serialization', () => {
   const [one, other] = [noCounts(), noCounts()];
   countAttempt(one, 'retry', 10);
   countAttempt(other, 'retry', 10);

@@ -1,6 +1,6 @@
 /**
- * Counts of attempts by outcome, and of their latencies in classes of which each is 5 % wider than the one before: a
- * percentile is right within 2.5 %, at a few dozen numbers for a minute however many attempts it had.
+ * Counts of attempts by outcome and by latency class. Each class is 5 % wider than the previous one, so a percentile is
+ * accurate within 2.5 %, and a minute needs a few dozen numbers for any number of attempts.
  */
 import type { AttemptRow } from './facts.ts';
 
@@ -8,12 +8,12 @@ type Outcome = AttemptRow['outcome'];
 
 export interface Counts {
   readonly outcomes: Partial<Record<Outcome, number>>;
-  /** How many are in each class. */
+  /** Attempts in each latency class. */
   readonly latencies: Record<string, number>;
 }
 
 const growth = Math.log(1.05);
-/** Below it all is one class. */
+/** Latencies below it share the first class. */
 const finestMs = 0.1;
 
 export function noCounts(): Counts {
@@ -35,9 +35,9 @@ export function addCounts(sum: Counts, { outcomes, latencies }: Counts): void {
   }
 }
 
-/** In milliseconds, to two digits; undefined where there are none. */
+/** In milliseconds, to three significant digits; undefined without attempts. */
 export function percentile({ latencies }: Counts, share: number): number | undefined {
-  // Keys that are whole numbers come in their order.
+  // JavaScript orders integer keys numerically.
   const classes = Object.entries(latencies);
   const total = classes.reduce((sum, [, count]) => sum + count, 0);
   let left = Math.max(1, Math.ceil(total * share));

@@ -1,4 +1,4 @@
-/** Looking up deliveries: lists by any filter, one with all its attempts, those of an event. */
+/** Queries of deliveries: lists by any filter, one delivery with its attempts, the deliveries of an event. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { UrlAttempt } from '@tailrace/topics';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
@@ -6,7 +6,7 @@ import type { AttemptRow } from './facts.ts';
 import { orNull, rowOf, textOf, type SqlRow } from './row.ts';
 import { deliveryIndexes, type FilterColumn } from './schema.ts';
 
-/** What is left out does not narrow. Times are milliseconds since the epoch. */
+/** Absent fields match every delivery. Times are milliseconds since the epoch. */
 export interface DeliveryFilter {
   readonly destinationId?: string | undefined;
   readonly sourceId?: string | undefined;
@@ -14,19 +14,19 @@ export interface DeliveryFilter {
   readonly event?: string | undefined;
   readonly userKey?: string | undefined;
   readonly status?: DeliveryStatus | undefined;
-  /** First heard of at this time or later. */
+  /** Created at this time or later. */
   readonly since?: number | undefined;
-  /** First heard of before this time. */
+  /** Created before this time. */
   readonly until?: number | undefined;
 }
 
-/** Where a page ended. */
+/** The last delivery of a page. */
 export interface DeliveryPosition {
   readonly createdAt: number;
   readonly id: string;
 }
 
-/** A delivery, and how many attempts of it are known. */
+/** A delivery and its number of known attempts. */
 export interface CountedDelivery extends DeliveryRow {
   readonly attempts: number;
 }
@@ -49,7 +49,7 @@ const columns: readonly (readonly [FilterColumn, keyof DeliveryFilter])[] = [
   ['source_id', 'sourceId'],
   ['type', 'type'],
 ];
-/** Rows of a filter are counted so far to find the one with the fewest. */
+/** Limit when the rows of a filter are counted to choose an index. */
 const countedRows = 2_000;
 
 export function deliveryQueries(db: DatabaseSync): DeliveryQueries {
@@ -63,8 +63,8 @@ export function deliveryQueries(db: DatabaseSync): DeliveryQueries {
     'SELECT *, (SELECT count(*) FROM attempts WHERE delivery_id = id) AS attempts FROM deliveries';
 
   /**
-   * SQLite knows nothing of how many rows a value has, and one of two filters may have a million and the other ten. So
-   * each is counted, a little way, and the list is read along the one with the fewest.
+   * SQLite does not know how many rows have a value: one filter may match a million rows and another ten. So the rows of
+   * each filter are counted up to a limit, and the list is read by the index with the fewest rows.
    */
   const bestIndex = (given: readonly (readonly [FilterColumn, SQLInputValue])[]): string => {
     let best = 'deliveries_by_time';

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { deliveryStatuses, merge, type DeliveryRow, type DeliveryState } from './delivery-row.ts';
 
-/** Few values, so that ties are common. */
+/** Few values, so that ties are frequent. */
 const time = fc.integer({ min: 0, max: 3 });
-/** Else some have no prototype, which is a difference to whoever compares them. */
+/** Objects without a prototype would differ in deepEqual. */
 const plain = { noNullPrototype: true };
 const state = fc.record(
   {
@@ -44,7 +44,7 @@ const rows = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('records of a delivery add up to the same in any order', () => {
+test('records of a delivery merge to the same row in any order', () => {
   fc.assert(
     fc.property(
       rows.chain((given) =>
@@ -60,7 +60,7 @@ test('records of a delivery add up to the same in any order', () => {
 const at = (status: DeliveryState['status'], changedAt: number): DeliveryRow =>
   row({ state: { status, changedAt, rank: 0, reason: null, nextDueAt: null } });
 
-test('the last word counts, except that what was delivered stays delivered', () => {
+test('the latest state wins, except that a delivered delivery stays delivered', () => {
   assert.equal(merge(at('waiting', 1), at('retrying', 2)).state.status, 'retrying');
   assert.equal(merge(at('dead', 3), at('waiting', 4)).state.status, 'waiting');
   assert.equal(merge(at('delivered', 2), at('retrying', 5)).state.status, 'delivered');

@@ -1,6 +1,6 @@
 /**
- * What is known of one delivery. Its topics are read side by side, in no order among each other, and after a rebuild in
- * another one; so a row is what its records add up to by an operation that does not care about their order.
+ * The state of one delivery, merged from its records. Topics are read in parallel, and after a rebuild in another order, so
+ * the merge is independent of the order of records.
  */
 export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'dead';
 
@@ -8,16 +8,16 @@ export const deliveryStatuses: readonly DeliveryStatus[] = ['waiting', 'retrying
 
 export interface DeliveryState {
   readonly status: DeliveryStatus;
-  /** Since when; milliseconds since the epoch. */
+  /** When the status began; milliseconds since the epoch. */
   readonly changedAt: number;
-  /** Of two that are of the same millisecond, the higher one comes later in the life of a delivery. */
+  /** Orders states of the same millisecond: the higher rank is later. */
   readonly rank: number;
-  /** Why it is not delivered. */
+  /** Why the delivery is not delivered. */
   readonly reason: string | null;
   readonly nextDueAt: number | null;
 }
 
-/** A record that holds the body. */
+/** The position of a record that holds the body. */
 export interface BodyPlace {
   readonly topic: string;
   readonly partition: number;
@@ -33,13 +33,13 @@ export interface DeliveryRow {
   readonly type: string;
   readonly event: string | null;
   readonly userKey: string;
-  /** When it is first heard of. */
+  /** The time of the earliest known record; milliseconds since the epoch. */
   readonly createdAt: number;
   readonly state: DeliveryState;
   readonly place: BodyPlace | null;
 }
 
-/** What both say of the same delivery. */
+/** Merges two rows of the same delivery. */
 export function merge(one: DeliveryRow, other: DeliveryRow): DeliveryRow {
   const isLater = compare(stateOrder(other.state), stateOrder(one.state)) > 0;
   return {
@@ -52,7 +52,7 @@ export function merge(one: DeliveryRow, other: DeliveryRow): DeliveryRow {
   };
 }
 
-/** What was delivered once stays delivered: whatever else is heard of it is about a copy. */
+/** A delivered delivery stays delivered: later records are about a duplicate. */
 function stateOrder({
   status,
   changedAt,

@@ -1,4 +1,4 @@
-/** What the records of the topics say, each by itself. What cannot be read says nothing. */
+/** Decodes records of the topics into facts. A record that cannot be decoded gives no fact. */
 import { parseInstant } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import {
@@ -34,7 +34,7 @@ export type Fact =
     }
   | { readonly kind: 'usage'; readonly usage: UsageRecord };
 
-/** The order of what can be of the same millisecond. */
+/** The order of states of the same millisecond. */
 const ranks = { placed: 0, attempted: 1, waits: 2, dead: 3 };
 
 export function factReader(names: TopicNames): (record: ConsumedRecord) => Fact | undefined {
@@ -42,7 +42,7 @@ export function factReader(names: TopicNames): (record: ConsumedRecord) => Fact 
     if (record.topic === names.attempts) return attemptFact(parse(record) as AttemptRecord | undefined);
     if (record.topic === names.usage) return usageFact(parse(record) as UsageRecord | undefined);
     const delivery = decodeDelivery(record);
-    // Somebody else wrote it; it is among the dead letters, where it can be looked at.
+    // A malformed record by another producer; it can be read among the dead letters.
     if (typeof delivery === 'string') return undefined;
     return { kind: 'delivery', delivery: placedRow(record, delivery, names) };
   };
@@ -66,7 +66,7 @@ function placedRow(record: ConsumedRecord, delivery: Delivery, names: TopicNames
 
 function stateIn(topic: string, at: number, delivery: Delivery, names: TopicNames): DeliveryState {
   const { attempt, reason = null, dueAt: nextDueAt = null } = delivery;
-  // Everything else comes after it, whatever the clocks of two services say.
+  // Every other state is later, even if the clocks of two services differ.
   const fresh = { status: 'waiting', rank: ranks.placed, reason: null, nextDueAt: null } as const;
   if (topic === names.deliveries) return { ...fresh, changedAt: 0 };
   if (topic === names.deliveriesReplay) return { ...fresh, changedAt: at };
@@ -102,7 +102,7 @@ function attemptFact(record: AttemptRecord | undefined): Fact | undefined {
     delivery: {
       ...{ id: deliveryId, eventId, sourceId, destinationId, type },
       event: record.event ?? null,
-      // Older records do not say.
+      // Older records have no user key.
       userKey: typeof record.userKey === 'string' ? record.userKey : '',
       createdAt: startedAt,
       state: { status, changedAt, rank: ranks.attempted, reason, nextDueAt },

@@ -1,9 +1,9 @@
-/** What became of events, for whoever made them and wants to know: deletion requests do. */
+/** Delivery outcomes by event, for the progress of deletion requests. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryStatus } from './delivery-row.ts';
 import { textOf } from './row.ts';
 
-/** Ids of destinations, each in one of the three. */
+/** Ids of destinations. */
 export interface EventOutcomes {
   readonly delivered: readonly string[];
   readonly dead: readonly string[];
@@ -13,7 +13,7 @@ export interface EventOutcomes {
 
 const kinds = { delivered: 'delivered', dead: 'dead', waiting: 'waiting', retrying: 'waiting' } as const;
 
-/** Events of which there are no deliveries are not in the result. */
+/** Events without deliveries are left out. */
 export function outcomesOf(
   db: DatabaseSync,
   eventIds: readonly string[],

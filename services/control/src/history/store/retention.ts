@@ -1,6 +1,6 @@
 /**
- * How much is kept: nothing older than an age, and no more than a size. The oldest goes first, in portions that keep
- * nobody waiting. What was given up for its size is not taken in again: `floor` says up to when.
+ * Limits the history by age and size. The oldest deliveries are removed first, in small portions that do not block requests.
+ * Deliveries that were removed because of the size are not stored again: `floor` is the time up to which they were removed.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Store } from './store.ts';
@@ -11,18 +11,18 @@ export interface HistoryLimits {
 }
 
 export interface Retention {
-  /** What is of before it is not kept. */
+  /** Deliveries from before this time (milliseconds since the epoch) are not stored. */
   readonly floor: number;
-  /** Of all that is kept; the file may be larger for a while. */
+  /** Size of the stored data; the file may be larger temporarily. */
   readonly bytes: number;
-  /** Removes a portion of what is too much; true where there is more. */
+  /** Removes a portion of what exceeds the limits. Returns whether there may be more. */
   prune(): boolean;
 }
 
 const portion = 500;
-/** What a portion leaves empty is given back to the disk; 4 KB each. */
-const pagesGivenBack = 1_000;
-/** As long as the topic `usage` is kept. */
+/** Empty pages of 4 KB that are returned to the disk after a portion. */
+const pagesToVacuum = 1_000;
+/** The retention of the topic `usage`. */
 const usageDays = 90;
 const dayMs = 86_400_000;
 
@@ -58,11 +58,11 @@ export function createRetention(
         putFloor.run(String(sizeFloor));
       }
     });
-    db.exec(`PRAGMA incremental_vacuum(${pagesGivenBack})`);
+    db.exec(`PRAGMA incremental_vacuum(${pagesToVacuum})`);
     return rows.length;
   };
 
-  /** Small, so all at once and seldom. */
+  /** The tables of counts are small: they are pruned completely, once a minute. */
   const pruneCounts = (): void => {
     if (now() - countsPrunedAt < 60_000) return;
     countsPrunedAt = now();

@@ -1,4 +1,4 @@
-/** A row of the table `deliveries`, as it comes out of SQLite. */
+/** Reads rows of SQLite. */
 import type { SQLOutputValue } from 'node:sqlite';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
 

@@ -1,9 +1,9 @@
 /**
- * The tables. Nothing in them is the only copy of anything: where the shape changes, `schemaVersion` is raised, and
- * every instance makes its tables anew from the topics.
+ * The tables. They hold copies only: to change a table, raise `schemaVersion`; every instance then rebuilds its tables from
+ * the topics.
  *
- * Times are milliseconds since the epoch. A list is sorted by time and id and filtered by a column or two, so each
- * filter has an index in which its rows lie in the order of the list; `deliveries.ts` chooses among them.
+ * Times are milliseconds since the epoch. A list is sorted by time and id and filtered by a few columns, so each filter has
+ * an index in the order of the list; `deliveries.ts` chooses among them.
  */
 
 export const schemaVersion = 1;
@@ -27,7 +27,7 @@ const filterIndexes = Object.entries(deliveryIndexes).map(
 export const tables = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-  -- How far each topic was read: written together with what was read.
+  -- The next offset to read of each partition, written in the transaction of the records.
   CREATE TABLE offsets (
     topic TEXT NOT NULL, partition INTEGER NOT NULL, next INTEGER NOT NULL,
     PRIMARY KEY (topic, partition)
@@ -55,7 +55,7 @@ export const tables = `
   ) WITHOUT ROWID;
   CREATE INDEX failures ON attempts (destination_id, reason, started_at) WHERE reason IS NOT NULL;
 
-  -- Counts of a destination's attempts in a minute, by outcome and latency: counts.ts reads them.
+  -- Attempts of a destination in a minute by outcome and latency, in the format of counts.ts.
   CREATE TABLE minutes (
     destination_id TEXT NOT NULL, minute INTEGER NOT NULL, counts TEXT NOT NULL,
     PRIMARY KEY (destination_id, minute)

@@ -1,4 +1,4 @@
-/** How a destination is doing: counts and latencies over time, and why attempts fail. */
+/** Statistics of a destination: counts and latencies over time, and failures by reason. */
 import type { DatabaseSync } from 'node:sqlite';
 import { addCounts, noCounts, parseCounts, type Counts } from './counts.ts';
 import { attemptRow } from './deliveries.ts';
@@ -7,9 +7,9 @@ import { textOf } from './row.ts';
 
 export interface Failure {
   readonly reason: string;
-  /** Attempts that ended so. */
+  /** Attempts with this reason. */
   readonly attempts: number;
-  /** Deliveries that are dead for it, also those that died without an attempt. */
+  /** Dead deliveries with this reason, including those without an attempt. */
   readonly dead: number;
   readonly firstAt: number;
   readonly lastAt: number;
@@ -18,12 +18,12 @@ export interface Failure {
 }
 
 export interface Statistics {
-  /** By the beginning of each step, in order; steps in which nothing was attempted are left out. */
+  /** By the start of each step, in order; steps without attempts are left out. */
   countsOf(
     destinationId: string,
     period: { readonly since: number; readonly until: number; readonly stepMs: number },
   ): ReadonlyMap<number, Counts>;
-  /** By reason, the most frequent first. */
+  /** By reason, most frequent first. */
   failuresOf(destinationId: string, since: number): readonly Failure[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The SQLite file of the history: opened, made anew where it is not of this version, this cluster and these topics,
- * and what its failures mean. Nobody else may have it open: a second process on the same folder is refused.
+ * The SQLite file of the history. It is rebuilt if it belongs to another version, cluster or set of topics. Only one process
+ * may open it: a second process on the same folder is refused.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -10,22 +10,22 @@ import { schemaVersion, tables } from './schema.ts';
 
 export interface Store {
   readonly db: DatabaseSync;
-  /** Whether it was made anew by this opening. */
+  /** Whether opening created the file. */
   readonly isNew: boolean;
-  /** All of `work` or nothing. */
+  /** Runs `work` in a transaction, which is rolled back if `work` throws. */
   readonly transaction: (work: () => void) => void;
   close(): void;
 }
 
 const fileName = 'history.sqlite';
-/** Bounds what the process keeps of the file in memory. */
+/** SQLite's page cache. */
 const cacheKib = 32 * 1024;
-/** 32 MB of pages of 4 KB: the fewer times they are moved to the file, the less the process waits for the disk. */
+/** 32 MB of pages of 4 KB. Fewer checkpoints mean less waiting for the disk. */
 const walPages = 8_000;
 
 /**
- * Opens the store in `folder`, which is made where it is missing. `origin` names what its content comes from: the
- * cluster and the topics.
+ * @param folder created where it is missing
+ * @param origin identifies the source of the content: the cluster and the topics
  */
 export function openStore(folder: string, origin: string): Store {
   mkdirSync(folder, { recursive: true });
@@ -43,18 +43,17 @@ export function openStore(folder: string, origin: string): Store {
   return storeOf(db, false);
 }
 
-/** Removes the file, which is then read anew from the topics. */
+/** Removes the file; the next opening rebuilds it from the topics. */
 export function deleteStore(folder: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) {
     rmSync(path.join(folder, `${fileName}${suffix}`), { force: true });
   }
 }
 
-/** Opened, and closed again where it cannot be used. */
 function open(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 1_000 });
   try {
-    // The lock of a process that is gone is gone with it.
+    // The exclusive lock ends with the process that holds it.
     db.exec(`
       PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA synchronous = NORMAL;
@@ -91,7 +90,7 @@ function storeOf(db: DatabaseSync, isNew: boolean): Store {
         work();
         db.exec('COMMIT');
       } catch (error) {
-        // Some failures have rolled it back already, and what then fails here says nothing new.
+        // SQLite rolls back some failures itself; ROLLBACK then fails without adding information.
         try {
           db.exec('ROLLBACK');
         } catch {
@@ -109,12 +108,12 @@ function storeOf(db: DatabaseSync, isNew: boolean): Store {
 /** SQLite's primary result codes, https://sqlite.org/rescode.html. */
 const resultCodes = {
   corrupt: [11, 26],
-  unavailable: { 3: 'it may not be opened', 5: 'another process has it open', 8: 'it may only be read' },
-  disk: { 7: 'memory is short', 10: 'the disk fails', 13: 'the disk is full', 14: 'it cannot be opened' },
+  unavailable: { 3: 'access is denied', 5: 'another process has it open', 8: 'it is read-only' },
+  disk: { 7: 'out of memory', 10: 'disk error', 13: 'the disk is full', 14: 'it cannot be opened' },
 } as const;
 const reasons: Readonly<Record<number, string>> = { ...resultCodes.unavailable, ...resultCodes.disk };
 
-/** What a failure says of the store: to be made anew, or to be tried again later, and why; undefined for a defect. */
+/** Classifies a failure: `corrupt` needs a rebuild, `why` a later retry; undefined for a defect. */
 export function storeFailure(error: unknown): 'corrupt' | { readonly why: string } | undefined {
   const { code, errcode, message } = error as NodeJS.ErrnoException & { readonly errcode?: number };
   if (code === 'ERR_SQLITE_ERROR' && errcode !== undefined) {
@@ -123,15 +122,14 @@ export function storeFailure(error: unknown): 'corrupt' | { readonly why: string
     const why = reasons[primary];
     return why === undefined ? undefined : { why: `${why} (${message})` };
   }
-  // The folder.
-  const isFolders =
+  const isFolderError =
     code !== undefined && ['EACCES', 'ENOSPC', 'EROFS', 'ENOTDIR', 'EEXIST', 'EIO'].includes(code);
-  return isFolders ? { why: message } : undefined;
+  return isFolderError ? { why: message } : undefined;
 }
 
 export function historyUnavailable(why: string): TailraceError {
   return new TailraceError(
     'history-unavailable',
-    `What happened to events cannot be looked up now: ${why}. Sources, destinations and deliveries do not depend on it.`,
+    `The history is unavailable: ${why}. Sources, destinations and deliveries are not affected.`,
   );
 }

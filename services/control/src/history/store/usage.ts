@@ -1,4 +1,4 @@
-/** What sources used: by day, and by name of event. Usage is kept for 90 days. */
+/** Usage of sources by day and by event name. It is kept for 90 days. */
 import type { DatabaseSync } from 'node:sqlite';
 import { textOf } from './row.ts';
 
@@ -20,9 +20,9 @@ export interface NamedUsage {
 }
 
 export interface UsageQueries {
-  /** The days on which it was used, in order; `since` and `until` are days, both included. */
+  /** The days with calls, in order; `since` and `until` are days, both inclusive. */
   daysOf(sourceId: string, period: { readonly since?: string; readonly until?: string }): readonly DayUsage[];
-  /** In the order of their names, after the one that is given. */
+  /** In byte order of the names, after `after`. */
   eventsOf(sourceId: string, limit: number, after?: string): readonly NamedUsage[];
 }
 

@@ -1,4 +1,4 @@
-/** Facts into tables, a batch at a time, together with how far they go. */
+/** Writes batches of facts to the tables, together with the next offset. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { parseInstant } from '@tailrace/events';
 import type { TailPosition } from '@tailrace/kafka';
@@ -9,7 +9,7 @@ import type { AttemptRow, Fact } from './facts.ts';
 import { rowOf } from './row.ts';
 
 export interface Writer {
-  /** Within a transaction of the caller. What is of before `floor` (milliseconds since the epoch) is left out. */
+  /** Runs in the caller's transaction. Leaves out deliveries from before `floor` (milliseconds since the epoch). */
   write(facts: readonly Fact[], position: TailPosition, floor: number): void;
 }
 
@@ -26,7 +26,7 @@ export function createWriter(db: DatabaseSync): Writer {
     INSERT INTO deliveries (id, event_id, source_id, destination_id, type, event, user_key, created_at,
       status, changed_at, rank, reason, next_due_at, topic, partition, "offset", placed_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  // Two, because an index is written anew for each column that a statement names, changed or not.
+  // Two statements, because SQLite rewrites the indexes of every column that a statement names, changed or not.
   const updateState = db.prepare(`
     UPDATE deliveries SET status = ?, changed_at = ?, rank = ?, reason = ?, next_due_at = ?,
       topic = ?, partition = ?, "offset" = ?, placed_at = ? WHERE id = ?`);
@@ -45,7 +45,7 @@ export function createWriter(db: DatabaseSync): Writer {
       first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`);
   const putOffset = db.prepare('INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)');
 
-  const takeDelivery = (touched: Map<string, Touched>, fact: DeliveryRow): void => {
+  const mergeDelivery = (touched: Map<string, Touched>, fact: DeliveryRow): void => {
     const known = touched.get(fact.id);
     if (known) {
       known.row = merge(known.row, fact);
@@ -74,7 +74,7 @@ export function createWriter(db: DatabaseSync): Writer {
     if (stored.state !== state || stored.place !== place) updateState.run(...stateValues, ...placeValues, id);
   };
 
-  /** Whether it was new: the record of an attempt may be there twice. */
+  /** Returns whether the attempt was new: its record may be duplicated. */
   const putAttempt = (attempt: AttemptRow): boolean => {
     const { deliveryId, startedAt, destinationId, latencyMs, outcome, reason, nextDueAt, urls } = attempt;
     const { changes } = insertAttempt.run(
@@ -123,7 +123,7 @@ export function createWriter(db: DatabaseSync): Writer {
           continue;
         }
         if (fact.delivery.createdAt < floor) continue;
-        takeDelivery(touched, fact.delivery);
+        mergeDelivery(touched, fact.delivery);
         if (fact.kind === 'attempt' && putAttempt(fact.attempt)) count(minutes, fact.attempt);
       }
       for (const delivery of touched.values()) putDelivery(delivery);
@@ -137,7 +137,7 @@ export function createWriter(db: DatabaseSync): Writer {
   };
 }
 
-/** How far the topics were read. */
+/** The next offset to read, by `<topic>/<partition>`. */
 export function readOffsets(db: DatabaseSync): ReadonlyMap<string, number> {
   const rows: Record<string, SQLOutputValue>[] = db.prepare('SELECT * FROM offsets').all();
   return new Map(
