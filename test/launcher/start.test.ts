@@ -57,7 +57,7 @@ test('npm start, with a broker of its own', async (t) => {
   await t.test(
     'the API answers to the token that was printed, which is kept for its owner alone',
     async () => {
-      const token = /api-token, is (\w+)$/.exec(await start.line(/^control +its API token/))?.[1] ?? '';
+      const token = /api-token\): (\w+)$/.exec(await start.line(/^control +API token/))?.[1] ?? '';
       const file = path.join(home.dataDir, 'api-token');
       assert.equal(await readFile(file, 'utf8'), token);
       assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -75,20 +75,20 @@ test('npm start, with a broker of its own', async (t) => {
   await t.test('a second start in the same place says that one runs', async () => {
     const second = home.start();
     assert.equal(await second.exitCode, 1);
-    await second.line(/^tailrace +Tailrace already runs on .*, as process \d+\. Stop it first/);
+    await second.line(/^tailrace +Tailrace is already running on .*, as process \d+\. Stop it first/);
   });
 
-  await t.test('a service that is killed is named and started again, and works', async () => {
+  await t.test('a killed service is reported and restarted, and works', async () => {
     const from = start.lines.items.length;
     const pid = /as process (\d+)/.exec(await start.line(/^router +ready/))?.[1];
     process.kill(Number(pid), 'SIGKILL');
-    await start.line(/^router +ended by SIGKILL; it is started again in/, from);
+    await start.line(/^router +ended by SIGKILL, restarting in/, from);
     await start.line(/^router +is ready again/, from);
     await sendTrack(home, 'After the router died');
     await start.line(/^demo +track "After the router died" by u1 · signature verified/);
   });
 
-  await t.test('Ctrl-C ends everything, those who take work in first', async () => {
+  await t.test('Ctrl-C stops everything, first the services that accept new work', async () => {
     start.pressCtrlC();
     assert.ok([0, 130].includes(await start.exitCode));
     const stopped = start.lines.items.filter((line) => line.endsWith(' stopped'));
@@ -182,9 +182,7 @@ test('a port that is in use is named with the setting that changes it', async ()
   await once(squatter, 'listening');
   const start = home.start();
   assert.equal(await start.exitCode, 1);
-  await start.line(
-    new RegExp(`Port ${home.ports.ingest}, which ingest is to listen on, is in use: .* TAILRACE_INGEST_PORT`),
-  );
+  await start.line(new RegExp(`Port ${home.ports.ingest} of ingest is in use\\. .* TAILRACE_INGEST_PORT`));
   squatter.close();
   await once(squatter, 'close');
 });

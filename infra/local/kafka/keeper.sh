@@ -1,11 +1,11 @@
 #!/bin/sh
 # keeper.sh DIRECTORY COMMAND [ARGUMENT...]
 #
-# Runs one command, and ends it when the process that started this script is gone, however it went: that
-# process holds the other end of this script's standard input, and the system closes it even on kill -9. Then
-# DIRECTORY is removed as well, where it is given, as there is nobody else left to do it.
-# A JVM does not look after its parent, and Node cannot ask the system to do it. A shell rather than Node,
-# so that ending every Node process at once still leaves someone to end the JVM.
+# Runs one command, and ends it when the process that started this script is gone. That process holds the
+# other end of this script's standard input, which the system closes even after kill -9. Then DIRECTORY is
+# removed too, if given, because no other process is left to do it.
+# A JVM does not watch its parent, and Node cannot configure this. This is a shell script, so that it survives
+# when all Node processes are killed at the same time.
 #
 # A line on standard input is the name of a signal for the command. The script ends when the command has.
 
@@ -18,7 +18,7 @@ command=$!
 {
   while read -r signal; do kill -"$signal" "$command"; done <&3
   trap '' TERM
-  # Others whose parent has gone are finishing their work, and need a broker for it.
+  # Other processes without a parent may be finishing their work, and need a broker for it.
   [ -n "$directory" ] || sleep 3
   kill -TERM "$command"
   for _ in 1 2 3 4 5; do

@@ -1,9 +1,8 @@
 /**
- * A Kafka of one's own, for `npm start` and for the tests: the one that KAFKA_BROKERS names, else a container
- * where a Docker engine answers, else Apache Kafka on the local JVM.
+ * Kafka for `npm start` and for the tests: the brokers in KAFKA_BROKERS, a container where a Docker engine answers,
+ * or Apache Kafka on the local JVM.
  *
- * Of a broker that is started here, this file owns the directory and the life; how a broker is run is for
- * container.ts and jvm.ts.
+ * This file owns the data directory and the lifecycle of a broker. container.ts and jvm.ts run it.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,62 +14,62 @@ import { acquireLock } from './lock.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Told what the start is doing, as a phrase; `count` where it goes in known steps. */
+/** Receives the current step of the start. `count` is set for steps with a known number of items. */
 export type Progress = (phrase: string, count?: { readonly done: number; readonly total: number }) => void;
 
 export interface BrokerOptions {
   readonly env: Environment;
-  /** Where the data is kept between starts. Temporary, and removed by `stop`, where absent. */
+  /** The directory of persistent data. Default: a temporary directory that `stop` removes. */
   readonly dataDir?: string;
-  /** The port to listen on where it is free; any other free one where it is not. */
+  /** The preferred port. Another free port is used if it is taken. */
   readonly port?: number;
   /**
-   * Runs the JVM without its optimising compiler: half the CPU to start, more of it for each record. For
-   * tests, which start many and send little.
+   * Disables the optimising compiler of the JVM: half the CPU to start, more for each record. For tests, which
+   * start many brokers and send little.
    */
   readonly quickStart?: boolean;
-  /** One more way in, for tests of those who use it; the broker then runs on the JVM. */
+  /** An additional listener, for tests of authentication. The broker then runs on the JVM. */
   readonly secure?: SecureListener;
   readonly onProgress?: Progress;
-  /** Called when a broker that was started here ends without having been told to, with how. */
+  /** Called when the started broker ends unexpectedly, with the reason. */
   readonly onDeath?: (how: string) => void;
-  /** Gives up a start that is under way. */
+  /** Cancels the start. */
   readonly signal?: AbortSignal;
 }
 
-/** A listener that demands TLS and a password, and allows nothing that no ACL allows. */
+/** A listener that requires TLS and a password, and allows only operations with an ACL. */
 export interface SecureListener {
   readonly port: number;
-  /** A file with the key (PKCS 8) and the certificate, in PEM. */
+  /** A PEM file with the key (PKCS 8) and the certificate. */
   readonly keyStore: string;
-  /** Passwords by name, for PLAIN and SCRAM. */
+  /** Passwords by user name, for PLAIN and SCRAM. */
   readonly users: Readonly<Record<string, string>>;
 }
 
-/** A Kafka that answers. */
+/** A Kafka that is ready. */
 export interface Broker extends AsyncDisposable {
   readonly kind: 'given' | 'container' | 'jvm';
   /** Bootstrap servers, `host:port`. */
   readonly brokers: readonly string[];
-  /** Ends it, where it was started here. Safe to call twice. */
+  /** Stops the broker if it was started here. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** A single broker that was started here, and so can be made to fail. */
+/** A single broker that was started here. Tests can make it fail. */
 export interface OwnBroker extends Broker {
   readonly kind: 'container' | 'jvm';
-  /** Resolves when it has ended. `SIGKILL` is a crash, `SIGTERM` a clean shutdown. */
+  /** Resolves when the broker has ended. `SIGKILL` is a crash, `SIGTERM` a clean shutdown. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** Starts it again after its end, on the same port and data; resolves when it answers. */
+  /** Starts the broker again after its end, on the same port and data. Resolves when it is ready. */
   restart(): Promise<void>;
 }
 
-/** What a way of running a broker gets to work with. */
+/** The input of container.ts and jvm.ts. */
 export interface NodeOptions {
   readonly env: Environment;
-  /** Exists, and belongs to this process. */
+  /** Exists, and is locked by this process. */
   readonly dataDir: string;
-  /** Whether the data is to be there at the next start. */
+  /** Whether the data is kept for the next start. */
   readonly keepData: boolean;
   readonly port: number | undefined;
   readonly quickStart: boolean;
@@ -80,18 +79,18 @@ export interface NodeOptions {
   readonly signal: AbortSignal;
 }
 
-/** A running broker. Where `start...` fails, nothing is left of it. */
+/** A running broker. A failed start leaves nothing behind. */
 export interface BrokerNode {
   readonly kind: 'container' | 'jvm';
   readonly address: string;
-  /** Resolves when it has ended; at once where it already has. */
+  /** Resolves when the broker has ended. */
   readonly kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
   readonly restart: () => Promise<void>;
-  /** Removes what is left of it after its end, data aside that is to be kept. */
+  /** Removes the remains of the broker after its end, except data that is kept. */
   readonly remove: () => Promise<void>;
 }
 
-/** Fails with `local-start-failed`, whose message says what to install or to change. */
+/** @throws TailraceError `local-start-failed`, whose message says what to install or to change */
 export async function startBroker(options: BrokerOptions): Promise<Broker | OwnBroker> {
   const given = (options.env['KAFKA_BROKERS'] ?? '').split(',').map((broker) => broker.trim());
   const brokers = given.filter((broker) => broker !== '');
@@ -102,7 +101,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker | OwnB
   return startOwnBroker(options);
 }
 
-/** As {@link startBroker}, whatever KAFKA_BROKERS says: for tests that make their broker fail. */
+/** As {@link startBroker}, but ignores KAFKA_BROKERS, for tests that make their broker fail. */
 export async function startOwnBroker(options: BrokerOptions): Promise<OwnBroker> {
   const keepData = options.dataDir !== undefined;
   const dataDir = resolve(options.dataDir ?? (await mkdtemp(join(tmpdir(), 'tailrace-broker-'))));
@@ -111,7 +110,7 @@ export async function startOwnBroker(options: BrokerOptions): Promise<OwnBroker>
   if ('heldBy' in lock) {
     throw new TailraceError(
       'local-start-failed',
-      `The broker's data in ${dataDir} is in use by the running process ${lock.heldBy}. Stop that one first.`,
+      `The broker's data in ${dataDir} is in use by the running process ${lock.heldBy}. Stop that process first.`,
     );
   }
   const giveBack = async (): Promise<void> => {
@@ -132,7 +131,7 @@ export async function startOwnBroker(options: BrokerOptions): Promise<OwnBroker>
       signal: options.signal ?? new AbortController().signal,
     });
     const stop = async (): Promise<void> => {
-      // What is thrown away need not be flushed to disk first.
+      // Temporary data need not be flushed to disk.
       await node.kill(keepData ? 'SIGTERM' : 'SIGKILL');
       await node.remove();
       await giveBack();
@@ -147,7 +146,7 @@ export async function startOwnBroker(options: BrokerOptions): Promise<OwnBroker>
   }
 }
 
-/** Removes everything that a broker, which has ended, kept for `dataDir`. */
+/** Removes all data in `dataDir` of a broker that has ended. */
 export async function discardData(dataDir: string, env: Environment): Promise<void> {
   if (await dockerAnswers(env)) {
     const { removeVolume } = await import('./container.ts');
@@ -166,6 +165,6 @@ async function startNode(options: NodeOptions): Promise<BrokerNode> {
   if (missing === undefined) return startJvm(options);
   throw new TailraceError(
     'local-start-failed',
-    `There is no Kafka to use: set KAFKA_BROKERS, or start a Docker engine, or install ${missing}.`,
+    `No Kafka is available. Set KAFKA_BROKERS, start a Docker engine, or install ${missing}.`,
   );
 }

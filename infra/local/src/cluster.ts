@@ -1,6 +1,6 @@
 /**
- * Several brokers on the local JVM, on loopback, for tests of what one broker cannot show: each node is broker and
- * controller (KRaft, combined mode), and can be killed, frozen and started again by its id.
+ * Several brokers on the local JVM, on loopback, for tests that need more than one. Each node is broker and
+ * controller (KRaft, combined mode), and can be killed, frozen and restarted by its id.
  */
 import { execFile, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -22,17 +22,17 @@ import { clusterProperties, formatProperties, type Properties } from './properti
 
 export interface ClusterOptions {
   readonly env: Environment;
-  /** How many; 3 by default. Their ids are 1, 2, 3 and so on. */
+  /** The number of nodes. Default 3. The ids are 1, 2, 3 and so on. */
   readonly size?: number;
-  /** Broker properties that differ from those of a cluster for production, such as `default.replication.factor`. */
+  /** Overrides of the broker properties for production clusters, such as `default.replication.factor`. */
   readonly properties?: Properties;
   readonly onProgress?: Progress;
 }
 
-/** One broker of a cluster, which is also one of its controllers. */
+/** One node of a cluster, both broker and controller. */
 export interface ClusterNode {
   readonly id: number;
-  /** `host:port`, the same in all its lives. */
+  /** `host:port`, the same after every restart. */
   readonly address: string;
   /** The JVM's process id; undefined while it is down. */
   readonly pid: number | undefined;
@@ -183,7 +183,7 @@ class RunningNode implements ClusterNode {
         await sleep(pollMs);
         continue;
       }
-      const failure = await startFailure(hasEnded(keeper) ? 'it ended' : 'it does not answer', logFile);
+      const failure = await startFailure(hasEnded(keeper) ? 'it ended' : 'it does not respond', logFile);
       await this.kill();
       throw failure;
     }
@@ -238,7 +238,7 @@ class RunningNode implements ClusterNode {
   }
 }
 
-/** The keeper's JVM: the other child of it is the shell that watches for signals. */
+/** The JVM of the keeper. The keeper's other child is the shell that watches for signals. */
 async function childOf(keeper: ChildProcess): Promise<number> {
   const { stdout } = await run('pgrep', ['-P', String(keeper.pid ?? 0), 'java']);
   return Number(stdout.trim());

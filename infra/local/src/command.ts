@@ -1,4 +1,4 @@
-/** One run of the project's own command line, `tailrace`, to its end. */
+/** Runs the command line `tailrace` once. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { checkout } from './settings.ts';
 
 const script = join(checkout, 'packages', 'cli', 'src', 'main.ts');
 
-/** What it wrote. Fails with `local-start-failed`, and what it wrote, where it does not end with 0. */
+/** Returns the output. Where the exit code is not 0, throws `local-start-failed` with the output. */
 export async function tailrace(
   args: readonly string[],
   options: { readonly env: Readonly<Record<string, string | undefined>>; readonly signal: AbortSignal },
 ): Promise<string> {
-  // Out of the terminal's process group, so that Ctrl-C reaches only this process, which passes it on.
+  // A separate process group, so that Ctrl-C reaches only this process, which forwards it.
   const child = spawn(process.execPath, [...nodeFlags, script, ...args], {
     env: { ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

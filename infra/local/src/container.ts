@@ -1,10 +1,10 @@
 /**
- * Apache Kafka in a container, from its official image, through testcontainers. Loaded only where an engine
+ * Apache Kafka in a container, from its official image, through testcontainers. Loaded only where a Docker engine
  * answers.
  *
- * Data that is to be kept lies in a volume named after the data directory, because the image runs as a user
- * of its own who may not write to ours. The container is named in the same way, so that one which outlived a
- * `kill -9` is found and removed by the next start.
+ * Persistent data is in a volume named after the data directory, because the user of the image cannot write to a
+ * directory of this user. The container has a name of the same form, so that the next start finds and removes a
+ * container that outlived a `kill -9`.
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
@@ -19,14 +19,14 @@ import { untilReady } from './probe.ts';
 import { containerProperties, formatEnvironment } from './properties.ts';
 
 const defaultImage = `apache/kafka:${kafkaVersion}`;
-/** Where the image declares a volume for data, which its user may write to. */
+/** The image's volume for data, which its user may write to. */
 const dataPath = '/var/lib/kafka/data';
 const insidePort = 9092;
 const stopTimeoutSeconds = 20;
-/** Any 16 bytes in base64url: what a new volume is formatted with. */
+/** The cluster id for formatting a new volume: any 16 bytes in base64url. */
 const clusterId = 'dGFpbHJhY2UtbG9jYWwtMQ';
 
-/** Undefined where the engine cannot get what it takes; why is told to `progress`. */
+/** Undefined where the engine cannot run the image. The reason is reported to `progress`. */
 export async function startContainer(options: NodeOptions): Promise<BrokerNode | undefined> {
   const { env, dataDir, keepData, progress, onDeath, signal } = options;
   const image = env['TAILRACE_KAFKA_IMAGE'] ?? defaultImage;
@@ -57,7 +57,7 @@ export async function startContainer(options: NodeOptions): Promise<BrokerNode |
         containerProperties({ logDir: dataPath, port: insidePort, advertised: `${host}:${port}` }),
       ),
     })
-    // Whether it is ready is found out below, in the same way as after a restart.
+    // Readiness is checked below, as after a restart.
     .withWaitStrategy(Wait.forAll([]));
   if (keepData) definition.withBindMounts([{ source: name, target: dataPath }]);
 
@@ -78,7 +78,7 @@ export async function startContainer(options: NodeOptions): Promise<BrokerNode |
     const outcome = await untilReady(host, port, () => signal.aborted || !running);
     signal.throwIfAborted();
     if (outcome !== 'ready')
-      throw await startFailure(outcome === 'late' ? 'it does not answer' : 'it ended', logFile);
+      throw await startFailure(outcome === 'late' ? 'it does not respond' : 'it ended', logFile);
     ready = true;
   };
   const kill = async (signalName: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
@@ -111,18 +111,21 @@ export async function startContainer(options: NodeOptions): Promise<BrokerNode |
   return { kind: 'container', address: `${host}:${port}`, kill, restart, remove };
 }
 
-/** Removes what a broker kept for `dataDir`. */
+/** Removes the volume of a broker for `dataDir`. */
 export async function removeVolume(dataDir: string): Promise<void> {
   const docker = await getContainerRuntimeClient();
   await docker.container.dockerode.getVolume(nameFor(dataDir)).remove().catch(ignoreStatus(404));
 }
 
-/** Of the container, and of the volume. */
+/** The name of the container and of the volume. */
 function nameFor(dataDir: string): string {
   return `tailrace-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
 }
 
-/** Publishes its ports on loopback where the engine is on this machine; testcontainers publishes them to all. */
+/**
+ * Publishes the ports on loopback where the engine is on this machine. The default of testcontainers is all
+ * interfaces.
+ */
 class HostContainer extends GenericContainer {
   readonly #host: string;
   wasCreated = false;
@@ -146,7 +149,7 @@ class HostContainer extends GenericContainer {
   }
 }
 
-/** `work`, or the reason of `signal`, whichever comes first. */
+/** Resolves with `work`, or rejects with the reason of `signal`, the first to settle. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => {
@@ -161,7 +164,10 @@ async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
-/** For answers of the engine that mean it is already so: 304 stopped, 404 gone, 409 stopped or being removed. */
+/**
+ * Ignores responses of the engine for a state that is already reached: 304 stopped, 404 gone, 409 stopped or being
+ * removed.
+ */
 function ignoreStatus(...statuses: number[]): (error: unknown) => void {
   return (error) => {
     if (!statuses.includes((error as { statusCode?: number }).statusCode ?? 0)) throw error;

@@ -1,6 +1,6 @@
 /**
- * The receiver of the demo: an HTTP server on loopback that checks the signature of each webhook and prints
- * it. It is also the shortest example of how to receive one: verify the bytes as they came, then parse.
+ * The demo receiver: an HTTP server on loopback that verifies the signature of each webhook and prints it. It is
+ * also a minimal example of a receiver: verify the received bytes, then parse.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { styleText } from 'node:util';
@@ -41,7 +41,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks);
 }
 
-/** `track "Order Completed" by u1`, as much of it as the body has. */
+/** Such as `track "Order Completed" by u1`, with the fields that the body has. */
 function describe(text: string): string {
   try {
     const body = JSON.parse(text) as Record<string, unknown>;

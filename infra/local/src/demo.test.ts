@@ -17,7 +17,7 @@ test('the demo and its configuration file agree', async () => {
   assert.ok((await demoConfig(20_003)).includes('url: http://127.0.0.1:20003/'));
 });
 
-test('the demo receiver prints each webhook with the verdict on its signature', async () => {
+test('the demo receiver prints each webhook and whether its signature is valid', async () => {
   const port = await freePort();
   const receiver = spawn(process.execPath, [join(import.meta.dirname, 'demo-receiver.ts')], {
     env: { ...process.env, TAILRACE_DEMO_PORT: String(port), NO_COLOR: '1', FORCE_COLOR: undefined },

@@ -1,6 +1,6 @@
 /**
- * The schema registry's distribution, Apicurio Registry with all that it needs, unpacked in a cache outside the
- * checkout. It appears there only complete, by a rename, made of a file that has the pinned checksum.
+ * The distribution of the schema registry, Apicurio Registry with its dependencies, unpacked in a cache outside of
+ * the checkout. It is unpacked from a file with the pinned checksum, and renamed into place when complete.
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -15,11 +15,15 @@ import { cacheDir, runMaven, type MavenRun } from './maven.ts';
 
 const registryVersion = '3.0.9';
 const artifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`;
-/** Later versions of the plugin want the POM of the artifact's parents too, which nothing here needs. */
+/** Later versions of the plugin also require the POMs of the artifact's parents, which are not needed here. */
 const copyGoal = 'org.apache.maven.plugins:maven-dependency-plugin:2.10:copy';
 const sumsFile = join(import.meta.dirname, '..', 'registry', 'SHA256SUMS');
 
-/** The jar to run, inside the directory it needs. Fails with `local-start-failed` and what to do about it. */
+/**
+ * Returns the path of the jar to run.
+ *
+ * @throws TailraceError `local-start-failed`, with what to do about it
+ */
 export async function resolveRegistry(run: MavenRun): Promise<string> {
   const [pinned] = [...parseSums(await readFile(sumsFile, 'utf8'))];
   if (!pinned) throw new Error(`${sumsFile} names no file`);
@@ -40,7 +44,7 @@ async function unpack(home: string, file: string, digest: string, run: MavenRun)
       run,
     );
     const archive = join(download, file);
-    const found = failure ?? (existsSync(archive) ? undefined : `there is no ${file}`);
+    const found = failure ?? (existsSync(archive) ? undefined : `${file} is missing`);
     if (found !== undefined) throw failed(`Maven could not resolve it: ${found}`);
     if ((await sha256(archive)) !== digest) {
       throw failed(
@@ -52,7 +56,7 @@ async function unpack(home: string, file: string, digest: string, run: MavenRun)
     await promisify(execFile)('tar', ['-xzf', archive, '-C', partial]);
     await rm(download, { recursive: true });
     await rename(partial, home).catch((error: unknown) => {
-      // Another start was quicker, with the same file.
+      // A concurrent start finished first, with the same file.
       if (!existsSync(home)) throw error;
     });
   } finally {
@@ -69,6 +73,6 @@ async function sha256(path: string): Promise<string> {
 function failed(why: string): TailraceError {
   return new TailraceError(
     'local-start-failed',
-    `Apicurio Registry ${registryVersion} cannot be had. ${why}`,
+    `Apicurio Registry ${registryVersion} is not available. ${why}`,
   );
 }

@@ -29,14 +29,14 @@ test('an engine that answers is found', async () => {
   });
 });
 
-test('an engine that accepts and then says nothing does not hold up the start', async () => {
+test('an engine that accepts connections without responding does not delay the start', async () => {
   const engine = createServer((socket) => socket.on('error', () => undefined));
   await onSocket(engine, async (env) => {
     assert.equal(await dockerAnswers(env, 50), false);
   });
 });
 
-test('where DOCKER_HOST leads nowhere there is no engine', async () => {
+test('an invalid or unreachable DOCKER_HOST means that there is no engine', async () => {
   assert.equal(await dockerAnswers({ DOCKER_HOST: 'unix:///nowhere/docker.sock' }), false);
   assert.equal(await dockerAnswers({ DOCKER_HOST: 'not a URL' }), false);
 });

@@ -1,6 +1,6 @@
 /**
- * Whether a Docker engine answers, found out in a second at most and without loading anything: the client
- * library takes longer than that to be loaded, and most machines without Docker need not.
+ * Checks whether a Docker engine responds, within a second and without the client library, which takes longer to
+ * load and is not needed on machines without Docker.
  */
 import { existsSync } from 'node:fs';
 import { connect, type NetConnectOpts } from 'node:net';
@@ -13,7 +13,7 @@ export async function dockerAnswers(env: Environment, timeoutMs = 1_000): Promis
   return answers.includes(true);
 }
 
-/** The places where testcontainers looks for an engine. */
+/** The sockets where testcontainers looks for an engine. */
 function endpoints(env: Environment): NetConnectOpts[] {
   const host = env['DOCKER_HOST'];
   if (host !== undefined && host !== '') {
@@ -32,7 +32,7 @@ function endpoints(env: Environment): NetConnectOpts[] {
   return sockets.filter((path) => existsSync(path)).map((path) => ({ path }));
 }
 
-/** Any answer will do: an engine that speaks only TLS says so in plain text. */
+/** Any response counts: an engine that requires TLS responds with an error in plain text. */
 function pings(endpoint: NetConnectOpts, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(endpoint);

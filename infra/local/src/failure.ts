@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { TailraceError } from '@tailrace/errors';
 
-/** `local-start-failed` with `what` happened and the end of the log, which says why. */
+/** `local-start-failed` with the event `what` and the end of the log, which has the cause. */
 export async function startFailure(
   what: string,
   logFile: string,

@@ -11,7 +11,7 @@ async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: 
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** An environment with an empty cache and, in place of Maven, a script. */
+/** An environment with an empty cache and a script that replaces Maven. */
 async function withMaven(dir: string, script: string): Promise<Record<string, string>> {
   await writeFile(join(dir, 'mvn'), `#!/bin/sh\n${script}\n`);
   await chmod(join(dir, 'mvn'), 0o755);
@@ -28,11 +28,11 @@ test('every pinned jar has a name with a version and a SHA-256', async () => {
   for (const name of pinned.keys()) assert.match(name, /-\d+(\.\d+)+(-\d+)?\.jar$/);
 });
 
-test('a line that is not one of sha256sum is refused', () => {
+test('a line that is not in the format of sha256sum is refused', () => {
   assert.throws(() => parseSums('abc  kafka.jar\n'), /Not a line/);
 });
 
-test('a jar that is missing, altered or not pinned is a fault', async () => {
+test('a jar that is missing, modified or not pinned is reported', async () => {
   await using dir = await temporaryDirectory();
   const digest = createHash('sha256').update('right').digest('hex');
   const pinned = new Map(['a.jar', 'b.jar', 'c.jar'].map((name) => [name, digest]));
@@ -46,7 +46,7 @@ test('a jar that is missing, altered or not pinned is a fault', async () => {
   ]);
 });
 
-test('jars other than the pinned ones are named, and never reach the cache', async () => {
+test('jars that do not match the pins are reported, and are not cached', async () => {
   await using dir = await temporaryDirectory();
   const env = await withMaven(
     dir.path,
@@ -60,7 +60,7 @@ test('jars other than the pinned ones are named, and never reach the cache', asy
   assert.deepEqual(await readdir(join(dir.path, 'cache', 'tailrace')), []);
 });
 
-test('what Maven complains of is passed on', async () => {
+test('the error of Maven is reported', async () => {
   await using dir = await temporaryDirectory();
   const env = await withMaven(dir.path, 'echo "[ERROR] Network is unreachable"; exit 1');
   await assert.rejects(
@@ -69,7 +69,7 @@ test('what Maven complains of is passed on', async () => {
   );
 });
 
-test('a start that is given up ends Maven and leaves nothing in the cache', async () => {
+test('a cancelled start stops Maven and leaves nothing in the cache', async () => {
   await using dir = await temporaryDirectory();
   const env = await withMaven(dir.path, 'exec sleep 60');
   const giveUp = new AbortController();

@@ -1,10 +1,10 @@
 /**
- * Apache Kafka's jars, in a cache outside the checkout.
+ * Apache Kafka's jars, in a cache outside of the checkout.
  *
- * Maven resolves them by name, from wherever the machine's own Maven settings say. Which jars those are, to
- * the byte, is for SHA256SUMS to say: it is checked at every start. A directory appears in the cache only
- * complete and checked, by a rename, so that an interrupted download or two starts at once leave nothing half
- * done; its name holds a digest of SHA256SUMS, so that checkouts with other pins do not quarrel over it.
+ * Maven resolves them by name, with the Maven settings of the machine. SHA256SUMS pins their content, and is
+ * checked at every start. A directory is renamed into the cache when it is complete and checked, so that an
+ * interrupted download or two concurrent starts leave no partial state. Its name contains a digest of SHA256SUMS,
+ * so that checkouts with different pins use different directories.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,11 @@ export const kafkaVersion = '4.3.1';
 
 const kafkaDir = join(import.meta.dirname, '..', 'kafka');
 
-/** The class path of the broker, ready to use. Fails with `local-start-failed` and what to do about it. */
+/**
+ * Returns the class path of the broker.
+ *
+ * @throws TailraceError `local-start-failed`, with what to do about it
+ */
 export async function resolveJars(
   env: Environment,
   progress: Progress,
@@ -33,7 +37,7 @@ export async function resolveJars(
   return join(dir, '*');
 }
 
-/** Whether an earlier start has brought them, so that Maven is not needed. */
+/** Whether the cache is complete, so that Maven is not needed. */
 export async function areJarsCached(env: Environment): Promise<boolean> {
   return existsSync((await locate(env)).dir);
 }
@@ -45,7 +49,7 @@ async function locate(env: Environment): Promise<{ dir: string; pinned: Map<stri
   return { dir, pinned: parseSums(sums) };
 }
 
-/** Lines of `sha256sum`: name to digest. */
+/** Parses the output of `sha256sum` to a map from name to digest. */
 export function parseSums(text: string): Map<string, string> {
   const lines = text.split('\n').filter((line) => line !== '');
   return new Map(
@@ -57,7 +61,7 @@ export function parseSums(text: string): Map<string, string> {
   );
 }
 
-/** One clause per jar in `dir` that is missing, too many, or not the pinned one. */
+/** One phrase for each jar in `dir` that is missing, not pinned, or different from its pin. */
 export async function findFaults(dir: string, pinned: ReadonlyMap<string, string>): Promise<string[]> {
   const present: string[] = await readdir(dir).catch(() => []);
   const extra = present.filter((name) => !pinned.has(name)).map((name) => `${name} is not a pinned jar`);
@@ -87,7 +91,7 @@ async function fill(cache: string, pinned: ReadonlyMap<string, string>, run: Mav
       );
     }
     await rename(partial, cache).catch(async (error: unknown) => {
-      // Another start was quicker; what it put there has been checked in the same way.
+      // A concurrent start finished first. Its files were checked in the same way.
       if ((await findFaults(cache, pinned)).length > 0) throw error;
     });
   } finally {

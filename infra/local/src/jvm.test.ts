@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { missingForJvm, parseJavaMajor } from './jvm.ts';
 
-test('the version of Java is read in its new and its old form', () => {
+test('the version of Java is parsed in the current and the old format', () => {
   assert.equal(parseJavaMajor('openjdk version "17.0.15" 2025-04-15'), 17);
   assert.equal(parseJavaMajor('java version "1.8.0_402"'), 8);
   assert.equal(parseJavaMajor('openjdk version "25" 2025-09-16'), 25);
   assert.equal(parseJavaMajor('command not found'), undefined);
 });
 
-test('what is missing is named, and what is too old', async () => {
+test('missing and outdated programs are reported', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'tailrace-java-'));
   const env = { PATH: dir, XDG_CACHE_HOME: dir };
   assert.equal(await missingForJvm(env), 'Java 17 or later and Maven');

@@ -1,8 +1,8 @@
 /**
  * Apache Kafka on the local JVM: one node that is broker and controller, on loopback only.
  *
- * In the data directory are `log` (Kafka's own), `server.properties` (written anew at every start, as the
- * ports may differ), `broker.log`, and `keeper`, which names the process that runs the JVM.
+ * The data directory contains `log` (the data of Kafka), `server.properties` (written at every start, because ports
+ * may change), `broker.log`, and `keeper`, which identifies the process that runs the JVM.
  */
 import { execFile, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -23,12 +23,14 @@ import { formatProperties, jvmProperties, secureProperties } from './properties.
 
 const minimumJava = 17;
 const stopTimeoutMs = 20_000;
-/** A little more than the keeper takes to end the JVM when its parent is gone. */
+/** Slightly longer than the keeper needs to stop the JVM when its parent is gone. */
 const orphanTimeoutMs = 10_000;
 
 const run = promisify(execFile);
 
-/** What must be installed before {@link startJvm} can work, as a phrase; undefined where nothing is. */
+/**
+ * The programs that {@link startJvm} needs and that are missing, as a phrase. Undefined where nothing is missing.
+ */
 export async function missingForJvm(env: Environment): Promise<string | undefined> {
   const [java, maven] = await Promise.all([
     run(javaCommand(env), ['-version'], { env: { ...env } }).then(
@@ -91,7 +93,7 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
       await kill('SIGKILL');
       signal.throwIfAborted();
       throw await startFailure(
-        outcome === 'late' ? 'it does not answer' : 'it ended',
+        outcome === 'late' ? 'it does not respond' : 'it ended',
         join(dataDir, 'broker.log'),
       );
     }
@@ -120,8 +122,8 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
 }
 
 /**
- * Waits until what an earlier process left running on this data has ended. Its keeper is about to end it;
- * where it does not, it is ended here.
+ * Waits until the broker that an earlier process left running on this data has ended. Its keeper should end it;
+ * otherwise it is killed here.
  */
 async function outliveOrphan(dataDir: string): Promise<void> {
   const keeper = await readIdentity(join(dataDir, 'keeper'));

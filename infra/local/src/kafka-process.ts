@@ -1,4 +1,4 @@
-/** Kafka's own programs on the local JVM: its server, kept by keeper.sh, and the tool that formats its storage. */
+/** Kafka's programs on the local JVM: the server, run by keeper.sh, and the tool that formats its storage. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { open, rename } from 'node:fs/promises';
@@ -10,25 +10,25 @@ import type { Environment } from './broker.ts';
 
 const kafkaDir = join(import.meta.dirname, '..', 'kafka');
 
-/** What lives for a second, or does little, costs less without what pays off later. */
+/** JVM options that reduce the cost of starting, for processes that run briefly or do little. */
 export const withoutOptimiser = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 const run = promisify(execFile);
 
 export interface KafkaProcessOptions {
   readonly env: Environment;
-  /** Holds `server.properties`; `broker.log` is written there. */
+  /** Contains `server.properties`. `broker.log` is written there. */
   readonly dataDir: string;
-  /** As {@link resolveJars} of jars.ts answers. */
+  /** The result of {@link resolveJars} of jars.ts. */
   readonly classPath: string;
-  /** Whether the keeper leaves the directory where it is when the process that asked for it is gone. */
+  /** Whether the keeper keeps the directory when its parent process is gone. */
   readonly keepData: boolean;
   readonly quickStart: boolean;
 }
 
 /**
- * Starts the server, and resolves with its keeper: a line on its standard input is the name of a signal for the
- * JVM, and it ends when the JVM has. It is in a process group of its own.
+ * Starts the server, and resolves with its keeper. A line on the keeper's standard input is the name of a signal
+ * for the JVM. The keeper ends when the JVM has ended. It has its own process group.
  */
 export async function spawnKafka(options: KafkaProcessOptions): Promise<ChildProcess> {
   const { env, dataDir, classPath, keepData, quickStart } = options;
@@ -58,7 +58,7 @@ export async function spawnKafka(options: KafkaProcessOptions): Promise<ChildPro
     );
     keeper.stdin?.on('error', () => undefined);
     await once(keeper, 'spawn');
-    // The process that asked for it can still end without stopping the broker; the keeper then does.
+    // The parent process can end without stopping the broker. Then the keeper stops it.
     keeper.unref();
     (keeper.stdin as Socket).unref();
     return keeper;
@@ -67,14 +67,14 @@ export async function spawnKafka(options: KafkaProcessOptions): Promise<ChildPro
   }
 }
 
-/** Formats the storage that `server.properties` in `dataDir` names, unless it is formatted already. */
+/** Formats the storage of `server.properties` in `dataDir`, unless it is formatted already. */
 export async function formatStorage(options: {
   readonly env: Environment;
   readonly dataDir: string;
   readonly classPath: string;
-  /** The same for all nodes of a cluster: 16 bytes in base64url. */
+  /** The cluster id, the same for all nodes: 16 bytes in base64url. */
   readonly clusterId: string;
-  /** Passwords by name, for SCRAM. */
+  /** Passwords by user name, for SCRAM. */
   readonly users?: Readonly<Record<string, string>>;
 }): Promise<void> {
   const { env, dataDir, classPath, clusterId, users = {} } = options;
@@ -105,11 +105,11 @@ export function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Ends a keeper and its JVM by SIGKILL; the JVM is left alone where its keeper was killed before. */
+/** Kills a keeper and its JVM with SIGKILL. The JVM is left alone where its keeper was killed before. */
 export function killGroup(keeper: ChildProcess): void {
   try {
     process.kill(-(keeper.pid ?? 0), 'SIGKILL');
   } catch {
-    // Both have ended.
+    // Both have ended already.
   }
 }

@@ -19,18 +19,18 @@ async function firstLine({ stdout }: ChildProcessWithoutNullStreams): Promise<st
   return line;
 }
 
-test('the exit code of the command is that of its keeper', async () => {
+test('the keeper returns the exit code of the command', async () => {
   assert.deepEqual(await once(keep('', 'exit 7'), 'exit'), [7, null]);
 });
 
-test('a line on standard input is the name of a signal for the command', async () => {
+test('a line on standard input sends the named signal to the command', async () => {
   const keeper = keep('', 'trap "exit 3" TERM; echo ready; while :; do sleep 0.05; done');
   await firstLine(keeper);
   keeper.stdin.write('TERM\n');
   assert.deepEqual(await once(keeper, 'exit'), [3, null]);
 });
 
-test('the end of standard input ends the command, and removes the directory that was given', async () => {
+test('the end of standard input ends the command, and removes the given directory', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'tailrace-keeper-'));
   await writeFile(join(directory, 'data'), '');
   const keeper = keep(directory, 'echo ready; exec sleep 60');
@@ -40,7 +40,7 @@ test('the end of standard input ends the command, and removes the directory that
   assert.equal(existsSync(directory), false);
 });
 
-test('the end of the command alone leaves the directory', async () => {
+test('the end of the command alone keeps the directory', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'tailrace-keeper-'));
   await once(keep(directory, 'exit 0'), 'exit');
   assert.equal(existsSync(directory), true);

@@ -15,7 +15,7 @@ async function lockPath(): Promise<AsyncDisposable & { readonly path: string }> 
   };
 }
 
-test('of many who want a lock at once, one gets it and the others learn who', async () => {
+test('of several concurrent attempts one gets the lock, and the others get the owner', async () => {
   await using lock = await lockPath();
   const attempts = await Promise.all(Array.from({ length: 20 }, () => acquireLock(lock.path)));
   assert.equal(attempts.filter((attempt) => 'release' in attempt).length, 1);
@@ -23,7 +23,7 @@ test('of many who want a lock at once, one gets it and the others learn who', as
   assert.deepEqual(await readdir(join(lock.path, '..')), ['lock']);
 });
 
-test('a released lock can be taken again', async () => {
+test('a released lock can be acquired again', async () => {
   await using lock = await lockPath();
   const first = await acquireLock(lock.path);
   assert.ok('release' in first);
@@ -33,7 +33,7 @@ test('a released lock can be taken again', async () => {
   assert.equal(second.wasStale, false);
 });
 
-test('the lock of a process that was killed is taken over', async () => {
+test('the lock of a killed process is acquired', async () => {
   await using lock = await lockPath();
   const child = spawn('sleep', ['60']);
   await once(child, 'spawn');
@@ -46,13 +46,13 @@ test('the lock of a process that was killed is taken over', async () => {
   assert.equal(attempt.wasStale, true);
 });
 
-test('a lock file without content, as a full disk leaves it, counts as free', async () => {
+test('an empty lock file, as after a full disk, counts as free', async () => {
   await using lock = await lockPath();
   await writeFile(lock.path, '');
   assert.ok('release' in (await acquireLock(lock.path)));
 });
 
-test('a later process with the same id is not taken for the earlier one', async () => {
+test('a later process with the same id is not mistaken for the earlier one', async () => {
   const mine = await identify(process.pid);
   assert.equal(await isAlive(mine), true);
   if (mine.startedAt !== '') assert.equal(await isAlive({ ...mine, startedAt: '1' }), false);

@@ -1,23 +1,23 @@
 /**
- * One owner per directory: a file that names the process which holds it. A lock whose process is gone, as
- * after a `kill -9`, counts as free; so does one whose process id now belongs to a later process.
+ * Locks a directory for one process, with a file that identifies the owner. The lock of a process that is gone, as
+ * after a `kill -9`, counts as free, also where its process id belongs to a later process.
  */
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 
-/** A process, told apart from a later one with the same id. */
+/** Identifies a process, and distinguishes it from a later one with the same id. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in the system's own terms; empty where the system does not say. */
+  /** The start time, in units of the system. Empty where the system does not provide it. */
   readonly startedAt: string;
 }
 
 export type LockAttempt =
   | { readonly heldBy: number }
-  /** `wasStale`: whoever had it before did not release it. */
+  /** `wasStale`: the previous owner did not release the lock. */
   | { readonly release: () => Promise<void>; readonly wasStale: boolean };
 
-/** Takes the lock at `path` for this process, or says which process has it. */
+/** Acquires the lock at `path` for this process, or returns its owner. */
 export async function acquireLock(path: string): Promise<LockAttempt> {
   const mine = `${path}.${randomUUID()}`;
   await writeFile(mine, JSON.stringify(await identify(process.pid)));
@@ -41,7 +41,7 @@ export async function identify(pid: number): Promise<ProcessIdentity> {
   return { pid, startedAt: (await readStat(pid))?.startedAt ?? '' };
 }
 
-/** The identity kept in a file; undefined where there is none. */
+/** The identity in a file. Undefined where there is none. */
 export async function readIdentity(path: string): Promise<ProcessIdentity | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as ProcessIdentity;
@@ -50,7 +50,7 @@ export async function readIdentity(path: string): Promise<ProcessIdentity | unde
   }
 }
 
-/** A process that has ended and whose parent has not noticed yet counts as gone. */
+/** A process that has ended but is not reaped yet counts as gone. */
 export async function isAlive({ pid, startedAt }: ProcessIdentity): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -62,7 +62,7 @@ export async function isAlive({ pid, startedAt }: ProcessIdentity): Promise<bool
   return stat.startedAt === startedAt && stat.state !== 'Z';
 }
 
-/** A link appears with its content or not at all, and never over another one. */
+/** A link is created with its content atomically, and never replaces another one. */
 async function linkIfAbsent(existing: string, path: string): Promise<boolean> {
   try {
     await link(existing, path);
@@ -73,7 +73,7 @@ async function linkIfAbsent(existing: string, path: string): Promise<boolean> {
   }
 }
 
-/** Fields 3 and 22 of `/proc/<pid>/stat` (proc(5)), where the system has it; the command in field 2 may hold spaces. */
+/** Fields 3 and 22 of `/proc/<pid>/stat` (proc(5)), where available. The command in field 2 may contain spaces. */
 async function readStat(pid: number): Promise<{ state: string; startedAt: string } | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

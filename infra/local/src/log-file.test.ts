@@ -13,7 +13,7 @@ async function logPath(): Promise<AsyncDisposable & { readonly path: string }> {
   };
 }
 
-test('a start begins a new file and keeps that of the run before', async () => {
+test('a start begins a new file and keeps that of the previous run', async () => {
   await using log = await logPath();
   for (const line of ['first run', 'second run']) {
     const file = openLogFile(log.path);
@@ -24,7 +24,7 @@ test('a start begins a new file and keeps that of the run before', async () => {
   assert.equal(await readFile(`${log.path}.old`, 'utf8'), 'first run\n');
 });
 
-test('a file that has grown too large makes place for a new one', async () => {
+test('a file that is too large is rotated', async () => {
   await using log = await logPath();
   const file = openLogFile(log.path, 10);
   for (const line of ['one', 'two two two', 'three']) file.write(line);
@@ -33,7 +33,7 @@ test('a file that has grown too large makes place for a new one', async () => {
   assert.equal(await readFile(log.path, 'utf8'), 'three\n');
 });
 
-test('what comes after the end is left out', async () => {
+test('lines after the end are dropped', async () => {
   await using log = await logPath();
   const file = openLogFile(log.path);
   file.close();

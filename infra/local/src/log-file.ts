@@ -1,6 +1,6 @@
 /**
- * A service's log on disk: what the last run left is kept as `.old`, and so is what comes before the file
- * gets too large, so that two files of `maxBytes` are the most there can be.
+ * The log file of a service. It is rotated to `.old` at the start and when it is too large, so there are at most
+ * two files of `maxBytes`.
  */
 import { closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** Maven as a way to get artifacts by name, from wherever the machine's own Maven settings say. */
+/** Downloads artifacts with Maven, with the Maven settings of the machine. */
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,10 @@ export interface MavenRun {
   readonly signal: AbortSignal;
 }
 
-/** Runs it and shows `onLine` what it says. Why it failed, as a phrase; undefined where it did not. */
+/**
+ * Runs Maven and passes its output to `onLine`. Resolves with the cause of a failure as a phrase, or undefined
+ * after success.
+ */
 export async function runMaven(
   args: readonly string[],
   { env, signal }: MavenRun,
@@ -40,7 +43,7 @@ export async function runMaven(
   return failure;
 }
 
-/** Where what was downloaded is kept, outside the checkout. */
+/** The directory of downloads, outside of the checkout. */
 export function cacheDir(env: Environment): string {
   const base = env['XDG_CACHE_HOME'];
   return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'tailrace');

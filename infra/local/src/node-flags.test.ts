@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { nodeFlags } from './node-flags.ts';
 import { checkout } from './settings.ts';
 
-test('a service that is started by its script gets the flags that it gets here', () => {
+test('the scripts of package.json start services with the same flags', () => {
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };

@@ -5,20 +5,23 @@ import { test } from 'node:test';
 import { checkPorts, makePlan, type Plan } from './plan.ts';
 import { freePort } from './ports.ts';
 
-test('without a configuration file of its own the demo is among the services, and stops last', () => {
+test('without TAILRACE_CONFIG the demo is among the services, and stops last', () => {
   assert.equal(makePlan({}).services.at(-1)?.name, 'demo');
   assert.ok(
     !makePlan({ TAILRACE_CONFIG: import.meta.filename }).services.some(({ name }) => name === 'demo'),
   );
 });
 
-test('all wrong settings are reported at once', () => {
+test('all invalid settings are reported together', () => {
   const env = { TAILRACE_INGEST_PORT: '80800', TAILRACE_RETRY_SCHEDULE: 'soon' };
   assert.throws(() => makePlan(env), {
     code: 'invalid-settings',
     message: /^TAILRACE_INGEST_PORT: invalid value "80800".*\nTAILRACE_RETRY_SCHEDULE: invalid value "soon"/,
   });
-  assert.throws(() => makePlan({ TAILRACE_CONFIG: '/nowhere.yaml' }), /the file \/nowhere\.yaml does not exist/);
+  assert.throws(
+    () => makePlan({ TAILRACE_CONFIG: '/nowhere.yaml' }),
+    /the file \/nowhere\.yaml does not exist/,
+  );
 });
 
 function planWith(ports: readonly number[]): Plan {
@@ -38,7 +41,7 @@ test('a port that is in use is reported with the setting that changes it', async
   await once(server, 'listening');
   await assert.rejects(checkPorts(planWith([port])), {
     code: 'local-start-failed',
-    message: `Port ${port}, which service0 is to listen on, is in use: stop what uses it, or set TAILRACE_INGEST_PORT to another.`,
+    message: `Port ${port} of service0 is in use. Stop the process that uses it, or set TAILRACE_INGEST_PORT to another port.`,
   });
   server.close();
   await once(server, 'close');

@@ -1,6 +1,5 @@
 /**
- * What `npm start` is going to run, worked out from the environment before anything is started: which
- * services, on which ports, with which environment each.
+ * The plan of `npm start`, made from the environment before any process starts: services, ports and environments.
  */
 import { join, resolve } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
@@ -11,30 +10,32 @@ import { checkout, settings as localSettings } from './settings.ts';
 export interface PlannedService {
   readonly name: string;
   readonly script: string;
-  /** What it gets beside the environment that all share. */
+  /** Environment variables in addition to those of all services. */
   readonly env: Readonly<Record<string, string>>;
   readonly ports: readonly { readonly port: number; readonly setting: string }[];
 }
 
 export interface Plan {
-  /** Logs, keys and the broker's data. */
+  /** Contains logs, keys and the data of the broker. */
   readonly dataDir: string;
-  /** Where the broker listens if that port is free. */
+  /** The preferred port of the broker. */
   readonly kafkaPort: number;
-  /** Where a schema registry of its own listens if that port is free; undefined for none. */
+  /** The preferred port of the schema registry. Undefined for none. */
   readonly registryPort: number | undefined;
   readonly ingestPort: number;
   readonly controlPort: number;
   readonly metricsPort: number;
-  /** The sources and destinations to apply; undefined for the demo's. */
+  /** The file with sources and destinations to apply. Undefined for the demo. */
   readonly configFile: string | undefined;
   readonly demoPort: number;
   readonly topicPrefix: string;
-  /** In the order in which they are stopped: first whoever takes work in. */
+  /** In the order of stopping: services that accept new work come first. */
   readonly services: readonly PlannedService[];
 }
 
-/** Fails with `invalid-settings` and every problem. Services check the settings of their own when they start. */
+/**
+ * @throws TailraceError `invalid-settings` with all problems; services validate their own settings when they start
+ */
 export function makePlan(env: Environment, { colours = false } = {}): Plan {
   const settings = readSettings(env, localSettings);
   const { ingestPort, controlPort, metricsPort } = settings;
@@ -72,16 +73,16 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
   };
 }
 
-/** Fails with `local-start-failed` and one sentence for each port that something else listens on. */
+/** @throws TailraceError `local-start-failed`, with one sentence for each port that is in use */
 export async function checkPorts({ services }: Plan): Promise<void> {
   const wanted = services.flatMap(({ name, ports }) => ports.map((port) => ({ name, ...port })));
   const problems = await Promise.all(
     wanted.map(async ({ name, port, setting }, index) => {
       const twin = wanted.findIndex((other) => other.port === port);
       if (twin < index)
-        return `Port ${port} is given to both ${wanted[twin]?.name ?? ''} and ${name}: change ${setting}.`;
+        return `${wanted[twin]?.name ?? ''} and ${name} have the same port ${port}. Change ${setting}.`;
       if (await isFree(port)) return undefined;
-      return `Port ${port}, which ${name} is to listen on, is in use: stop what uses it, or set ${setting} to another.`;
+      return `Port ${port} of ${name} is in use. Stop the process that uses it, or set ${setting} to another port.`;
     }),
   );
   const found = problems.filter((problem) => problem !== undefined);

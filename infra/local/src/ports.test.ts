@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { freePort, isFree } from './ports.ts';
 
-test('the preferred port is given where it is free, and another one where it is not', async () => {
+test('the preferred port is used where it is free, and another one otherwise', async () => {
   const port = await freePort();
   assert.equal(await freePort(port), port);
   const server = createServer().listen(port, '127.0.0.1');
@@ -15,7 +15,7 @@ test('the preferred port is given where it is free, and another one where it is 
   server.close();
 });
 
-test('ports come from below those that systems give to outgoing connections', async () => {
+test('ports are below the range for outgoing connections', async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()));
   assert.ok(Math.max(...ports) < 32_768);
 });

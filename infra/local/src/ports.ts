@@ -1,9 +1,9 @@
 /**
- * Ports on loopback for what is started here.
+ * Finds free ports on loopback.
  *
- * They are taken from below the range that operating systems use for outgoing connections (32768 and up on
- * Linux, 49152 on macOS): a client that keeps dialling a broker which is down could otherwise be given the
- * very port it dials as its own, connect to itself, and so keep the broker from coming back.
+ * They are below the range for outgoing connections (32768 and up on Linux, 49152 on macOS). Otherwise a client
+ * that keeps dialling a broker that is down could get the dialled port as its own, connect to itself, and block the
+ * broker's port.
  */
 import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
@@ -13,7 +13,7 @@ const lastPort = 32_000;
 
 export const loopback = '127.0.0.1';
 
-/** A port on loopback that nothing listens on: `preferred` where that is free. */
+/** A free port on loopback: `preferred` where it is free. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred, loopback))) return preferred;
   for (;;) {
@@ -22,7 +22,7 @@ export async function freePort(preferred?: number): Promise<number> {
   }
 }
 
-/** Whether `port` can be listened on at `host`, or on all interfaces where none is given. */
+/** Whether `port` is free at `host`, or on all interfaces without a host. */
 export function isFree(port: number, host?: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,7 +1,7 @@
 /**
- * Whether a broker is ready for clients, asked in Kafka's own protocol: it accepts connections some seconds
- * before it has registered itself, and a client that comes too early is told that there are no brokers.
- * Written by hand so that bringing up a broker needs no Kafka client.
+ * Checks whether a broker is ready, with Kafka's own protocol. A broker accepts connections some seconds before it
+ * has registered itself; until then clients get an empty list of brokers. Written by hand, so that the start of a
+ * broker needs no Kafka client.
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ const metadataKey = 3;
 const metadataVersion = 4;
 const correlationId = 1;
 
-/** Asks until the broker is ready, or `isOver()` says that it will not be, or a minute and a half has passed. */
+/** Polls until the broker is ready, `isOver()` returns true, or a minute and a half has passed. */
 export async function untilReady(
   host: string,
   port: number,
@@ -27,7 +27,7 @@ export async function untilReady(
   return 'over';
 }
 
-/** How many brokers the one at `host:port` knows of; 0 where it does not answer within `timeoutMs`. */
+/** The number of brokers that the one at `host:port` knows. 0 where it does not respond within `timeoutMs`. */
 export function countBrokers(host: string, port: number, timeoutMs = 2_000): Promise<number> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

@@ -12,7 +12,7 @@ test('on the JVM everything listens on loopback', () => {
   ]);
 });
 
-test('clients outside a container are sent to the address that is published for them', () => {
+test('clients outside of a container get the published address', () => {
   const properties = containerProperties({ logDir: '/data', port: 9092, advertised: '127.0.0.1:20002' });
   assert.match(String(properties['advertised.listeners']), /^CLIENT:\/\/127\.0\.0\.1:20002,/);
 });
@@ -24,6 +24,6 @@ test('the image gets properties as environment variables', () => {
   });
 });
 
-test('a backslash in a path survives the properties file', () => {
+test('a backslash in a path is escaped in the properties file', () => {
   assert.equal(formatProperties({ 'log.dirs': 'C:\\data' }), 'log.dirs=C:\\\\data\n');
 });

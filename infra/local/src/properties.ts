@@ -1,13 +1,13 @@
-/** The broker's configuration, for either way of running it. Names and meanings: Kafka's own documentation. */
+/** The broker configuration, for the JVM and for containers. Kafka's documentation describes the properties. */
 
 import type { SecureListener } from './broker.ts';
 
 export type Properties = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * As small as one broker needs, and quick: nobody waits for a group's first rebalance, and after a crash the
- * node registers again as soon as its session has ended. With sessions of three seconds, a busy machine took
- * the broker for dead now and then.
+ * Minimal and fast settings for one broker: no delay before a group's first rebalance, and short sessions, because
+ * after a crash the node can register again only when its session has ended. With sessions of three seconds, a busy
+ * machine sometimes fenced healthy brokers.
  */
 const shared: Properties = {
   'process.roles': 'broker,controller',
@@ -27,7 +27,9 @@ const shared: Properties = {
   'share.coordinator.state.topic.num.partitions': 3,
 };
 
-/** Everything on loopback. The quorum's voter is named here, not in the data: its port may differ at each start. */
+/**
+ * All listeners are on loopback. The quorum's voter is set here and not in the data, because its port may change.
+ */
 export function jvmProperties(options: {
   readonly logDir: string;
   readonly port: number;
@@ -46,7 +48,7 @@ export function jvmProperties(options: {
   };
 }
 
-/** What a secure listener changes in `base`. Whoever comes in by the other one may do everything. */
+/** The changes of a secure listener to `base`. Clients of the other listener may do everything. */
 export function secureProperties(base: Properties, { port, keyStore, users }: SecureListener): Properties {
   const plainUsers = Object.entries(users).map(([name, password]) => `user_${name}="${password}"`);
   const module = (name: string): string => `org.apache.kafka.common.security.${name}LoginModule required`;
@@ -67,14 +69,14 @@ export function secureProperties(base: Properties, { port, keyStore, users }: Se
 }
 
 /**
- * One node of a cluster, broker and controller, on loopback. Kafka's own topics are replicated as on a cluster for
- * production: three times, two of them in sync, where there are as many brokers. `more` overrides any of it.
+ * One node of a cluster, broker and controller, on loopback. Kafka's internal topics are replicated as in
+ * production: three replicas, two in sync, where there are enough brokers. `more` overrides any property.
  */
 export function clusterProperties(options: {
   readonly id: number;
   readonly logDir: string;
   readonly port: number;
-  /** The controllers' ports, by node id. */
+  /** The ports of the controllers, by node id. */
   readonly controllerPorts: ReadonlyMap<number, number>;
   readonly more?: Properties;
 }): Properties {
@@ -94,7 +96,10 @@ export function clusterProperties(options: {
   };
 }
 
-/** Clients come in by `advertised`, the address as seen from outside; the broker reaches itself inside. */
+/**
+ * Clients connect to `advertised`, the address as seen from outside. The broker connects to itself inside of the
+ * container.
+ */
 export function containerProperties(options: {
   readonly logDir: string;
   readonly port: number;
@@ -113,14 +118,14 @@ export function containerProperties(options: {
   };
 }
 
-/** As a properties file. */
+/** Formats properties as a properties file. */
 export function formatProperties(properties: Properties): string {
   return Object.entries(properties)
     .map(([name, value]) => `${name}=${String(value).replaceAll('\\', '\\\\')}\n`)
     .join('');
 }
 
-/** As the environment of the official image: `log.dirs` is KAFKA_LOG_DIRS. */
+/** Formats properties as environment variables of the official image: `log.dirs` is KAFKA_LOG_DIRS. */
 export function formatEnvironment(properties: Properties): Record<string, string> {
   return Object.fromEntries(
     Object.entries(properties).map(([name, value]) => [

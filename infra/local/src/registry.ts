@@ -1,6 +1,6 @@
 /**
- * A schema registry of one's own, with Confluent's interface: Apicurio Registry on the local JVM, on loopback, which
- * keeps its schemas in the Kafka that it is given and nothing anywhere else.
+ * A schema registry with Confluent's interface: Apicurio Registry on the local JVM, on loopback. It stores its
+ * schemas only in the given Kafka.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,23 +17,23 @@ import { freePort, loopback } from './ports.ts';
 
 export interface RegistryOptions {
   readonly env: Environment;
-  /** Bootstrap servers of a Kafka that asks for no password. */
+  /** Bootstrap servers of a Kafka without authentication. */
   readonly brokers: readonly string[];
-  /** Of the topics that it keeps its schemas in; it creates them. */
+  /** The prefix of the topics for its schemas, which it creates. */
   readonly topicPrefix: string;
-  /** The port to listen on where it is free; any other free one where it is not. */
+  /** The preferred port. Another free port is used if it is taken. */
   readonly port?: number;
   readonly quickStart?: boolean;
   readonly onProgress?: Progress;
-  /** Gives up a start that is under way. */
+  /** Cancels the start. */
   readonly signal?: AbortSignal;
 }
 
-/** A registry that answers. */
+/** A registry that is ready. */
 export interface LocalRegistry extends AsyncDisposable {
-  /** For SCHEMA_REGISTRY_URL. */
+  /** The value for SCHEMA_REGISTRY_URL. */
   readonly url: string;
-  /** Ends it. Safe to call twice. */
+  /** Stops the registry. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const keeper = join(import.meta.dirname, '..', 'kafka', 'keeper.sh');
 const startTimeoutMs = 90_000;
 const pollMs = 100;
 
-/** Fails with `local-start-failed`, whose message says what to do. */
+/** @throws TailraceError `local-start-failed`, with what to do about it */
 export async function startRegistry(options: RegistryOptions): Promise<LocalRegistry> {
   const { env, brokers, topicPrefix, quickStart = false } = options;
   const { onProgress: progress = () => undefined, signal = new AbortController().signal } = options;
@@ -69,7 +69,7 @@ export async function startRegistry(options: RegistryOptions): Promise<LocalRegi
         APICURIO_KAFKASQL_TOPIC: `${topicPrefix}registry`,
         APICURIO_KAFKASQL_SNAPSHOTS_TOPIC: `${topicPrefix}registry.snapshots`,
         APICURIO_EVENTS_KAFKA_TOPIC: `${topicPrefix}registry.events`,
-        // It waits this long for its journal to be empty before it answers; 5 s by default.
+        // The wait for an empty journal before the first response. Default 5 s.
         APICURIO_KAFKASQL_CONSUMER_POLL_TIMEOUT: '100',
         QUARKUS_HTTP_HOST: loopback,
         QUARKUS_HTTP_PORT: String(port),
@@ -80,7 +80,7 @@ export async function startRegistry(options: RegistryOptions): Promise<LocalRegi
   );
   child.stdin?.on('error', () => undefined);
   await log.close();
-  // Somebody who forgets to stop it can still end, and the keeper then ends it.
+  // A process that does not stop the registry can still end. The keeper then stops it.
   child.unref();
   (child.stdin as Socket | null)?.unref();
 
@@ -89,7 +89,7 @@ export async function startRegistry(options: RegistryOptions): Promise<LocalRegi
     if (!hasEnded()) {
       child.ref();
       const ended = once(child, 'exit');
-      // It keeps nothing that would have to be flushed.
+      // The registry has no state to flush.
       child.stdin?.write('KILL\n');
       await ended;
     }
@@ -102,7 +102,7 @@ export async function startRegistry(options: RegistryOptions): Promise<LocalRegi
       await sleep(pollMs);
       continue;
     }
-    const what = hasEnded() ? 'it ended' : 'it does not answer';
+    const what = hasEnded() ? 'it ended' : 'it does not respond';
     const failure = await startFailure(what, logFile, undefined, 'Apicurio Registry');
     await end();
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 /**
- * `npm start`: the whole of Tailrace on one machine, in the foreground. It brings up a broker, the topics,
- * the configuration and the services in this order, keeps them running, and takes them down in the order in
- * which work flows, so that nothing is taken in that would have to wait for the next start.
+ * `npm start`: runs all of Tailrace on one machine, in the foreground. It starts the broker, creates the topics,
+ * applies the configuration and starts the services, in this order. It keeps them running, and stops them in the
+ * order of the data flow, so that no event is accepted that would wait for the next start.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { supervise, type Supervised } from './supervise.ts';
 import { startRegistry, type LocalRegistry } from './registry.ts';
 import { createTerminal } from './terminal.ts';
 
-/** npm passes on the signal that the terminal has sent to this process as well: that is still one key press. */
+/** npm forwards the signal of the terminal to this process, which also gets it directly. Both count as one. */
 const sameRequestMs = 500;
 
 const terminal = createTerminal(process.stdout);
@@ -52,7 +52,7 @@ try {
   }
 }
 await takeDown();
-// What may still be open, such as a connection to a Docker engine, has no more to say.
+// Open handles, such as a connection to a Docker engine, must not delay the exit.
 process.exit();
 
 async function bringUp(): Promise<void> {
@@ -114,7 +114,7 @@ async function bringUp(): Promise<void> {
   const configFile = plan.configFile ?? (await writeDemoConfig(plan));
   terminal.progress('config', `applying ${configFile}`, { milestone: false });
   const changes = await tailrace(['apply', '-f', configFile], options);
-  terminal.say('config', `ready, as in ${configFile}: ${changes.trimEnd().split('\n').at(-1) ?? ''}`, 'good');
+  terminal.say('config', `ready, from ${configFile}: ${changes.trimEnd().split('\n').at(-1) ?? ''}`, 'good');
 
   for (const { name, script, env: ownEnv } of plan.services) {
     const logFile = openLogFile(join(plan.dataDir, 'logs', `${name}.log`));
@@ -128,12 +128,12 @@ async function bringUp(): Promise<void> {
     }),
   );
   if (process.env['TAILRACE_API_TOKEN'] === undefined) {
-    terminal.say('control', `its API token, kept in ${tokenFile}, is ${apiToken}`);
+    terminal.say('control', `API token (in ${tokenFile}): ${apiToken}`);
   }
   terminal.print(readyLine(plan));
 }
 
-/** A topic that differs is as somebody may have meant it: it is told, and no reason not to start. */
+/** A topic with different settings may be intended. It is reported and does not prevent the start. */
 function sayTopics(json: string): void {
   const { topics } = JSON.parse(json) as { topics: TopicReport[] };
   const created = topics.filter(({ outcome }) => outcome === 'created').length;
@@ -150,24 +150,24 @@ function readyLine({ ingestPort, controlPort, metricsPort, configFile, services 
   return (
     `Tailrace is ready: send events to http://localhost:${ingestPort}${writeKey}; ` +
     `API: http://localhost:${controlPort}/docs; ` +
-    `metrics: ${metrics.join(', ')}. Ctrl-C ends it.`
+    `metrics: ${metrics.join(', ')}. Ctrl-C stops it.`
   );
 }
 
-/** One run at a time in a data directory. Whether the one before it ended without cleaning up. */
+/** Locks the data directory for this run. Returns whether the previous run ended without cleaning up. */
 async function takeCheckout({ dataDir }: Plan): Promise<boolean> {
   const lock = await acquireLock(join(dataDir, 'lock'));
   if ('heldBy' in lock) {
     throw new TailraceError(
       'local-start-failed',
-      `Tailrace already runs on ${dataDir}, as process ${lock.heldBy}. Stop it first, or set TAILRACE_DATA_DIR to another directory.`,
+      `Tailrace is already running on ${dataDir}, as process ${lock.heldBy}. Stop it first, or set TAILRACE_DATA_DIR to another directory.`,
     );
   }
   releaseLock = lock.release;
   return lock.wasStale;
 }
 
-/** The services of a run that was killed need a moment to notice, and to give back their ports. */
+/** The services of a killed run take a moment to end and to release their ports. */
 async function untilPortsAreFree(plan: Plan, tookOver: boolean): Promise<void> {
   const deadline = Date.now() + (tookOver ? 30_000 : 0);
   for (;;) {
@@ -177,14 +177,13 @@ async function untilPortsAreFree(plan: Plan, tookOver: boolean): Promise<void> {
     } catch (error) {
       if (Date.now() >= deadline) throw error;
     }
-    terminal.progress('tailrace', 'waiting for the run before this one to end', { milestone: false });
+    terminal.progress('tailrace', 'waiting for the previous run to end', { milestone: false });
     await sleep(250, undefined, { signal: stopping.signal });
   }
 }
 
 /**
- * Random bytes in hex, the same at every start: what the secret key has sealed would be lost with it, and a token is
- * written down by people.
+ * Random bytes in hex, the same at every start, because stored secrets depend on the key, and users save the token.
  */
 async function keptSecret(path: string, bytes: number): Promise<string> {
   const made = randomBytes(bytes).toString('hex');
@@ -201,7 +200,7 @@ async function writeDemoConfig({ dataDir, demoPort }: Plan): Promise<string> {
 }
 
 function reviveBroker(how: string): void {
-  terminal.say('kafka', `ended with ${how}; it is started again`, 'bad');
+  terminal.say('kafka', `ended with ${how}, restarting`, 'bad');
   const revive = async (): Promise<void> => {
     for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, 30_000)) {
       await sleep(pauseMs);
@@ -221,7 +220,7 @@ function reviveBroker(how: string): void {
 function requestStop(reason: string): void {
   if (isStopping()) {
     if (Date.now() - stopRequestedAt < sameRequestMs) return;
-    terminal.say('tailrace', 'killed at the second request');
+    terminal.say('tailrace', 'killed after the second signal');
     for (const service of services) service.kill();
     void (broker !== undefined && 'kill' in broker ? broker.kill('SIGKILL') : Promise.resolve()).finally(
       () => {
@@ -230,7 +229,7 @@ function requestStop(reason: string): void {
     );
     return;
   }
-  terminal.say('tailrace', `stopping (${reason}); once more kills at once`);
+  terminal.say('tailrace', `stopping (${reason}); press Ctrl-C again to kill immediately`);
   stopRequestedAt = Date.now();
   stopping.abort(new Error(reason));
 }
@@ -253,7 +252,7 @@ async function takeDown(): Promise<void> {
   await releaseLock?.();
 }
 
-/** `work`, or a rejection as soon as a stop is requested. */
+/** Resolves with `work`, or rejects when a stop is requested. */
 async function unlessStopped<T>(work: Promise<T>): Promise<T> {
   stopping.signal.throwIfAborted();
   const stopped = Promise.withResolvers<never>();

@@ -20,10 +20,10 @@ const stopsLikeAService = `
 
 interface Bench extends AsyncDisposable {
   readonly service: Supervised;
-  /** What was said so far, a line each. */
+  /** The output so far, one line each. */
   readonly said: readonly string[];
   readonly logPath: string;
-  /** Resolves once a line that `pattern` matches has been said. */
+  /** Resolves when a line matches `pattern`. */
   until(pattern: RegExp): Promise<string>;
 }
 
@@ -64,18 +64,18 @@ async function pidIn(logPath: string): Promise<number> {
   return (JSON.parse(line) as { pid: number }).pid;
 }
 
-test('a service that is killed is named, with its last log lines, and started again', async () => {
+test('a killed service is reported with its last log lines, and restarted', async () => {
   await using bench = await run(stopsLikeAService + readyLine);
   await bench.service.ready;
   const pid = bench.service.pid ?? 0;
   process.kill(pid, 'SIGKILL');
-  await bench.until(/router ended by SIGKILL; it is started again in 0\.5 s/);
+  await bench.until(/router ended by SIGKILL, restarting in 0\.5 s/);
   await bench.until(/its last log lines[^]*info: ready/);
   await bench.until(/router is ready again/);
   assert.notEqual(bench.service.pid, pid);
 });
 
-test('a service that refuses its settings is not started again', async () => {
+test('a service that refuses its settings is not restarted', async () => {
   await using bench = await run(
     `console.error('TAILRACE_INGEST_PORT: invalid value "x"'); process.exit(78);`,
   );
@@ -86,10 +86,10 @@ test('a service that refuses its settings is not started again', async () => {
   assert.deepEqual(bench.said, ['router TAILRACE_INGEST_PORT: invalid value "x"']);
 });
 
-test('a service that dies three times without ever having been ready is given up', async () => {
+test('a service that dies three times before it was ready is not restarted', async () => {
   await using bench = await run('process.exit(1);');
   await assert.rejects(bench.service.ready, /could not start: ended with exit code 1/);
-  assert.equal(bench.said.filter((line) => line.includes('started again')).length, 2);
+  assert.equal(bench.said.filter((line) => line.includes('restarting in')).length, 2);
 });
 
 test('warnings and plain output are shown, everything is in the log file', async () => {
@@ -105,7 +105,7 @@ test('warnings and plain output are shown, everything is in the log file', async
   assert.match(await readFile(bench.logPath, 'utf8'), /a detail[^]*slow[^]*plain[^]*ready/);
 });
 
-test('stopping is a request that the service answers by ending', async () => {
+test('a stopped service ends by itself', async () => {
   await using bench = await run(
     `process.on('SIGTERM', () => { console.log('goodbye'); process.exit(0); });
      setInterval(() => undefined, 60_000);

@@ -1,10 +1,9 @@
 /**
- * One service as a child process, kept running: what it logs goes to a file and, where it matters, to the
- * terminal; when it dies it is named and started again, after a pause that doubles each time it does not last.
+ * Keeps one service running as a child process. Its log goes to a file and, in part, to the terminal. When it dies,
+ * this is reported and it is restarted, after a pause that doubles each time it does not last.
  *
- * The child is in a process group of its own, so that Ctrl-C reaches only this process, which stops the
- * services in order. It does not outlive this process either: it has an IPC channel, and treats the channel's
- * end as the signal to stop.
+ * The child has its own process group, so that Ctrl-C reaches only this process, which stops the services in order.
+ * It has an IPC channel and stops when the channel closes, so it does not outlive this process.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,24 +23,26 @@ export interface ServiceDefinition {
 
 export interface Supervised {
   readonly name: string;
-  /** Of the present process; another one after each death. */
+  /** The id of the current process. It changes with each restart. */
   readonly pid: number | undefined;
-  /** Resolves when it is ready for the first time; rejects where it will not be, with why. */
+  /**
+   * Resolves when the service is ready for the first time. Rejects with the reason where it will not become ready.
+   */
   readonly ready: Promise<unknown>;
-  /** Asks it to stop and resolves when it has ended. */
+  /** Sends the stop signal, and resolves when the service has ended. */
   stop(): Promise<void>;
-  /** Ends it at once. */
+  /** Kills the service. */
   kill(): void;
 }
 
-/** EX_CONFIG of sysexits.h, by which a service says that it is useless to start it again as it is. */
+/** EX_CONFIG of sysexits.h: the exit code for invalid settings, after which a restart has no use. */
 const invalidSettingsExitCode = 78;
 const startsBeforeGivingUp = 3;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
-/** Having been ready for so long, a service begins anew with the shortest pause. */
+/** After this time in the ready state, the pause before a restart is reset. */
 const lastingMs = 60_000;
-/** More than the grace that a service gives itself. */
+/** Longer than the grace period of a service. */
 const stopTimeoutMs = 30_000;
 const rememberedLines = 12;
 
@@ -51,7 +52,7 @@ export function supervise(
 ): Supervised {
   const { name, script, env } = definition;
   const ready = Promise.withResolvers<boolean>();
-  // Not everybody waits for it.
+  // Callers may ignore it.
   ready.promise.catch(() => undefined);
   let child: ChildProcess;
   let ended: Promise<unknown>;
@@ -113,7 +114,7 @@ export function supervise(
       const line = parseLogLine(text);
       return line === undefined ? text : shortForm(line);
     });
-    terminal.say(name, `${how}; it is started again in ${pauseMs / 1_000} s`, 'bad');
+    terminal.say(name, `${how}, restarting in ${pauseMs / 1_000} s`, 'bad');
     terminal.say(name, `its last log lines (all are in ${logFile.path}):\n${lastLines(readable.join('\n'))}`);
     restart = setTimeout(start, pauseMs);
   };
@@ -130,7 +131,7 @@ export function supervise(
       clearTimeout(restart);
       child.kill('SIGTERM');
       const timer = setTimeout(() => {
-        terminal.say(name, 'does not stop, and is killed', 'bad');
+        terminal.say(name, 'did not stop in time, killing it', 'bad');
         child.kill('SIGKILL');
       }, stopTimeoutMs);
       await ended;

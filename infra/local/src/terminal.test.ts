@@ -11,7 +11,7 @@ function record(isTTY: boolean): { terminal: Terminal; text: () => string } {
   };
 }
 
-test('into a pipe go plain lines, of progress only the milestones', () => {
+test('a pipe gets plain lines, and only the milestones of the progress', () => {
   const { terminal, text } = record(false);
   terminal.progress('kafka', 'downloading 1 of 46', { milestone: false });
   terminal.progress('kafka', 'downloading 10 of 46', { milestone: true });
@@ -19,7 +19,7 @@ test('into a pipe go plain lines, of progress only the milestones', () => {
   assert.equal(text(), 'kafka     downloading 10 of 46\nkafka     ready\n');
 });
 
-test('on a terminal progress is overwritten by what comes after it', () => {
+test('on a terminal, progress is overwritten by the next line', () => {
   const { terminal, text } = record(true);
   terminal.progress('kafka', 'one');
   terminal.progress('kafka', 'two');
@@ -30,13 +30,13 @@ test('on a terminal progress is overwritten by what comes after it', () => {
   assert.equal(done, 'done\n');
 });
 
-test('lines after the first are indented below it', () => {
+test('further lines are indented', () => {
   const { terminal, text } = record(false);
   terminal.say('demo', 'track\n{}');
   assert.equal(text(), 'demo      track\n          {}\n');
 });
 
-test('a log line is told from other output, such as a webhook body', () => {
+test('a log line is distinguished from other output, such as a webhook body', () => {
   assert.equal(parseLogLine('{"version":1,"type":"track"}'), undefined);
   assert.equal(parseLogLine('{"level":"info", broken'), undefined);
   assert.equal(parseLogLine('Error: out of memory'), undefined);

@@ -1,16 +1,16 @@
 /**
- * What `npm start` says: one line per happening, with the name of whom it is about in front. Progress is
- * overwritten in place on a terminal; into a pipe go plain lines. Colours come from `styleText`, which
- * leaves them out where there is no terminal or NO_COLOR is set.
+ * The terminal output of `npm start`: one line for each event, which begins with the name of the component. On a
+ * terminal, progress is overwritten in place; a pipe gets plain lines. `styleText` omits colours without a terminal
+ * or with NO_COLOR.
  */
 import { styleText } from 'node:util';
 
 export interface Terminal {
-  /** A line about `name`; further lines of `text` are indented to match. */
+  /** Prints a line about `name`. Further lines of `text` are indented. */
   say(name: string, text: string, style?: 'good' | 'bad'): void;
-  /** A line that the next one replaces, where that is possible; `milestone` lines also go into a pipe. */
+  /** Prints a line that the next one replaces on a terminal. `milestone` lines also go to a pipe. */
   progress(name: string, text: string, options?: { readonly milestone: boolean }): void;
-  /** A line of its own, without a name. */
+  /** Prints a line without a name. */
   print(text: string): void;
 }
 
@@ -43,14 +43,14 @@ export function createTerminal(stream: NodeJS.WriteStream): Terminal {
   };
 }
 
-/** A service's log line, as much of it as this side needs. */
+/** The fields of a log line that are used here. */
 export interface LogLine {
   readonly level: string;
   readonly msg: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The log line in `text`; undefined where it is something else, such as the words of a crash. */
+/** The log line in `text`. Undefined for other output, such as the message of a crash. */
 export function parseLogLine(text: string): LogLine | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
@@ -66,7 +66,10 @@ export function isWorthShowing({ level }: LogLine): boolean {
   return ['warn', 'error', 'fatal'].includes(level);
 }
 
-/** `warn: the message (code=kafka-unavailable destinationId=crm)`, without what only a file should hold. */
+/**
+ * Such as `warn: the message (code=kafka-unavailable destinationId=crm)`, without fields that only the file should
+ * have.
+ */
 export function shortForm({ level, msg, fields }: LogLine): string {
   const cause = (fields['err'] as { message?: unknown } | undefined)?.message;
   const details = Object.entries(fields)
