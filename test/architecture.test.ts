@@ -8,7 +8,7 @@ import ts from 'typescript';
 const root = path.join(import.meta.dirname, '..');
 /** Besides what starts a process: a library reads `DEBUG` where it is, as its users expect. */
 const readsEnvironment =
-  /^services\/[^/]+\/src\/(.+\/)?main\.ts$|^packages\/(cli\/src\/main|analytics-node\/src\/debug)\.ts$/;
+  /^services\/[^/]+\/src\/(.+\/)?main\.ts$|^packages\/(cli\/src\/main|analytics-node\/src\/report)\.ts$/;
 const isIo =
   /^(node:)?(fs|net|tls|https?|http2|dgram|dns|child_process|cluster|worker_threads|process|os)(\/|$)|^(kafkajs|undici|fastify)$/;
 

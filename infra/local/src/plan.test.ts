@@ -50,5 +50,5 @@ test('a port that is in use is reported with the setting that changes it', async
 
 test('one port for two services is reported', async () => {
   const port = await freePort();
-  await assert.rejects(checkPorts(planWith([port, port])), /given to both service0 and service1/);
+  await assert.rejects(checkPorts(planWith([port, port])), /service0 and service1 have the same port/);
 });
