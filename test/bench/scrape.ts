@@ -11,7 +11,7 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { Destination } from '@tailrace/config';
 import { createHealth, createMetrics, startProbeServer, watchLag } from '@tailrace/service';
-import { observeDeliveries } from '../../services/delivery/src/observe.ts';
+import { DeliveryMetrics } from '../../services/delivery/src/metrics.ts';
 import { table } from './figures/table.ts';
 
 interface Scrape {
@@ -82,20 +82,20 @@ function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
   );
   const config = { destination: (id: string) => destinations.get(id), onChange: () => () => true };
   const log = { info: () => undefined };
-  const { observer } = observeDeliveries(metrics, config, { log, logAttempts: 'none' });
+  const deliveries = new DeliveryMetrics(metrics, { config, log, logAttempts: 'none' });
   for (const destinationId of destinations.keys()) {
     const attempt = {
       ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId, type: 'track', userKey: 'ada' },
       ...{ attempt: 1, startedAt: '2026-11-21T09:43:25.118Z', latencyMs: 4.3, urls: [] },
     };
-    observer.attempted({ ...attempt, outcome: 'delivered' }, 12);
+    deliveries.attempted({ ...attempt, outcome: 'delivered' }, 12);
     for (const reason of ['timeout', 'server-error', 'connection-refused']) {
-      observer.attempted({ ...attempt, outcome: 'retry', reason }, 12);
+      deliveries.attempted({ ...attempt, outcome: 'retry', reason }, 12);
     }
-    observer.died(destinationId, 'attempts-exhausted');
-    observer.putOff(destinationId);
-    observer.putBehind(destinationId);
-    observer.parked(destinationId);
+    deliveries.deadLetter(destinationId, 'attempts-exhausted');
+    deliveries.deferred(destinationId);
+    deliveries.waitsBehind(destinationId);
+    deliveries.parked(destinationId);
   }
   watchLag(metrics, {
     partitions: Array.from({ length: topics * partitions }, (_, place) => {

@@ -1,25 +1,24 @@
 /**
- * Decides, purely, what becomes of a delivery after an attempt.
+ * Decides the outcome of a delivery after an attempt, without I/O.
  *
- * The schedule says after which delay the next attempt is due; a delay may be shortened by up to a fifth, so
- * that what failed together does not come back together. Whatever the schedule says, no attempt is made after
- * the retry window, which begins with the first attempt.
+ * The schedule sets the delay before the next attempt. A delay may be shortened by up to a fifth, so that deliveries that
+ * failed together are not retried together. No attempt is made after the retry window, which begins with the first one.
  */
 import type { DeadReason, Outcome, UrlAnswer } from './outcome.ts';
 
 export interface RetryPolicy {
-  /** Delay after the first, second, … failed attempt; as many retries as entries. */
+  /** Delays after the first, second, … failed attempt; as many retries as entries. */
   readonly scheduleMs: readonly number[];
   readonly windowMs: number;
 }
 
-/** The part of a delay that is always waited. */
+/** The part of a delay that is never shortened. */
 const leastShare = 0.8;
 
 /**
- * @param state `step` counts the steps of the schedule, the one just made included; `firstAttemptAt` is when the
- *   first was made, or the delivery first parked.
- * @param answers of every URL that was still open; never empty.
+ * @param state `step` counts the steps of the schedule, including the attempt that was just made; `firstAttemptAt` is when
+ *   the first attempt was made, or the delivery was first parked.
+ * @param answers for every URL that was still open; never empty.
  */
 export function decide(
   state: { readonly step: number; readonly firstAttemptAt: number },
@@ -30,27 +29,25 @@ export function decide(
   if (answers.some(({ kind }) => kind === 'success')) return { kind: 'delivered' };
 
   const retryable = answers.filter((answer) => answer.kind === 'retryable');
-  // An answer says more than that nothing was asked.
+  // The reason of a request that was sent is more useful than `circuit-open`.
   const firstRetryable = retryable.find(({ reason }) => reason !== 'circuit-open') ?? retryable[0];
   if (!firstRetryable) {
     const permanent = answers.find((answer) => answer.kind === 'permanent');
-    return { kind: 'dead', reason: permanent?.reason ?? 'no-open-url' };
+    return dead(permanent?.reason ?? 'no-open-url');
   }
 
-  const givenUp = (reason: DeadReason): Outcome => ({ kind: 'dead', reason });
-
   const scheduledMs = policy.scheduleMs[state.step - 1];
-  if (scheduledMs === undefined) return givenUp('attempts-exhausted');
+  if (scheduledMs === undefined) return dead('attempts-exhausted');
 
   const windowEndsAt = state.firstAttemptAt + policy.windowMs;
   const tiersMs = policy.scheduleMs.filter(
     (tierMs) => tierMs >= scheduledMs && Math.ceil(now + tierMs * leastShare) <= windowEndsAt,
   );
-  if (tiersMs.length === 0) return givenUp('window-exceeded');
+  if (tiersMs.length === 0) return dead('window-exceeded');
 
-  const askedMs = Math.max(0, ...retryable.map(({ retryAfterMs = 0 }) => retryAfterMs));
-  const tierMs = chooseTier(askedMs, tiersMs);
-  const leastMs = Math.max(tierMs * leastShare, Math.min(askedMs, tierMs));
+  const retryAfterMs = Math.max(0, ...retryable.map(({ retryAfterMs = 0 }) => retryAfterMs));
+  const tierMs = chooseTier(retryAfterMs, tiersMs);
+  const leastMs = Math.max(tierMs * leastShare, Math.min(retryAfterMs, tierMs));
   const latestDueAt = Math.min(now + tierMs, windowEndsAt);
   return {
     kind: 'retry',
@@ -61,11 +58,15 @@ export function decide(
   };
 }
 
+function dead(reason: DeadReason): Outcome {
+  return { kind: 'dead', reason };
+}
+
 /**
- * The shortest tier at least as long as the receiver asked for, or the longest there is: no receiver can put a
- * delivery off beyond the schedule's longest delay, nor out of its window.
+ * Returns the shortest delay that is at least `Retry-After`, or the longest one. So no receiver can delay a delivery by
+ * more than the longest delay of the schedule, or out of its window.
  */
-function chooseTier(askedMs: number, tiersMs: readonly number[]): number {
-  const longEnough = tiersMs.filter((tierMs) => tierMs >= askedMs);
+function chooseTier(retryAfterMs: number, tiersMs: readonly number[]): number {
+  const longEnough = tiersMs.filter((tierMs) => tierMs >= retryAfterMs);
   return longEnough.length > 0 ? Math.min(...longEnough) : Math.max(...tiersMs);
 }

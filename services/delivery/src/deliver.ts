@@ -1,48 +1,45 @@
 /**
- * The loop of the delivery service: a record is taken off its topic, waits until it is due, waits for its turn
- * in its destination's lane, is attempted once at every URL still open, and ends in one of three ways. Only
- * when it is delivered, or when Kafka has acknowledged its successor (in a tier, or among the dead letters), is
- * the record finished, and its offset may be committed.
+ * The path of one record through the delivery service: `receive` decodes it, turns.ts waits until it is due and has its
+ * turn, and `#attempt` looks up the destination, sends the requests, decides and concludes (conclude.ts).
  *
- * Three things make a successor without an attempt, and none is a step of the schedule: a lane that is slow and full
- * defers the delivery; an open circuit breaker parks it; and where the destination asks for order, one that waits in a
- * tier has the later ones of its user wait behind it.
+ * A record is finished only when the delivery was delivered, or Kafka has acknowledged its follow-up record. Then its
+ * offset may be committed.
  */
-import type { ConfigView, Destination } from '@tailrace/config';
+import type { ConfigView } from '@tailrace/config';
 import type { ConsumedRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import { decodeDelivery, tierDelaysMs, type AttemptRecord, type TopicNames } from '@tailrace/topics';
-import type { Sender, Target } from '@tailrace/webhook';
-import { Attempts } from './attempts.ts';
+import { decodeDelivery, tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import type { Sender } from '@tailrace/webhook';
+import { Attempts } from './attempt.ts';
+import { Conclusions } from './conclude.ts';
 import { decide, type RetryPolicy } from './decide.ts';
 import { Destinations } from './destinations.ts';
-import { HeaderTimes } from './header-times.ts';
-import { detach, isOrdered, openTargets } from './job.ts';
-import type { Feedback, Task } from './lanes/lane.ts';
-import type { Lanes } from './lanes/lanes.ts';
-import { Order } from './order.ts';
-import type { DeadReason, Outcome } from './outcome.ts';
-import { Ownership } from './ownership.ts';
-import { Parking } from './parking.ts';
-import { Recalls, type RecallSources } from './recall/index.ts';
-import { closedNow, feedbackOf, urlAttempt, type UrlResult } from './results.ts';
-import { Successors, type Job } from './successors.ts';
-import { WaitingRoom } from './tiers.ts';
-import { overReason } from './window.ts';
+import { feedbackOf } from './isolation/feedback.ts';
+import type { Lanes } from './isolation/lanes.ts';
+import { Parking } from './isolation/parking.ts';
+import type { Feedback } from './isolation/task.ts';
+import { detach, openTargets, type Job } from './job.ts';
+import type { DeliveryMetrics } from './metrics.ts';
+import type { DeadReason, UrlResult } from './outcome.ts';
+import { Recalls, type RecallSources } from './recall/recalls.ts';
+import { FollowUps } from './retry/follow-ups.ts';
+import { HeaderTimes } from './retry/header-times.ts';
+import { Ownership } from './retry/ownership.ts';
+import { Turns } from './turns.ts';
 
 export interface DelivererDependencies {
   readonly names: TopicNames;
   readonly config: Pick<ConfigView, 'destination' | 'refresh'>;
   readonly sender: Sender;
   readonly lanes: Lanes;
-  /** For what must not be lost: retries and dead letters. */
+  /** For follow-up records, which must be written. */
   readonly publisher: Pick<Publisher, 'publish'>;
-  /** For the record of attempts, which nobody waits for. */
+  /** For records of attempts, which no delivery waits for. */
   readonly attemptPublisher: Pick<Publisher, 'publish'>;
   readonly policy: RetryPolicy;
-  /** What is unfinished in these partitions, tier by tier. */
+  /** The unfinished records of these partitions, for each retry topic. */
   readonly unfinished: (partitions: readonly number[]) => readonly AsyncIterable<readonly ConsumedRecord[]>[];
-  /** How far a partition was taken, and where it ends. */
+  /** The next offset to receive from a partition, and its end. */
   readonly position: (
     topic: string,
     partition: number,
@@ -50,126 +47,175 @@ export interface DelivererDependencies {
   readonly recall: RecallSources;
   /** This replica's part of a destination's rate limit, from 0 to 1. */
   readonly rateShare: () => number;
-  readonly observer: DeliveryObserver;
+  readonly metrics: DeliveryMetrics;
   readonly log: Log;
   readonly now?: () => number;
 }
 
-/** What is worth measuring. What is written to a tier or to the dead letters counts when Kafka has acknowledged it. */
-export interface DeliveryObserver {
-  /** An attempt begins: the delivery's first this long after its acceptance, any other this long after it was due. */
-  started(event: { readonly latenessMs: number; readonly first: boolean }): void;
-  /** `ageMs` counts from the acceptance. */
-  attempted(attempt: AttemptRecord, ageMs: number): void;
-  putOff(destinationId: string): void;
-  putBehind(destinationId: string): void;
-  parked(destinationId: string): void;
-  died(destinationId: string, reason: DeadReason): void;
-}
-
 const nothingSent: Feedback = { signal: 'none' };
-
-/** What came of the requests of one. */
-interface Attempt {
-  readonly startedAt: number;
-  readonly results: readonly UrlResult[];
-}
 
 export class Deliverer {
   readonly #deps: DelivererDependencies;
   readonly #now: () => number;
+  readonly #longestDelayMs: number;
   readonly #ownership: Ownership;
   readonly #times: HeaderTimes;
   readonly #destinations: Destinations;
   readonly #parking: Parking;
   readonly #attempts: Attempts;
-  readonly #successors: Successors;
-  readonly #waitingRoom: WaitingRoom<Job>;
-  readonly #order: Order<Job>;
-  readonly #longestDelayMs: number;
   readonly #recalls: Recalls;
+  readonly #followUps: FollowUps;
+  readonly #conclusions: Conclusions;
+  readonly #turns: Turns;
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
-    this.#now = dependencies.now ?? Date.now;
-    const { names, policy, position } = dependencies;
+    const { names, policy, position, lanes, publisher, recall, now = Date.now } = dependencies;
+    const deps = { ...dependencies, breakers: lanes.breakers, now };
+    this.#now = now;
     this.#longestDelayMs = Math.max(...policy.scheduleMs);
-    this.#ownership = new Ownership(this.#now);
-    this.#times = new HeaderTimes({ names, position, windowMs: policy.windowMs, now: this.#now });
+    this.#ownership = new Ownership(now);
+    this.#times = new HeaderTimes({ names, position, windowMs: policy.windowMs, now });
     this.#destinations = new Destinations(dependencies.config);
-    this.#parking = new Parking({ ...dependencies, now: this.#now });
-    this.#attempts = new Attempts({ ...dependencies, now: this.#now });
+    this.#parking = new Parking(deps);
+    this.#attempts = new Attempts(deps);
     this.#recalls = new Recalls({
-      ...dependencies,
-      ...dependencies.recall,
+      ...deps,
+      ...recall,
       retry: (job) => {
-        this.#enqueue({ ...job, background: true });
+        this.#turns.arrive({ ...job, background: true });
       },
       drain: (job) => {
-        this.#bury(job, 'drained');
+        this.#conclusions.writeDeadLetter(job, 'drained');
       },
-      takeWaiting: (id) => this.#waitingRoom.takeOut(({ delivery }) => delivery.destinationId === id),
-      giveBack: (job) => {
-        this.#waitingRoom.hold(job, job.delivery.dueAt ?? this.#now());
+      takeDelayed: (destinationId) => this.#turns.takeDelayed(destinationId),
+      delay: (job) => {
+        this.#turns.delay(job);
       },
       delivery: (record) => {
         const delivery = decodeDelivery(record);
         return typeof delivery === 'string' ? undefined : this.#times.correct(detach(delivery), record);
       },
-      isDown: (job) => this.#isOff(job),
-      hasRoom: ({ delivery }) => dependencies.lanes.hasRoomFor(delivery.destinationId),
-      now: this.#now,
+      isBlocked: (job) => this.#isBlocked(job),
+      hasCapacity: ({ delivery }) => lanes.hasCapacityFor(delivery.destinationId),
     });
-    this.#successors = new Successors({
-      ...dependencies,
-      publisher: this.#recalls.watching(dependencies.publisher),
+    this.#followUps = new FollowUps({
+      ...deps,
+      publisher: this.#recalls.watching(publisher),
       ownership: this.#ownership,
       tiersMs: tierDelaysMs(policy.scheduleMs),
-      now: this.#now,
     });
-    this.#waitingRoom = new WaitingRoom({
-      onDue: (job) => {
-        this.#enqueue(job);
+    this.#conclusions = new Conclusions({
+      ...deps,
+      followUps: this.#followUps,
+      attempts: this.#attempts,
+      parking: this.#parking,
+      order: () => this.#turns.order,
+      onRecovered: (destinationId) => {
+        this.#recalls.recovered(destinationId);
       },
-      isStale: ({ work }) => work.revoked,
-      now: this.#now,
     });
-    this.#order = new Order({
-      send: (job) => {
-        this.#submit(job, this.#destinationOf(job));
-      },
-      putBehind: ({ work, delivery }, until, firstAttemptAt) => {
-        this.#putBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
-      },
-      giveUp: (job) => {
-        this.#bury(job, overReason(job));
-      },
-      receiver: (job) => {
-        const destination = this.#destinationOf(job);
-        return this.#parking.receiver(job.delivery, destination ? openTargets(job, destination) : []);
-      },
+    this.#turns = new Turns({
+      ...deps,
+      destinations: this.#destinations,
+      parking: this.#parking,
+      conclusions: this.#conclusions,
+      attempt: (job) => this.#attempt(job),
       windowMs: policy.windowMs,
-      ...dependencies,
       unfinished: (partitions) =>
-        dependencies.unfinished(partitions).map((tier) => this.#recalls.notOver(tier)),
+        dependencies.unfinished(partitions).map((tier) => this.#recalls.notFinished(tier)),
       position: (partition) => position(names.deliveries, partition),
       until: (delivery, record) => this.#times.until(delivery, record),
-      now: this.#now,
     });
   }
 
-  /** Deliveries read ahead from the tiers that are not due yet. */
+  /** Deliveries that were read ahead from the retry topics and are not due yet. */
   get waiting(): number {
-    return this.#waitingRoom.size;
+    return this.#turns.notDue;
   }
 
-  /** To be called after each rebalance, before anything is taken. */
-  joined(): void {
-    this.#ownership.joined();
-    this.#recalls.joined();
+  /** Receives a record of `deliveries`, a retry topic or the replay topic. */
+  receive(record: TrackedRecord): void {
+    const delivery = decodeDelivery(record);
+    if (typeof delivery === 'string') {
+      this.#conclusions.writeMalformed(record, delivery);
+      return;
+    }
+    const job = { work: record.work, delivery: this.#times.correct(detach(delivery), record) };
+    if (this.#recalls.receive(job)) return;
+    this.#turns.wait(job);
   }
 
-  /** A URL of the destination is well again. */
+  /** Makes one attempt, in the turn of the delivery. Returns what it shows about the receiver. */
+  async #attempt(job: Job): Promise<Feedback> {
+    const { work, delivery } = job;
+    // The new owner of a revoked partition reads the record again, so an attempt would be a duplicate.
+    if (work.revoked) return nothingSent;
+
+    const destination = await this.#destinations.find(delivery.destinationId);
+    if (!destination) return this.#giveUp(job, 'destination-deleted');
+    if (!destination.enabled) return this.#giveUp(job, 'destination-disabled');
+    if (this.#turns.needsOrder(job, destination)) {
+      // The destination has an order since the configuration was read again.
+      this.#turns.arrive(job);
+      return nothingSent;
+    }
+    const open = openTargets(job, destination);
+    if (open.length === 0) return this.#giveUp(job, 'no-open-url');
+
+    const startedAt = this.#now();
+    const firstAttemptAt = this.#parking.windowBegan(delivery, open);
+    // A delivery that was parked for its whole window still gets one attempt if the receiver has recovered.
+    const isOver = startedAt > firstAttemptAt + this.#deps.policy.windowMs;
+    if (isOver && delivery.attempt > 0) return this.#giveUp(job, 'window-exceeded');
+
+    const { breakers } = this.#deps.lanes;
+    const permissions = open.map(({ fingerprint }) => breakers.permit(delivery.destinationId, fingerprint));
+    if (permissions.every((permission) => permission === 'park')) {
+      this.#conclusions.park(job, open);
+      return nothingSent;
+    }
+
+    const isFirst = delivery.attempt === 0;
+    const since = (isFirst ? delivery.acceptedAt : delivery.dueAt) ?? work.timestamp;
+    this.#deps.metrics.attemptStarted(startedAt - since, isFirst);
+    const results = await Promise.all(
+      open.map((target, place) =>
+        this.#attempts.send(destination, target, permissions[place] ?? 'send', delivery),
+      ),
+    );
+    const attempted = {
+      ...delivery,
+      attempt: delivery.attempt + 1,
+      firstAttemptAt,
+      closedUrls: [...delivery.closedUrls, ...failedPermanently(results)],
+    };
+
+    const isProbe = permissions.includes('probe') && !permissions.includes('send');
+    const stillOpen = isProbe ? openTargets({ work, delivery: attempted }, destination) : [];
+    if (this.#parking.isDown(attempted, stillOpen)) {
+      this.#conclusions.concludeProbe({ work, delivery: attempted }, stillOpen, { startedAt, results });
+    } else {
+      const step = delivery.step + 1;
+      const answers = results.map(({ answer }) => answer);
+      const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
+      this.#conclusions.conclude({ work, delivery: { ...attempted, step } }, outcome, { startedAt, results });
+    }
+    return feedbackOf(results, this.#longestDelayMs);
+  }
+
+  #giveUp(job: Job, reason: DeadReason): Feedback {
+    this.#conclusions.writeDeadLetter(job, reason);
+    return nothingSent;
+  }
+
+  /** Whether nothing would be sent now: the destination is disabled, or all its circuit breakers are open. */
+  #isBlocked(job: Job): boolean {
+    const destination = this.#destinations.known(job.delivery.destinationId);
+    return !destination?.enabled || this.#parking.isDown(job.delivery, openTargets(job, destination));
+  }
+
+  /** To be called when the circuit breaker of a URL of the destination has closed. */
   recovered(destinationId: string): void {
     this.#recalls.recovered(destinationId);
   }
@@ -179,234 +225,23 @@ export class Deliverer {
     this.#recalls.rebalancing();
   }
 
-  /** Takes a record of `deliveries`, a tier or the replay lane. */
-  take(record: TrackedRecord): void {
-    const delivery = decodeDelivery(record);
-    if (typeof delivery === 'string') {
-      this.#buryMalformed(record, delivery);
-      return;
-    }
-    const job = { work: record.work, delivery: this.#times.correct(detach(delivery), record) };
-    if (this.#recalls.take(job)) return;
-    // One with a place in an order takes its turn among those held, even where it is due already.
-    const { dueAt } = job.delivery;
-    const waits = dueAt !== undefined && (dueAt > this.#now() || isOrdered(job));
-    if (waits) {
-      this.#waitingRoom.hold(job, dueAt);
-    } else {
-      this.#enqueue(job);
-    }
+  /** To be called after each rebalance, before any record is received. */
+  joined(): void {
+    this.#ownership.joined();
+    this.#recalls.joined();
   }
 
-  /** Hands back what has not been attempted, and resolves when what is in flight has ended. */
+  /** Drops what was not attempted, and resolves when everything in flight has ended. */
   async stop(): Promise<void> {
     this.#recalls.stop();
-    this.#waitingRoom.clear();
-    this.#order.stop();
+    this.#turns.stop();
     await this.#deps.lanes.drain();
-    await this.#successors.written();
+    await this.#followUps.written();
     await this.#recalls.close();
   }
+}
 
-  #enqueue(job: Job): void {
-    const destination = this.#destinationOf(job);
-    const ordered = isOrdered(job) ? job : this.#withSequence(job, destination);
-    if (ordered) this.#order.arrive(ordered);
-    else this.#submit(job, destination);
-  }
-
-  #destinationOf({ delivery }: Job): Destination | undefined {
-    return this.#destinations.known(delivery.destinationId);
-  }
-
-  /** With its place in the order, where it is fresh and its destination asks for order. */
-  #withSequence({ work, delivery }: Job, destination: Destination | undefined): Job | undefined {
-    if (destination?.ordering !== 'user' || work.topic !== this.#deps.names.deliveries) return undefined;
-    return { work, delivery: { ...delivery, sequence: work.offset } };
-  }
-
-  #submit(job: Job, destination: Destination | undefined): void {
-    if (job.work.revoked) return;
-    if (destination?.enabled && !this.#deps.lanes.held) {
-      const open = openTargets(job, destination);
-      if (this.#parking.isDown(job.delivery, open)) {
-        // It asks nothing of its receiver, so it needs no turn.
-        this.#park(job, open);
-        return;
-      }
-    }
-    const { work } = job;
-    const { destinationId, body, dueAt } = job.delivery;
-    const task: Task = {
-      bytes: body.length,
-      requests: destination?.settings.webhooks.length ?? 1,
-      get revoked() {
-        return work.revoked;
-      },
-      run: () => this.#deliver(job),
-      defer: (waitMs, isRest) => {
-        this.#defer(job, waitMs, isRest);
-      },
-    };
-    this.#deps.lanes.submit(destinationId, task, {
-      returned: dueAt !== undefined,
-      background: this.#isBackground(job),
-      ...(destination?.rateLimit !== undefined && {
-        rateLimit: destination.rateLimit * this.#deps.rateShare(),
-      }),
-    });
-  }
-
-  /** Replays and what is brought forward give way to the others. */
-  #isBackground({ work, delivery, background = false }: Job): boolean {
-    return (
-      background || delivery.replayedFrom !== undefined || work.topic === this.#deps.names.deliveriesReplay
-    );
-  }
-
-  /** Whether nothing would be sent for it now. */
-  #isOff(job: Job): boolean {
-    const destination = this.#destinationOf(job);
-    return !destination?.enabled || this.#parking.isDown(job.delivery, openTargets(job, destination));
-  }
-
-  async #deliver(job: Job): Promise<Feedback> {
-    const { work, delivery } = job;
-    // Its new owner reads it again; a copy of ours would be one too many.
-    if (work.revoked) return nothingSent;
-    const destination = await this.#destinations.find(delivery.destinationId);
-    if (!destination) return this.#bury(job, 'destination-deleted');
-    if (!destination.enabled) return this.#bury(job, 'destination-disabled');
-    if (!isOrdered(job) && this.#withSequence(job, destination)) {
-      // That the destination asks for order was news.
-      this.#enqueue(job);
-      return nothingSent;
-    }
-    const open = openTargets(job, destination);
-    if (open.length === 0) return this.#bury(job, 'no-open-url');
-
-    const startedAt = this.#now();
-    const firstAttemptAt = this.#parking.windowBegan(delivery, open);
-    // One that was parked all along has its one attempt, should the receiver be back.
-    const isOver = startedAt > firstAttemptAt + this.#deps.policy.windowMs;
-    if (isOver && delivery.attempt > 0) return this.#bury(job, 'window-exceeded');
-
-    const { destinationId } = delivery;
-    const permissions = open.map(({ fingerprint }) => this.#deps.lanes.ask(destinationId, fingerprint));
-    if (permissions.every((permission) => permission === 'park')) return this.#park(job, open);
-
-    const first = delivery.attempt === 0;
-    const since = (first ? delivery.acceptedAt : delivery.dueAt) ?? work.timestamp;
-    this.#deps.observer.started({ latenessMs: startedAt - since, first });
-    const results = await Promise.all(
-      open.map((target, place) =>
-        this.#attempts.send(destination, target, permissions[place] ?? 'send', delivery),
-      ),
-    );
-    const answers = results.map(({ answer }) => answer);
-    const attempted = {
-      ...delivery,
-      attempt: delivery.attempt + 1,
-      firstAttemptAt,
-      closedUrls: [...delivery.closedUrls, ...closedNow(results)],
-    };
-    const isProbe = permissions.includes('probe') && !permissions.includes('send');
-    const left = isProbe ? openTargets({ work, delivery: attempted }, destination) : [];
-    if (this.#parking.isDown(attempted, left)) {
-      this.#parkProbe({ work, delivery: attempted }, left, { startedAt, results });
-    } else {
-      const step = delivery.step + 1;
-      const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
-      this.#conclude({ work, delivery: { ...attempted, step } }, outcome, { startedAt, results });
-    }
-    return feedbackOf(results, this.#longestDelayMs);
-  }
-
-  #conclude(job: Job, outcome: Outcome, attempt: Attempt): void {
-    switch (outcome.kind) {
-      case 'delivered':
-        job.work.done();
-        this.#order.ended(job);
-        // Also where the breaker was that of another process.
-        if (job.delivery.reason === 'circuit-open') this.#recalls.recovered(job.delivery.destinationId);
-        this.#attempts.report(job.delivery, outcome, attempt);
-        return;
-      case 'retry': {
-        const dueAt = this.#successors.retry(job, outcome);
-        this.#order.left(job, dueAt);
-        this.#attempts.report(job.delivery, outcome, attempt, dueAt);
-        return;
-      }
-      case 'dead': {
-        this.#attempts.report(job.delivery, outcome, attempt);
-        const lastAnswer = JSON.stringify(attempt.results.map(urlAttempt));
-        this.#bury({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason);
-        return;
-      }
-    }
-  }
-
-  /** Lets it wait without an attempt while its URLs are dead. */
-  #park(job: Job, targets: readonly Target[]): Feedback {
-    const dueAt = this.#parkUntil(job, targets);
-    return dueAt === undefined ? this.#bury(job, 'circuit-open') : nothingSent;
-  }
-
-  /** A probe is an attempt beside the schedule: it costs no step, and the same delivery makes the next one as well. */
-  #parkProbe(job: Job, targets: readonly Target[], attempt: Attempt): void {
-    const dueAt = this.#parkUntil(job, targets);
-    if (dueAt === undefined) this.#conclude(job, { kind: 'dead', reason: 'circuit-open' }, attempt);
-    else {
-      const failed = attempt.results.map(({ answer }) => answer).find(({ kind }) => kind === 'retryable');
-      const reason = failed?.kind === 'retryable' ? failed.reason : 'circuit-open';
-      this.#attempts.report(job.delivery, { kind: 'retry', reason }, attempt, dueAt);
-    }
-  }
-
-  /** Returns when it is due; undefined where its window is over. */
-  #parkUntil({ work, delivery }: Job, targets: readonly Target[]): number | undefined {
-    const plan = this.#parking.plan(delivery, targets);
-    if (!plan) return undefined;
-    const parked = { work, delivery: plan.delivery };
-    const dueAt = this.#successors.park(parked, plan, () => {
-      this.#deps.observer.parked(delivery.destinationId);
-    });
-    this.#order.left(parked, dueAt);
-    return dueAt;
-  }
-
-  /** Lets it wait in a tier for a place in its lane; whatever follows it in order is written behind it. */
-  #defer(job: Job, waitMs: number, isRest: boolean): void {
-    const placeAt = this.#successors.putOff(job, waitMs, isRest, () => {
-      this.#deps.observer.putOff(job.delivery.destinationId);
-    });
-    this.#order.left(job, placeAt);
-  }
-
-  /** Lets it wait in a tier behind an earlier one of its user. */
-  #putBehind(job: Job, until: number): void {
-    this.#successors.putBehind(job, until, () => {
-      this.#deps.observer.putBehind(job.delivery.destinationId);
-    });
-  }
-
-  #bury(job: Job, reason: DeadReason): Feedback {
-    const { deliveryId, destinationId, eventId, attempt } = job.delivery;
-    this.#successors.bury(job, reason, () => {
-      this.#deps.log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
-      this.#deps.observer.died(destinationId, reason);
-      if (reason === 'drained') this.#order.leaves(job);
-      this.#order.ended(job);
-    });
-    return nothingSent;
-  }
-
-  #buryMalformed(record: TrackedRecord, problem: string): void {
-    const { topic, partition, offset } = record;
-    const reason: DeadReason = 'malformed-record';
-    this.#successors.buryAsItIs(record, reason, problem, () => {
-      this.#deps.log.error({ topic, partition, offset, problem, reason }, 'dead letter');
-      this.#deps.observer.died('unknown', reason);
-    });
-  }
+/** Returns the fingerprints of the URLs that are not tried again for this delivery. */
+function failedPermanently(results: readonly UrlResult[]): string[] {
+  return results.filter(({ answer }) => answer.kind === 'permanent').map(({ target }) => target.fingerprint);
 }

@@ -1,4 +1,4 @@
-/** Destinations as they are configured at this moment, and the news of them that may be on its way. */
+/** The destinations as they are configured now. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigView, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
@@ -16,7 +16,7 @@ export class Destinations {
     return this.#config.destination(id);
   }
 
-  /** That one exists, or is enabled, may be news that has not reached this process yet; then it is awaited. */
+  /** Where the destination is unknown or disabled, reads the configuration to its end before it answers. */
   async find(id: string): Promise<Destination | undefined> {
     const known = this.#config.destination(id);
     if (known?.enabled) return known;
@@ -24,7 +24,7 @@ export class Destinations {
     return this.#config.destination(id);
   }
 
-  /** Without an answer from Kafka nothing can be said of a destination, so its deliveries wait for one. */
+  /** Waits for Kafka as long as necessary, because without it nothing can be decided about the delivery. */
   async #refresh(): Promise<void> {
     for (;;) {
       try {

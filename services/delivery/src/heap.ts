@@ -1,4 +1,4 @@
-/** A binary heap: its first item is known, and adding or taking one costs as many steps as the heap is deep. */
+/** A binary heap. The first item is available immediately; adding or taking an item costs O(log n). */
 export class Heap<T> {
   readonly #isBefore: (a: T, b: T) => boolean;
   #items: T[] = [];
@@ -15,7 +15,7 @@ export class Heap<T> {
     return this.#items[0];
   }
 
-  /** All items, in no order. They may be changed where that changes no order. */
+  /** All items, unsorted. They may be changed where their order stays the same. */
   get items(): readonly T[] {
     return this.#items;
   }
@@ -52,7 +52,7 @@ export class Heap<T> {
     return a !== undefined && b !== undefined && this.#isBefore(a, b);
   }
 
-  /** Puts the two in their order; says whether they were not. */
+  /** Swaps the two items where they are in the wrong order. Returns whether it did. */
   #swapped(lower: number, upper: number): boolean {
     const [a, b] = [this.#items[lower], this.#items[upper]];
     if (a === undefined || b === undefined || !this.#isBefore(a, b)) return false;

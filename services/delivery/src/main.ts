@@ -1,26 +1,26 @@
-/** The delivery service: reads `deliveries`, its tiers and the replay lane, and sends the webhooks. */
+/** The delivery service: reads `deliveries`, the retry topics and the replay topic, and sends the webhooks. */
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { countUnreadable, runService } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender } from '@tailrace/webhook';
-import { laneLimits, settings } from './settings.ts';
 import { Deliverer } from './deliver.ts';
-import { Lanes } from './lanes/lanes.ts';
-import { observeDeliveries, watchDelivery } from './observe.ts';
+import { Lanes } from './isolation/lanes.ts';
+import { DeliveryMetrics, watchDelivery } from './metrics.ts';
 import { watchPartitions } from './partitions.ts';
-import { openLedger } from './recall/index.ts';
-import { ownedShare, partitionLimits, idleTopics, topicsToConsume } from './sources.ts';
+import { openLedger } from './recall/ledger.ts';
+import { laneLimits, settings } from './settings.ts';
+import { idleTopics, ownedShare, partitionLimits, topicsToConsume } from './topics.ts';
 
-/** Nobody waits for the record of an attempt, so it travels in company. */
+/** No delivery waits for the record of an attempt, so these records are published in larger batches. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
 
 await runService({ name: 'delivery', env: process.env, settings }, async (service) => {
-  const { settings, log, metrics } = service;
+  const { settings, log } = service;
   const names = topicNames(settings.topics.prefix);
   const policy = { scheduleMs: settings.topics.retryScheduleMs, windowMs: settings.retryWindowMs };
 
-  const kafka = connectKafka(settings.kafka, log, countUnreadable(metrics));
+  const kafka = connectKafka(settings.kafka, log, countUnreadable(service.metrics));
   service.onClose('Kafka', () => kafka.close());
   service.health.add('kafka', () => kafka.ping());
 
@@ -44,20 +44,20 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   service.onClose('connections to receivers', () => sender.close());
 
   const lanes = new Lanes(laneLimits(settings), {
-    onPressure: (kind, high) => {
-      const topics = kind === 'background' ? [names.deliveriesReplay] : undefined;
+    onPressure: (traffic, high) => {
+      const topics = traffic === 'background' ? [names.deliveriesReplay] : undefined;
       if (high) consumption.pause(topics);
       else consumption.resume(topics);
     },
-    onBreaker: ({ lane, url, state }) => {
-      log.warn({ destinationId: lane, url, state }, 'circuit breaker');
-      if (state === 'closed') deliverer.recovered(lane);
+    onBreaker: ({ destinationId, url, state }) => {
+      log.warn({ destinationId, url, state }, 'circuit breaker');
+      if (state === 'closed') deliverer.recovered(destinationId);
     },
   });
   const { logAttempts } = settings;
-  const observation = observeDeliveries(metrics, config, { log, logAttempts });
+  const metrics = new DeliveryMetrics(service.metrics, { config, log, logAttempts });
   service.onClose('summaries of attempts', () => {
-    observation.close();
+    metrics.close();
   });
   const publisher = kafka.publisher();
   const ledger = await service.whenAvailable('the recalls', () =>
@@ -65,7 +65,7 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   );
   service.onClose('recalls', () => ledger.close());
   const deliverer: Deliverer = new Deliverer({
-    ...{ names, config, sender, lanes, policy, log },
+    ...{ names, config, sender, lanes, policy, metrics, log },
     publisher,
     attemptPublisher: kafka.publisher(attemptPublishing),
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
@@ -82,7 +82,6 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
       names.deliveries,
       () => partitions.deliveries,
     ),
-    observer: observation.observer,
   });
   const consumption = await kafka.consume({
     groupId: `${settings.topics.prefix}delivery`,
@@ -90,23 +89,23 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
     coPartitioned: true,
     limits: partitionLimits(names),
     idleTopics: idleTopics(names, topics, policy),
-    // What owners before have brought forward is known before the tiers are read.
+    // The deliveries that earlier owners have recalled must be known before the retry topics are read.
     prepare: () => ledger.refresh(),
     onRebalance: (rebalancing) => {
       if (rebalancing) {
-        lanes.hold();
+        lanes.pause();
         deliverer.rebalancing();
       } else {
         deliverer.joined();
-        lanes.release();
+        lanes.resume();
       }
     },
     onRecord: (record) => {
-      deliverer.take(record);
+      deliverer.receive(record);
     },
   });
   service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
-  watchDelivery(metrics, { deliverer, lanes, consumption, partitions });
+  watchDelivery(service.metrics, { deliverer, lanes, consumption, partitions });
   service.onClose('deliveries in flight', async () => {
     consumption.stopReceiving();
     await deliverer.stop();

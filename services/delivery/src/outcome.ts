@@ -1,5 +1,5 @@
-/** What becomes of a delivery, as closed unions: a branch that is forgotten does not compile. */
-import type { Answer, PermanentReason, RetryReason as RequestRetryReason } from '@tailrace/webhook';
+/** Results of an attempt as closed unions: a `switch` that misses a case does not compile. */
+import type { Answer, PermanentReason, RetryReason as RequestRetryReason, Target } from '@tailrace/webhook';
 
 /** Why a URL is tried again: a failed request, or no request because its circuit breaker is open. */
 export type RetryReason = RequestRetryReason | 'circuit-open';
@@ -15,6 +15,12 @@ export type UrlAnswer =
       readonly detail?: undefined;
     };
 
+export interface UrlResult {
+  readonly target: Target;
+  readonly answer: UrlAnswer;
+  readonly latencyMs: number;
+}
+
 /** Why a delivery is a dead letter. */
 export type DeadReason =
   | PermanentReason
@@ -27,13 +33,13 @@ export type DeadReason =
   | 'drained'
   | 'malformed-record';
 
-/** What becomes of the delivery. */
+/** How an attempt ended for the delivery. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | {
       readonly kind: 'retry';
       readonly reason: RetryReason;
-      /** The tier to wait in, by its delay. */
+      /** The delay of the retry topic. */
       readonly tierMs: number;
       /** The next attempt is due between these two, in milliseconds since the epoch. */
       readonly earliestDueAt: number;

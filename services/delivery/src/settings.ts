@@ -8,7 +8,7 @@ import {
   topicSettings,
 } from '@tailrace/service';
 import Type from 'typebox';
-import type { LaneLimits } from './lanes/lanes.ts';
+import type { LaneLimits } from './isolation/lanes.ts';
 
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9466 }),

@@ -64,7 +64,7 @@ test('a summary counts what was since the last one, and names the five destinati
     for (let failure = 0; failure < nth; failure += 1) take({ destinationId: `d-${nth}`, outcome: 'retry' });
   }
   take({});
-  totals.died('destination-deleted');
+  totals.deadLetter('destination-deleted');
   totals.deferred += 3;
   totals.behind += 2;
   totals.parked += 1;

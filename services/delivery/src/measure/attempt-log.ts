@@ -1,18 +1,18 @@
 /**
- * What the log says of attempts: a line for each that is asked for, and once a minute what they came to. At thousands of
- * attempts a second a line for each would be a hundred gigabytes a day; each is in the topic `attempts` in any case.
+ * Attempts in the log: a line for each selected attempt, and a summary once a minute. A line for each of thousands of
+ * attempts a second would be a hundred gigabytes a day; the topic `attempts` has all of them.
  */
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/topics';
 import type { DeliveryCounts } from './counts.ts';
 
-/** Which attempts get a line. */
+/** The attempts that are logged. */
 export type LogAttempts = 'failures' | 'all' | 'none';
 
 export interface AttemptLogOptions {
   readonly log: Pick<Log, 'info'>;
   readonly which: LogAttempts;
-  /** Of all destinations, ever growing. */
+  /** The totals of all destinations, since the start of the process. */
   readonly totals: DeliveryCounts;
   readonly summaryEveryMs?: number;
 }
@@ -24,7 +24,7 @@ export class AttemptLog {
   readonly #timer: NodeJS.Timeout;
   #last: Numbers;
   #lastAt = performance.now();
-  /** Failed attempts by destination. An attempt is made for one that exists, so there are no more than those. */
+  /** Failed attempts by destination. Attempts are made for existing destinations only, so this is bounded. */
   readonly #failed = new Map<string, number>();
 
   constructor(options: AttemptLogOptions) {
@@ -40,12 +40,12 @@ export class AttemptLog {
     const { outcome, destinationId } = attempt;
     const hasFailed = outcome !== 'delivered';
     if (hasFailed) this.#failed.set(destinationId, (this.#failed.get(destinationId) ?? 0) + 1);
-    // A log outlives the wish of a user to be forgotten, so it does not name users.
+    // A log may outlive a deletion request, so it does not name users.
     if (which === 'all' || (which === 'failures' && hasFailed))
       log.info({ ...attempt, userKey: undefined }, 'attempt');
   }
 
-  /** Writes what there was since the last summary. */
+  /** Writes the last summary. */
   close(): void {
     clearInterval(this.#timer);
     this.#summarise();
@@ -71,7 +71,7 @@ export class AttemptLog {
 
 type Numbers = ReturnType<typeof numbersOf>;
 
-/** `dead` are the dead letters, those without an attempt included. */
+/** `dead` includes the dead letters without an attempt. */
 function numbersOf({ attempts, delivered, failed, deadLetters, deferred, behind, parked }: DeliveryCounts) {
   return {
     ...{ attempts, delivered },

@@ -1,23 +1,23 @@
-/** What is counted of deliveries: in all, and of each destination. Plain numbers, because every attempt counts twice. */
+/** Counts of deliveries, in total and for each destination. Plain numbers, because every attempt is counted twice. */
 import type { PageMetric, PageSample } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/topics';
 import type { DeadReason } from '../outcome.ts';
 
 type Outcome = AttemptRecord['outcome'];
 
-/** How often, by reason. Absent until the first: most destinations have none. */
+/** Counts by reason. Undefined until the first one, because most destinations have none. */
 type ByReason = Map<string, number> | undefined;
 
 export class DeliveryCounts {
-  /** Attempts; those that failed by outcome and reason. */
+  /** Attempts that delivered, and failed ones by outcome and reason. */
   delivered = 0;
   failed: Partial<Record<Outcome, ByReason>> = {};
   attempts = 0;
   attemptMs = 0;
-  /** Of those that were delivered, from their acceptance. */
+  /** The sum of the ages of delivered events, from their acceptance. */
   ageMs = 0;
   deadLetters: ByReason;
-  /** Written to a tier without an attempt. */
+  /** Deliveries written to a retry topic without an attempt. */
   deferred = 0;
   behind = 0;
   parked = 0;
@@ -33,11 +33,11 @@ export class DeliveryCounts {
     }
   }
 
-  died(reason: DeadReason): void {
+  deadLetter(reason: DeadReason): void {
     this.deadLetters = incremented(this.deadLetters, reason);
   }
 
-  /** Attempts by outcome and reason, where there was one. */
+  /** Attempts by outcome and reason. */
   *attemptsByOutcome(): Iterable<{ labels: { outcome: Outcome; reason: string }; value: number }> {
     if (this.delivered > 0) yield { labels: { outcome: 'delivered', reason: '' }, value: this.delivered };
     for (const outcome of ['retry', 'dead'] as const) {
@@ -55,7 +55,7 @@ function incremented(counts: ByReason, reason: string): Map<string, number> {
   return some.set(reason, (some.get(reason) ?? 0) + 1);
 }
 
-/** What `/metrics/destinations` shows. */
+/** The metrics of `/metrics/destinations`. */
 export function destinationMetrics(destinations: Iterable<[string, DeliveryCounts]>): readonly PageMetric[] {
   const samples = (of: (counts: DeliveryCounts) => Iterable<PageSample>) =>
     function* (): Iterable<PageSample> {
@@ -76,7 +76,7 @@ export function destinationMetrics(destinations: Iterable<[string, DeliveryCount
     of: (counts: DeliveryCounts) => { readonly ms: number; readonly count: number },
   ): PageMetric => ({ name, help, type: 'summary', samples: samples((counts) => sumAndCount(of(counts))) });
   return [
-    counter('tailrace_destination_attempts_total', 'Attempts, by what they ended in.', (counts) =>
+    counter('tailrace_destination_attempts_total', 'Attempts, by outcome and reason.', (counts) =>
       counts.attemptsByOutcome(),
     ),
     summary(
@@ -89,8 +89,10 @@ export function destinationMetrics(destinations: Iterable<[string, DeliveryCount
       'From the acceptance of an event to its delivery.',
       ({ ageMs, delivered }) => ({ ms: ageMs, count: delivered }),
     ),
-    counter('tailrace_destination_dead_letters_total', 'Dead letters that Kafka has, by reason.', (counts) =>
-      counts.deadByReason(),
+    counter(
+      'tailrace_destination_dead_letters_total',
+      'Dead letters acknowledged by Kafka, by reason.',
+      (counts) => counts.deadByReason(),
     ),
     counter(
       'tailrace_destination_deferred_total',

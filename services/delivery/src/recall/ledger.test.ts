@@ -35,33 +35,37 @@ async function open() {
       const place = { topic: 'recalls', partition: 0, offset: 0, timestamp: 0 };
       hear({ ...place, ...readBack(), key: bytesOf(key), value: bytesOf(value) });
     },
-    isOver: (offset: number): boolean =>
-      ledger.isOver('crm', { topic: 'deliveries.retry.1h', partition: 2, offset, timestamp: 0 }, undefined),
+    isFinished: (offset: number): boolean =>
+      ledger.isFinished(
+        'crm',
+        { topic: 'deliveries.retry.1h', partition: 2, offset, timestamp: 0 },
+        undefined,
+      ),
   };
 }
 
 test('what an owner before has told counts', async () => {
-  const { hear, isOver } = await open();
+  const { hear, isFinished } = await open();
   hear(stateTo(10));
-  assert.deepEqual([isOver(9), isOver(10)], [true, false]);
+  assert.deepEqual([isFinished(9), isFinished(10)], [true, false]);
   hear(stateTo(20));
-  assert.ok(isOver(10));
+  assert.ok(isFinished(10));
   hear(stateTo());
-  assert.ok(!isOver(9));
+  assert.ok(!isFinished(9));
 });
 
 test('while the partition is owned, what is known here counts, and not what comes round', async () => {
-  const { ledger, written, hear, isOver } = await open();
+  const { ledger, written, hear, isFinished } = await open();
   hear(stateTo(10));
-  const hold = { revoked: false };
-  await ledger.put(stateTo(20), hold);
+  const owned = { revoked: false };
+  await ledger.put(stateTo(20), owned);
   assert.deepEqual(written, [encodeRecallState('recalls', stateTo(20))]);
   hear(stateTo(10));
-  assert.ok(isOver(15));
-  await ledger.put(stateTo(), hold);
+  assert.ok(isFinished(15));
+  await ledger.put(stateTo(), owned);
   hear(stateTo(20));
-  assert.ok(!isOver(15));
-  hold.revoked = true;
+  assert.ok(!isFinished(15));
+  owned.revoked = true;
   hear(stateTo(30));
-  assert.ok(isOver(25));
+  assert.ok(isFinished(25));
 });

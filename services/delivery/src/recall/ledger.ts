@@ -1,7 +1,7 @@
 /**
- * The topic `recalls` as a delivery replica keeps it: the last request of each destination, and what is over in the tiers
- * though the group has not read it yet. Of the partitions that this replica owns it is the only writer, and knows more than
- * the topic does.
+ * The topic `recalls` in the memory of a delivery replica: the last request for each destination, and marks of records in
+ * retry topics that are finished although the group has not read them yet. For the partitions that this replica owns it is
+ * the only writer, and its memory is newer than the topic.
  */
 import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, Publisher } from '@tailrace/kafka';
@@ -14,27 +14,30 @@ import {
   type RecallState,
 } from '@tailrace/topics';
 
-/** Tells whether a partition is still owned. */
-export interface Hold {
+/** Whether a partition is still owned. */
+export interface Owned {
   readonly revoked: boolean;
 }
 
 export interface Ledger {
-  /** Called for each request from then on. */
+  /** Called for each new request. */
   onRequest: (request: RecallRequest) => void;
   requests(): readonly RecallRequest[];
   request(destinationId: string): RecallRequest | undefined;
   state(destinationId: string, partition: number): RecallState | undefined;
-  /** Of the partition of this number. */
+  /** The states of all destinations in this partition number. */
   states(partition: number): readonly RecallState[];
-  /** Whether this record of a tier is delivered, dead, or in a tier again. */
-  isOver(
+  /** Whether this record of a retry topic is delivered, or has a follow-up record. */
+  isFinished(
     destinationId: string,
     record: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>,
     sequence: number | undefined,
   ): boolean;
-  /** Counts here immediately, and for others when it resolves. While `hold` is not lost, the topic is not believed. */
-  put(state: RecallState, hold: Hold): Promise<void>;
+  /**
+   * Applies here immediately, and for other replicas when it resolves. Until the partition is revoked, records of the
+   * topic do not replace the state.
+   */
+  put(state: RecallState, owned: Owned): Promise<void>;
   /** @throws TailraceError `kafka-unavailable` */
   refresh(): Promise<void>;
   close(): Promise<void>;
@@ -42,8 +45,8 @@ export interface Ledger {
 
 interface Known {
   readonly state: RecallState;
-  /** Of what was put here. */
-  readonly hold?: Hold;
+  /** Present for states that were put here. */
+  readonly owned?: Owned;
 }
 
 export async function openLedger(
@@ -55,12 +58,12 @@ export async function openLedger(
   const requests = new Map<string, RecallRequest>();
   const partitions = new Map<number, Map<string, Known>>();
 
-  const keep = (state: RecallState, hold?: Hold): void => {
+  const keep = (state: RecallState, owned?: Owned): void => {
     const { partition, destinationId } = state;
     const known = partitions.get(partition) ?? new Map<string, Known>();
     partitions.set(partition, known);
-    // What says nothing is kept while it is owned, lest an older record of the topic take its place.
-    if (!isEmpty(state) || hold) known.set(destinationId, hold ? { state, hold } : { state });
+    // An empty state is kept while the partition is owned, so that an older record of the topic does not replace it.
+    if (!isEmpty(state) || owned) known.set(destinationId, owned ? { state, owned } : { state });
     else known.delete(destinationId);
   };
   const stateOf = (destinationId: string, partition: number): RecallState | undefined =>
@@ -72,19 +75,19 @@ export async function openLedger(
     request: (destinationId) => requests.get(destinationId),
     state: stateOf,
     states: (partition) => Array.from(partitions.get(partition)?.values() ?? [], ({ state }) => state),
-    isOver(destinationId, record, sequence) {
+    isFinished(destinationId, record, sequence) {
       const marks = stateOf(destinationId, record.partition)?.marks;
       return marks?.some((mark) => isMarked(mark, record, sequence)) ?? false;
     },
-    async put(state, hold) {
-      keep(state, hold);
+    async put(state, owned) {
+      keep(state, owned);
       try {
         await publisher.publish(encodeRecallState(topic, state));
       } catch (error) {
         if (!isTailraceError(error)) throw error;
-        // The next owner of the partition then repeats what only this replica knows to be over.
+        // The next owner of the partition repeats the deliveries that only this replica knows to be finished.
         const { destinationId, partition } = state;
-        log.warn({ err: error, destinationId, partition }, 'the progress of a recall was not kept');
+        log.warn({ err: error, destinationId, partition }, 'recall progress not published');
       }
     },
   };
@@ -101,8 +104,8 @@ export async function openLedger(
       }
       const { state } = decoded;
       const known = partitions.get(state.partition)?.get(state.destinationId);
-      const isOwn = known?.hold?.revoked === false;
-      // Where both say nothing, nothing needs to be remembered.
+      const isOwn = known?.owned?.revoked === false;
+      // Where both are empty, the state can be forgotten.
       if (!isOwn || (isEmpty(state) && isEmpty(known.state))) keep(state);
     },
   });

@@ -1,43 +1,43 @@
-/** What a recall knows of one partition of one tier: how far it has read, and which records of it are not over. */
+/** What a recall knows of one partition of one retry topic: how far it was read, and which records are not finished. */
 import type { OwnedPartition, Work } from '@tailrace/kafka';
 import type { RecallMark } from '@tailrace/topics';
-import type { Job } from '../successors.ts';
+import type { Job } from '../job.ts';
 
-/** One partition number, in all tiers. */
+/** One partition number, in all retry topics. */
 export interface RecalledPartition {
   readonly number: number;
-  /** Of `deliveries`. */
+  /** The partition of `deliveries`. */
   readonly owned: OwnedPartition;
   readonly parts: readonly Part[];
-  /** What earlier recalls left to know. */
+  /** The marks of earlier recalls. */
   readonly marks: readonly RecallMark[];
-  /** What was counted for the same request before. */
+  /** The deliveries that were counted for the same request before. */
   readonly counted: number;
 }
 
-/** Of what was known before. */
+/** Marks of earlier recalls that are kept for each part. */
 const mostMarks = 3;
 
 export class Part {
   readonly topic: string;
   readonly owned: OwnedPartition;
-  /** The recall is about offsets from `from` up to, and without, `end`; what was handed out before is the group's. */
+  /** The recall covers the offsets from `from` to before `end`. The group has dispatched all earlier records. */
   readonly from: number;
   readonly end: number;
-  /** Offset from which reading continues. */
+  /** The offset from which reading continues. */
   readTo: number;
-  /** Below this, everything without a place in an order was dispatched, or is the group's. */
+  /** Below this offset, all records without a sequence were dispatched, or belong to the group. */
   scannedTo: number;
-  /** The first record with a place in an order for which there was no memory. */
-  firstDeferred = Infinity;
-  /** Whether there is something that a later owner would repeat. */
+  /** The first ordered record that did not fit into memory. */
+  firstPostponed = Infinity;
+  /** Whether a mark is needed, because a later owner would repeat deliveries without it. */
   isTouched: boolean;
-  /** By offset: what is not over, as far as it is in memory. */
+  /** The unfinished records in memory, by offset. */
   readonly entries = new Map<number, Entry>();
-  /** Offsets of those that wait for their time again. */
+  /** Offsets of records that wait for their due time again. */
   readonly #left = new Set<number>();
 
-  /** @param marks what is known of its partition */
+  /** @param marks of earlier recalls of the partition */
   constructor(topic: string, owned: OwnedPartition, end: number, marks: readonly RecallMark[]) {
     this.topic = topic;
     this.owned = owned;
@@ -52,7 +52,7 @@ export class Part {
     return this.readTo >= this.end || this.owned.revoked;
   }
 
-  holds(offset: number): boolean {
+  covers(offset: number): boolean {
     return offset >= this.from && offset < this.end && !this.owned.revoked;
   }
 
@@ -61,22 +61,23 @@ export class Part {
     this.scannedTo = Math.max(this.scannedTo, offset);
   }
 
+  /** Leaves a record in its retry topic, until it is due. */
   leave(entry: Entry): void {
     this.entries.delete(entry.offset);
     this.#left.add(entry.offset);
   }
 
-  /** It is to be read again. */
-  defer({ offset }: Entry): void {
+  /** Drops a record from memory, to be read again. */
+  postpone({ offset }: Entry): void {
     this.entries.delete(offset);
-    this.firstDeferred = Math.min(this.firstDeferred, offset);
+    this.firstPostponed = Math.min(this.firstPostponed, offset);
   }
 
   wasLeft(offset: number): boolean {
     return this.#left.has(offset);
   }
 
-  /** Undefined while nothing of it is over, and where another replica may know more. */
+  /** Returns undefined while no record is finished, and for a revoked partition, whose new owner may know more. */
   mark(through: number | null, at: number): RecallMark | undefined {
     const { topic, from, end, scannedTo: to } = this;
     if (this.owned.revoked || !this.isTouched) return undefined;
@@ -87,18 +88,21 @@ export class Part {
   }
 }
 
-/** One delivery of a recall. It is the work of its job, and finishes the group's own where that came to it meanwhile. */
+/**
+ * One delivery of a recall. It is the work of its job, and finishes the group's own work too where the group has read the
+ * record meanwhile.
+ */
 export class Entry implements Work {
   readonly part: Part;
   readonly offset: number;
   readonly partition: number;
   readonly timestamp: number;
   readonly job: Job;
-  /** When it would have been due. */
+  /** When it would be due without the recall. */
   readonly dueAt: number;
-  /** The group's. */
-  real: Work | undefined;
-  isUnderWay = false;
+  /** The group's own work for the record. */
+  groupWork: Work | undefined;
+  isInFlight = false;
   readonly #onDone: (entry: Entry) => void;
 
   constructor(
@@ -132,17 +136,20 @@ export class Entry implements Work {
   done(): void {
     if (this.part.entries.get(this.offset) !== this) return;
     this.part.entries.delete(this.offset);
-    this.real?.done();
+    this.groupWork?.done();
     this.#onDone(this);
   }
 
-  /** As it was before it was recalled; undefined where the group has not read it yet. */
+  /** Returns the job as it was before the recall; undefined where the group has not read it yet. */
   original(): Job | undefined {
-    return this.real && { work: this.real, delivery: { ...this.job.delivery, dueAt: this.dueAt } };
+    return this.groupWork && { work: this.groupWork, delivery: { ...this.job.delivery, dueAt: this.dueAt } };
   }
 }
 
-/** What is over in a partition, with what was known before: while a recall is not done, its own marks do not say all of it. */
+/**
+ * Returns the marks of the finished records of a partition. The marks of earlier recalls are included until this recall is
+ * done, because until then its own marks do not cover all of them.
+ */
 export function marksOf(
   { parts, marks }: RecalledPartition,
   through: number | null,

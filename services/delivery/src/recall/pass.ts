@@ -1,6 +1,6 @@
 /**
- * Reads the tiers once, beside the group, for several recalls. A tier is read no faster than the recalls have room; one that
- * has none for long is left to a pass of its own.
+ * Reads the retry topics once, beside the consumer group, for several recalls. Reading is no faster than the recalls can
+ * dispatch. A recall that is blocked for long is left to a pass of its own.
  */
 import type { ConsumedRecord, Span } from '@tailrace/kafka';
 import type { Recall } from './recall.ts';
@@ -15,28 +15,28 @@ export interface PassOptions {
   ) => AsyncIterable<readonly ConsumedRecord[]>;
 }
 
-/** @throws TailraceError `kafka-unavailable`: then the recalls know how far they are */
+/** @throws TailraceError `kafka-unavailable`. The recalls know then how far they were read. */
 export async function readTiers(
   { tiers, unfinished }: PassOptions,
   recalls: readonly Recall[],
 ): Promise<void> {
-  const taking = new Map(recalls.map((recall) => [recall.order.destinationId, recall]));
+  const reading = new Map(recalls.map((recall) => [recall.spec.destinationId, recall]));
   for (const topic of tiers) {
-    const spans = spansOf(topic, [...taking.values()]);
+    const spans = spansOf(topic, [...reading.values()]);
     if (spans.size === 0) continue;
     for await (const records of unfinished(topic, [...spans.keys()], spans)) {
       for (const record of records) {
         const id = record.headers['destination-id']?.toString() ?? '';
-        const recall = taking.get(id);
-        if (recall && !(await recall.offer(record))) taking.delete(id);
+        const recall = reading.get(id);
+        if (recall && !(await recall.offer(record))) reading.delete(id);
       }
-      if (taking.size === 0) return;
+      if (reading.size === 0) return;
     }
-    for (const recall of taking.values()) recall.wasRead(topic);
+    for (const recall of reading.values()) recall.topicRead(topic);
   }
 }
 
-/** By partition, what any of them has not read. */
+/** Returns, by partition, the offsets that any of the recalls has not read. */
 function spansOf(topic: string, recalls: readonly Recall[]): Map<number, Span> {
   const spans = new Map<number, Span>();
   for (const recall of recalls) {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { readBack, type ConsumedRecord, type OwnedPartition } from '@tailrace/kafka';
 import { isMarked, type Delivery, type RecallKind } from '@tailrace/topics';
-import type { Job } from '../successors.ts';
+import type { Job } from '../job.ts';
 import { Budget } from './budget.ts';
 import { Part } from './part.ts';
 import { Recall } from './recall.ts';
@@ -34,23 +34,23 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     ...{ revoked: false, next, committable: next },
   };
   const dispatched: Job[] = [];
-  const givenBack: Job[] = [];
+  const delayed: Job[] = [];
   let unread = 0;
   let ended = false;
-  let isDown = false;
+  let isBlocked = false;
   const recall = new Recall(
     { destinationId: 'crm', kind, until: 0 },
     {
       budget: new Budget(),
       dispatch: (job) => dispatched.push(job),
-      giveBack: (job) => givenBack.push(job),
+      delay: (job) => delayed.push(job),
       delivery: ({ offset, headers }) => {
         const sequence = headers['sequence'];
         const key = headers['user']?.toString() ?? String(offset);
         return deliveryOf(offset, { key, ...(sequence && { sequence: Number(sequence.toString()) }) });
       },
-      isDown: () => isDown,
-      hasRoom: () => true,
+      isBlocked: () => isBlocked,
+      hasCapacity: () => true,
       now: () => 1_000_000,
       onUnread: () => (unread += 1),
       onEnd: () => (ended = true),
@@ -69,7 +69,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     recall,
     owned,
     record,
-    givenBack,
+    delayed,
     get dispatched() {
       return offsets(dispatched);
     },
@@ -82,33 +82,33 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     open: (...ahead: readonly Job[]): void => {
       recall.open([recalled], ahead);
     },
-    down: (is: boolean): void => {
-      isDown = is;
+    block: (is: boolean): void => {
+      isBlocked = is;
     },
     /** What the group hands out; what becomes of it is in the answer. */
-    hand(offset: number, more: Partial<Delivery> = {}) {
-      const handed = { done: false, taken: false };
+    receive(offset: number, more: Partial<Delivery> = {}) {
+      const received = { done: false, accepted: false };
       const work = {
         ...{ topic, partition: number, offset, timestamp: 0, revoked: false },
         done: () => {
-          handed.done = true;
+          received.done = true;
         },
       };
       owned.next = offset + 1;
-      handed.taken = recall.take({ work, delivery: deliveryOf(offset, more) });
-      return handed;
+      received.accepted = recall.receive({ work, delivery: deliveryOf(offset, more) });
+      return received;
     },
     /** Reads these to the end of the tier. */
     async read(...records: readonly ConsumedRecord[]): Promise<void> {
       for (const one of records) await recall.offer(one);
-      recall.wasRead(topic);
-      recall.passed();
+      recall.topicRead(topic);
+      recall.passEnded();
     },
     finish(offset: number): void {
       dispatched.find(({ work }) => work.offset === offset)?.work.done();
     },
     /** Whether a later owner would drop it. */
-    isOver: (offset: number, sequence?: number): boolean =>
+    isFinished: (offset: number, sequence?: number): boolean =>
       recall
         .stateOf(recalled)
         .marks.some((mark) => isMarked(mark, { topic, offset, timestamp: 0 }, sequence)),
@@ -121,7 +121,7 @@ describe('what the group comes to', () => {
     opened.open();
     await opened.read(opened.record(5));
     opened.finish(5);
-    assert.deepEqual(opened.hand(5), { done: true, taken: true });
+    assert.deepEqual(opened.receive(5), { done: true, accepted: true });
     assert.deepEqual(opened.dispatched, [5]);
     assert.ok(opened.ended);
   });
@@ -130,27 +130,27 @@ describe('what the group comes to', () => {
     const opened = openRecall();
     opened.open();
     await opened.read(opened.record(5));
-    const handed = opened.hand(5);
-    assert.deepEqual(handed, { done: false, taken: true });
+    const received = opened.receive(5);
+    assert.deepEqual(received, { done: false, accepted: true });
     assert.equal(opened.ended, false);
     opened.finish(5);
-    assert.ok(handed.done && opened.ended);
+    assert.ok(received.done && opened.ended);
   });
 
   test('is brought forward where it was not read yet, and not once more when it is', async () => {
     const opened = openRecall();
     opened.open();
-    const handed = opened.hand(5);
+    const received = opened.receive(5);
     await opened.read(opened.record(5), opened.record(6));
     assert.deepEqual(opened.dispatched, [5, 6]);
     opened.finish(5);
-    assert.ok(handed.done && !opened.ended);
+    assert.ok(received.done && !opened.ended);
   });
 
   test('is left where it was written since', () => {
     const opened = openRecall({ end: 10 });
     opened.open();
-    assert.equal(opened.hand(10).taken, false);
+    assert.equal(opened.receive(10).accepted, false);
   });
 });
 
@@ -162,7 +162,7 @@ test('what was read ahead is brought forward, and what was written since is not'
   }));
   opened.open(...ahead);
   assert.deepEqual(opened.dispatched, [8]);
-  assert.deepEqual(opened.givenBack, ahead.slice(1));
+  assert.deepEqual(opened.delayed, ahead.slice(1));
 });
 
 test('so many are under way at a time, and the next goes when one has ended', async () => {
@@ -185,7 +185,7 @@ describe('what a later owner is told', () => {
     opened.finish(4);
     opened.finish(6);
     assert.deepEqual(
-      [4, 5, 6, 7].map((offset) => opened.isOver(offset)),
+      [4, 5, 6, 7].map((offset) => opened.isFinished(offset)),
       [true, false, true, false],
     );
   });
@@ -193,13 +193,13 @@ describe('what a later owner is told', () => {
   test('is nothing that waits for its time again', async () => {
     const opened = openRecall();
     opened.open();
-    opened.down(true);
-    const handed = opened.hand(5);
+    opened.block(true);
+    const received = opened.receive(5);
     opened.recall.stop();
-    assert.equal(opened.isOver(5), false);
-    assert.equal(opened.givenBack.length, 1);
-    assert.equal(opened.givenBack[0]?.delivery.dueAt, soon);
-    assert.deepEqual([handed, opened.ended], [{ taken: true, done: false }, true]);
+    assert.equal(opened.isFinished(5), false);
+    assert.equal(opened.delayed.length, 1);
+    assert.equal(opened.delayed[0]?.delivery.dueAt, soon);
+    assert.deepEqual([received, opened.ended], [{ accepted: true, done: false }, true]);
     await turn();
   });
 
@@ -209,7 +209,7 @@ describe('what a later owner is told', () => {
     await opened.read(opened.record(5));
     opened.owned.revoked = true;
     opened.recall.tick();
-    assert.equal(opened.isOver(5), false);
+    assert.equal(opened.isFinished(5), false);
     assert.ok(opened.ended);
   });
 });
@@ -218,15 +218,15 @@ test('it is broken off where the receiver is down again', async () => {
   const opened = openRecall();
   opened.open();
   await opened.recall.offer(opened.record(1));
-  opened.down(true);
+  opened.block(true);
   assert.equal(await opened.recall.offer(opened.record(2)), false);
   await turn();
-  opened.recall.passed();
+  opened.recall.passEnded();
   assert.equal(opened.ended, false);
   opened.finish(1);
   assert.ok(opened.ended);
-  assert.equal(opened.hand(2).taken, false);
-  assert.deepEqual([opened.isOver(1), opened.isOver(2)], [true, false]);
+  assert.equal(opened.receive(2).accepted, false);
+  assert.deepEqual([opened.isFinished(1), opened.isFinished(2)], [true, false]);
 });
 
 describe('ordered deliveries', () => {
@@ -234,19 +234,22 @@ describe('ordered deliveries', () => {
     const opened = openRecall();
     opened.open();
     assert.equal(await opened.recall.offer(opened.record(1, [9, 'ada'])), false);
-    opened.recall.passed();
+    opened.recall.passEnded();
     await opened.read(
       ...[opened.record(1, [9, 'ada']), opened.record(2, [4, 'ada']), opened.record(3, [7, 'eve'])],
     );
     assert.deepEqual(opened.dispatched, [2, 3]);
-    assert.deepEqual([opened.isOver(1, 9), opened.isOver(2, 4), opened.isOver(3, 7)], [false, false, false]);
+    assert.deepEqual(
+      [opened.isFinished(1, 9), opened.isFinished(2, 4), opened.isFinished(3, 7)],
+      [false, false, false],
+    );
     opened.finish(2);
     assert.deepEqual(opened.dispatched, [2, 3, 1]);
-    assert.deepEqual([opened.isOver(1, 9), opened.isOver(2, 4)], [false, true]);
+    assert.deepEqual([opened.isFinished(1, 9), opened.isFinished(2, 4)], [false, true]);
     opened.finish(3);
     opened.finish(1);
     assert.ok(opened.ended);
-    assert.deepEqual([opened.isOver(1, 9), opened.isOver(3, 7)], [true, true]);
+    assert.deepEqual([opened.isFinished(1, 9), opened.isFinished(3, 7)], [true, true]);
   });
 
   test('for which there is no memory are read again, in order', async () => {
@@ -258,11 +261,11 @@ describe('ordered deliveries', () => {
     const records = Array.from({ length: count }, (_, offset) =>
       opened.record(offset, [count - offset, `user ${offset}`]),
     );
-    const isOver = (): boolean => opened.ended;
-    while (!isOver()) {
+    const isFinished = (): boolean => opened.ended;
+    while (!isFinished()) {
       const before = opened.unread;
       await opened.read(...records);
-      while (opened.unread === before && !isOver()) {
+      while (opened.unread === before && !isFinished()) {
         for (const offset of opened.dispatched.slice(-200)) opened.finish(offset);
       }
     }
@@ -281,17 +284,20 @@ describe('ordered deliveries', () => {
     opened.recall.stop();
     opened.finish(1);
     opened.finish(3);
-    assert.deepEqual([opened.isOver(1, 4), opened.isOver(2, 5), opened.isOver(3, 6)], [true, false, true]);
-    assert.equal(opened.hand(2, { sequence: 5, key: 'ada' }).taken, false);
+    assert.deepEqual(
+      [opened.isFinished(1, 4), opened.isFinished(2, 5), opened.isFinished(3, 6)],
+      [true, false, true],
+    );
+    assert.equal(opened.receive(2, { sequence: 5, key: 'ada' }).accepted, false);
   });
 
   test('are ended in any order', async () => {
     const opened = openRecall({ kind: 'drain' });
     opened.open();
-    opened.down(true);
+    opened.block(true);
     await opened.read(opened.record(1, [9, 'ada']), opened.record(2, [4, 'ada']));
     assert.deepEqual(opened.dispatched, [1, 2]);
     opened.finish(1);
-    assert.deepEqual([opened.isOver(1, 9), opened.isOver(2, 4)], [true, false]);
+    assert.deepEqual([opened.isFinished(1, 9), opened.isFinished(2, 4)], [true, false]);
   });
 });

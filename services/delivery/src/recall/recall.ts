@@ -1,183 +1,175 @@
 /**
- * The recall of one destination: what waits for it in the tiers of some partitions is dispatched now instead of when it is
- * due. What the group has read ahead comes first. The rest is read beside the group (pass.ts), and dispatched as there is
- * room; when the group comes to it, it is over, or its work is finished together with ours.
+ * The recall of one destination: its deliveries that wait in the retry topics of some partitions are dispatched now instead
+ * of when they are due. Deliveries that the group has read ahead come first. The others are read beside the group (pass.ts)
+ * and dispatched as capacity permits. When the group reads such a record, it is finished already, or its work is finished
+ * together with the recall's.
  *
- * Ordered deliveries are dispatched in the order of their sequences. So all tiers are read before the first of them is
- * sent, and the lowest sequences that fit in memory are kept; then they are read again for the next.
+ * Ordered deliveries are dispatched in the order of their sequences. So all retry topics are read before the first of them
+ * is sent, and the lowest sequences that fit into memory are kept; then the topics are read again for the next ones.
  */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
 import type { RecallKind, RecallProgress, RecallRequest, RecallState } from '@tailrace/topics';
-import type { Job } from '../successors.ts';
+import type { Job } from '../job.ts';
 import type { Budget } from './budget.ts';
-import { Ordering } from './ordering.ts';
-import { Entry, marksOf, type Part, type RecalledPartition } from './part.ts';
+import { Entry, type Part, type RecalledPartition } from './part.ts';
+import { Progress } from './progress.ts';
 
-export interface RecallOrder {
+export interface RecallSpec {
   readonly destinationId: string;
   readonly kind: RecallKind;
-  /** What was written to a tier later stays there; milliseconds since the epoch. */
+  /** Records that were written to a retry topic later stay there; milliseconds since the epoch. */
   readonly until: number;
-  /** What an operator asked for. */
+  /** The request of an operator; undefined for a recall after a recovery. */
   readonly request?: RecallRequest | undefined;
 }
 
 export interface RecallDependencies {
   readonly budget: Budget;
   readonly dispatch: (job: Job) => void;
-  /** Lets it wait for its time again. */
-  readonly giveBack: (job: Job) => void;
-  /** A record of a tier as a job; undefined where it is no delivery. */
+  /** Lets a delivery wait for its due time again. */
+  readonly delay: (job: Job) => void;
+  /** Decodes a record of a retry topic; undefined where it is not a delivery. */
   readonly delivery: (record: ConsumedRecord) => Job['delivery'] | undefined;
   /** Whether nothing would be sent to its receiver now. */
-  readonly isDown: (job: Job) => boolean;
-  /** Whether its lane has room for it. */
-  readonly hasRoom: (job: Job) => boolean;
+  readonly isBlocked: (job: Job) => boolean;
+  /** Whether its lane has capacity for it. */
+  readonly hasCapacity: (job: Job) => boolean;
   readonly now: () => number;
-  /** It is to be read (again). */
+  /** Called when the recall needs a pass, or another one. */
   readonly onUnread: () => void;
   readonly onEnd: () => void;
 }
 
-/** How long the others of a pass wait for one that has no room. */
+/** How long the other recalls of a pass wait for one without capacity. */
 const patienceMs = 5_000;
-/** An operator may know of a recovery before a probe does, which is sent once a minute at least. */
-const downPatienceMs = 120_000;
-/** Ordered deliveries that are kept for one recall, and their bodies. */
-const mostOrdered = { records: 2_000, bytes: 4 * 2 ** 20 };
+/** An operator may know of a recovery before the next probe, which is sent at least once a minute. */
+const blockedPatienceMs = 120_000;
 
 export class Recall {
-  readonly order: RecallOrder;
+  readonly spec: RecallSpec;
   readonly #deps: RecallDependencies;
-  #partitions: readonly RecalledPartition[] = [];
-  readonly #orderings = new Map<number, Ordering>();
-  readonly #counts = new Map<number, number>();
-  /** To be dispatched, in this order. */
+  readonly #progress: Progress;
+  /** Entries to be dispatched, in this order. */
   #queue: Entry[] = [];
-  #underWay = 0;
-  /** Whether it has to be read by itself, not to hold up others. */
+  #inFlight = 0;
+  /** Whether it needs a pass of its own, so that it does not delay others. */
   alone = false;
   #isRead = false;
   #endsAs: RecallProgress['state'] = 'done';
-  /** Nothing is dispatched any more; what is under way may end. */
+  /** Nothing more is dispatched; deliveries in flight may end. */
   #stopping = false;
   #state: RecallProgress['state'] = 'running';
-  #isOver = false;
+  #hasEnded = false;
   #hasChanged = true;
-  #downSince: number | undefined;
-  /** What is to be dispatched first when the receiver is up. Until then nothing is read. */
+  #blockedSince: number | undefined;
+  /** The entry for which reading is suspended until the receiver has recovered. */
   #suspended: Entry | undefined;
   #wake: (() => void)[] = [];
 
-  constructor(order: RecallOrder, dependencies: RecallDependencies) {
-    this.order = order;
+  constructor(spec: RecallSpec, dependencies: RecallDependencies) {
+    this.spec = spec;
     this.#deps = dependencies;
+    this.#progress = new Progress(spec.kind);
   }
 
   get partitions(): readonly RecalledPartition[] {
-    return this.#partitions;
+    return this.#progress.partitions;
   }
 
-  /** Whether there is something to be told since this was asked last. */
+  /** The number of dispatched deliveries. */
+  get count(): number {
+    return this.#progress.count;
+  }
+
+  /** Returns whether the state has changed since the last call. */
   takeChange(): boolean {
     const hasChanged = this.#hasChanged;
     this.#hasChanged = false;
     return hasChanged;
   }
 
-  get count(): number {
-    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
-  }
-
-  /** @param ahead what the group has read ahead for this destination */
+  /** @param ahead the deliveries for this destination that the group has read ahead */
   open(partitions: readonly RecalledPartition[], ahead: readonly Job[]): void {
     if (this.#stopping) {
-      for (const job of ahead) this.#deps.giveBack(job);
+      for (const job of ahead) this.#deps.delay(job);
       this.#settle();
       return;
     }
-    this.#partitions = partitions;
-    const limits = {
-      records: mostOrdered.records / partitions.length,
-      bytes: mostOrdered.bytes / partitions.length,
-    };
-    for (const { number, counted } of partitions) {
-      this.#counts.set(number, counted);
-      this.#orderings.set(number, new Ordering(limits));
-    }
+    this.#progress.open(partitions);
     for (const job of ahead) {
-      const part = this.#partOf(job.work);
-      // What was written to a tier since is left where it is, and so is what belongs to other partitions.
+      const part = this.#progress.partOf(job.work);
+      // Later records, and those of other partitions, are not part of this recall.
       if (part && !job.work.revoked && job.work.offset < part.end) this.#keep(part, job);
-      else this.#deps.giveBack(job);
+      else this.#deps.delay(job);
     }
     this.#deps.onUnread();
   }
 
-  /** Takes over what the group has read; false where it is none of its business. */
-  take(job: Job): boolean {
+  /** Receives a record that the group has read. Returns false where it is not part of this recall. */
+  receive(job: Job): boolean {
     const { work } = job;
-    const part = this.#partOf(work);
-    if (!part?.holds(work.offset)) return false;
+    const part = this.#progress.partOf(work);
+    if (!part?.covers(work.offset)) return false;
     const entry = part.entries.get(work.offset);
-    if (entry) entry.real = work;
-    else if (this.#wasDispatched(part, work, job.delivery.sequence)) work.done();
+    if (entry) entry.groupWork = work;
+    else if (this.#progress.wasDispatched(part, work, job.delivery.sequence)) work.done();
     else if (this.#stopping) return false;
     else this.#keep(part, job);
     return true;
   }
 
-  /** Whether the record was dispatched here, and is over. */
-  finished(record: Pick<Work, 'topic' | 'partition' | 'offset'>, sequence: number | undefined): boolean {
-    const part = this.#partOf(record);
-    if (!part?.holds(record.offset) || part.entries.has(record.offset)) return false;
-    return record.offset >= part.owned.next && this.#wasDispatched(part, record, sequence);
+  /** Whether the recall has dispatched the record, and it is finished. */
+  isFinished(record: Pick<Work, 'topic' | 'partition' | 'offset'>, sequence: number | undefined): boolean {
+    const part = this.#progress.partOf(record);
+    if (!part?.covers(record.offset) || part.entries.has(record.offset)) return false;
+    return record.offset >= part.owned.next && this.#progress.wasDispatched(part, record, sequence);
   }
 
-  /** Takes the next record of a pass when there is room; false where it is to be read later, from here on. */
+  /** Takes the next record of a pass when there is capacity. Returns false where it has to be read again later. */
   async offer(record: ConsumedRecord): Promise<boolean> {
     if (this.#stopping) return false;
-    const part = this.#partOf(record);
+    const progress = this.#progress;
+    const part = progress.partOf(record);
     const { offset } = record;
-    if (!part?.holds(offset) || offset < part.readTo) return true;
-    if (!this.#isKnown(part, record)) {
+    if (!part?.covers(offset) || offset < part.readTo) return true;
+    if (!progress.isKnown(part, record)) {
       const delivery = this.#deps.delivery(record);
       const entry = delivery && this.#entryOf(part, record, delivery);
-      if (entry && this.#isInOrder(entry.job.delivery.sequence)) {
+      if (entry && progress.isInOrder(entry.job.delivery.sequence)) {
         if (!this.alone) {
-          // It needs memory that few at a time may have.
+          // Ordered deliveries need memory, which only few recalls at a time may have.
           this.alone = true;
           return false;
         }
         part.entries.set(offset, entry);
-        this.#orderingOf(entry.partition).collect(entry);
+        progress.orderedOf(entry.partition).collect(entry);
       } else if (entry) {
-        if (!(await this.#room(entry))) return false;
-        // The group may have come to it meanwhile.
-        if (!this.#isKnown(part, record) && !entry.revoked) this.#dispatch(entry);
+        if (!(await this.#capacityFor(entry))) return false;
+        // The group may have read the record meanwhile.
+        if (!progress.isKnown(part, record) && !entry.revoked) this.#dispatch(entry);
       }
     }
     part.readUpTo(offset + 1);
     return true;
   }
 
-  /** The pass has come to the end of a topic. */
-  wasRead(topic: string): void {
-    // It may have been ended for that.
+  /** To be called when a pass has reached the end of a topic. */
+  topicRead(topic: string): void {
+    // A recall that was stopped may be the reason why reading ended.
     if (this.#stopping) return;
-    for (const { parts } of this.#partitions) {
-      for (const part of parts) if (part.topic === topic && !part.isRead) part.readUpTo(part.end);
+    for (const part of this.#progress.parts) {
+      if (part.topic === topic && !part.isRead) part.readUpTo(part.end);
     }
   }
 
-  /** The pass is over. */
-  passed(): void {
-    if (!this.#stopping && !this.#partitions.every(({ parts }) => parts.every(({ isRead }) => isRead))) {
+  /** To be called when a pass is over. */
+  passEnded(): void {
+    if (!this.#stopping && !this.#progress.isRead) {
       if (!this.#suspended) this.#deps.onUnread();
       return;
     }
     this.#isRead = true;
-    for (const ordering of this.#orderings.values()) this.#queue.push(...ordering.begin());
+    for (const ordered of this.#progress.allOrdered) this.#queue.push(...ordered.begin());
     this.tick();
   }
 
@@ -192,57 +184,42 @@ export class Recall {
     this.#settle();
   }
 
-  /** Whether it was broken off because its receiver was down. */
+  /** Whether it was stopped because its receiver was down. */
   get wasStopped(): boolean {
     return this.#endsAs === 'stopped';
   }
 
   /**
-   * Dispatches nothing any more. What is under way ends as it does.
+   * Dispatches nothing more. Deliveries in flight end normally.
    *
-   * @param state what is told of it: `running` where the next owner is to continue
+   * @param state the state that is published: `running` where the next owner has to continue
    */
   stop(state: 'running' | 'stopped' = 'stopped'): void {
     if (this.#stopping) return;
     this.#stopping = true;
     this.#endsAs = state;
-    for (const part of this.#partitions.flatMap(({ parts }) => parts)) {
+    for (const part of this.#progress.parts) {
       for (const entry of part.entries.values()) {
-        if (entry.isUnderWay) continue;
+        if (entry.isInFlight) continue;
         part.leave(entry);
         const job = entry.original();
-        if (job && !job.work.revoked) this.#deps.giveBack(job);
+        if (job && !job.work.revoked) this.#deps.delay(job);
       }
     }
     this.#queue = [];
-    for (const ordering of this.#orderings.values()) ordering.clear();
+    for (const ordered of this.#progress.allOrdered) ordered.clear();
     this.#wakeAll();
-    if (this.#partitions.length > 0) this.#settle();
+    if (this.partitions.length > 0) this.#settle();
   }
 
-  /** What is to be known of a partition that is owned, should another replica own it next. */
+  /** Returns the state of an owned partition for its next owner. */
   stateOf(partition: RecalledPartition): RecallState {
-    const { number, counted } = partition;
-    const { destinationId, kind, request } = this.order;
-    const isDone = this.#state === 'done';
-    const through = kind === 'drain' || isDone ? null : this.#orderingOf(number).dispatchedTo;
-    const count = this.#counts.get(number) ?? counted;
+    const { destinationId, request } = this.spec;
+    const { marks, count } = this.#progress.of(partition, this.#state === 'done', this.#deps.now());
     return {
-      ...{ destinationId, partition: number },
-      marks: marksOf(partition, through, isDone, this.#deps.now()),
+      ...{ destinationId, partition: partition.number, marks },
       ...(request && { request: { id: request.id, state: this.#state, count } }),
     };
-  }
-
-  #partOf({ topic, partition }: Pick<Work, 'topic' | 'partition'>): Part | undefined {
-    const found = this.#partitions.find(({ number }) => number === partition);
-    return found?.parts.find((part) => part.topic === topic);
-  }
-
-  #orderingOf(partition: number): Ordering {
-    const ordering = this.#orderings.get(partition);
-    if (!ordering) throw new Error(`partition ${partition} is not recalled`);
-    return ordering;
   }
 
   #entryOf(part: Part, place: Pick<Work, 'offset' | 'partition' | 'timestamp'>, delivery: Job['delivery']) {
@@ -251,45 +228,23 @@ export class Recall {
     });
   }
 
-  /** Those to be ended go in any order. */
-  #isInOrder(sequence: number | undefined): boolean {
-    return sequence !== undefined && this.order.kind === 'retry';
-  }
-
-  /** Of a record that is not in memory: whether it was dispatched, and so is over. */
-  #wasDispatched(
-    part: Part,
-    { offset, partition }: Pick<Work, 'offset' | 'partition'>,
-    sequence: number | undefined,
-  ): boolean {
-    if (part.wasLeft(offset)) return false;
-    if (!this.#isInOrder(sequence)) return offset < part.scannedTo;
-    return (sequence ?? 0) <= this.#orderingOf(partition).dispatchedTo;
-  }
-
-  /** Whether nothing is to be done about a record that was read: it is the group's, or in memory, or over. */
-  #isKnown(part: Part, record: ConsumedRecord): boolean {
-    const { offset } = record;
-    if (offset < part.owned.next || part.entries.has(offset)) return true;
-    const sequence = record.headers['sequence'];
-    return this.#wasDispatched(part, record, sequence && Number(sequence.toString()));
-  }
-
-  /** Keeps what the group has read until there is room. */
+  /** Keeps a delivery that the group has read until there is capacity. */
   #keep(part: Part, job: Job): void {
     const entry = this.#entryOf(part, job.work, job.delivery);
-    entry.real = job.work;
+    entry.groupWork = job.work;
     part.entries.set(entry.offset, entry);
-    if (this.#isInOrder(entry.job.delivery.sequence)) this.#orderingOf(entry.partition).keep(entry);
-    else this.#queue.push(entry);
+    if (this.#progress.isInOrder(entry.job.delivery.sequence)) {
+      this.#progress.orderedOf(entry.partition).keep(entry);
+    } else this.#queue.push(entry);
     this.#pump();
   }
 
-  async #room(entry: Entry): Promise<boolean> {
+  /** Waits for capacity. Resolves with false where the pass should continue without this recall. */
+  async #capacityFor(entry: Entry): Promise<boolean> {
     const giveUpAt = performance.now() + patienceMs;
     while (!this.#stopping) {
       if (entry.revoked || (this.#queue.length === 0 && this.#admits(entry))) return true;
-      if (this.#downSince !== undefined) {
+      if (this.#blockedSince !== undefined) {
         this.#suspended = entry;
         return false;
       }
@@ -302,6 +257,7 @@ export class Recall {
     return false;
   }
 
+  /** Dispatches what capacity permits. */
   #pump(): void {
     for (let entry = this.#queue[0]; entry && this.#admits(entry); entry = this.#queue[0]) {
       this.#queue.shift();
@@ -311,57 +267,53 @@ export class Recall {
   }
 
   #admits(entry: Entry): boolean {
-    if (this.order.kind === 'retry' && this.#deps.isDown(entry.job)) {
-      this.#downSince ??= performance.now();
-      const patience = this.order.request ? downPatienceMs : 0;
-      if (performance.now() - this.#downSince >= patience)
+    if (this.spec.kind === 'retry' && this.#deps.isBlocked(entry.job)) {
+      this.#blockedSince ??= performance.now();
+      const patience = this.spec.request ? blockedPatienceMs : 0;
+      if (performance.now() - this.#blockedSince >= patience)
         setImmediate(() => {
           this.stop();
         });
       return false;
     }
-    this.#downSince = undefined;
-    if (this.order.kind === 'retry' && !this.#deps.hasRoom(entry.job)) return false;
-    return !this.#stopping && this.#deps.budget.hasRoom(this.#underWay, entry.bytes);
+    this.#blockedSince = undefined;
+    if (this.spec.kind === 'retry' && !this.#deps.hasCapacity(entry.job)) return false;
+    return !this.#stopping && this.#deps.budget.admits(this.#inFlight, entry.bytes);
   }
 
   #dispatch(entry: Entry): void {
     entry.part.entries.set(entry.offset, entry);
     entry.part.isTouched ||= entry.offset >= entry.part.from;
-    entry.isUnderWay = true;
-    this.#underWay += 1;
+    entry.isInFlight = true;
+    this.#inFlight += 1;
     this.#hasChanged = true;
-    this.#deps.budget.take(entry.bytes);
-    this.#counts.set(entry.partition, (this.#counts.get(entry.partition) ?? 0) + 1);
-    if (this.#isInOrder(entry.job.delivery.sequence)) {
-      const ordering = this.#orderingOf(entry.partition);
-      ordering.dispatchedTo = Math.max(ordering.dispatchedTo, entry.job.delivery.sequence ?? 0);
-    }
+    this.#deps.budget.acquire(entry.bytes);
+    this.#progress.dispatched(entry);
     this.#deps.dispatch(entry.job);
   }
 
   #ended(entry: Entry): void {
-    if (!entry.isUnderWay) return;
-    entry.isUnderWay = false;
-    this.#underWay -= 1;
+    if (!entry.isInFlight) return;
+    entry.isInFlight = false;
+    this.#inFlight -= 1;
     this.#hasChanged = true;
-    this.#deps.budget.give(entry.bytes);
-    const next = this.#orderingOf(entry.partition).next(entry);
+    this.#deps.budget.release(entry.bytes);
+    const next = this.#progress.orderedOf(entry.partition).next(entry);
     if (next) this.#queue.push(next);
     this.#pump();
     this.#settle();
   }
 
-  /** Another replica has them now. */
+  /** Removes the entries of revoked partitions. */
   #forgetRevoked(): void {
-    for (const { number, parts, owned } of this.#partitions) {
+    for (const { number, parts, owned } of this.partitions) {
       const revoked = parts.filter((part) => owned.revoked || part.owned.revoked);
-      // A topic that was made again while the partition stayed.
+      // A retry topic was deleted and created again while the partition of `deliveries` stayed.
       if (revoked.length > 0 && !owned.revoked) this.stop();
       const entries = revoked.flatMap((part) => [...part.entries.values()]);
       if (entries.length === 0) continue;
       this.#queue = this.#queue.filter((entry) => !entries.includes(entry));
-      this.#orderingOf(number).clear();
+      this.#progress.orderedOf(number).clear();
       for (const entry of entries) {
         entry.part.entries.delete(entry.offset);
         this.#ended(entry);
@@ -369,30 +321,17 @@ export class Recall {
     }
   }
 
+  /** Ends the recall where nothing is left to do. */
   #settle(): void {
-    if (this.#isOver || this.#underWay > 0) return;
+    if (this.#hasEnded || this.#inFlight > 0) return;
     if (!this.#stopping && (!this.#isRead || this.#queue.length > 0 || this.#readAgain())) return;
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#state = this.#endsAs;
     this.#deps.onEnd();
   }
 
-  /** Where ordered deliveries are left for which there was no memory. */
   #readAgain(): boolean {
-    let isLeft = false;
-    for (const { number, parts } of this.#partitions) {
-      const ordering = this.#orderingOf(number);
-      if (ordering.isWaiting) isLeft = true;
-      if (!ordering.beginAgain()) continue;
-      for (const part of parts) {
-        if (part.firstDeferred < part.end) {
-          isLeft = true;
-          part.readTo = part.firstDeferred;
-        }
-        part.firstDeferred = Infinity;
-      }
-    }
-    if (!isLeft) return false;
+    if (!this.#progress.beginAgain()) return false;
     this.#isRead = false;
     this.#deps.onUnread();
     return true;

@@ -1,0 +1,138 @@
+/**
+ * Concludes the processing of a record: it is delivered, or a follow-up record is written (a retry, a deferral, a parked
+ * delivery or a dead letter). The order of its user, the metrics and the log follow.
+ */
+import type { TrackedRecord } from '@tailrace/kafka';
+import type { Log } from '@tailrace/service';
+import type { Target } from '@tailrace/webhook';
+import type { Attempt, Attempts } from './attempt.ts';
+import type { Parking } from './isolation/parking.ts';
+import type { Job } from './job.ts';
+import { urlAttempt } from './measure/attempt-record.ts';
+import type { DeliveryMetrics } from './metrics.ts';
+import type { DeadReason, Outcome } from './outcome.ts';
+import type { FollowUps } from './retry/follow-ups.ts';
+
+/** What the order of a destination has to know about its deliveries; see ordering/order.ts. */
+interface OrderEvents {
+  ended(job: Job): void;
+  left(job: Job, until: number): void;
+  removed(job: Job): void;
+}
+
+export interface ConclusionsDependencies {
+  readonly followUps: FollowUps;
+  readonly attempts: Pick<Attempts, 'report'>;
+  readonly parking: Pick<Parking, 'plan'>;
+  readonly order: () => OrderEvents;
+  readonly metrics: Pick<DeliveryMetrics, 'deferred' | 'waitsBehind' | 'parked' | 'deadLetter'>;
+  /** Called when a parked delivery was delivered. */
+  readonly onRecovered: (destinationId: string) => void;
+  readonly log: Pick<Log, 'warn' | 'error'>;
+}
+
+/** A follow-up record counts in metrics and log when Kafka has acknowledged it. */
+export class Conclusions {
+  readonly #deps: ConclusionsDependencies;
+
+  constructor(dependencies: ConclusionsDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** Concludes an attempt. */
+  conclude(job: Job, outcome: Outcome, attempt: Attempt): void {
+    const { followUps, attempts, order, onRecovered } = this.#deps;
+    switch (outcome.kind) {
+      case 'delivered':
+        job.work.done();
+        order().ended(job);
+        // The circuit breaker may have been open in another process only.
+        if (job.delivery.reason === 'circuit-open') onRecovered(job.delivery.destinationId);
+        attempts.report(job.delivery, outcome, attempt);
+        return;
+      case 'retry': {
+        const dueAt = followUps.retry(job, outcome);
+        order().left(job, dueAt);
+        attempts.report(job.delivery, outcome, attempt, dueAt);
+        return;
+      }
+      case 'dead': {
+        attempts.report(job.delivery, outcome, attempt);
+        const lastAnswer = JSON.stringify(attempt.results.map(urlAttempt));
+        this.writeDeadLetter({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason);
+        return;
+      }
+    }
+  }
+
+  /**
+   * Concludes a failed probe. A probe is an attempt beside the schedule: it costs no step, and the same delivery makes the
+   * next one.
+   */
+  concludeProbe(job: Job, targets: readonly Target[], attempt: Attempt): void {
+    const dueAt = this.#parkUntil(job, targets);
+    if (dueAt === undefined) this.conclude(job, { kind: 'dead', reason: 'circuit-open' }, attempt);
+    else {
+      const failed = attempt.results.map(({ answer }) => answer).find(({ kind }) => kind === 'retryable');
+      const reason = failed?.kind === 'retryable' ? failed.reason : 'circuit-open';
+      this.#deps.attempts.report(job.delivery, { kind: 'retry', reason }, attempt, dueAt);
+    }
+  }
+
+  /** Parks a delivery whose circuit breakers are open, until its window ends. */
+  park(job: Job, targets: readonly Target[]): void {
+    if (this.#parkUntil(job, targets) === undefined) this.writeDeadLetter(job, 'circuit-open');
+  }
+
+  /** Defers a delivery whose lane is full. */
+  defer(job: Job, waitMs: number, isBackoff: boolean): void {
+    const { followUps, order, metrics } = this.#deps;
+    const placeAt = followUps.defer(job, waitMs, isBackoff, () => {
+      metrics.deferred(job.delivery.destinationId);
+    });
+    order().left(job, placeAt);
+  }
+
+  /** Lets a delivery wait in a retry topic behind an earlier one of its user. */
+  waitBehind(job: Job, until: number): void {
+    const { followUps, metrics } = this.#deps;
+    followUps.waitBehind(job, until, () => {
+      metrics.waitsBehind(job.delivery.destinationId);
+    });
+  }
+
+  writeDeadLetter(job: Job, reason: DeadReason): void {
+    const { followUps, order, metrics, log } = this.#deps;
+    const { deliveryId, destinationId, eventId, attempt } = job.delivery;
+    followUps.writeDeadLetter(job, reason, () => {
+      log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
+      metrics.deadLetter(destinationId, reason);
+      if (reason === 'drained') order().removed(job);
+      order().ended(job);
+    });
+  }
+
+  /** Writes a dead letter for a record that is not a delivery. */
+  writeMalformed(record: TrackedRecord, problem: string): void {
+    const { followUps, metrics, log } = this.#deps;
+    const { topic, partition, offset } = record;
+    const reason: DeadReason = 'malformed-record';
+    followUps.writeMalformed(record, reason, problem, () => {
+      log.error({ topic, partition, offset, problem, reason }, 'dead letter');
+      metrics.deadLetter('unknown', reason);
+    });
+  }
+
+  /** Returns when the delivery is due again; undefined where its window has ended. */
+  #parkUntil({ work, delivery }: Job, targets: readonly Target[]): number | undefined {
+    const { followUps, parking, order, metrics } = this.#deps;
+    const plan = parking.plan(delivery, targets);
+    if (!plan) return undefined;
+    const parked = { work, delivery: plan.delivery };
+    const dueAt = followUps.park(parked, plan, () => {
+      metrics.parked(delivery.destinationId);
+    });
+    order().left(parked, dueAt);
+    return dueAt;
+  }
+}

@@ -1,0 +1,470 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Feedback, Signal, Task } from './task.ts';
+import { Lanes, type LaneLimits, type SubmitOptions } from './lanes.ts';
+
+const roomy = { waiting: 100_000, waitingBytes: 2 ** 30 };
+
+/** Lanes whose tasks run until they are told to end. */
+function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: number }) {
+  const pressure: boolean[] = [];
+  const backgroundPressure: boolean[] = [];
+  const deferred: string[] = [];
+  const load = { isBusy: false };
+  let idle = 0;
+  let before = performance.now();
+  const lanes = new Lanes(
+    { ...roomy, ...limits },
+    {
+      onPressure: (kind, high) => (kind === 'live' ? pressure : backgroundPressure).push(high),
+      idleMs: () => {
+        if (!load.isBusy) idle += performance.now() - before;
+        before = performance.now();
+        return idle;
+      },
+    },
+  );
+  const started: string[] = [];
+  const running: { readonly name: string; readonly end: (signal?: Signal) => void }[] = [];
+  const opened = {
+    lanes,
+    /** Of this process. */
+    load,
+    /** The lanes of the tasks that were started, in the order of their starts. */
+    started,
+    running,
+    pressure,
+    backgroundPressure,
+    deferred,
+    submit: (lane: string, name = lane, options?: SubmitOptions & { readonly revoked?: boolean }): void => {
+      const task: Task = {
+        bytes: 100,
+        requests: 1,
+        revoked: options?.revoked ?? false,
+        run() {
+          started.push(name);
+          return new Promise<Feedback>((resolve) => {
+            const end = (signal: Signal = 'quick'): void => {
+              resolve({ signal });
+            };
+            running.push({ name: lane, end });
+          });
+        },
+        defer: () => deferred.push(name),
+      };
+      lanes.submit(lane, task, options);
+    },
+    /** Ends the task that has run longest, or the one given, and lets what follows start. */
+    endOne: async (index = 0, signal?: Signal): Promise<void> => {
+      running.splice(index, 1)[0]?.end(signal);
+      await turn();
+    },
+    /** Has a lane answer quickly until it may have all in flight that a lane may have. */
+    warmUp: async (lane: string): Promise<void> => {
+      for (let count = 0; count < limits.perLane * 8; count += 1) opened.submit(lane);
+      while (running.length > 0) await opened.endOne();
+      started.length = 0;
+    },
+  };
+  return opened;
+}
+
+describe('lanes', () => {
+  test('run as many tasks of one destination as it is allowed, and the rest in order', async () => {
+    const { lanes, started, submit, endOne, warmUp } = openLanes({ perLane: 2, total: 10 });
+    await warmUp('a');
+    for (const name of ['1', '2', '3', '4']) submit('a', name);
+    assert.deepEqual(started, ['1', '2']);
+    assert.equal(lanes.running, 2);
+    await endOne();
+    assert.deepEqual(started, ['1', '2', '3']);
+    await endOne();
+    assert.deepEqual(started, ['1', '2', '3', '4']);
+    await endOne();
+    await endOne();
+    assert.equal(lanes.running, 0);
+  });
+
+  test('run no more tasks altogether than the process is allowed', async () => {
+    const { lanes, submit, endOne, running } = openLanes({ perLane: 2, total: 3 });
+    for (let lane = 0; lane < 10; lane += 1) submit(`${lane}`);
+    let most = 0;
+    while (running.length > 0) {
+      most = Math.max(most, lanes.running);
+      await endOne();
+    }
+    assert.ok(most <= 3, `${most}`);
+  });
+
+  test('let a newcomer pass a thousand tasks of another destination after one turn', async () => {
+    const { started, submit, endOne, warmUp } = openLanes({ perLane: 4, total: 4 });
+    await warmUp('busy');
+    for (let count = 0; count < 1_000; count += 1) submit('busy');
+    submit('other');
+    await endOne();
+    await endOne();
+    assert.ok(started.includes('other'), started.join());
+  });
+
+  test('take turns', async () => {
+    const { started, submit, endOne } = openLanes({ perLane: 10, total: 1 });
+    for (let count = 0; count < 3; count += 1) for (const lane of ['a', 'b', 'c']) submit(lane);
+    for (let count = 0; count < 8; count += 1) await endOne();
+    assert.deepEqual(started.toSorted(), ['a', 'a', 'a', 'b', 'b', 'b', 'c', 'c', 'c']);
+    for (let first = 1; first + 3 <= 7; first += 3) {
+      assert.equal(new Set(started.slice(first, first + 3)).size, 3, started.join());
+    }
+  });
+
+  test('keep the order of a destination through thousands of its tasks', async () => {
+    const lanes = new Lanes({ ...roomy, perLane: 1, total: 1 });
+    const numbers = Array.from({ length: 3_000 }, (_, number) => number);
+    const started: number[] = [];
+    await Promise.all(
+      numbers.map(
+        (number) =>
+          new Promise<void>((resolve) => {
+            const run = (): Promise<Feedback> => {
+              started.push(number);
+              resolve();
+              return Promise.resolve({ signal: 'quick' });
+            };
+            const defer = (): void => {
+              assert.fail('deferred');
+            };
+            lanes.submit('a', { bytes: 1, requests: 1, revoked: false, run, defer });
+          }),
+      ),
+    );
+    assert.deepEqual(started, numbers);
+  });
+
+  test('keep their order and their limits, and run every task once, however tasks end', async () => {
+    const limit = fc.integer({ min: 1, max: 4 });
+    const signal = fc.constantFrom<Signal>('quick', 'steady', 'failed', 'overloaded', 'none');
+    const steps = fc.array(fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.tuple(fc.nat(10), signal)), {
+      maxLength: 100,
+      size: 'max',
+    });
+    await fc.assert(
+      fc.asyncProperty(limit, limit, steps, async (perLane, total, steps) => {
+        const { lanes, started, running, submit, endOne } = openLanes({ perLane, total });
+        const submitted: string[] = [];
+        const assertWithinLimits = (): void => {
+          assert.equal(lanes.running, running.length);
+          assert.ok(running.length <= total);
+          for (const lane of ['a', 'b', 'c']) {
+            assert.ok(running.filter(({ name }) => name === lane).length <= perLane);
+          }
+        };
+        for (const step of steps) {
+          if (typeof step === 'string') {
+            const name = `${step}${submitted.length}`;
+            submitted.push(name);
+            submit(step, name);
+          } else if (running.length > 0) await endOne(step[0] % running.length, step[1]);
+          assertWithinLimits();
+        }
+        while (running.length > 0) {
+          await endOne();
+          assertWithinLimits();
+        }
+        for (const lane of ['a', 'b', 'c']) {
+          const ofLane = (name: string): boolean => name.startsWith(lane);
+          assert.deepEqual(started.filter(ofLane), submitted.filter(ofLane));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+/** Time as `performance.now()` and the timers tell it, under the test's control. */
+function holdTime(t: TestContext, now = performance.now()): (ms: number) => void {
+  t.mock.method(performance, 'now', () => now);
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  return (ms) => {
+    for (let left = ms; left > 0; left -= 10) {
+      now += Math.min(10, left);
+      t.mock.timers.tick(Math.min(10, left));
+    }
+  };
+}
+
+describe('what may be in flight', () => {
+  test('is shared so that a dead receiver holds one place, and the first of another starts', () => {
+    const { started, submit } = openLanes({ perLane: 64, total: 100 });
+    for (let count = 0; count < 1_000; count += 1) submit('hanging');
+    submit('other');
+    assert.deepEqual(started, ['hanging', 'other']);
+  });
+
+  test('has room for those who answer when hundreds hang', async (t) => {
+    const pass = holdTime(t);
+    const { lanes, running, started, submit, warmUp } = openLanes({ perLane: 4, total: 100 });
+    await warmUp('healthy');
+    for (let lane = 0; lane < 500; lane += 1) submit(`hanging ${lane}`);
+    pass(1_000);
+    for (let lane = 0; lane < 500; lane += 1) submit(`hanging ${lane}`);
+    assert.ok(lanes.running < 100, `${lanes.running}`);
+    submit('healthy');
+    assert.equal(started.at(-1), 'healthy');
+    const index = running.findIndex(({ name }) => name === 'healthy');
+    running[index]?.end();
+  });
+
+  test('goes to those that were crowded out as others end', async () => {
+    const { started, running, submit, endOne } = openLanes({ perLane: 4, total: 10 });
+    const names = Array.from({ length: 30 }, (_, lane) => `lane ${lane}`);
+    for (const name of names) submit(name);
+    while (running.length > 0) await endOne(0, 'steady');
+    assert.deepEqual(started.toSorted(), names.toSorted());
+  });
+});
+
+describe('the buffer', () => {
+  test('when it is full of what keeps up, reading pauses until a quarter of it is gone', async (t) => {
+    holdTime(t);
+    const { pressure, deferred, submit, endOne } = openLanes({ perLane: 1, total: 1, waiting: 20 });
+    for (let count = 0; count < 21; count += 1) submit(`lane ${count % 3}`);
+    assert.deepEqual(pressure, [true]);
+    for (let count = 0; count < 4; count += 1) await endOne();
+    assert.deepEqual(pressure, [true]);
+    await endOne();
+    assert.deepEqual(pressure, [true, false]);
+    assert.deepEqual(deferred, []);
+  });
+
+  test('is not filled by a lane that does not keep up, which defers what it has no room for', (t) => {
+    const pass = holdTime(t);
+    const { lanes, deferred, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
+    for (let count = 0; count < 40; count += 1) submit('hanging');
+    pass(2_600);
+    for (let count = 0; count < 1_000; count += 1) submit('hanging');
+    assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
+    assert.equal(deferred.length + lanes.waiting + lanes.running, 1_040);
+    assert.deepEqual(pressure, []);
+  });
+
+  test('is not filled by hundreds of such lanes either, whatever each holds', async (t) => {
+    const pass = holdTime(t);
+    const { lanes, started, deferred, pressure, submit, warmUp } = openLanes({
+      ...{ perLane: 1, total: 10_000, waiting: 1_000 },
+    });
+    await warmUp('healthy');
+    const names = Array.from({ length: 300 }, (_, number) => `limited ${number}`);
+    for (const name of names) {
+      for (let count = 0; count < 9; count += 1) submit(name, name, { rateLimit: 0.01 });
+    }
+    pass(100);
+    assert.ok(lanes.waiting <= 500, `${lanes.waiting}`);
+    assert.deepEqual(pressure, []);
+    for (let count = 0; count < 400; count += 1) submit('healthy');
+    assert.ok(started.includes('healthy'));
+    assert.ok(!deferred.includes('healthy'));
+  });
+
+  test('is given back by lanes that turn out to be slow', (t) => {
+    const pass = holdTime(t);
+    const { lanes, deferred, pressure, submit } = openLanes({ perLane: 1, total: 10, waiting: 100 });
+    for (let count = 0; count < 300; count += 1) submit('hanging', String(count));
+    assert.deepEqual([pressure, deferred], [[true], []]);
+    pass(600);
+    assert.deepEqual(pressure, [true, false]);
+    assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
+    assert.ok(deferred.includes('299'));
+    assert.ok(!deferred.includes('1'));
+  });
+
+  test('makes reading pause, and nothing is deferred, while it is this process that is busy', (t) => {
+    const pass = holdTime(t);
+    const { load, deferred, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
+    load.isBusy = true;
+    for (let count = 0; count < 60; count += 1) submit('one');
+    pass(2_600);
+    for (let count = 0; count < 60; count += 1) submit('one');
+    assert.deepEqual([deferred, pressure], [[], [true]]);
+    load.isBusy = false;
+    pass(1_000);
+    assert.ok(deferred.length > 0);
+    assert.deepEqual(pressure, [true, false]);
+  });
+
+  test('is waited for as long as this process is what everything waits for, else until the credit is used up', async (t) => {
+    const pass = holdTime(t);
+    const { lanes, running, deferred, submit, warmUp } = openLanes({ perLane: 20, total: 100, waiting: 100 });
+    await warmUp('one');
+    /** Each 100 ms so many tasks end, and as many come as there is room for. */
+    const work = async (ticks: number, ended: number): Promise<void> => {
+      for (let tick = 0; tick < ticks; tick += 1) {
+        for (let count = 0; count < ended; count += 1) {
+          running.shift()?.end();
+          if (count % 10 === 0) await turn();
+        }
+        for (let missing = 100 - lanes.waiting; missing > 0; missing -= 1) submit('one');
+        pass(100);
+      }
+    };
+    await work(400, 210);
+    assert.deepEqual(deferred, []);
+    await work(400, 1);
+    assert.ok(deferred.length > 0);
+  });
+
+  test('of the background is apart: it makes only its own reading pause', (t) => {
+    holdTime(t);
+    const { pressure, backgroundPressure, started, submit } = openLanes({
+      perLane: 4,
+      total: 10,
+      waiting: 100,
+    });
+    for (let count = 0; count < 27; count += 1) submit('a', 'replayed', { background: true });
+    assert.deepEqual([pressure, backgroundPressure], [[], [true]]);
+    submit('b');
+    assert.equal(started.at(-1), 'b');
+  });
+});
+
+describe('what comes after some that were deferred', () => {
+  test('is deferred too, and what returns goes first', (t) => {
+    const pass = holdTime(t);
+    const { lanes, deferred, submit } = openLanes({ perLane: 1, total: 10, waiting: 40 });
+    for (let count = 0; count < 12; count += 1) submit('slow');
+    pass(2_600);
+    for (let count = 0; count < 20; count += 1) submit('slow', 'early');
+    assert.ok(deferred.includes('early'));
+    const waiting = lanes.waiting;
+    submit('slow', 'late');
+    assert.equal(deferred.at(-1), 'late');
+    assert.equal(lanes.waiting, waiting);
+  });
+});
+
+describe('breakers', () => {
+  /** Fails for more than ten seconds. */
+  function fail(lanes: Lanes, lane: string, url: string, pass: (ms: number) => void): void {
+    for (let count = 0; count < 7; count += 1) {
+      lanes.breakers.permit(lane, url);
+      lanes.breakers.report(lane, url, false);
+      pass(2_000);
+    }
+  }
+
+  test('are told apart by destination and URL', (t) => {
+    const pass = holdTime(t);
+    const { lanes } = openLanes({ perLane: 1, total: 10 });
+    fail(lanes, 'a', 'url', pass);
+    assert.ok(lanes.breakers.isBlocked('a', 'url'));
+    assert.ok(!lanes.breakers.isBlocked('b', 'url'));
+    assert.ok(!lanes.breakers.isBlocked('a', 'other'));
+    assert.equal(lanes.breakers.count('open'), 1);
+  });
+
+  test('of URLs that a destination had once are forgotten', (t) => {
+    const pass = holdTime(t);
+    const { lanes } = openLanes({ perLane: 1, total: 10 });
+    fail(lanes, 'a', 'first', pass);
+    for (let url = 0; url < 10; url += 1) lanes.breakers.permit('a', `${url}`);
+    assert.equal(lanes.breakers.count('open'), 0);
+  });
+
+  test('together probe in a part of what may be in flight', (t) => {
+    const pass = holdTime(t);
+    const { lanes } = openLanes({ perLane: 1, total: 16 });
+    for (const url of ['1', '2', '3', '4']) fail(lanes, 'a', url, pass);
+    pass(60_000);
+    const asked = ['1', '2', '3', '4'].map((url) => lanes.breakers.permit('a', url));
+    assert.deepEqual(asked, ['probe', 'probe', 'park', 'park']);
+    lanes.breakers.report('a', '1', true);
+    assert.equal(lanes.breakers.permit('a', '3'), 'probe');
+  });
+});
+
+describe('a rate limit', () => {
+  test('spaces requests out', async (t) => {
+    const pass = holdTime(t);
+    const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
+    for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 2 });
+    assert.equal(started.length, 1);
+    for (const expected of [2, 3, 4]) {
+      pass(480);
+      await endOne();
+      assert.equal(started.length, expected - 1);
+      pass(20);
+      assert.equal(started.length, expected);
+    }
+  });
+
+  test('does so whatever fraction of a millisecond the clock began with', async (t) => {
+    for (let start = 0; start < 300; start += 0.7310585) {
+      const pass = holdTime(t, start);
+      const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
+      for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 3 });
+      pass(150);
+      await endOne();
+      pass(183);
+      assert.equal(started.length, 1, `${start}`);
+      pass(1);
+      assert.equal(started.length, 2, `${start}`);
+      t.mock.reset();
+    }
+  });
+
+  test('of one destination leaves the others alone', async (t) => {
+    holdTime(t);
+    const { started, submit, warmUp } = openLanes({ perLane: 10, total: 100 });
+    await warmUp('free');
+    for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 1 });
+    for (let count = 0; count < 5; count += 1) submit('free');
+    assert.equal(started.filter((name) => name === 'free').length, 5);
+    assert.equal(started.filter((name) => name === 'limited').length, 1);
+  });
+});
+
+describe('lanes that are held', () => {
+  test('start nothing and defer nothing, and go on where they were', async (t) => {
+    const pass = holdTime(t);
+    const { lanes, started, deferred, submit, endOne } = openLanes({ perLane: 1, total: 2, waiting: 40 });
+    submit('a');
+    lanes.pause();
+    for (let count = 0; count < 60; count += 1) submit('a');
+    submit('b');
+    pass(3_000);
+    await endOne();
+    assert.deepEqual([started, deferred], [['a'], []]);
+    lanes.resume();
+    assert.deepEqual(started.toSorted(), ['a', 'a', 'b']);
+  });
+
+  test('forget what belongs to another member when they go on', () => {
+    const { lanes, started, submit } = openLanes({ perLane: 1, total: 10 });
+    lanes.pause();
+    submit('a', 'lost', { revoked: true });
+    submit('a', 'kept');
+    lanes.resume();
+    assert.deepEqual([started, lanes.waiting], [['kept'], 0]);
+  });
+});
+
+describe('draining', () => {
+  test('waits for what runs, and starts nothing more', async () => {
+    const { lanes, started, submit, endOne } = openLanes({ perLane: 2, total: 4 });
+    for (const lane of ['a', 'a', 'a', 'b', 'b']) submit(lane);
+    let drained = false;
+    const draining = lanes.drain().then(() => {
+      drained = true;
+    });
+    await endOne();
+    assert.ok(!drained);
+    await endOne();
+    await draining;
+    assert.deepEqual(started, ['a', 'b']);
+    assert.equal(lanes.running, 0);
+  });
+
+  test('is over immediately where nothing runs', async () => {
+    await new Lanes({ ...roomy, perLane: 1, total: 1 }).drain();
+  });
+});

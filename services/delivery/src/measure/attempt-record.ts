@@ -1,0 +1,45 @@
+/** The record of an attempt in the topic `attempts`. */
+import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/topics';
+import type { UrlResult } from '../outcome.ts';
+
+export type AttemptOutcome =
+  { readonly kind: 'delivered' } | { readonly kind: 'retry' | 'dead'; readonly reason: string };
+
+export function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt {
+  const attempt = { url: target.shownUrl, latencyMs };
+  if (answer.kind === 'success') return { ...attempt, status: answer.status };
+  const { reason, status, detail } = answer;
+  return {
+    ...attempt,
+    ...(status !== undefined && { status }),
+    reason,
+    ...(detail !== undefined && { detail }),
+  };
+}
+
+/** `startedAt` and `nextDueAt`, where it is retried, are milliseconds since the epoch. */
+export function attemptRecord(
+  delivery: Delivery,
+  outcome: AttemptOutcome,
+  startedAt: number,
+  results: readonly UrlResult[],
+  nextDueAt?: number,
+): AttemptRecord {
+  const { deliveryId, eventId, sourceId, destinationId, type, eventName, attempt } = delivery;
+  return {
+    deliveryId,
+    eventId,
+    sourceId,
+    destinationId,
+    type,
+    ...(eventName !== undefined && { event: eventName }),
+    userKey: userKeyOf(delivery),
+    attempt,
+    startedAt: new Date(startedAt).toISOString(),
+    latencyMs: Math.max(...results.map(({ latencyMs }) => latencyMs)),
+    outcome: outcome.kind,
+    ...(outcome.kind !== 'delivered' && { reason: outcome.reason }),
+    ...(nextDueAt !== undefined && { nextDueAt: new Date(nextDueAt).toISOString() }),
+    urls: results.map(urlAttempt),
+  };
+}

@@ -1,0 +1,191 @@
+/** A user's queue at a receiver that is down: how often it is written, and what becomes of it. */
+import assert from 'node:assert/strict';
+import { describe, mock, test, type TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { readBack, type OutgoingRecord } from '@tailrace/kafka';
+import { decodeDelivery, topicNames, type Delivery } from '@tailrace/topics';
+import { Heap } from '../heap.ts';
+import { Order } from './order.ts';
+import type { Job } from '../job.ts';
+import { FollowUps } from '../retry/follow-ups.ts';
+import { windowEndedReason, windowBegan, type Receiver } from '../retry/window.ts';
+
+const start = 1_800_000_000_000;
+const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+const tiersMs = [10 * second, minute, 5 * minute, 20 * minute, hour];
+const windowMs = 4 * hour;
+const names = topicNames('');
+
+/** Order and its tiers, with a clock of their own; attempts are made as the loop makes them. */
+function openQueue(t: TestContext) {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: start });
+  t.after(() => {
+    mock.timers.reset();
+  });
+  const receiver = { isDown: true, since: start - 10 * second };
+  const waiting = new Heap<Delivery & { readonly dueAt: number; readonly sequence: number }>(
+    (a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.sequence < b.sequence),
+  );
+  const written = new Map<string, number>();
+  const delivered: (number | undefined)[] = [];
+  const dead: { readonly sequence: number; readonly afterMs: number; readonly reason: string | undefined }[] =
+    [];
+
+  const publish = ({ topic, value, key, headers }: OutgoingRecord): Promise<void> => {
+    const content = { value: Buffer.from(value ?? ''), key: Buffer.from(key ?? '') };
+    const delivery = decodeDelivery({ ...content, ...readBack(headers) });
+    if (typeof delivery === 'string') assert.fail(delivery);
+    const { sequence = Number(delivery.eventId), dueAt = 0, reason = '' } = delivery;
+    if (topic === names.deliveriesDead) dead.push({ sequence, afterMs: Date.now() - start, reason });
+    else {
+      waiting.push({ ...delivery, sequence, dueAt });
+      written.set(reason, (written.get(reason) ?? 0) + 1);
+    }
+    return Promise.resolve();
+  };
+  const followUps = new FollowUps({
+    ...{ names, tiersMs, publisher: { publish }, now: Date.now },
+    ownership: { since: () => -Infinity },
+    log: { error: () => undefined },
+  });
+  const bury = (job: Job, reason = windowEndedReason(job)): void => {
+    followUps.writeDeadLetter(job, reason, () => {
+      order.ended(job);
+    });
+  };
+  const send = ({ work, delivery }: Job): void => {
+    const now = Date.now();
+    const firstAttemptAt = windowBegan(delivery, receiver, now) ?? now;
+    const job = { work, delivery: { ...delivery, firstAttemptAt } };
+    if (!receiver.isDown) {
+      delivered.push(delivery.sequence);
+      order.ended(job);
+    } else if (now >= firstAttemptAt + windowMs) bury(job, 'circuit-open');
+    else {
+      // As the one that probes.
+      const latest = firstAttemptAt + windowMs;
+      const dueAt = followUps.park(job, { until: Math.min(now + minute, latest), latest });
+      order.left(job, dueAt);
+    }
+  };
+  const order = new Order<Job>({
+    ...{ send, windowMs, now: Date.now, giveUp: bury },
+    waitBehind: ({ work, delivery }, until, firstAttemptAt) => {
+      followUps.waitBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
+    },
+    receiver: (): Receiver => receiver,
+    unfinished: () => [],
+    position: () => ({ next: 1_000_000, end: 1_000_000 }),
+    until: () => 0,
+    log: { debug: () => undefined, warn: () => undefined },
+  });
+  const work = {
+    topic: names.deliveries,
+    partition: 0,
+    timestamp: start,
+    offset: 0,
+    revoked: false,
+    done: () => undefined,
+  };
+  const take = (delivery: Delivery): void => {
+    order.arrive({ delivery, work: { ...work } });
+  };
+  const settle = async (): Promise<void> => {
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+  };
+  return {
+    ...{ receiver, waiting, written, delivered, dead, settle },
+    fresh: (sequence: number): void => {
+      const ids = { deliveryId: 'd', eventId: String(sequence), sourceId: 's', destinationId: 'crm' };
+      const progress = { attempt: 0, step: 0, deferrals: 0, closedUrls: [], sequence };
+      take({ ...ids, ...progress, type: 'track', key: 'crm/ada', body: Buffer.from('{}') });
+    },
+    /** Lets time pass, in which what is due is taken. */
+    until: async (ms: number): Promise<void> => {
+      mock.timers.tick(200);
+      await settle();
+      for (let next = waiting.first; next && next.dueAt <= start + ms; next = waiting.first) {
+        waiting.takeFirst();
+        mock.timers.tick(Math.max(0, next.dueAt - Date.now()));
+        take(next);
+        if (waiting.first?.dueAt !== next.dueAt) await settle();
+      }
+      mock.timers.tick(Math.max(0, start + ms - Date.now()));
+    },
+    /** Brings all that waits forward, in its order. */
+    recall: async (): Promise<void> => {
+      const all = waiting.items.toSorted((a, b) => a.sequence - b.sequence);
+      waiting.clear();
+      for (const delivery of all) {
+        take({ ...delivery, dueAt: Date.now() });
+        await settle();
+      }
+    },
+  };
+}
+
+const inOrder = Array.from({ length: 100 }, (_, sequence) => sequence);
+
+describe('100 deliveries of a user at a receiver that is down', () => {
+  test('die when their windows have passed, and are not written at each step of the first', async (t) => {
+    const queue = openQueue(t);
+    for (const sequence of inOrder) queue.fresh(sequence);
+    await queue.until(10 * hour);
+    assert.equal(queue.dead.length, 100);
+    for (const { afterMs, reason } of queue.dead) {
+      assert.equal(reason, 'circuit-open');
+      assert.ok(afterMs < windowMs + minute, `${afterMs}`);
+    }
+    assert.deepEqual(
+      queue.dead.map(({ sequence }) => sequence).sort((a, b) => a - b),
+      inOrder,
+    );
+    assert.ok((queue.written.get('behind') ?? 0) <= 700, `${queue.written.get('behind')}`);
+    assert.equal(queue.waiting.size, 0);
+  });
+
+  test('arrive in their order where it recovers and they are recalled, and none waits for a due time', async (t) => {
+    const queue = openQueue(t);
+    for (const sequence of inOrder.slice(0, 90)) queue.fresh(sequence);
+    await queue.until(2 * hour);
+    Object.assign(queue.receiver, { isDown: false, since: Date.now() });
+    const recalled = queue.recall();
+    for (const sequence of inOrder.slice(90)) queue.fresh(sequence);
+    await recalled;
+    await queue.until(2 * hour + 2 * minute);
+    assert.deepEqual(queue.delivered, inOrder);
+    assert.deepEqual(queue.dead, []);
+  });
+
+  test('arrive in their order, within the longest tier, where they are not recalled', async (t) => {
+    const queue = openQueue(t);
+    for (const sequence of inOrder) queue.fresh(sequence);
+    await queue.until(2 * hour);
+    Object.assign(queue.receiver, { isDown: false, since: Date.now() });
+    await queue.until(3 * hour + minute);
+    assert.deepEqual(queue.delivered, inOrder);
+    assert.deepEqual(queue.dead, []);
+  });
+
+  test('do not die of a window in which it recovered', async (t) => {
+    const queue = openQueue(t);
+    for (const sequence of inOrder) queue.fresh(sequence);
+    await queue.until(2 * hour);
+    queue.receiver.since = Date.now();
+    await queue.until(4 * hour + minute);
+    assert.deepEqual(queue.dead, []);
+    await queue.until(6 * hour + minute);
+    assert.equal(queue.dead.length, 100);
+  });
+
+  test('are attempted where it is back after their windows, and nobody saw when', async (t) => {
+    const queue = openQueue(t);
+    for (const sequence of inOrder) queue.fresh(sequence);
+    await queue.until(3 * hour);
+    Object.assign(queue.receiver, { isDown: false, since: -Infinity });
+    mock.timers.tick(2 * hour);
+    await queue.until(6 * hour);
+    assert.deepEqual(queue.delivered, inOrder);
+    assert.deepEqual(queue.dead, []);
+  });
+});

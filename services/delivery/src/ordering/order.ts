@@ -1,0 +1,303 @@
+/**
+ * Order for destinations with `ordering: user`: the deliveries of one key are sent one after another, and while one waits
+ * in a retry topic, the later ones of its key wait behind it. chains.ts has the rule; this file applies it to partitions
+ * that are assigned and revoked.
+ *
+ * The place of a delivery is its offset in `deliveries`, which it keeps in a header through all retry topics. The owner of a
+ * partition owns all deliveries that may wait of its keys, so order needs no coordination. A new owner does not know which
+ * deliveries wait. So before the first decision about an ordered delivery of a partition, the partition's retry topics are
+ * read from the committed offset to their end, beside the consumer group. A delivery from a retry topic is decided about
+ * only when `deliveries` was read beyond its place, because an earlier one may be read there again. Until then ordered
+ * deliveries of that partition are held back, and all others continue. Without ordered destinations nothing is read.
+ *
+ * Two owners at the same time, one of which does not know yet that its partition was revoked, keep the order too: each
+ * sends in order, so the first copy of a delivery still arrives after the first copies of all earlier ones.
+ */
+import { isTailraceError } from '@tailrace/errors';
+import type { Work } from '@tailrace/kafka';
+import type { Log } from '@tailrace/service';
+import type { Delivery } from '@tailrace/topics';
+import { Heap } from '../heap.ts';
+import { behindUntil, windowBegan, type Receiver } from '../retry/window.ts';
+import { Chains, type Link } from './chains.ts';
+import { hashKey } from './hash-key.ts';
+import { readBacklogs, type BacklogSource } from './read-backlog.ts';
+
+/** A delivery. Without a sequence it has no order, and is ignored here. */
+export interface Ordered {
+  readonly work: Pick<Work, 'partition' | 'revoked' | 'done'>;
+  readonly delivery: Pick<Delivery, 'key' | 'sequence' | 'body' | 'dueAt' | 'attempt' | 'firstAttemptAt'>;
+}
+
+/** Times are milliseconds since the epoch. */
+export interface OrderDependencies<J extends Ordered> extends BacklogSource {
+  readonly send: (job: J) => void;
+  /**
+   * Writes it to a retry topic, to return not long after `until`. Its window began at `windowBegan`, or begins with its
+   * next attempt.
+   */
+  readonly waitBehind: (job: J, until: number, windowBegan: number | undefined) => void;
+  /** Writes a dead letter, because its window ended before its turn. */
+  readonly giveUp: (job: J) => void;
+  readonly receiver: (job: J) => Receiver;
+  readonly windowMs: number;
+  /** The next offset to receive from this partition of `deliveries`, and its end; undefined where it is not owned. */
+  readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
+  readonly log: Pick<Log, 'debug' | 'warn'>;
+  readonly now: () => number;
+}
+
+interface JobLink<J> extends Link {
+  readonly job: J;
+}
+
+interface OwnedPartition<J> {
+  readonly number: number;
+  /** Any work of it, which says whether it is still owned. */
+  readonly work: Pick<Work, 'revoked'>;
+  chains: Chains<JobLink<J>>;
+  /** Whether the retry topics were read. */
+  known: boolean;
+  /** All of `deliveries` below this offset was received. */
+  receivedTo: number;
+  /** Jobs that cannot be decided about yet, lowest sequence first, so that none has to go behind another one here. */
+  readonly heldBack: Heap<J>;
+  heldBackSince: number;
+  /** When missing deliveries may be looked for again. */
+  checkAt: number;
+}
+
+/** Partitions that are assigned together are read together. */
+const gatherMs = 100;
+const retryPauseMs = 1_000;
+const heldBackPauseMs = 100;
+/** A delivery that is later than this is looked for in the retry topics. */
+const missingMs = 60_000;
+/** A delivery that is later than this is waited for as long again as it is late, at most for the longest time. */
+const promptMs = 5_000;
+const longestOverdueMs = 600_000;
+const checkIntervalMs = 600_000;
+/** After this, all deliveries that the backlog knows have been written. */
+const settleMs = 5_000;
+
+export class Order<J extends Ordered> {
+  readonly #deps: OrderDependencies<J>;
+  readonly #partitions = new Map<number, OwnedPartition<J>>();
+  /** Work whose dead letter, before its turn, is being written. */
+  readonly #givenUp = new WeakSet<Ordered['work']>();
+  #unread: OwnedPartition<J>[] = [];
+  #stopped = false;
+
+  constructor(dependencies: OrderDependencies<J>) {
+    this.#deps = dependencies;
+  }
+
+  /** Receives an ordered job, new or due: sends it now, later, or has it wait in a retry topic. */
+  arrive(job: J): void {
+    const partition = this.#partitionOf(job);
+    if (partition.known && this.#isNext(partition, job)) this.#admit(partition, job);
+    else this.#holdBack(partition, job);
+  }
+
+  /** To be called when a job is delivered, or its dead letter is acknowledged. */
+  ended(job: Ordered): void {
+    const link = this.#linkOf(job);
+    const { work } = job;
+    if (!link || work.revoked || this.#stopped) return;
+    const chains = this.#partitions.get(work.partition)?.chains;
+    if (this.#givenUp.has(work)) {
+      chains?.gone(link);
+      return;
+    }
+    const next = chains?.ended(link, this.#deps.now());
+    if (next) this.#deps.send(next.job);
+  }
+
+  /**
+   * To be called directly after the follow-up record of a job was published to a retry topic, from which it is expected at
+   * `until`, so that the later ones of its key are written after it.
+   */
+  left(job: Ordered, until: number): void {
+    const link = this.#linkOf(job);
+    const { work } = job;
+    if (!link || work.revoked || this.#stopped) return;
+    const behind = this.#partitions.get(work.partition)?.chains.left(link, until) ?? [];
+    for (const { job } of behind) this.#waitBehind(job, until);
+  }
+
+  /** To be called for a job that left its retry topic without its turn, so that later ones do not wait for it. */
+  removed(job: Ordered): void {
+    const link = this.#linkOf(job);
+    if (link && !job.work.revoked) this.#partitions.get(job.work.partition)?.chains.gone(link);
+  }
+
+  /** From now on nothing is sent or written. */
+  stop(): void {
+    this.#stopped = true;
+    this.#partitions.clear();
+  }
+
+  /** Whether all earlier deliveries were received. While jobs are held back, a timer finds that out for all of them. */
+  #isNext(partition: OwnedPartition<J>, job: J): boolean {
+    if (job.delivery.dueAt === undefined || sequenceOf(job) < partition.receivedTo) return true;
+    if (partition.heldBack.size > 0) return false;
+    return sequenceOf(job) < this.#decidableTo(partition);
+  }
+
+  /** Returns the sequence below which all jobs may be decided about. */
+  #decidableTo(partition: OwnedPartition<J>): number {
+    const { next = 0, end = 0 } = this.#deps.position(partition.number) ?? {};
+    partition.receivedTo = next;
+    // A topic that was deleted and created again may never reach these sequences.
+    const isAtEnd = next >= end && this.#deps.now() > partition.heldBackSince + missingMs;
+    return isAtEnd && partition.heldBack.size > 0 ? Infinity : next;
+  }
+
+  #holdBack(partition: OwnedPartition<J>, job: J): void {
+    partition.heldBack.push(job);
+    if (partition.heldBack.size > 1) return;
+    partition.heldBackSince = this.#deps.now();
+    if (partition.known) this.#releaseLater(partition);
+  }
+
+  #releaseLater(partition: OwnedPartition<J>): void {
+    setTimeout(() => {
+      this.#release(partition);
+    }, heldBackPauseMs);
+  }
+
+  #release(partition: OwnedPartition<J>): void {
+    const { heldBack } = partition;
+    if (heldBack.size === 0 || this.#stopped || partition.work.revoked) return;
+    const next = this.#decidableTo(partition);
+    for (let job = heldBack.first; job && sequenceOf(job) < next; job = heldBack.first) {
+      heldBack.takeFirst();
+      this.#admit(partition, job);
+    }
+    if (heldBack.size > 0) this.#releaseLater(partition);
+  }
+
+  #admit(partition: OwnedPartition<J>, job: J): void {
+    const link = this.#linkOf(job);
+    if (!link || job.work.revoked || this.#stopped) return;
+    const now = this.#deps.now();
+    switch (partition.chains.arrive({ ...link, job }, now)) {
+      case 'send':
+        this.#deps.send(job);
+        return;
+      case 'stale':
+        job.work.done();
+        return;
+      case 'behind':
+        this.#waitBehind(job, this.#untilTurn(partition, link, job));
+        return;
+      case 'queued':
+        return;
+    }
+  }
+
+  /** Returns when the first waiting delivery of its key is expected. */
+  #untilTurn(partition: OwnedPartition<J>, link: Link, job: J): number {
+    const until = partition.chains.until(link);
+    const now = this.#deps.now();
+    const overdueMs = now - until;
+    // While the receiver is down, the first one may wait much longer than it was expected to.
+    if (overdueMs <= promptMs || this.#deps.receiver(job).isDown) return until;
+    if (overdueMs > missingMs && now >= partition.checkAt) {
+      partition.checkAt = now + checkIntervalMs;
+      void this.#forgetMissing(partition);
+    }
+    return now + Math.min(overdueMs, longestOverdueMs);
+  }
+
+  #waitBehind(job: J, until: number): void {
+    const now = this.#deps.now();
+    const receiver = this.#deps.receiver(job);
+    const began = windowBegan(job.delivery, receiver, now);
+    const endsAt = began === undefined ? Infinity : began + this.#deps.windowMs;
+    if (now > endsAt) {
+      this.#givenUp.add(job.work);
+      this.#deps.giveUp(job);
+    } else this.#deps.waitBehind(job, behindUntil(until, receiver, endsAt, now), began);
+  }
+
+  #linkOf({ delivery: { key, sequence, body, dueAt } }: Ordered): Link | undefined {
+    if (sequence === undefined) return undefined;
+    return { key: hashKey(key), sequence, bytes: body.length, returned: dueAt !== undefined };
+  }
+
+  #partitionOf({ work }: J): OwnedPartition<J> {
+    const known = this.#partitions.get(work.partition);
+    if (known && !known.work.revoked) return known;
+    for (const [number, partition] of this.#partitions) {
+      if (partition.work.revoked) this.#partitions.delete(number);
+    }
+    const assigned: OwnedPartition<J> = {
+      number: work.partition,
+      work,
+      chains: new Chains(),
+      known: false,
+      receivedTo: 0,
+      heldBack: new Heap((a, b) => sequenceOf(a) < sequenceOf(b)),
+      heldBackSince: 0,
+      checkAt: 0,
+    };
+    this.#partitions.set(work.partition, assigned);
+    if (this.#unread.length === 0) setTimeout(() => void this.#readTiers(), gatherMs);
+    this.#unread.push(assigned);
+    return assigned;
+  }
+
+  async #readTiers(): Promise<void> {
+    const partitions = this.#unread;
+    this.#unread = [];
+    for (;;) {
+      const owned = partitions.filter(({ work }) => !work.revoked);
+      if (owned.length === 0 || this.#stopped) return;
+      try {
+        const numbers = owned.map(({ number }) => number);
+        const backlogs = await readBacklogs(this.#deps, numbers);
+        for (const partition of owned) {
+          partition.chains = new Chains(backlogs.get(partition.number));
+          partition.known = true;
+          this.#deps.log.debug({ partition: partition.number }, 'ordered deliveries in retry topics read');
+          this.#release(partition);
+        }
+        return;
+      } catch (error) {
+        if (!isTailraceError(error, 'kafka-unavailable')) throw error;
+        this.#deps.log.warn({ err: error }, 'reading ordered deliveries in retry topics failed, retrying');
+        await pause(retryPauseMs);
+      }
+    }
+  }
+
+  /**
+   * Unblocks keys that wait for a record which no longer exists, because it expired or its topic was deleted and created
+   * again. Deliveries that are long overdue are looked for in the retry topics before they count as missing.
+   */
+  async #forgetMissing({ number, work, chains: { backlog } }: OwnedPartition<J>): Promise<void> {
+    const overdue = backlog.overdue(this.#deps.now() - missingMs);
+    await pause(settleMs);
+    if (work.revoked || this.#stopped) return;
+    try {
+      const existing = (await readBacklogs(this.#deps, [number])).get(number);
+      const missing = overdue.filter(([key, sequence]) => existing?.has(key, sequence) === false);
+      if (missing.length === 0) return;
+      for (const [key, sequence] of missing) backlog.remove(key, sequence);
+      const fields = { partition: number, missing: missing.length };
+      this.#deps.log.warn(fields, 'deliveries missing from retry topics; unblocking later ones');
+    } catch (error) {
+      if (!isTailraceError(error, 'kafka-unavailable')) throw error;
+    }
+  }
+}
+
+function sequenceOf({ delivery: { sequence = 0 } }: Ordered): number {
+  return sequence;
+}
+
+/** Does not keep the process alive. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

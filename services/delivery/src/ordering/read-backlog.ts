@@ -1,0 +1,32 @@
+/** Reads the ordered deliveries that wait in the retry topics of some partitions. */
+import type { ConsumedRecord } from '@tailrace/kafka';
+import { decodeDelivery, type Delivery } from '@tailrace/topics';
+import { Backlog } from './backlog.ts';
+import { hashKey } from './hash-key.ts';
+
+export interface BacklogSource {
+  /** The unfinished records of these partitions, for each retry topic. */
+  readonly unfinished: (partitions: readonly number[]) => readonly AsyncIterable<readonly ConsumedRecord[]>[];
+  /** When a delivery that waits in a retry topic is expected, in milliseconds since the epoch. */
+  readonly until: (delivery: Delivery, record: ConsumedRecord) => number;
+}
+
+/** @throws TailraceError (from the promise) `kafka-unavailable` */
+export async function readBacklogs(
+  { unfinished, until }: BacklogSource,
+  partitions: readonly number[],
+): Promise<Map<number, Backlog>> {
+  const backlogs = new Map(partitions.map((number) => [number, new Backlog()]));
+  const add = (record: ConsumedRecord): void => {
+    if (record.headers['sequence'] === undefined) return;
+    const delivery = decodeDelivery(record);
+    if (typeof delivery === 'string' || delivery.sequence === undefined) return;
+    backlogs.get(record.partition)?.append(hashKey(delivery.key), delivery.sequence, until(delivery, record));
+  };
+  const read = async (tier: AsyncIterable<readonly ConsumedRecord[]>): Promise<void> => {
+    for await (const records of tier) records.forEach(add);
+  };
+  await Promise.all(unfinished(partitions).map(read));
+  for (const backlog of backlogs.values()) backlog.sort();
+  return backlogs;
+}

@@ -1,0 +1,87 @@
+/** The topics that the delivery group reads, and how far it reads ahead in each. */
+import { TailraceError } from '@tailrace/errors';
+import type { Consumption, Kafka, PartitionLimits } from '@tailrace/kafka';
+import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import type { RetryPolicy } from './decide.ts';
+
+/**
+ * Returns `deliveries`, the replay topic, and all existing retry topics: those of the schedule, and those of an earlier
+ * schedule, which may still hold records.
+ *
+ * @throws TailraceError `topic-missing` where a topic of the schedule, the dead-letter topic or `recalls` does not exist
+ */
+export async function topicsToConsume(
+  kafka: Kafka,
+  names: TopicNames,
+  { scheduleMs }: RetryPolicy,
+): Promise<string[]> {
+  const existing = await kafka.listTopics();
+  const needed = [
+    names.deliveries,
+    names.deliveriesReplay,
+    ...tierDelaysMs(scheduleMs).map((delayMs) => names.retryTier(delayMs)),
+  ];
+  const missing = [...needed, names.deliveriesDead, names.recalls].filter(
+    (topic) => !existing.includes(topic),
+  );
+  if (missing.length > 0) {
+    throw new TailraceError(
+      'topic-missing',
+      `These topics do not exist: ${missing.join(', ')}. Create them with \`npx tailrace topics apply\`, ` +
+        'with the same TAILRACE_RETRY_SCHEDULE and TAILRACE_TOPIC_PREFIX as here.',
+    );
+  }
+  const earlierTiers = existing.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
+  return [...new Set([...needed, ...earlierTiers])];
+}
+
+/**
+ * Returns how much unfinished work of one partition is held in memory. Most records of a retry topic are not due yet, so
+ * it needs only as many as are due while the next fetch is in flight.
+ */
+export function partitionLimits(names: TopicNames): (topic: string) => PartitionLimits {
+  // Lanes pause reading long before this limit, which bounds what waits for an acknowledgement of Kafka.
+  const live: PartitionLimits = { records: 4_000, bytes: 4 * 2 ** 20 };
+  const tier: PartitionLimits = { records: 500, bytes: 2 ** 20 };
+  return (topic) => (names.retryTierDelayMs(topic) === undefined ? live : tier);
+}
+
+/**
+ * Returns all topics but `deliveries`, and how often they are fetched while they are idle. No record of a retry topic is
+ * due before most of its delay is over, so a few times a second, and a few times in the shortest delay, are enough.
+ */
+export function idleTopics(
+  names: TopicNames,
+  topics: readonly string[],
+  { scheduleMs }: RetryPolicy,
+): { topics: string[]; everyMs: number } {
+  return {
+    topics: topics.filter((topic) => topic !== names.deliveries),
+    everyMs: Math.min(250, ...scheduleMs.map((delayMs) => delayMs / 5)),
+  };
+}
+
+const shareMs = 1_000;
+
+/**
+ * Returns the part of a topic's partitions that this replica owns, from 0 to 1. It is computed once a second, and not for
+ * each delivery.
+ *
+ * @param partitions the number of partitions of the topic
+ */
+export function ownedShare(
+  owned: () => Consumption['partitions'],
+  topic: string,
+  partitions: () => number,
+): () => number {
+  let share = 0;
+  let asOf = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (share === 0 || now - asOf > shareMs) {
+      share = owned().filter((partition) => partition.topic === topic).length / partitions();
+      asOf = now;
+    }
+    return share;
+  };
+}
