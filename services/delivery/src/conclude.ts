@@ -13,7 +13,7 @@ import type { DeliveryMetrics } from './metrics.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
 import type { FollowUps } from './retry/follow-ups.ts';
 
-/** What the order of a destination has to know about its deliveries; see ordering/order.ts. */
+/** The events that the order of a destination needs; see ordering/order.ts. */
 interface OrderEvents {
   ended(job: Job): void;
   left(job: Job, until: number): void;

@@ -35,7 +35,7 @@ function assertRetry(outcome: Outcome): asserts outcome is Extract<Outcome, { ki
   assert.equal(outcome.kind, 'retry', JSON.stringify(outcome));
 }
 
-test('a Retry-After, however large, still leads to a tier of the schedule', () => {
+test('a very large Retry-After leads to the longest retry topic of the schedule', () => {
   for (const huge of ['99999999999', '9'.repeat(400)]) {
     const outcome = decideFirst([classifyStatus(503, huge, now)]);
     assertRetry(outcome);
@@ -43,7 +43,7 @@ test('a Retry-After, however large, still leads to a tier of the schedule', () =
   }
 });
 
-describe('the outcome of an attempt', () => {
+describe('the outcome of an attempt with', () => {
   const cases: readonly [title: string, answers: readonly UrlAnswer[], outcome: Partial<Outcome>][] = [
     ['one URL that takes it', [success], { kind: 'delivered' }],
     [
@@ -53,24 +53,24 @@ describe('the outcome of an attempt', () => {
     ],
     ['a failure that may pass', [failed('timeout')], { kind: 'retry', reason: 'timeout' }],
     [
-      'a failure that may pass beside one for good',
+      'one retryable and one permanent failure',
       [refused('client-error'), failed('server-error')],
       { kind: 'retry', reason: 'server-error' },
     ],
     ['a failure for good', [refused('redirect')], { kind: 'dead', reason: 'redirect' }],
     [
-      'several failures for good',
+      'several permanent failures',
       [refused('self-signed-certificate'), refused('client-error')],
       { kind: 'dead', reason: 'self-signed-certificate' },
     ],
   ];
   for (const [title, answers, expected] of cases) {
-    test(`of ${title} is ${Object.values(expected).join(' because of ')}`, () => {
+    test(`${title} is ${Object.values(expected).join(' because of ')}`, () => {
       assert.partialDeepStrictEqual(decideFirst(answers), expected);
     });
   }
 
-  test('is death where the schedule has no further delay', () => {
+  test('no further delay in the schedule is dead', () => {
     const last = { step: 9, firstAttemptAt: now };
     assert.deepEqual(decide(last, [failed('timeout')], defaults, now), {
       kind: 'dead',
@@ -78,7 +78,7 @@ describe('the outcome of an attempt', () => {
     });
   });
 
-  test('is death where the next attempt would come after the window', () => {
+  test('a next attempt after the window is dead', () => {
     const late = { step: 5, firstAttemptAt: now - 4 * hourMs + 48 * minuteMs - 1 };
     assert.deepEqual(decide(late, [failed('timeout')], defaults, now), {
       kind: 'dead',
@@ -86,7 +86,7 @@ describe('the outcome of an attempt', () => {
     });
   });
 
-  test('is a retry by the end of the window where only a shortened delay fits into it', () => {
+  test('a window that only a shortened delay fits into is a retry by its end', () => {
     const windowEndsAt = now + 50 * minuteMs;
     const late = { step: 5, firstAttemptAt: windowEndsAt - 4 * hourMs };
     assert.deepEqual(decide(late, [failed('timeout')], defaults, now), {
@@ -99,11 +99,11 @@ describe('the outcome of an attempt', () => {
   });
 });
 
-describe('what a receiver asks for with Retry-After', () => {
+describe('Retry-After', () => {
   const decideAsked = (retryAfterMs: number): Outcome =>
     decideFirst([failed('too-many-requests', retryAfterMs)]);
 
-  test('leads to the shortest tier that is long enough, and is waited in full', () => {
+  test('selects the shortest retry topic that is long enough, and is waited in full', () => {
     const outcome = decideAsked(2 * minuteMs);
     assertRetry(outcome);
     assert.equal(outcome.tierMs, 5 * minuteMs);
@@ -120,7 +120,7 @@ describe('what a receiver asks for with Retry-After', () => {
     assert.equal(outcome.earliestDueAt, now + 8 * secondMs);
   });
 
-  test('is the longest of what several URLs ask for', () => {
+  test('of several URLs counts as the longest one', () => {
     const outcome = decideFirst([
       failed('too-many-requests', secondMs),
       failed('timeout'),
@@ -131,14 +131,14 @@ describe('what a receiver asks for with Retry-After', () => {
     assert.equal(outcome.reason, 'too-many-requests');
   });
 
-  test('puts off by no more than the longest delay of the schedule', () => {
+  test('delays by no more than the longest delay of the schedule', () => {
     const outcome = decideAsked(24 * hourMs);
     assertRetry(outcome);
     assert.equal(outcome.tierMs, hourMs);
     assert.equal(outcome.latestDueAt, now + hourMs);
   });
 
-  test('does not end a delivery that the schedule would have tried again', () => {
+  test('does not end a delivery that the schedule would retry', () => {
     const state = { step: 8, firstAttemptAt: now - 3 * hourMs - 26 * minuteMs };
     const outcome = decide(state, [failed('too-many-requests', hourMs)], defaults, now);
     assertRetry(outcome);
@@ -147,7 +147,7 @@ describe('what a receiver asks for with Retry-After', () => {
   });
 });
 
-/** Makes every attempt of a delivery that always fails, each as soon as it is due; returns when they were made. */
+/** Makes every attempt of a delivery that always fails, each when it is due. Returns the times of the attempts. */
 function simulate(
   policy: RetryPolicy,
   options: {
@@ -172,11 +172,11 @@ function simulate(
   }
 }
 
-/** Of a stream that never ends. */
+/** The next value of an infinite stream. */
 const next = <T>(stream: Iterator<T>): T => (stream.next() as IteratorYieldResult<T>).value;
 
 describe('the retry window', () => {
-  test('of four hours holds the nine attempts of the default schedule, and none after them', () => {
+  test('of four hours has the nine attempts of the default schedule, and none after them', () => {
     const fullMs = 3 * hourMs + 46 * minuteMs + 10 * secondMs;
     for (const random of [Math.random, () => 0, () => 1 - Number.EPSILON]) {
       const { attemptedAt, tiersMs, end } = simulate(defaults, { random });
@@ -188,13 +188,13 @@ describe('the retry window', () => {
     }
   });
 
-  test('holds them also where every attempt takes the whole five seconds', () => {
+  test('has all of them also where every attempt takes the full five seconds', () => {
     const { attemptedAt } = simulate(defaults, { tookMs: 5 * secondMs });
     assert.equal(attemptedAt.length, 9);
     assert.ok((attemptedAt.at(-1) ?? NaN) <= now + 4 * hourMs);
   });
 
-  test('ends the attempts of a schedule that is longer', () => {
+  test('ends the attempts of a longer schedule', () => {
     const policy = { scheduleMs: Array.from({ length: 20 }, () => 30 * minuteMs), windowMs: 4 * hourMs };
     const slowest = simulate(policy, { random: () => 1 - Number.EPSILON });
     assert.deepEqual(slowest.end, { kind: 'dead', reason: 'window-exceeded' });
@@ -202,13 +202,13 @@ describe('the retry window', () => {
     assert.ok(lastAt <= now + policy.windowMs && lastAt > now + 3 * hourMs, String(lastAt - now));
   });
 
-  test('shorter than the first delay means one attempt', () => {
+  test('that is shorter than the first delay has one attempt', () => {
     const { attemptedAt, end } = simulate({ scheduleMs: [hourMs], windowMs: 40 * minuteMs });
     assert.deepEqual(attemptedAt, [now]);
     assert.deepEqual(end, { kind: 'dead', reason: 'window-exceeded' });
   });
 
-  test('is kept, and every delay is between four fifths and all of its tier, whatever schedule and receiver', () => {
+  test('is never exceeded, and every delay is 80 to 100 % of its retry topic, for all schedules and receivers', () => {
     const delayMs = fc.integer({ min: 1, max: 5 * hourMs });
     fc.assert(
       fc.property(

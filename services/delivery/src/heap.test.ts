@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Heap } from './heap.ts';
 
-test('a heap gives what is lowest, whatever was added and taken before', () => {
+test('a heap returns the lowest item after any sequence of additions and removals', () => {
   const step = fc.option(fc.integer());
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
@@ -29,7 +29,7 @@ test('a heap gives what is lowest, whatever was added and taken before', () => {
   );
 });
 
-test('adding and taking one of 100,000 compares as many as the heap is deep, twice at most', () => {
+test('adding and taking one of 100,000 items makes at most two comparisons for each level', () => {
   let compared = 0;
   const heap = new Heap<number>((a, b) => {
     compared += 1;

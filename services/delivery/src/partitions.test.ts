@@ -37,7 +37,7 @@ function open(counts: Map<string, number>) {
   };
 }
 
-/** The next look has been made, and what follows from it is done. */
+/** Resolves after the next check. */
 async function nextLook(): Promise<void> {
   mock.timers.tick(10_000);
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
@@ -46,7 +46,7 @@ async function nextLook(): Promise<void> {
 const equal = (): Map<string, number> =>
   new Map([...topics, names.deliveriesDead].map((topic) => [topic, 6]));
 
-test('it does not start on unequal counts, the dead letters included, and says what to do', async () => {
+test('the service does not start with unequal counts, including the dead letters, and the error has a hint', async () => {
   await assert.rejects(open(equal().set(names.deliveriesDead, 4)).watch(), (error) => {
     assert.ok(isTailraceError(error, 'unequal-partitions'));
     assert.equal(error.status, 503, 'it is waited for');
@@ -55,7 +55,7 @@ test('it does not start on unequal counts, the dead letters included, and says w
   });
 });
 
-test('counts that become unequal while it runs are reported, once the second look sees them, and when they end', async () => {
+test('counts that become unequal are reported by the second check, and again when they are equal', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const counts = equal();
   const { said, watch } = open(counts);

@@ -40,7 +40,7 @@ export async function topicsToConsume(
  * it needs only as many as are due while the next fetch is in flight.
  */
 export function partitionLimits(names: TopicNames): (topic: string) => PartitionLimits {
-  // Lanes pause reading long before this limit, which bounds what waits for an acknowledgement of Kafka.
+  // Lanes pause reading long before this limit, which bounds the records that wait for an acknowledgement from Kafka.
   const live: PartitionLimits = { records: 4_000, bytes: 4 * 2 ** 20 };
   const tier: PartitionLimits = { records: 500, bytes: 2 ** 20 };
   return (topic) => (names.retryTierDelayMs(topic) === undefined ? live : tier);

@@ -9,12 +9,12 @@ function openBreaker() {
   return { breaker, states };
 }
 
-/** Reports as many failures as open it, the last of them at `now`. */
+/** Reports the failures that open the breaker, the last one at `now`. */
 function fail(breaker: Breaker, now: number): void {
   for (let count = 9; count >= 0; count -= 1) breaker.report(false, now - count * 1_200);
 }
 
-test('it opens where nothing but failures came for a while, and parks what comes', () => {
+test('a breaker opens after a time of failures only, and parks deliveries', () => {
   const { breaker, states } = openBreaker();
   for (let count = 0; count < 4; count += 1) breaker.report(false, count * 3_000);
   assert.equal(breaker.permit(10_000), 'send');
@@ -23,7 +23,7 @@ test('it opens where nothing but failures came for a while, and parks what comes
   assert.deepEqual(states, ['open']);
 });
 
-test('it knows since when it is open, through probes that fail, or closed again', () => {
+test('`since` is when the breaker opened, also after failed probes, or when it closed again', () => {
   const { breaker } = openBreaker();
   assert.equal(breaker.since, -Infinity);
   fail(breaker, 20_000);
@@ -36,25 +36,25 @@ test('it knows since when it is open, through probes that fail, or closed again'
   assert.equal(breaker.since, 36_100);
 });
 
-test('a burst of failures does not open it', () => {
+test('a burst of failures does not open the breaker', () => {
   const { breaker } = openBreaker();
   for (let count = 0; count < 1_000; count += 1) breaker.report(false, count * 9);
   assert.equal(breaker.permit(9_000), 'send');
 });
 
-test('few failures that are far apart do not open it', () => {
+test('few failures that are far apart do not open the breaker', () => {
   const { breaker } = openBreaker();
   for (let count = 0; count < 4; count += 1) breaker.report(false, count * 60_000);
   assert.equal(breaker.permit(240_000), 'send');
 });
 
-test('a URL that answers some requests is never cut off', () => {
+test('the breaker of a URL that answers some requests never opens', () => {
   const { breaker } = openBreaker();
   for (let count = 1; count <= 10_000; count += 1) breaker.report(count % 20 === 0, count * 150);
   assert.equal(breaker.permit(1_500_001), 'send');
 });
 
-test('after a while one request probes, and a success closes it', () => {
+test('after some time one request is a probe, and its success closes the breaker', () => {
   const { breaker, states } = openBreaker();
   fail(breaker, 0);
   assert.equal(breaker.permit(4_999), 'park');
@@ -65,7 +65,7 @@ test('after a while one request probes, and a success closes it', () => {
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
 });
 
-test('each probe that fails doubles the time until the next, up to a minute', () => {
+test('each failed probe doubles the time until the next one, up to a minute', () => {
   const { breaker } = openBreaker();
   fail(breaker, 0);
   let now = 0;
@@ -77,7 +77,7 @@ test('each probe that fails doubles the time until the next, up to a minute', ()
   }
 });
 
-test('late failures of requests sent before it opened change nothing, late successes close it', () => {
+test('a late failure of a request sent before the breaker opened changes nothing, a late success closes it', () => {
   const { breaker } = openBreaker();
   fail(breaker, 0);
   for (let count = 0; count < 20; count += 1) breaker.report(false, 1_000);
@@ -87,7 +87,7 @@ test('late failures of requests sent before it opened change nothing, late succe
   assert.equal(breaker.permit(5_002), 'send');
 });
 
-test('one delivery claims the next probe, and another one where that does not come', () => {
+test('one delivery claims the next probe, and another one may when it does not return', () => {
   const { breaker } = openBreaker();
   assert.equal(breaker.claimProbe(0), undefined);
   fail(breaker, 0);
@@ -97,7 +97,7 @@ test('one delivery claims the next probe, and another one where that does not co
   assert.equal(breaker.claimProbe(35_000), 0);
 });
 
-test('the probe that failed may claim the next one', () => {
+test('the delivery of a failed probe may claim the next one', () => {
   const { breaker } = openBreaker();
   fail(breaker, 0);
   breaker.claimProbe(0);
@@ -107,7 +107,7 @@ test('the probe that failed may claim the next one', () => {
   assert.equal(breaker.claimProbe(6_000), 10_000);
 });
 
-test('whatever happened, a success is all it takes to send again', () => {
+test('a success closes the breaker after any sequence of events', () => {
   const event = fc.record({ succeeded: fc.boolean(), ask: fc.boolean(), passMs: fc.nat(20_000) });
   fc.assert(
     fc.property(fc.array(event, { maxLength: 200 }), (events) => {

@@ -8,7 +8,7 @@
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** What to do with a request now. */
+/** The decision about a request: send it, send it as a probe, or park the delivery. */
 export type Permission = 'send' | 'probe' | 'park';
 
 /** It opens after only failures for at least this time, and at least this many. */

@@ -4,7 +4,7 @@ import { Budget, type Standing } from './budget.ts';
 
 const nothing = { count: 0, bytes: 0 };
 
-/** Lets `many` askers take in turn until none may have more, and says how much each has. */
+/** Lets `many` lanes acquire in turn until none may have more, and returns how much each has. */
 function fill(budget: Budget, many: number, standing: Standing): number[] {
   const held = Array.from({ length: many }, () => 0);
   for (let took = true; took;) {
@@ -19,7 +19,7 @@ function fill(budget: Budget, many: number, standing: Standing): number[] {
   return held;
 }
 
-test('one may hold as much as is free: half of it alone, and an equal part among many', () => {
+test('a lane may hold as much as is free: half of it alone, and an equal part among many', () => {
   assert.deepEqual(fill(new Budget({ count: 100, bytes: 1 }, 0), 1, 'quick'), [50]);
   const ten = fill(new Budget({ count: 1_100, bytes: 1 }, 0), 10, 'quick');
   assert.ok(
@@ -28,13 +28,13 @@ test('one may hold as much as is free: half of it alone, and an equal part among
   );
 });
 
-test('however many there are, something is left for the next one, up to as many as there are places', () => {
+test('with any number of lanes below the total, something is left for the next one', () => {
   const budget = new Budget({ count: 1_000, bytes: 1 }, 0);
   fill(budget, 900, 'quick');
   assert.ok(budget.admits(nothing, 'quick'));
 });
 
-test('a reserve is left to those who give back quickly; who is new may use half of it', () => {
+test('the reserve is left to quick lanes, and new ones may use half of it', () => {
   const budget = new Budget({ count: 1_000, bytes: 1 }, 0.5);
   fill(budget, 5_000, 'slow');
   assert.equal(budget.count, 500);
@@ -44,7 +44,7 @@ test('a reserve is left to those who give back quickly; who is new may use half 
   assert.ok(budget.admits({ count: 200, bytes: 0 }, 'quick'));
 });
 
-test('bytes count as well as pieces', () => {
+test('bytes are limited as well as the count', () => {
   const budget = new Budget({ count: 1_000, bytes: 100 }, 0);
   for (let count = 0; count < 6; count += 1) budget.acquire(10);
   assert.equal(budget.fill, 0.6);

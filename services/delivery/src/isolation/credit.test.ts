@@ -8,7 +8,7 @@ function earnAll(credit: Credit): void {
   for (let count = 0; count < 10_000; count += 1) credit.earn();
 }
 
-test('there is some at first, and more with each quick answer, up to a limit', () => {
+test('a lane begins with some credit, and earns more with each quick answer, up to a limit', () => {
   const fresh = new Credit(terms, 0);
   fresh.charge(1_499, 0);
   assert.ok(fresh.isLeft(0));
@@ -24,7 +24,7 @@ test('there is some at first, and more with each quick answer, up to a limit', (
   assert.ok(!earned.isLeft(0));
 });
 
-test('what is used up is trusted again when a second of it is regained, which takes longer where little was earned', () => {
+test('exhausted credit counts again when a second of it is regained, which takes longer where little was earned', () => {
   const earned = new Credit(terms, 0);
   earnAll(earned);
   earned.exhaust(0);
@@ -37,7 +37,7 @@ test('what is used up is trusted again when a second of it is regained, which ta
   assert.ok(fresh.isLeft(201_000));
 });
 
-test('one that is waited for as often as it can be makes others wait for a tenth of the time in the long run', () => {
+test('a lane that always uses its credit delays others for a tenth of the time in the long run', () => {
   const credit = new Credit(terms, 0);
   earnAll(credit);
   let pausedMs = 0;

@@ -11,7 +11,7 @@ const waitingTask: Task = {
   defer: () => undefined,
 };
 
-/** A moment of a process that has nothing else to do, so that both clocks go alike. */
+/** A moment of an idle process, in which both clocks run alike. */
 function at(now: number): Moment {
   return { now, idle: now };
 }
@@ -20,7 +20,7 @@ function start(lane: Lane, now: number): Started {
   return lane.start(at(now)) ?? assert.fail('nothing waits');
 }
 
-/** As many as may start now. */
+/** Starts all tasks that may start now. */
 function startAll(lane: Lane, now: number): Started[] {
   const started: Started[] = [];
   while (lane.startsIn(now) === 0) started.push(start(lane, now));
@@ -35,7 +35,7 @@ function pushMany(lane: Lane, count: number): void {
   for (let task = 0; task < count; task += 1) lane.push(waitingTask);
 }
 
-/** Runs rounds of as many tasks as the lane takes at once, each ending with `signal` after `tookMs`. */
+/** Runs rounds of as many tasks as the lane may have in flight, each ending with `signal` after `tookMs`. */
 function runRounds(lane: Lane, rounds: number, signal: Signal, tookMs: number, from: number): number {
   let now = from;
   for (let round = 0; round < rounds; round += 1) {
@@ -48,13 +48,13 @@ function runRounds(lane: Lane, rounds: number, signal: Signal, tookMs: number, f
   return now;
 }
 
-/** A lane of a receiver that answers after `tookMs`, which has all the concurrency it may have. */
+/** A lane at its maximum concurrency, with a receiver that answers after `tookMs`. */
 function grownLane(concurrency: number, tookMs = 10): { readonly lane: Lane; readonly now: number } {
   const lane = new Lane(concurrency, 0);
   return { lane, now: runRounds(lane, 60, 'quick', tookMs, 0) };
 }
 
-test('the concurrency begins with one and doubles with each round of quick answers, up to its limit', () => {
+test('the concurrency begins with one, and doubles with each round of quick answers up to its limit', () => {
   const lane = new Lane(64, 0);
   const found: number[] = [];
   let now = 0;
@@ -65,7 +65,7 @@ test('the concurrency begins with one and doubles with each round of quick answe
   assert.deepEqual(found, [1, 2, 4, 8, 16, 32, 64, 64]);
 });
 
-test('it is halved once for each round of timeouts, and never below one', () => {
+test('the concurrency is halved once for each round of timeouts, and never below one', () => {
   const { lane, now: grownAt } = grownLane(64);
   let now = runRounds(lane, 1, 'overloaded', 5_000, grownAt);
   assert.equal(lane.concurrency, 32);
@@ -75,7 +75,7 @@ test('it is halved once for each round of timeouts, and never below one', () => 
   assert.equal(lane.concurrency, 1);
 });
 
-test('failures shrink it only where most requests fail', () => {
+test('failures reduce the concurrency only where most requests fail', () => {
   const { lane, now } = grownLane(64);
   pushMany(lane, 200);
   for (const [nth, task] of startAll(lane, now).entries()) {
@@ -86,7 +86,7 @@ test('failures shrink it only where most requests fail', () => {
   assert.equal(lane.concurrency, 1);
 });
 
-test('answers that are slow let it grow by one a round, and no answers at all leave it as it is', () => {
+test('slow answers increase the concurrency by one a round, and attempts that sent nothing leave it unchanged', () => {
   const lane = new Lane(64, 0);
   const now = runRounds(lane, 5, 'steady', 2_000, 0);
   const grown = lane.concurrency;
@@ -95,7 +95,7 @@ test('answers that are slow let it grow by one a round, and no answers at all le
   assert.equal(lane.concurrency, grown);
 });
 
-test('it does not grow while fewer are in flight than may be', () => {
+test('the concurrency does not grow while fewer tasks are in flight than it permits', () => {
   const lane = new Lane(64, 0);
   const first = runRounds(lane, 2, 'quick', 10, 0);
   for (let now = first; now < first + 1_000; now += 10) {
@@ -105,7 +105,7 @@ test('it does not grow while fewer are in flight than may be', () => {
   assert.equal(lane.concurrency, 4);
 });
 
-/** Takes on `count` tasks and keeps as many in flight as it may, each of which takes `tookMs`, for `forMs`. */
+/** Adds `count` tasks, and keeps as many in flight as permitted for `forMs`; each takes `tookMs`. */
 function keepBusy(lane: Lane, count: number, tookMs: number, from: number, forMs: number): void {
   pushMany(lane, count);
   const running: { readonly task: Started; readonly from: number }[] = [];
@@ -119,18 +119,18 @@ function keepBusy(lane: Lane, count: number, tookMs: number, from: number, forMs
   for (const { task } of running) finish(lane, task, 'steady', from + forMs - tookMs, from + forMs);
 }
 
-describe('how long what waits will take', () => {
-  test('follows from how long tasks take, and how many are in flight', () => {
+describe('the estimated wait', () => {
+  test('follows from the duration of tasks and the number in flight', () => {
     const { lane, now } = grownLane(8);
     pushMany(lane, 1_000);
     keepBusy(lane, 0, 160, now, 5_000);
-    // Eight in flight for 160 ms each are 50 a second.
+    // Eight in flight for 160 ms each make 50 a second.
     const expectedMs = lane.waiting * 20;
     const foundMs = lane.waitMs(now + 5_000);
     assert.ok(Math.abs(foundMs - expectedMs) < expectedMs / 10, `${foundMs}`);
   });
 
-  test('is not known at first, and then as long as the receiver has been silent', () => {
+  test('is 0 at first, and then follows from how long the receiver has been silent', () => {
     const lane = new Lane(8, 0);
     pushMany(lane, 101);
     assert.equal(lane.waitMs(0), 0);
@@ -138,7 +138,7 @@ describe('how long what waits will take', () => {
     assert.equal(lane.waitMs(4_000), 100 * 4_000);
   });
 
-  test('is what a rate limit makes it', () => {
+  test('follows from a rate limit', () => {
     const lane = new Lane(8, 0);
     lane.limitRate(10);
     for (let count = 0; count < 100; count += 1) lane.push({ ...waitingTask, requests: 2 });
@@ -146,7 +146,7 @@ describe('how long what waits will take', () => {
   });
 });
 
-test('after a 429 it is no faster than what was taken', () => {
+test('after a 429 the rate is no higher than what the receiver accepted', () => {
   const lane = new Lane(64, 0);
   pushMany(lane, 200);
   for (let now = 0; now < 1_000; now += 20) finish(lane, start(lane, now), 'quick', now, now + 5);
@@ -155,7 +155,7 @@ test('after a 429 it is no faster than what was taken', () => {
   assert.ok(lane.rate > 30 && lane.rate <= 50, `${lane.rate}`);
 });
 
-test('a receiver that asks to be left alone is', () => {
+test('no task starts before the time of a Retry-After', () => {
   const { lane, now } = grownLane(8);
   pushMany(lane, 2);
   const task = start(lane, now);
@@ -166,7 +166,7 @@ test('a receiver that asks to be left alone is', () => {
   assert.ok(lane.promiseTurn(now + 10) >= 3_000);
 });
 
-test('where nothing was sent, the rate limit is not used up', () => {
+test('a task that sent nothing does not use the rate limit', () => {
   const lane = new Lane(8, 0);
   lane.limitRate(1);
   pushMany(lane, 2);
@@ -175,7 +175,7 @@ test('where nothing was sent, the rate limit is not used up', () => {
 });
 
 describe('whether a lane keeps up', () => {
-  test('is believed while there is credit left, of which a silent one has less', () => {
+  test('holds while it has credit, of which a silent one has less', () => {
     const lane = new Lane(64, 0);
     pushMany(lane, 1_000);
     start(lane, 0);
@@ -185,7 +185,7 @@ describe('whether a lane keeps up', () => {
     assert.ok(!lane.keepsUp(at(101)));
   });
 
-  test('is believed for longer of one that has answered quickly', () => {
+  test('holds longer for one that has answered quickly', () => {
     const { lane, now } = grownLane(64);
     lane.charge(20_000, at(now));
     assert.ok(lane.keepsUp(at(now)));
@@ -194,7 +194,7 @@ describe('whether a lane keeps up', () => {
     assert.ok(!slow.lane.keepsUp(at(slow.now)));
   });
 
-  test('is not so where it is limited, fails, has run out of time, or wants to be left alone', () => {
+  test('does not hold where it is limited, fails, times out, or has asked for a pause', () => {
     const limited = grownLane(64);
     limited.lane.limitRate(1);
     pushMany(limited.lane, 1);
@@ -226,7 +226,7 @@ describe('whether a lane keeps up', () => {
   });
 });
 
-test('a receiver that is new, has fallen silent, or takes for ever, is not quick', () => {
+test('a receiver that is new, silent or slow is not quick', () => {
   const fresh = new Lane(64, 0);
   pushMany(fresh, 1);
   start(fresh, 0);
@@ -241,7 +241,7 @@ test('a receiver that is new, has fallen silent, or takes for ever, is not quick
   assert.equal(slow.standing(at(runRounds(slow, 30, 'steady', 4_000, 0))), 'slow');
 });
 
-test('what is deferred of the background is not in the way of live tasks', () => {
+test('deferred background tasks do not delay live ones', () => {
   const { lane, now } = grownLane(8);
   for (let count = 0; count < 100; count += 1) lane.promiseTurn(now, true);
   assert.ok(!lane.hasPromised(now));
@@ -250,7 +250,7 @@ test('what is deferred of the background is not in the way of live tasks', () =>
 describe('the background', () => {
   const background = { ...waitingTask, bytes: 1 };
 
-  test('gives way to live tasks, but for every fourth turn', () => {
+  test('gives way to live tasks, except for every fourth turn', () => {
     const { lane, now } = grownLane(1);
     for (let count = 0; count < 8; count += 1) {
       lane.push(waitingTask);
@@ -265,14 +265,14 @@ describe('the background', () => {
     assert.equal(turns.filter(Boolean).length, 2);
   });
 
-  test('never takes all of a lane', () => {
+  test('never uses the whole lane', () => {
     const { lane, now } = grownLane(8);
     for (let count = 0; count < 8; count += 1) lane.push(background, true);
     assert.equal(startAll(lane, now).length, 4);
   });
 });
 
-test('what belongs to another member leaves the lane', () => {
+test('tasks of revoked partitions leave the lane', () => {
   const lane = new Lane(8, 0);
   pushMany(lane, 3);
   for (let count = 0; count < 2; count += 1) lane.push({ ...waitingTask, revoked: true });
@@ -280,12 +280,12 @@ test('what belongs to another member leaves the lane', () => {
   assert.deepEqual([lane.waiting, lane.waitingOf(false).bytes], [3, 30]);
 });
 
-describe('promised places', () => {
-  test('follow each other at the rate of the lane, and are used up at it', () => {
+describe('promised turns', () => {
+  test('follow each other, and are used up, at the rate of the lane', () => {
     const { lane, now } = grownLane(8);
     keepBusy(lane, 500, 160, now, 2_000);
     for (let count = 0; count < 1_000; count += 1) lane.promiseTurn(now + 2_000);
-    // By now it has been deferring for long enough to look far ahead.
+    // The lane has been deferring for long enough to predict a long time.
     const later = now + 12_000;
     const first = lane.promiseTurn(later);
     for (let count = 0; count < 500; count += 1) lane.promiseTurn(later);
@@ -294,7 +294,7 @@ describe('promised places', () => {
     assert.ok(lane.hasPromised(later));
   });
 
-  test('are not far ahead while little is known', () => {
+  test('are not far ahead while little is known about the rate', () => {
     const lane = new Lane(8, 0);
     pushMany(lane, 1_000);
     startAll(lane, 0);
@@ -302,7 +302,7 @@ describe('promised places', () => {
     assert.equal(lane.promiseTurn(3_500), 5_000);
   });
 
-  test('do not hold up a lane that has become faster', () => {
+  test('do not delay a lane that has become faster', () => {
     const lane = new Lane(8, 0);
     pushMany(lane, 8);
     const [task] = startAll(lane, 0);

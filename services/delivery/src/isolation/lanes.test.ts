@@ -7,7 +7,7 @@ import { Lanes, type LaneLimits, type SubmitOptions } from './lanes.ts';
 
 const roomy = { waiting: 100_000, waitingBytes: 2 ** 30 };
 
-/** Lanes whose tasks run until they are told to end. */
+/** Lanes whose tasks run until the test ends them. */
 function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: number }) {
   const pressure: boolean[] = [];
   const backgroundPressure: boolean[] = [];
@@ -30,9 +30,9 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
   const running: { readonly name: string; readonly end: (signal?: Signal) => void }[] = [];
   const opened = {
     lanes,
-    /** Of this process. */
+    /** The load of this process. */
     load,
-    /** The lanes of the tasks that were started, in the order of their starts. */
+    /** The names of the started tasks, in order. */
     started,
     running,
     pressure,
@@ -56,12 +56,12 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
       };
       lanes.submit(lane, task, options);
     },
-    /** Ends the task that has run longest, or the one given, and lets what follows start. */
+    /** Ends the oldest running task, or the given one, and lets the next ones start. */
     endOne: async (index = 0, signal?: Signal): Promise<void> => {
       running.splice(index, 1)[0]?.end(signal);
       await turn();
     },
-    /** Has a lane answer quickly until it may have all in flight that a lane may have. */
+    /** Has a lane answer quickly until it reaches its maximum concurrency. */
     warmUp: async (lane: string): Promise<void> => {
       for (let count = 0; count < limits.perLane * 8; count += 1) opened.submit(lane);
       while (running.length > 0) await opened.endOne();
@@ -72,7 +72,7 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
 }
 
 describe('lanes', () => {
-  test('run as many tasks of one destination as it is allowed, and the rest in order', async () => {
+  test('run as many tasks of one destination as permitted, and the others in order', async () => {
     const { lanes, started, submit, endOne, warmUp } = openLanes({ perLane: 2, total: 10 });
     await warmUp('a');
     for (const name of ['1', '2', '3', '4']) submit('a', name);
@@ -87,7 +87,7 @@ describe('lanes', () => {
     assert.equal(lanes.running, 0);
   });
 
-  test('run no more tasks altogether than the process is allowed', async () => {
+  test('run no more tasks in total than permitted', async () => {
     const { lanes, submit, endOne, running } = openLanes({ perLane: 2, total: 3 });
     for (let lane = 0; lane < 10; lane += 1) submit(`${lane}`);
     let most = 0;
@@ -98,7 +98,7 @@ describe('lanes', () => {
     assert.ok(most <= 3, `${most}`);
   });
 
-  test('let a newcomer pass a thousand tasks of another destination after one turn', async () => {
+  test('start a task of a new destination before a thousand waiting ones of another', async () => {
     const { started, submit, endOne, warmUp } = openLanes({ perLane: 4, total: 4 });
     await warmUp('busy');
     for (let count = 0; count < 1_000; count += 1) submit('busy');
@@ -108,7 +108,7 @@ describe('lanes', () => {
     assert.ok(started.includes('other'), started.join());
   });
 
-  test('take turns', async () => {
+  test('start tasks in turn', async () => {
     const { started, submit, endOne } = openLanes({ perLane: 10, total: 1 });
     for (let count = 0; count < 3; count += 1) for (const lane of ['a', 'b', 'c']) submit(lane);
     for (let count = 0; count < 8; count += 1) await endOne();
@@ -118,7 +118,7 @@ describe('lanes', () => {
     }
   });
 
-  test('keep the order of a destination through thousands of its tasks', async () => {
+  test('keep the order of thousands of tasks of a destination', async () => {
     const lanes = new Lanes({ ...roomy, perLane: 1, total: 1 });
     const numbers = Array.from({ length: 3_000 }, (_, number) => number);
     const started: number[] = [];
@@ -141,7 +141,7 @@ describe('lanes', () => {
     assert.deepEqual(started, numbers);
   });
 
-  test('keep their order and their limits, and run every task once, however tasks end', async () => {
+  test('keep their order and limits, and run every task once, with any results', async () => {
     const limit = fc.integer({ min: 1, max: 4 });
     const signal = fc.constantFrom<Signal>('quick', 'steady', 'failed', 'overloaded', 'none');
     const steps = fc.array(fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.tuple(fc.nat(10), signal)), {
@@ -181,7 +181,7 @@ describe('lanes', () => {
   });
 });
 
-/** Time as `performance.now()` and the timers tell it, under the test's control. */
+/** Puts `performance.now()` and the timers under the control of the test. */
 function holdTime(t: TestContext, now = performance.now()): (ms: number) => void {
   t.mock.method(performance, 'now', () => now);
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
@@ -193,15 +193,15 @@ function holdTime(t: TestContext, now = performance.now()): (ms: number) => void
   };
 }
 
-describe('what may be in flight', () => {
-  test('is shared so that a dead receiver holds one place, and the first of another starts', () => {
+describe('the capacity in flight', () => {
+  test('is shared so that a dead receiver uses one place, and the first task of another starts', () => {
     const { started, submit } = openLanes({ perLane: 64, total: 100 });
     for (let count = 0; count < 1_000; count += 1) submit('hanging');
     submit('other');
     assert.deepEqual(started, ['hanging', 'other']);
   });
 
-  test('has room for those who answer when hundreds hang', async (t) => {
+  test('has a place for a lane that answers while hundreds hang', async (t) => {
     const pass = holdTime(t);
     const { lanes, running, started, submit, warmUp } = openLanes({ perLane: 4, total: 100 });
     await warmUp('healthy');
@@ -215,7 +215,7 @@ describe('what may be in flight', () => {
     running[index]?.end();
   });
 
-  test('goes to those that were crowded out as others end', async () => {
+  test('goes to lanes that were crowded out as others end', async () => {
     const { started, running, submit, endOne } = openLanes({ perLane: 4, total: 10 });
     const names = Array.from({ length: 30 }, (_, lane) => `lane ${lane}`);
     for (const name of names) submit(name);
@@ -225,7 +225,7 @@ describe('what may be in flight', () => {
 });
 
 describe('the buffer', () => {
-  test('when it is full of what keeps up, reading pauses until a quarter of it is gone', async (t) => {
+  test('pauses reading when lanes that keep up fill it, until a quarter of it is free', async (t) => {
     holdTime(t);
     const { pressure, deferred, submit, endOne } = openLanes({ perLane: 1, total: 1, waiting: 20 });
     for (let count = 0; count < 21; count += 1) submit(`lane ${count % 3}`);
@@ -237,7 +237,7 @@ describe('the buffer', () => {
     assert.deepEqual(deferred, []);
   });
 
-  test('is not filled by a lane that does not keep up, which defers what it has no room for', (t) => {
+  test('is not filled by a lane that does not keep up, which defers the excess', (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
     for (let count = 0; count < 40; count += 1) submit('hanging');
@@ -248,7 +248,7 @@ describe('the buffer', () => {
     assert.deepEqual(pressure, []);
   });
 
-  test('is not filled by hundreds of such lanes either, whatever each holds', async (t) => {
+  test('is not filled by hundreds of such lanes either', async (t) => {
     const pass = holdTime(t);
     const { lanes, started, deferred, pressure, submit, warmUp } = openLanes({
       ...{ perLane: 1, total: 10_000, waiting: 1_000 },
@@ -266,7 +266,7 @@ describe('the buffer', () => {
     assert.ok(!deferred.includes('healthy'));
   });
 
-  test('is given back by lanes that turn out to be slow', (t) => {
+  test('is released by lanes that turn out to be slow', (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, pressure, submit } = openLanes({ perLane: 1, total: 10, waiting: 100 });
     for (let count = 0; count < 300; count += 1) submit('hanging', String(count));
@@ -278,7 +278,7 @@ describe('the buffer', () => {
     assert.ok(!deferred.includes('1'));
   });
 
-  test('makes reading pause, and nothing is deferred, while it is this process that is busy', (t) => {
+  test('pauses reading, and defers nothing, while this process is busy', (t) => {
     const pass = holdTime(t);
     const { load, deferred, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
     load.isBusy = true;
@@ -292,11 +292,11 @@ describe('the buffer', () => {
     assert.deepEqual(pressure, [true, false]);
   });
 
-  test('is waited for as long as this process is what everything waits for, else until the credit is used up', async (t) => {
+  test('defers nothing while this process is the bottleneck, and otherwise until the credit is exhausted', async (t) => {
     const pass = holdTime(t);
     const { lanes, running, deferred, submit, warmUp } = openLanes({ perLane: 20, total: 100, waiting: 100 });
     await warmUp('one');
-    /** Each 100 ms so many tasks end, and as many come as there is room for. */
+    /** Each 100 ms so many tasks end, and as many are added as fit. */
     const work = async (ticks: number, ended: number): Promise<void> => {
       for (let tick = 0; tick < ticks; tick += 1) {
         for (let count = 0; count < ended; count += 1) {
@@ -313,7 +313,7 @@ describe('the buffer', () => {
     assert.ok(deferred.length > 0);
   });
 
-  test('of the background is apart: it makes only its own reading pause', (t) => {
+  test('of the background is separate: it pauses only its own reading', (t) => {
     holdTime(t);
     const { pressure, backgroundPressure, started, submit } = openLanes({
       perLane: 4,
@@ -327,8 +327,8 @@ describe('the buffer', () => {
   });
 });
 
-describe('what comes after some that were deferred', () => {
-  test('is deferred too, and what returns goes first', (t) => {
+describe('a delivery behind deferred ones', () => {
+  test('is deferred too', (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, submit } = openLanes({ perLane: 1, total: 10, waiting: 40 });
     for (let count = 0; count < 12; count += 1) submit('slow');
@@ -343,7 +343,7 @@ describe('what comes after some that were deferred', () => {
 });
 
 describe('breakers', () => {
-  /** Fails for more than ten seconds. */
+  /** Reports failures for more than ten seconds. */
   function fail(lanes: Lanes, lane: string, url: string, pass: (ms: number) => void): void {
     for (let count = 0; count < 7; count += 1) {
       lanes.breakers.permit(lane, url);
@@ -352,7 +352,7 @@ describe('breakers', () => {
     }
   }
 
-  test('are told apart by destination and URL', (t) => {
+  test('are separate for each destination and URL', (t) => {
     const pass = holdTime(t);
     const { lanes } = openLanes({ perLane: 1, total: 10 });
     fail(lanes, 'a', 'url', pass);
@@ -362,7 +362,7 @@ describe('breakers', () => {
     assert.equal(lanes.breakers.count('open'), 1);
   });
 
-  test('of URLs that a destination had once are forgotten', (t) => {
+  test('of URLs that a destination no longer uses are removed', (t) => {
     const pass = holdTime(t);
     const { lanes } = openLanes({ perLane: 1, total: 10 });
     fail(lanes, 'a', 'first', pass);
@@ -370,7 +370,7 @@ describe('breakers', () => {
     assert.equal(lanes.breakers.count('open'), 0);
   });
 
-  test('together probe in a part of what may be in flight', (t) => {
+  test('use a part of the capacity in flight for probes', (t) => {
     const pass = holdTime(t);
     const { lanes } = openLanes({ perLane: 1, total: 16 });
     for (const url of ['1', '2', '3', '4']) fail(lanes, 'a', url, pass);
@@ -383,7 +383,7 @@ describe('breakers', () => {
 });
 
 describe('a rate limit', () => {
-  test('spaces requests out', async (t) => {
+  test('spaces requests evenly', async (t) => {
     const pass = holdTime(t);
     const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
     for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 2 });
@@ -397,7 +397,7 @@ describe('a rate limit', () => {
     }
   });
 
-  test('does so whatever fraction of a millisecond the clock began with', async (t) => {
+  test('does so for any fraction of a millisecond at which the clock starts', async (t) => {
     for (let start = 0; start < 300; start += 0.7310585) {
       const pass = holdTime(t, start);
       const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
@@ -412,7 +412,7 @@ describe('a rate limit', () => {
     }
   });
 
-  test('of one destination leaves the others alone', async (t) => {
+  test('of one destination does not affect others', async (t) => {
     holdTime(t);
     const { started, submit, warmUp } = openLanes({ perLane: 10, total: 100 });
     await warmUp('free');
@@ -423,8 +423,8 @@ describe('a rate limit', () => {
   });
 });
 
-describe('lanes that are held', () => {
-  test('start nothing and defer nothing, and go on where they were', async (t) => {
+describe('paused lanes', () => {
+  test('start and defer nothing, and continue when resumed', async (t) => {
     const pass = holdTime(t);
     const { lanes, started, deferred, submit, endOne } = openLanes({ perLane: 1, total: 2, waiting: 40 });
     submit('a');
@@ -438,10 +438,10 @@ describe('lanes that are held', () => {
     assert.deepEqual(started.toSorted(), ['a', 'a', 'b']);
   });
 
-  test('forget what belongs to another member when they go on', () => {
+  test('drop tasks of revoked partitions when resumed', () => {
     const { lanes, started, submit } = openLanes({ perLane: 1, total: 10 });
     lanes.pause();
-    submit('a', 'lost', { revoked: true });
+    submit('a', 'revoked', { revoked: true });
     submit('a', 'kept');
     lanes.resume();
     assert.deepEqual([started, lanes.waiting], [['kept'], 0]);
@@ -449,7 +449,7 @@ describe('lanes that are held', () => {
 });
 
 describe('draining', () => {
-  test('waits for what runs, and starts nothing more', async () => {
+  test('waits for running tasks, and starts no more', async () => {
     const { lanes, started, submit, endOne } = openLanes({ perLane: 2, total: 4 });
     for (const lane of ['a', 'a', 'a', 'b', 'b']) submit(lane);
     let drained = false;
@@ -464,7 +464,7 @@ describe('draining', () => {
     assert.equal(lanes.running, 0);
   });
 
-  test('is over immediately where nothing runs', async () => {
+  test('resolves immediately where nothing runs', async () => {
     await new Lanes({ ...roomy, perLane: 1, total: 1 }).drain();
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Pace } from './pace.ts';
 
-/** Asks a receiver that takes `limit` requests in each second and turns the rest away, at the pace, or 400 a second. */
+/** Sends at the pace, or 400 a second, to a receiver that accepts `limit` requests in each second and rejects the others. */
 function askFor(pace: Pace, limit: number, from: number, seconds: number) {
   let now = from;
   let inSecond = 0;
@@ -22,13 +22,13 @@ function askFor(pace: Pace, limit: number, from: number, seconds: number) {
   return counts;
 }
 
-test('there is none before a receiver asks for less', () => {
+test('there is no pace before a receiver answers 429', () => {
   const pace = new Pace();
   for (let now = 0; now < 10_000; now += 1) pace.answered(false, now);
   assert.equal(pace.rate, Infinity);
 });
 
-test('it stays close to what the receiver takes, and few requests are turned away', () => {
+test('the pace stays close to what the receiver accepts, and few requests are rejected', () => {
   for (const limit of [2, 10, 50, 200]) {
     const pace = new Pace();
     askFor(pace, limit, 0, 5);
@@ -38,7 +38,7 @@ test('it stays close to what the receiver takes, and few requests are turned awa
   }
 });
 
-test('it finds a receiver that takes less than before, and one that takes more', () => {
+test('the pace follows a receiver that accepts less than before, and one that accepts more', () => {
   const pace = new Pace();
   askFor(pace, 100, 0, 60);
   askFor(pace, 25, 60_000, 10);
@@ -47,7 +47,7 @@ test('it finds a receiver that takes less than before, and one that takes more',
   assert.ok(pace.rate > 200, `${pace.rate}`);
 });
 
-test('a receiver that turns some away however slowly they come is not starved', () => {
+test('a receiver that rejects some requests at any pace is not starved', () => {
   const pace = new Pace();
   let taken = 0;
   for (let now = 0, nth = 1; now < 600_000; nth += 1) {
@@ -58,13 +58,13 @@ test('a receiver that turns some away however slowly they come is not starved', 
   assert.ok(taken > 0.2 * 150 * 600, `took ${taken} in ten minutes`);
 });
 
-test('a receiver that turns everything away is asked once a second', () => {
+test('a receiver that rejects everything gets one request a second', () => {
   const pace = new Pace();
   askFor(pace, 0, 0, 60);
   assert.equal(pace.rate, 1);
 });
 
-test('it is given up where the receiver takes whatever comes', () => {
+test('the pace is dropped where the receiver accepts everything', () => {
   const pace = new Pace();
   askFor(pace, 50, 0, 20);
   askFor(pace, Infinity, 20_000, 120);

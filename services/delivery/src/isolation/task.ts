@@ -1,6 +1,6 @@
 /** A task of a lane: one attempt of one delivery, and what it shows about the receiver. */
 
-/** What an attempt shows about how much its receiver can take. */
+/** The result of an attempt, as a hint for how much the receiver can take. */
 export type Signal =
   /** It answered quickly: send more. */
   | 'quick'

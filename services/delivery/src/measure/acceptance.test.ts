@@ -15,7 +15,7 @@ function acceptedAt(more: Partial<Delivery>, writtenAt: number): number | undefi
   return withAcceptance({ ...delivery, ...more }, writtenAt, now).acceptedAt;
 }
 
-test('the header is believed, and the delivery is not copied', () => {
+test('the header is accepted, and the delivery is not copied', () => {
   const accepted = { ...delivery, acceptedAt: now - 5 * hourMs };
   assert.equal(withAcceptance(accepted, now - 1, now), accepted);
 });
@@ -26,7 +26,7 @@ test('without a header the age counts from the record, or from an earlier first 
   assert.equal(acceptedAt({ firstAttemptAt: 0 }, now - 7), now - 7, 'which is not absurd');
 });
 
-test('no clock makes an age negative or absurd', () => {
+test('no wrong clock makes an age negative or longer than records are kept', () => {
   assert.equal(acceptedAt({ acceptedAt: now + hourMs }, now - 7), now - 7);
   assert.equal(acceptedAt({ acceptedAt: now + hourMs }, now + hourMs), now);
   assert.equal(acceptedAt({ acceptedAt: 0 }, now - 7), now - 7);

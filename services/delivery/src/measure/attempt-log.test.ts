@@ -33,7 +33,7 @@ for (const [which, shown] of [
   ['all', outcomes],
   ['none', []],
 ] as const) {
-  test(`${which}: the attempts with a line are ${shown.join(', ') || 'none'}`, () => {
+  test(`${which}: the logged attempts are ${shown.join(', ') || 'none'}`, () => {
     const { log, take, ofAttempts } = open(which);
     for (const outcome of outcomes) take({ outcome });
     log.close();
@@ -44,7 +44,7 @@ for (const [which, shown] of [
   });
 }
 
-test('a line holds what the record holds, and not the user', () => {
+test('a line has the fields of the record without the user', () => {
   const { log, take, ofAttempts } = open('all');
   take({ event: 'Order Completed' });
   log.close();
@@ -58,7 +58,7 @@ test('a line holds what the record holds, and not the user', () => {
   );
 });
 
-test('a summary counts what was since the last one, and names the five destinations that failed most', () => {
+test('a summary counts from the last one, and names the five destinations with the most failures', () => {
   const { log, totals, take, lines } = open('none');
   for (let nth = 1; nth <= 7; nth += 1) {
     for (let failure = 0; failure < nth; failure += 1) take({ destinationId: `d-${nth}`, outcome: 'retry' });

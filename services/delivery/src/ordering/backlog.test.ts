@@ -11,7 +11,7 @@ describe('the backlog', () => {
     until: fc.nat(100),
   });
 
-  test('knows of each key the first, until when it waits, and the copies, as a list of all would', () => {
+  test('has, like a complete list, the first of each key, until when it waits, and the copies', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100, size: 'max' }), (steps) => {
         const backlog = new Backlog();
@@ -42,7 +42,7 @@ describe('the backlog', () => {
     );
   });
 
-  test('takes very many in any order', () => {
+  test('accepts very many in any order', () => {
     const backlog = new Backlog();
     for (const sequence of [5, 3, 9, 3]) backlog.append(1, sequence, sequence * 10);
     backlog.append(2, 4, 40);
@@ -57,14 +57,14 @@ describe('the backlog', () => {
     assert.equal(backlog.until(2), 40);
   });
 
-  test('knows until when the first of very many waits', () => {
+  test('has the time of the first of very many', () => {
     const backlog = new Backlog();
     for (const sequence of [5, 3, 9]) backlog.append(1, sequence, sequence * 10);
     backlog.sort();
     assert.equal(backlog.until(1), 30);
   });
 
-  test('names what should have come back', () => {
+  test('returns overdue deliveries', () => {
     const backlog = new Backlog();
     backlog.add(1, 10, 1_000);
     backlog.add(1, 11, 2_000);

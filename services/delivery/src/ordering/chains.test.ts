@@ -8,7 +8,7 @@ const fresh = (key: number, sequence: number): Link => ({ key, sequence, bytes: 
 const returned = (key: number, sequence: number): Link => ({ ...fresh(key, sequence), returned: true });
 
 describe('deliveries of one key', () => {
-  test('are sent one after another, and those of another key meanwhile', () => {
+  test('are sent one after another, while those of another key continue', () => {
     const chains = new Chains();
     assert.equal(chains.arrive(fresh(1, 10), 0), 'send');
     assert.equal(chains.arrive(fresh(1, 11), 0), 'queued');
@@ -20,7 +20,7 @@ describe('deliveries of one key', () => {
     assert.equal(chains.arrive(fresh(1, 14), 9), 'send');
   });
 
-  test('go to a tier behind the one that has to, in their order, and so do those that come later', () => {
+  test('follow the first one into a retry topic in order, and so do later ones', () => {
     const chains = new Chains();
     for (const sequence of [10, 11, 12]) chains.arrive(fresh(1, sequence), 0);
     const behind = chains.left(fresh(1, 10), 5_000);
@@ -33,7 +33,7 @@ describe('deliveries of one key', () => {
     assert.equal(chains.arrive(fresh(2, 14), 100), 'send');
   });
 
-  test('wait on where they come back before an earlier one', () => {
+  test('continue to wait where they return before an earlier one', () => {
     const chains = new Chains();
     chains.arrive(fresh(1, 10), 0);
     chains.arrive(fresh(1, 11), 0);
@@ -45,7 +45,7 @@ describe('deliveries of one key', () => {
     assert.equal(chains.ended(returned(1, 10), 5_000)?.sequence, 11);
   });
 
-  test('are not sent again where another copy is on its way', () => {
+  test('are not sent again while another copy is unfinished', () => {
     const backlog = new Backlog();
     for (const sequence of [10, 11, 11]) backlog.add(1, sequence, 5_000);
     const chains = new Chains(backlog);
@@ -57,7 +57,7 @@ describe('deliveries of one key', () => {
     assert.equal(chains.arrive(returned(1, 11), 0), 'stale');
   });
 
-  test('that memory has no room for are put behind for as long as the others will take', () => {
+  test('that do not fit into memory wait in a retry topic for as long as the others will take', () => {
     const chains = new Chains();
     chains.arrive(fresh(1, 0), 0);
     let sequence = 1;
@@ -69,7 +69,7 @@ describe('deliveries of one key', () => {
     assert.equal(chains.arrive(fresh(2, sequence + 3), 0), 'queued');
   });
 
-  test('wait no longer for the first than until it is back', () => {
+  test('wait for the first only until it has returned', () => {
     const chains = new Chains();
     for (const sequence of [10, 11]) chains.arrive(fresh(1, sequence), 0);
     chains.left(fresh(1, 10), 5_000);
@@ -77,7 +77,7 @@ describe('deliveries of one key', () => {
     assert.equal(chains.until(fresh(1, 12)), 3_000);
   });
 
-  test('that die behind an earlier one are waited for until that is written', () => {
+  test('that die behind an earlier one block later ones until the dead letter is written', () => {
     const chains = new Chains();
     for (const sequence of [10, 11]) chains.arrive(fresh(1, sequence), 0);
     chains.left(fresh(1, 10), 5_000);
@@ -88,7 +88,7 @@ describe('deliveries of one key', () => {
     assert.equal(chains.arrive(returned(1, 12), 5_000), 'send');
   });
 
-  test('in a long queue are found, added and taken without a look at the others', () => {
+  test('in a long queue are found, added and taken without a scan', () => {
     const chains = new Chains();
     let looks = 0;
     const queued = (sequence: number): Link =>
@@ -102,7 +102,7 @@ describe('deliveries of one key', () => {
     assert.ok(looks < 60, `${looks}`);
   });
 
-  test('leave memory as they found it', () => {
+  test('release all memory', () => {
     const chains = new Chains();
     const countQueued = (): number => {
       chains.arrive(fresh(1, 0), 0);
@@ -121,7 +121,7 @@ describe('deliveries of one key', () => {
   });
 });
 
-/** A record of `deliveries` or of a tier, which is unfinished until it is not. */
+/** A record of `deliveries` or of a retry topic. */
 interface Stored {
   readonly key: number;
   readonly sequence: number;
@@ -133,8 +133,8 @@ interface Held extends Link {
 }
 
 /**
- * What Kafka keeps, and an owner of the partition at a time, whose memory a crash or a rebalance takes away. What
- * it finished since its last commit is then unfinished again, and what it was writing may be written yet.
+ * Kafka, and one owner of the partition at a time, whose memory is lost at a crash or a rebalance. The records that it
+ * finished since its last commit are unfinished again then, and a record that it was writing may still be written.
  */
 class World {
   readonly #random: (below: number) => number;
@@ -142,8 +142,8 @@ class World {
   readonly #tiers: Stored[] = [];
   readonly #committed = new Set<Stored>();
   readonly #finished = new Set<Stored>();
-  readonly #handedOut = new Set<Stored>();
-  /** Being written, by the present owner, in this order; or by an earlier one. */
+  readonly #received = new Set<Stored>();
+  /** Follow-up records that the present owner is writing, in order. */
   #writing: {
     readonly copy: Stored;
     readonly source: Stored;
@@ -152,9 +152,9 @@ class World {
   }[] = [];
   readonly #straying: Stored[] = [];
   #sending: Held[] = [];
-  /** In flight at an earlier owner. */
+  /** Deliveries that an earlier owner has in flight. */
   #strays: Held[] = [];
-  /** Given up behind others; what says so is being written. */
+  /** Deliveries that died behind others, whose dead letters are being written. */
   #dying: Held[] = [];
   readonly delivered = new Set<number>();
   readonly dead = new Set<number>();
@@ -179,8 +179,8 @@ class World {
   }
 
   /**
-   * Not the one that is due first: nothing may rely on that. But only one of those that `deliveries` was read
-   * beyond; this much order.ts sees to.
+   * Receives any record of a retry topic, because nothing may rely on due times. `deliveries` was read beyond its sequence,
+   * as order.ts guarantees.
    */
   takeDue(): void {
     const next = this.#deliveries.findIndex((record) => this.#isNew(record));
@@ -206,7 +206,7 @@ class World {
     this.#follow(link);
   }
 
-  /** It is retried, parked or put off. */
+  /** A delivery is retried, parked or deferred. */
   fail(): void {
     const link = this.#takeOut(this.#sending);
     if (!link) return;
@@ -214,7 +214,7 @@ class World {
     for (const behind of this.#chains.left(link, 0)) this.#write(behind, true);
   }
 
-  /** One of those behind others is given up, as long as nothing of it was written. */
+  /** A delivery behind others dies, if its follow-up record is not written yet. */
   giveUp(): void {
     const place = this.#random(Math.max(1, this.#writing.length));
     const given = this.#writing[place];
@@ -223,7 +223,7 @@ class World {
     this.#dying.push(given.link);
   }
 
-  bury(): void {
+  writeDeadLetter(): void {
     const link = this.#takeOut(this.#dying);
     if (!link) return;
     this.dead.add(link.sequence);
@@ -242,14 +242,14 @@ class World {
     for (const record of this.#finished) this.#committed.add(record);
   }
 
-  /** What is in flight may still arrive, and what is being written may still be, or not. */
+  /** Deliveries in flight may still arrive, and records that are being written may still be written. */
   changeOwner(): void {
     this.#strays.push(...this.#sending);
     this.#straying.push(...this.#writing.map(({ copy }) => copy).filter(() => this.#random(2) === 0));
     this.#sending = [];
     this.#writing = [];
     for (const { sequence } of this.#dying.splice(0)) if (this.#random(2) === 0) this.dead.add(sequence);
-    this.#handedOut.clear();
+    this.#received.clear();
     this.#finished.clear();
     for (const record of this.#committed) this.#finished.add(record);
     const backlog = new Backlog();
@@ -268,11 +268,11 @@ class World {
   }
 
   #isNew(record: Stored): boolean {
-    return !this.#finished.has(record) && !this.#handedOut.has(record);
+    return !this.#finished.has(record) && !this.#received.has(record);
   }
 
   #arrive(source: Stored): void {
-    this.#handedOut.add(source);
+    this.#received.add(source);
     const link = { ...source, bytes: 1, source };
     const verdict = this.#chains.arrive(link, 0);
     if (verdict === 'send') this.#send(link);
@@ -288,7 +288,7 @@ class World {
       const same = verdict === 'stale' ? [...others, ...this.#writing.map(({ copy }) => copy)] : others;
       assert.ok(
         same.some(({ key }) => key === source.key),
-        'what waits, waits for another of its key',
+        'a waiting delivery waits for another one of its key',
       );
     }
   }
@@ -330,10 +330,10 @@ class World {
   }
 }
 
-test('whatever fails, crashes, moves and comes back in whatever order, none overtakes and none is lost', () => {
+test('after any sequence of failures, crashes, rebalances and returns, none overtakes and none is lost', () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom('takeFresh', 'takeDue', 'acknowledge') },
-    { weight: 5, arbitrary: fc.constantFrom('succeed', 'fail', 'giveUp', 'bury') },
+    { weight: 5, arbitrary: fc.constantFrom('succeed', 'fail', 'giveUp', 'writeDeadLetter') },
     { weight: 1, arbitrary: fc.constantFrom('die', 'commit', 'changeOwner', 'stray') },
   );
   const keys = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 20 });
@@ -344,9 +344,9 @@ test('whatever fails, crashes, moves and comes back in whatever order, none over
       const world = new World(keys, random);
       for (const step of steps) world[step as 'takeFresh']();
 
-      const drain = ['stray', 'bury', 'takeFresh', 'takeDue', 'acknowledge', 'succeed'] as const;
+      const drain = ['stray', 'writeDeadLetter', 'takeFresh', 'takeDue', 'acknowledge', 'succeed'] as const;
       for (let round = 0; !world.over; round += 1) {
-        assert.ok(round < 2_000, 'something waits for ever');
+        assert.ok(round < 2_000, 'a delivery waits for ever');
         for (const step of drain) world[step]();
       }
       const ended = keys.filter((_, sequence) => world.delivered.has(sequence) || world.dead.has(sequence));

@@ -1,4 +1,4 @@
-/** A user's queue at a receiver that is down: how often it is written, and what becomes of it. */
+/** The ordered deliveries of a user at a receiver that is down: how often they are written, and how they end. */
 import assert from 'node:assert/strict';
 import { describe, mock, test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -16,7 +16,7 @@ const tiersMs = [10 * second, minute, 5 * minute, 20 * minute, hour];
 const windowMs = 4 * hour;
 const names = topicNames('');
 
-/** Order and its tiers, with a clock of their own; attempts are made as the loop makes them. */
+/** An order and its retry topics, with a clock of their own and attempts like those of deliver.ts. */
 function openQueue(t: TestContext) {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: start });
   t.after(() => {
@@ -48,7 +48,7 @@ function openQueue(t: TestContext) {
     ownership: { since: () => -Infinity },
     log: { error: () => undefined },
   });
-  const bury = (job: Job, reason = windowEndedReason(job)): void => {
+  const writeDeadLetter = (job: Job, reason = windowEndedReason(job)): void => {
     followUps.writeDeadLetter(job, reason, () => {
       order.ended(job);
     });
@@ -60,16 +60,16 @@ function openQueue(t: TestContext) {
     if (!receiver.isDown) {
       delivered.push(delivery.sequence);
       order.ended(job);
-    } else if (now >= firstAttemptAt + windowMs) bury(job, 'circuit-open');
+    } else if (now >= firstAttemptAt + windowMs) writeDeadLetter(job, 'circuit-open');
     else {
-      // As the one that probes.
+      // Like the delivery that makes the probes.
       const latest = firstAttemptAt + windowMs;
       const dueAt = followUps.park(job, { until: Math.min(now + minute, latest), latest });
       order.left(job, dueAt);
     }
   };
   const order = new Order<Job>({
-    ...{ send, windowMs, now: Date.now, giveUp: bury },
+    ...{ send, windowMs, now: Date.now, giveUp: writeDeadLetter },
     waitBehind: ({ work, delivery }, until, firstAttemptAt) => {
       followUps.waitBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
     },
@@ -100,7 +100,7 @@ function openQueue(t: TestContext) {
       const progress = { attempt: 0, step: 0, deferrals: 0, closedUrls: [], sequence };
       take({ ...ids, ...progress, type: 'track', key: 'crm/ada', body: Buffer.from('{}') });
     },
-    /** Lets time pass, in which what is due is taken. */
+    /** Lets time pass, and receives the records that are due. */
     until: async (ms: number): Promise<void> => {
       mock.timers.tick(200);
       await settle();
@@ -112,7 +112,7 @@ function openQueue(t: TestContext) {
       }
       mock.timers.tick(Math.max(0, start + ms - Date.now()));
     },
-    /** Brings all that waits forward, in its order. */
+    /** Recalls all waiting deliveries, in order. */
     recall: async (): Promise<void> => {
       const all = waiting.items.toSorted((a, b) => a.sequence - b.sequence);
       waiting.clear();
@@ -127,7 +127,7 @@ function openQueue(t: TestContext) {
 const inOrder = Array.from({ length: 100 }, (_, sequence) => sequence);
 
 describe('100 deliveries of a user at a receiver that is down', () => {
-  test('die when their windows have passed, and are not written at each step of the first', async (t) => {
+  test('die when their windows have ended, and are not rewritten at each step of the first', async (t) => {
     const queue = openQueue(t);
     for (const sequence of inOrder) queue.fresh(sequence);
     await queue.until(10 * hour);
@@ -144,7 +144,7 @@ describe('100 deliveries of a user at a receiver that is down', () => {
     assert.equal(queue.waiting.size, 0);
   });
 
-  test('arrive in their order where it recovers and they are recalled, and none waits for a due time', async (t) => {
+  test('arrive in order after a recovery and a recall, and none waits for its due time', async (t) => {
     const queue = openQueue(t);
     for (const sequence of inOrder.slice(0, 90)) queue.fresh(sequence);
     await queue.until(2 * hour);
@@ -157,7 +157,7 @@ describe('100 deliveries of a user at a receiver that is down', () => {
     assert.deepEqual(queue.dead, []);
   });
 
-  test('arrive in their order, within the longest tier, where they are not recalled', async (t) => {
+  test('arrive in order, within the longest delay, without a recall', async (t) => {
     const queue = openQueue(t);
     for (const sequence of inOrder) queue.fresh(sequence);
     await queue.until(2 * hour);
@@ -167,7 +167,7 @@ describe('100 deliveries of a user at a receiver that is down', () => {
     assert.deepEqual(queue.dead, []);
   });
 
-  test('do not die of a window in which it recovered', async (t) => {
+  test('do not die at the end of a window in which the receiver recovered', async (t) => {
     const queue = openQueue(t);
     for (const sequence of inOrder) queue.fresh(sequence);
     await queue.until(2 * hour);
@@ -178,7 +178,7 @@ describe('100 deliveries of a user at a receiver that is down', () => {
     assert.equal(queue.dead.length, 100);
   });
 
-  test('are attempted where it is back after their windows, and nobody saw when', async (t) => {
+  test('are attempted after their windows where the time of the recovery is unknown', async (t) => {
     const queue = openQueue(t);
     for (const sequence of inOrder) queue.fresh(sequence);
     await queue.until(3 * hour);

@@ -18,7 +18,7 @@ interface Owned {
   revoked: boolean;
 }
 
-/** An order with a clock of its own; what it does is in `done`, in order. */
+/** An order with a clock of its own. `done` has its actions, in order. */
 function openOrder(t: TestContext) {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: start });
   t.after(() => {
@@ -111,7 +111,7 @@ function stored(
 }
 
 describe('order', () => {
-  test('begins when it is known what waits in the tiers, which are read once', async (t) => {
+  test('begins when the retry topics were read, once', async (t) => {
     const { order, done, reads, job, pass, tiersHold } = openOrder(t);
     const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 7_000), stored(undefined, 9_000)], [stored(4, 5_000, 'crm/bob')]]));
@@ -126,7 +126,7 @@ describe('order', () => {
     assert.deepEqual(reads, [[0, 1]]);
   });
 
-  test('sends what is here in its order, from whichever topic it came', async (t) => {
+  test('sends deliveries of all topics in order', async (t) => {
     const { order, done, job, due, pass, tiersHold } = openOrder(t);
     const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 0), stored(4, 0)]]));
@@ -137,7 +137,7 @@ describe('order', () => {
     assert.deepEqual(done, ['send 3', 'send 4', 'send 5']);
   });
 
-  test('is no matter of deliveries without a sequence', async (t) => {
+  test('ignores deliveries without a sequence', async (t) => {
     const { order, done, reads, job, pass } = openOrder(t);
     const unordered = job('5', { revoked: false }, { sequence: undefined });
     order.ended(unordered);
@@ -146,7 +146,7 @@ describe('order', () => {
     assert.deepEqual([done, reads], [[], []]);
   });
 
-  test('waits for Kafka where the tiers cannot be read', async (t) => {
+  test('waits for Kafka where the retry topics cannot be read', async (t) => {
     const { order, done, job, pass, tiersHold } = openOrder(t);
     tiersHold(() => {
       throw new TailraceError('kafka-unavailable');
@@ -159,7 +159,7 @@ describe('order', () => {
     assert.deepEqual(done, ['send 5']);
   });
 
-  test('is found anew after the partition was somebody else’s', async (t) => {
+  test('is read again after another member owned the partition', async (t) => {
     const { order, done, reads, job, pass, tiersHold } = openOrder(t);
     const before = { revoked: false };
     const first = job('5', before);
@@ -178,7 +178,7 @@ describe('order', () => {
     assert.deepEqual(reads, [[0], [0]]);
   });
 
-  test('holds one from a tier until all before it in `deliveries` was taken again', async (t) => {
+  test('holds back a retry until all earlier records of `deliveries` were received again', async (t) => {
     const { order, done, job, due, position, pass } = openOrder(t);
     const owned = { revoked: false };
     Object.assign(position, { next: 4, end: 10 });
@@ -193,7 +193,7 @@ describe('order', () => {
     assert.deepEqual(done, ['send 5', 'send 6']);
   });
 
-  test('does not wait for ever where `deliveries` ends before', async (t) => {
+  test('does not wait for ever where `deliveries` ends earlier', async (t) => {
     const { order, done, due, position, pass } = openOrder(t);
     Object.assign(position, { next: 4, end: 4 });
     order.arrive(due('6', { revoked: false }));
@@ -203,7 +203,7 @@ describe('order', () => {
     assert.deepEqual(done, ['send 6']);
   });
 
-  test('looks at none of 10,000 held until it is their turn, and asks once for all', async (t) => {
+  test('checks once for 10,000 held-back deliveries, and not for each', async (t) => {
     const { order, done, job, due, position, pass, asked } = openOrder(t);
     const owned = { revoked: false };
     Object.assign(position, { next: 1, end: 20_000 });
@@ -224,7 +224,7 @@ describe('order', () => {
     assert.deepEqual(done, ['send 0', 'send 1', 'send 2']);
   });
 
-  test('lets a key go on that waits for a record which has gone, and no other', async (t) => {
+  test('unblocks a key that waits for a missing record, and no other key', async (t) => {
     const { order, done, job, due, pass, tiersHold } = openOrder(t);
     const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 0), stored(4, 0, 'crm/bob')]]));
@@ -241,7 +241,7 @@ describe('order', () => {
     assert.deepEqual(done, ['send 5', 'behind 6 until 134200']);
   });
 
-  test('has those behind wait for longer where the receiver is down, and begins their windows', async (t) => {
+  test('lets later deliveries wait longer where the receiver is down, and begins their windows', async (t) => {
     const { order, done, receiver, job, pass } = openOrder(t);
     const owned = { revoked: false };
     const first = job('5', owned);
@@ -266,7 +266,7 @@ describe('order', () => {
     ]);
   });
 
-  test('gives up behind another what may not be attempted any more: its window is over, or was down all the time', async (t) => {
+  test('gives up a waiting delivery whose window has ended, or whose receiver was down for all of it', async (t) => {
     const { order, done, receiver, job, pass } = openOrder(t);
     const owned = { revoked: false };
     const old = { dueAt: start, firstAttemptAt: start - windowMs };
@@ -299,7 +299,7 @@ describe('order', () => {
     assert.deepEqual(done.slice(5), ['send 5', 'send 6', 'send 7', behind, 'send 10']);
   });
 
-  test('trusts a receiver that is back for as long as it has been', async (t) => {
+  test('expects a recovered receiver to stay up as long as it has been up', async (t) => {
     const { order, done, receiver, job, pass } = openOrder(t);
     const owned = { revoked: false };
     order.arrive(job('5', owned));
@@ -312,7 +312,7 @@ describe('order', () => {
     assert.deepEqual(done, ['send 5', 'behind 6 until 10100', 'behind 7 until 60200']);
   });
 
-  test('lets a key go on when the one it waited for has left without its turn', async (t) => {
+  test('unblocks a key when the delivery it waited for has left without its turn', async (t) => {
     const { order, done, job, due, pass, tiersHold } = openOrder(t);
     const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 0)]]));
@@ -324,7 +324,7 @@ describe('order', () => {
     assert.deepEqual(done, ['send 5']);
   });
 
-  test('does nothing any more once it is stopped', async (t) => {
+  test('does nothing after it was stopped', async (t) => {
     const { order, done, job, pass } = openOrder(t);
     const owned = { revoked: false };
     const first = job('5', owned);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Sequences } from './sequences.ts';
 
 describe('sequences', () => {
-  test('are what a sorted list would be, however they were added and taken', () => {
+  test('equal a sorted list after any sequence of additions and removals', () => {
     const kind = fc.constantFrom('add', 'add', 'remove', 'takeFirst');
     const step = fc.record({ kind, sequence: fc.nat(60) });
     fc.assert(
@@ -31,7 +31,7 @@ describe('sequences', () => {
     );
   });
 
-  test('that are appended have their first before they are sorted', () => {
+  test('that were appended have the correct first one before they are sorted', () => {
     const appended = new Sequences<number>();
     for (const sequence of [5, 9, 3, 7, 3]) appended.append(sequence);
     assert.equal(appended.first, 3);
@@ -39,7 +39,7 @@ describe('sequences', () => {
     assert.deepEqual(appended.toArray(), [3, 3, 5, 7, 9]);
   });
 
-  test('of 100,000 move hardly any: at both ends, and where those beside the front come and go', () => {
+  test('move few of 100,000 items for changes at both ends and near the front', () => {
     const sequences = new Sequences<number>();
     const count = 100_000;
     let moved = 0;

@@ -11,7 +11,7 @@ const stateTo = (...to: readonly number[]): RecallState => ({
   ...{ destinationId: 'crm', partition: 2, marks: to.map(markTo) },
 });
 
-/** A ledger whose topic is played by the test. */
+/** A ledger with a simulated topic. */
 async function open() {
   const written: OutgoingRecord[] = [];
   let hear: (record: ConsumedRecord) => void = () => undefined;
@@ -44,7 +44,7 @@ async function open() {
   };
 }
 
-test('what an owner before has told counts', async () => {
+test('the marks of an earlier owner apply', async () => {
   const { hear, isFinished } = await open();
   hear(stateTo(10));
   assert.deepEqual([isFinished(9), isFinished(10)], [true, false]);
@@ -54,7 +54,7 @@ test('what an owner before has told counts', async () => {
   assert.ok(!isFinished(9));
 });
 
-test('while the partition is owned, what is known here counts, and not what comes round', async () => {
+test('while the partition is owned, records of the topic do not replace its state', async () => {
   const { ledger, written, hear, isFinished } = await open();
   hear(stateTo(10));
   const owned = { revoked: false };

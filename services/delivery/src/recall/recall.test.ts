@@ -24,11 +24,11 @@ function deliveryOf(offset: number, more: Partial<Delivery> = {}): Delivery {
 interface Options {
   readonly kind?: RecallKind;
   readonly end?: number;
-  /** Where the group is. */
+  /** The position of the group. */
   readonly next?: number;
 }
 
-/** A recall of one partition of one tier, whose group and receiver are played by the test. */
+/** A recall of one partition of one retry topic, with a simulated group and receiver. */
 function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
   const owned: { -readonly [Name in keyof OwnedPartition]: OwnedPartition[Name] } = {
     ...{ revoked: false, next, committable: next },
@@ -85,7 +85,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     block: (is: boolean): void => {
       isBlocked = is;
     },
-    /** What the group hands out; what becomes of it is in the answer. */
+    /** Receives a record from the group. The result is updated when its work is done. */
     receive(offset: number, more: Partial<Delivery> = {}) {
       const received = { done: false, accepted: false };
       const work = {
@@ -98,7 +98,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
       received.accepted = recall.receive({ work, delivery: deliveryOf(offset, more) });
       return received;
     },
-    /** Reads these to the end of the tier. */
+    /** Reads these records, and then the topic to its end. */
     async read(...records: readonly ConsumedRecord[]): Promise<void> {
       for (const one of records) await recall.offer(one);
       recall.topicRead(topic);
@@ -107,7 +107,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     finish(offset: number): void {
       dispatched.find(({ work }) => work.offset === offset)?.work.done();
     },
-    /** Whether a later owner would drop it. */
+    /** Whether a later owner would drop the record. */
     isFinished: (offset: number, sequence?: number): boolean =>
       recall
         .stateOf(recalled)
@@ -115,8 +115,8 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
   };
 }
 
-describe('what the group comes to', () => {
-  test('is dropped where it was brought forward and is over', async () => {
+describe('a record that the group reads', () => {
+  test('is dropped where it was recalled and is finished', async () => {
     const opened = openRecall();
     opened.open();
     await opened.read(opened.record(5));
@@ -126,7 +126,7 @@ describe('what the group comes to', () => {
     assert.ok(opened.ended);
   });
 
-  test('is finished together with what was brought forward', async () => {
+  test('is finished together with the recalled delivery', async () => {
     const opened = openRecall();
     opened.open();
     await opened.read(opened.record(5));
@@ -137,7 +137,7 @@ describe('what the group comes to', () => {
     assert.ok(received.done && opened.ended);
   });
 
-  test('is brought forward where it was not read yet, and not once more when it is', async () => {
+  test('is recalled before the pass reads it, and not again then', async () => {
     const opened = openRecall();
     opened.open();
     const received = opened.receive(5);
@@ -147,14 +147,14 @@ describe('what the group comes to', () => {
     assert.ok(received.done && !opened.ended);
   });
 
-  test('is left where it was written since', () => {
+  test('is not part of the recall where it was written later', () => {
     const opened = openRecall({ end: 10 });
     opened.open();
     assert.equal(opened.receive(10).accepted, false);
   });
 });
 
-test('what was read ahead is brought forward, and what was written since is not', () => {
+test('deliveries that were read ahead are recalled, and later ones are not', () => {
   const opened = openRecall({ end: 10, next: 12 });
   const ahead = [8, 11].map((offset) => ({
     work: { topic, partition: number, offset, timestamp: 0, revoked: false, done: () => undefined },
@@ -165,7 +165,7 @@ test('what was read ahead is brought forward, and what was written since is not'
   assert.deepEqual(opened.delayed, ahead.slice(1));
 });
 
-test('so many are under way at a time, and the next goes when one has ended', async () => {
+test('a limited number is in flight, and the next is dispatched when one has ended', async () => {
   const opened = openRecall({ end: 1_000 });
   opened.open();
   const records = Array.from({ length: 201 }, (_, offset) => opened.record(offset));
@@ -177,8 +177,8 @@ test('so many are under way at a time, and the next goes when one has ended', as
   assert.equal(opened.dispatched.length, 201);
 });
 
-describe('what a later owner is told', () => {
-  test('is what is over, and not what is under way or was not read', async () => {
+describe('the state for a later owner', () => {
+  test('has finished records, and none that is in flight or unread', async () => {
     const opened = openRecall();
     opened.open();
     for (const offset of [4, 5, 6]) await opened.recall.offer(opened.record(offset));
@@ -190,7 +190,7 @@ describe('what a later owner is told', () => {
     );
   });
 
-  test('is nothing that waits for its time again', async () => {
+  test('has no record that waits for its due time again', async () => {
     const opened = openRecall();
     opened.open();
     opened.block(true);
@@ -203,7 +203,7 @@ describe('what a later owner is told', () => {
     await turn();
   });
 
-  test('is nothing where the partition was revoked', async () => {
+  test('has no marks where the partition was revoked', async () => {
     const opened = openRecall();
     opened.open();
     await opened.read(opened.record(5));
@@ -214,7 +214,7 @@ describe('what a later owner is told', () => {
   });
 });
 
-test('it is broken off where the receiver is down again', async () => {
+test('a recall stops where the receiver is down again', async () => {
   const opened = openRecall();
   opened.open();
   await opened.recall.offer(opened.record(1));
@@ -230,7 +230,7 @@ test('it is broken off where the receiver is down again', async () => {
 });
 
 describe('ordered deliveries', () => {
-  test('go in the order of their sequences, one of a user at a time', async () => {
+  test('are dispatched in the order of their sequences, one of a user at a time', async () => {
     const opened = openRecall();
     opened.open();
     assert.equal(await opened.recall.offer(opened.record(1, [9, 'ada'])), false);
@@ -252,12 +252,12 @@ describe('ordered deliveries', () => {
     assert.deepEqual([opened.isFinished(1, 9), opened.isFinished(3, 7)], [true, true]);
   });
 
-  test('for which there is no memory are read again, in order', async () => {
+  test('that do not fit into memory are read again, in order', async () => {
     const count = 5_000;
     const opened = openRecall({ end: count });
     opened.open();
     opened.recall.alone = true;
-    // The later ones in front.
+    // The later ones come first.
     const records = Array.from({ length: count }, (_, offset) =>
       opened.record(offset, [count - offset, `user ${offset}`]),
     );
@@ -273,7 +273,7 @@ describe('ordered deliveries', () => {
     assert.deepEqual(opened.dispatched, records.map(({ offset }) => offset).reverse());
   });
 
-  test('that were in memory when it was broken off are not over', async () => {
+  test('that were in memory when the recall stopped are not finished', async () => {
     const opened = openRecall();
     opened.open();
     opened.recall.alone = true;
@@ -291,7 +291,7 @@ describe('ordered deliveries', () => {
     assert.equal(opened.receive(2, { sequence: 5, key: 'ada' }).accepted, false);
   });
 
-  test('are ended in any order', async () => {
+  test('are drained in any order', async () => {
     const opened = openRecall({ kind: 'drain' });
     opened.open();
     opened.block(true);

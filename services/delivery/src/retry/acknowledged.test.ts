@@ -50,7 +50,7 @@ const record = { key: null, value: null, headers: {}, headerList: [] };
 const ways: Readonly<Record<string, (opened: ReturnType<typeof open>) => unknown>> = {
   'a retry': ({ followUps, job, onWritten }) => followUps.retry(job, retry, onWritten),
   'a deferral': ({ followUps, job, onWritten }) => followUps.defer(job, 5_000, false, onWritten),
-  'a place behind an earlier one': ({ followUps, job, onWritten }) => {
+  'a delivery behind an earlier one': ({ followUps, job, onWritten }) => {
     followUps.waitBehind(job, 1_005_000, onWritten);
   },
   'a dead letter': ({ followUps, job, onWritten }) => {
@@ -63,7 +63,7 @@ const ways: Readonly<Record<string, (opened: ReturnType<typeof open>) => unknown
 };
 
 for (const [what, write] of Object.entries(ways)) {
-  test(`${what} is written to the same partition, and neither done nor counted before Kafka has it`, async () => {
+  test(`${what} is written to the same partition, and neither done nor counted before Kafka acknowledges it`, async () => {
     const opened = open();
     write(opened);
     const [first, ...more] = opened.published;

@@ -9,7 +9,7 @@ const tiersMs = [10 * second, minute, 5 * minute, 20 * minute, 60 * minute];
 const now = 1_800_000_000_000;
 const nothing = (): number => 0;
 
-test('a wait is spent whole in the shortest tier that is long enough, until the very time', () => {
+test('a whole wait is spent in the shortest retry topic that is long enough, with the exact due time', () => {
   for (const [waitMs, tierMs] of [
     [3 * second, 10 * second],
     [11 * second, minute],
@@ -21,7 +21,7 @@ test('a wait is spent whole in the shortest tier that is long enough, until the 
   }
 });
 
-test('where that tier would hold it up for much longer, a part is spent in a shorter one', () => {
+test('a part of the wait is spent in a shorter retry topic where that one would delay it much longer', () => {
   const lastDueAt = (tierMs: number): number => now + tierMs;
   assert.deepEqual(tierUntil(now + 6 * minute, now, tiersMs, lastDueAt), {
     tierMs: 5 * minute,
@@ -33,18 +33,18 @@ test('where that tier would hold it up for much longer, a part is spent in a sho
   });
 });
 
-test('a wait beyond the longest tier is spent in it as far as it goes', () => {
+test('a wait beyond the longest delay is spent in the longest retry topic first', () => {
   assert.deepEqual(tierUntil(now + 90 * minute, now, tiersMs, nothing), {
     tierMs: 60 * minute,
     earliestDueAt: now + 60 * minute,
   });
 });
 
-test('what should be possible already is not looked for again at once', () => {
+test('a time that has passed already is not tried again immediately', () => {
   assert.deepEqual(tierUntil(now, now, tiersMs, nothing), { tierMs: 10_000, earliestDueAt: now + 8_000 });
 });
 
-test('every wait ends at its time or up to a quarter later, by way of a few tiers, whatever is in them', () => {
+test('every wait ends at its time or up to a quarter later, with few rewrites, for any content of the retry topics', () => {
   const busy = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
   fc.assert(
     fc.property(fc.integer({ min: 10 * second, max: 60 * minute }), busy, (waitMs, busy) => {
@@ -64,12 +64,12 @@ test('every wait ends at its time or up to a quarter later, by way of a few tier
   );
 });
 
-test('whoever is put off waits for the place that was promised, or most of the shortest tier', () => {
+test('a deferred delivery waits for its promised turn, or 80 % of the shortest delay', () => {
   assert.equal(deferUntil(now + minute, 0, now, tiersMs), now + minute);
   assert.equal(deferUntil(now, 1, now, tiersMs), now + 8 * second);
 });
 
-test('a promise that is not kept makes the wait longer each time', () => {
+test('each broken promise makes the wait longer', () => {
   const waits = [2, 3, 4, 5, 6].map((times) => deferUntil(now, times, now, tiersMs) - now);
   assert.deepEqual(
     waits,

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { DelayQueue } from './delay-queue.ts';
 import { DueTimes } from './due-times.ts';
 
-/** Of a stream that never ends. */
+/** The next value of an infinite stream. */
 const next = <T>(stream: Iterator<T>): T => (stream.next() as IteratorYieldResult<T>).value;
 
 describe('due times', () => {
   const range = fc.tuple(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 10_000 }));
   const random = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
 
-  test('lie in the range that was asked for', () => {
+  test('are in the given range', () => {
     fc.assert(
       fc.property(fc.array(range, { maxLength: 100, size: 'max' }), random, (ranges, random) => {
         const dueTimes = new DueTimes(() => next(random));
@@ -23,7 +23,7 @@ describe('due times', () => {
     );
   });
 
-  test('do not decrease along a partition while the clock does not', () => {
+  test('do not decrease along a partition unless the clock does', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 200, size: 'max' });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60_000 }), steps, random, (tierMs, steps, random) => {
@@ -40,21 +40,21 @@ describe('due times', () => {
     );
   });
 
-  test('of a burst are spread over what there is, not heaped at its end', () => {
+  test('of a burst are spread over the range', () => {
     const dueTimes = new DueTimes();
     const burst = Array.from({ length: 200 }, () => dueTimes.assign('tier', 0, 8_000, 10_000));
     assert.ok(new Set(burst).size > 50, `${new Set(burst).size} different times`);
     assert.ok((burst.at(-1) ?? NaN) < 10_000);
   });
 
-  test('go on from the latest one after one that had to be earlier, for the sake of its retry window', () => {
+  test('continue from the latest one after one that its retry window made earlier', () => {
     const dueTimes = new DueTimes();
     const before = dueTimes.assign('tier', 0, 9_000, 10_000);
     assert.equal(dueTimes.assign('tier', 0, 8_000, 8_100), 8_100);
     assert.ok(dueTimes.assign('tier', 0, 8_000, 10_000) >= before);
   });
 
-  test('of a new owner begin behind what an owner before it may have given', () => {
+  test('of a new owner begin after those that an earlier owner may have assigned', () => {
     const dueTimes = new DueTimes();
     const bounds = { least: 10_000, most: 10_500 };
     assert.equal(dueTimes.last('tier', 0, bounds), 10_000);
@@ -73,14 +73,14 @@ describe('due times', () => {
     assert.ok(later < 30_000);
   });
 
-  test('of one partition or tier know nothing of another', () => {
+  test('of one partition or retry topic do not depend on another', () => {
     const dueTimes = new DueTimes(() => 0);
     assert.equal(dueTimes.assign('slow', 0, 90_000, 100_000), 90_000);
     assert.equal(dueTimes.assign('slow', 1, 8_000, 10_000), 8_000);
     assert.equal(dueTimes.assign('fast', 0, 8_000, 10_000), 8_000);
   });
 
-  test('that are asked for as early as can be are, and still do not decrease', () => {
+  test('that should be as early as possible do not decrease either', () => {
     const dueTimes = new DueTimes();
     assert.equal(dueTimes.next('tier', 0, 3_000, 10_000), 3_000);
     const retry = dueTimes.assign('tier', 0, 8_000, 10_000);
@@ -96,11 +96,11 @@ describe('due times', () => {
   });
 });
 
-describe('the waiting queue', () => {
+describe('the delay queue', () => {
   const start = 1_800_000_000_000;
 
-  /** A queue whose clock may be set apart from the timers, as the system's may. */
-  function openRoom(t: TestContext) {
+  /** A queue whose clock may be set independently of the timers, like the system clock. */
+  function openQueue(t: TestContext) {
     mock.timers.enable({ apis: ['setTimeout'] });
     t.after(() => {
       mock.timers.reset();
@@ -117,7 +117,7 @@ describe('the waiting queue', () => {
     return {
       queue,
       due,
-      /** Lets time pass, in steps so small that timers set on the way run too. */
+      /** Lets time pass in steps, so that timers that are set meanwhile run too. */
       pass: (ms: number): void => {
         for (let left = ms; left > 0; left -= 10) {
           now += Math.min(10, left);
@@ -131,8 +131,8 @@ describe('the waiting queue', () => {
     };
   }
 
-  test('hands each item out when it is due, earliest first, whatever the order they came in', (t) => {
-    const { queue, due, pass } = openRoom(t);
+  test('releases each item when it is due, earliest first, for any order of additions', (t) => {
+    const { queue, due, pass } = openQueue(t);
     for (const delayMs of [300, 100, 500, 200, 400, 100]) queue.add(`${delayMs}`, start + delayMs);
     pass(90);
     assert.deepEqual(due, []);
@@ -146,8 +146,8 @@ describe('the waiting queue', () => {
     assert.equal(queue.size, 0);
   });
 
-  test('hands out those that are due at the same time in the order they came in', (t) => {
-    const { queue, due, pass } = openRoom(t);
+  test('releases items that are due at the same time in the order of their addition', (t) => {
+    const { queue, due, pass } = openQueue(t);
     const items = Array.from({ length: 100 }, (_, nth) => String(nth));
     queue.add('before', start + 100);
     for (const item of items) queue.add(item, start + 200);
@@ -157,12 +157,12 @@ describe('the waiting queue', () => {
     assert.deepEqual(due, ['before', ...items, ...items.map((item) => `later ${item}`)]);
   });
 
-  test('hands out all, in order, and none before its time', (t) => {
+  test('releases all items in order, and none before its time', (t) => {
     const delays = fc.array(fc.integer({ min: -100, max: 5_000 }), { maxLength: 100, size: 'max' });
     fc.assert(
       fc.property(delays, (delays) => {
         mock.timers.reset();
-        const { queue, due, pass } = openRoom(t);
+        const { queue, due, pass } = openQueue(t);
         for (const delayMs of delays) queue.add(String(delayMs), start + delayMs);
         for (let elapsedMs = 0; elapsedMs < 5_100; elapsedMs += 500) {
           assert.ok(due.every((delayMs) => Number(delayMs) <= elapsedMs));
@@ -178,7 +178,7 @@ describe('the waiting queue', () => {
   });
 
   test('wakes for an item that is due long after the longest sleep', (t) => {
-    const { queue, due, pass } = openRoom(t);
+    const { queue, due, pass } = openQueue(t);
     queue.add('late', start + 10_500);
     pass(10_490);
     assert.deepEqual(due, []);
@@ -186,7 +186,7 @@ describe('the waiting queue', () => {
     assert.deepEqual(due, ['late']);
   });
 
-  test('takes an item that is due at once while it hands out another', (t) => {
+  test('accepts an item that is due immediately while it releases another', (t) => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'] });
     t.after(() => {
       mock.timers.reset();
@@ -203,8 +203,8 @@ describe('the waiting queue', () => {
     assert.deepEqual(due, ['first', 'second']);
   });
 
-  test('does not fill up with items that nobody waits for any more', (t) => {
-    const { queue, due, pass } = openRoom(t);
+  test('removes items that are no longer needed', (t) => {
+    const { queue, due, pass } = openQueue(t);
     for (let count = 0; count < 10_000; count += 1) queue.add(`stale ${count}`, start + 5_000);
     queue.add('fresh', start + 5_000);
     assert.ok(queue.size < 2_000, `${queue.size}`);
@@ -212,8 +212,8 @@ describe('the waiting queue', () => {
     assert.ok(due.includes('fresh'));
   });
 
-  test('hands out what is left in order after some were taken out', (t) => {
-    const { queue, due, pass } = openRoom(t);
+  test('releases the remaining items in order after some were removed', (t) => {
+    const { queue, due, pass } = openQueue(t);
     const items = Array.from({ length: 50 }, (_, nth) => String(nth));
     for (const item of items) queue.add(item, start + 100 + Number(item));
     const isEven = (item: string): boolean => Number(item) % 2 === 0;
@@ -226,8 +226,8 @@ describe('the waiting queue', () => {
     );
   });
 
-  test('forgets all on clear, and can be used again', (t) => {
-    const { queue, due, pass } = openRoom(t);
+  test('is empty after clear, and can be used again', (t) => {
+    const { queue, due, pass } = openQueue(t);
     queue.add('forgotten', start + 100);
     queue.clear();
     assert.equal(queue.size, 0);
@@ -239,15 +239,15 @@ describe('the waiting queue', () => {
   });
 
   test('notices within a second that the clock was set forward', (t) => {
-    const { queue, due, pass, setClock } = openRoom(t);
+    const { queue, due, pass, setClock } = openQueue(t);
     queue.add('hour', start + 3_600_000);
     setClock(3_600_000);
     pass(1_000);
     assert.deepEqual(due, ['hour']);
   });
 
-  test('lets nothing wait longer where the clock is set back', (t) => {
-    const { queue, due, pass, setClock } = openRoom(t);
+  test('lets no item wait longer where the clock is set back', (t) => {
+    const { queue, due, pass, setClock } = openQueue(t);
     queue.add('minute', start + 60_000);
     queue.add('second', start + 1_500);
     setClock(-3_600_000);
@@ -260,8 +260,8 @@ describe('the waiting queue', () => {
     assert.deepEqual(due, ['new', 'second', 'minute']);
   });
 
-  test('keeps to the clock where it is only adjusted', (t) => {
-    const { queue, due, pass, setClock } = openRoom(t);
+  test('follows the clock where it is only adjusted', (t) => {
+    const { queue, due, pass, setClock } = openQueue(t);
     queue.add('item', start + 500);
     setClock(-800);
     pass(1_200);

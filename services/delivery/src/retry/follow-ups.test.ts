@@ -8,7 +8,7 @@ import { FollowUps } from './follow-ups.ts';
 const names = topicNames('');
 const start = 1_800_000_000_000;
 
-function openSuccessors({ ownedSince = -Infinity, tiersMs = [10_000], takesContent = true } = {}) {
+function openFollowUps({ ownedSince = -Infinity, tiersMs = [10_000], takesContent = true } = {}) {
   const published: OutgoingRecord[] = [];
   const followUps = new FollowUps({
     names,
@@ -35,8 +35,8 @@ function workOf(partition: number): Work {
   };
 }
 
-test('a record that Kafka does not take as a dead letter is named there by its place, and is finished', async () => {
-  const { followUps, published } = openSuccessors({ takesContent: false });
+test('a record that is too large for the dead-letter topic is replaced by its place, and finished', async () => {
+  const { followUps, published } = openFollowUps({ takesContent: false });
   let isDone = false;
   const work = { ...workOf(3), offset: 42, done: () => (isDone = true) };
   const record = { ...work, work, key: null, value: Buffer.alloc(1), ...readBack() };
@@ -52,8 +52,8 @@ test('a record that Kafka does not take as a dead letter is named there by its p
 });
 
 describe('a malformed record becomes a dead letter', () => {
-  test('with all its headers as received, and the reason behind them', () => {
-    const { followUps, published } = openSuccessors();
+  test('with its received headers, followed by the reason', () => {
+    const { followUps, published } = openFollowUps();
     const received = [
       ['x', 'one'],
       ['__proto__', 'polluted'],
@@ -80,7 +80,7 @@ describe('a malformed record becomes a dead letter', () => {
   });
 });
 
-describe('after a change of owner', () => {
+describe('under a new owner', () => {
   const [tenSeconds, hour] = [10_000, 3_600_000];
   const delivery: Delivery = {
     ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key: 'crm/ada' },
@@ -88,8 +88,8 @@ describe('after a change of owner', () => {
   };
   const job = { work: workOf(0), delivery };
 
-  test('a retry is due no earlier than what the owner before may have written last', () => {
-    const { followUps } = openSuccessors({ ownedSince: start - 60_000, tiersMs: [hour] });
+  test('a retry is due no earlier than the last record that the earlier owner may have written', () => {
+    const { followUps } = openFollowUps({ ownedSince: start - 60_000, tiersMs: [hour] });
     const range = { tierMs: hour, earliestDueAt: start + 0.8 * hour, latestDueAt: start + hour };
     const outcome = { kind: 'retry', reason: 'server-error', ...range } as const;
     for (let count = 0; count < 10; count += 1) {
@@ -98,9 +98,9 @@ describe('after a change of owner', () => {
     }
   });
 
-  test('what is put off for less than the delay of a tier goes by way of a shorter one', () => {
-    const { followUps, published } = openSuccessors({ ownedSince: start, tiersMs: [tenSeconds, hour] });
-    // In the tier of an hour it would lie behind what is due in an hour: 40 minutes late.
+  test('a deferral for less than the delay of a retry topic uses a shorter one first', () => {
+    const { followUps, published } = openFollowUps({ ownedSince: start, tiersMs: [tenSeconds, hour] });
+    // In the retry topic of an hour it would wait behind records that are due in an hour, 40 minutes too long.
     followUps.defer(job, 20 * 60_000, false);
     assert.equal(published[0]?.topic, names.retryTier(tenSeconds));
     assert.equal(
@@ -109,8 +109,8 @@ describe('after a change of owner', () => {
     );
   });
 
-  test('times are chosen freely once the delay is over', () => {
-    const { followUps, published } = openSuccessors({
+  test('due times have no such bound when the delay is over', () => {
+    const { followUps, published } = openFollowUps({
       ownedSince: start - hour,
       tiersMs: [tenSeconds, hour],
     });

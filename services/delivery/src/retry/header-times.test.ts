@@ -15,7 +15,7 @@ const delivery: Delivery = {
 };
 
 describe('times of a header', () => {
-  test('are taken as they are where they can be right', () => {
+  test('are unchanged where they are possible', () => {
     const placed = { ...delivery, dueAt: now + tierMs, firstAttemptAt: now, placeAt: now + windowMs };
     assert.equal(plausibleTimes(placed, now, bounds), placed);
     const late = { ...delivery, dueAt: now - 1_000_000, firstAttemptAt: now - 10 * windowMs, placeAt: 0 };
@@ -23,7 +23,7 @@ describe('times of a header', () => {
     assert.equal(plausibleTimes(delivery, now, { ...bounds, tierMs: undefined }), delivery);
   });
 
-  test('are in bounds, whatever a clock says', () => {
+  test('are within bounds for any clock', () => {
     const time = fc.option(fc.date({ noInvalidDate: true }).map(Number), { nil: undefined });
     const tier = fc.constantFrom(tierMs, undefined);
     fc.assert(
@@ -41,7 +41,7 @@ describe('times of a header', () => {
     );
   });
 
-  test('of a first attempt in the future: as long ago as it was when the record was written', () => {
+  test('of a first attempt in the future are as long ago as when the record was written', () => {
     const fast = { ...delivery, firstAttemptAt: now + 3_600_000 };
     const firstAttemptAt = (writtenAt: number) => plausibleTimes(fast, writtenAt, bounds).firstAttemptAt;
     assert.equal(firstAttemptAt(now + 3_600_000 + 600_000), now - 600_000);
@@ -69,7 +69,7 @@ describe('a due time that is too late', () => {
     return { clock, position, dueAt, times, late, asked: () => asked };
   }
 
-  test('counts from when the record existed: what was there with the first one waits no longer than that', () => {
+  test('counts from when the record is known to exist, for all records that existed then', () => {
     const { clock, position, dueAt, asked } = open();
     assert.equal(dueAt(10), now + tierMs);
     clock.now += 40_000;
@@ -81,14 +81,14 @@ describe('a due time that is too late', () => {
     assert.equal(dueAt(10, 'deliveries.retry.1h'), now + 40_000 + 3_600_000);
   });
 
-  test('counts from now where the clock was set back since', () => {
+  test('counts from now where the clock was set back', () => {
     const { clock, dueAt } = open();
     assert.equal(dueAt(10), now + tierMs);
     clock.now -= 3_600_000;
     assert.equal(dueAt(11), now - 3_600_000 + tierMs);
   });
 
-  test('says nothing of when what follows should be back, but the delay does', () => {
+  test('does not count for when a delivery is expected; the delay does', () => {
     const { times, late } = open();
     const record = { topic: 'deliveries.retry.1m', timestamp: now };
     assert.equal(times.until(late, record), now + tierMs);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Ownership } from './ownership.ts';
 
-test('a partition is owned since the rebalance that brought it, whatever rebalances follow', () => {
+test('a partition is owned since the rebalance that assigned it, also after later ones', () => {
   let now = 1_000;
   const ownership = new Ownership(() => now);
   const work = { partition: 3, revoked: false };
@@ -14,7 +14,7 @@ test('a partition is owned since the rebalance that brought it, whatever rebalan
   assert.equal(ownership.since({ partition: 4, revoked: false }), 2_000);
 });
 
-test('a partition that was lost and is owned again is owned since then', () => {
+test('a partition that was revoked and assigned again is owned since then', () => {
   let now = 1_000;
   const ownership = new Ownership(() => now);
   const before = { partition: 3, revoked: false };

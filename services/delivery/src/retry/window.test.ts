@@ -11,11 +11,11 @@ describe('a receiver', () => {
   const down = { state: 'open', since: 5_000 } as const;
   const probed = { state: 'half-open', since: 6_000 } as const;
 
-  test('is down since the last of its URLs is', () => {
+  test('is down since its last URL went down', () => {
     assert.deepEqual(receiverOf([down, probed], now), { isDown: true, since: now + 6_000 });
   });
 
-  test('is up since the first of its URLs is', () => {
+  test('is up since its first URL went up', () => {
     assert.deepEqual(receiverOf([down, again], now), { isDown: false, since: now + 7_000 });
     assert.deepEqual(receiverOf([down, again, never], now), { isDown: false, since: -Infinity });
     assert.deepEqual(receiverOf([], now), { isDown: false, since: -Infinity });
@@ -26,7 +26,7 @@ describe('a window', () => {
   const down = { isDown: true, since: now - hour };
   const up = { isDown: false, since: now - hour };
 
-  test('begins with the first attempt, whatever the receiver does', () => {
+  test('begins with the first attempt, whether the receiver is up or down', () => {
     for (const receiver of [down, up]) {
       assert.equal(
         windowBegan({ attempt: 1, firstAttemptAt: now - 2 * hour }, receiver, now),
@@ -35,20 +35,20 @@ describe('a window', () => {
     }
   });
 
-  test('begins without an attempt while the receiver is down, and not before that', () => {
+  test('begins without an attempt while the receiver is down, and not earlier', () => {
     assert.equal(windowBegan({ attempt: 0 }, down, now), now);
     assert.equal(windowBegan({ attempt: 0, firstAttemptAt: now - 5 }, down, now), now - 5);
     assert.equal(windowBegan({ attempt: 0, firstAttemptAt: now - 2 * hour }, down, now), now - hour);
     assert.equal(windowBegan({ attempt: 0, firstAttemptAt: now - 5 }, up, now), undefined);
   });
 
-  test('that is over says whether there was an attempt', () => {
+  test('that has ended without an attempt has its own reason', () => {
     assert.equal(windowEndedReason({ delivery: { attempt: 0 } }), 'circuit-open');
     assert.equal(windowEndedReason({ delivery: { attempt: 1 } }), 'window-exceeded');
   });
 });
 
-test('what is behind another waits longer where the receiver is down, and shorter where it is back', () => {
+test('a delivery behind another waits longer where the receiver is down, and less where it has recovered', () => {
   const until = (isDown: boolean, forMs: number): number =>
     behindUntil(now + 60_000, { isDown, since: now - forMs }, now + 2 * hour, now) - now;
   assert.deepEqual(

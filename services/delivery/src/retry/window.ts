@@ -7,7 +7,7 @@ import type { Delivery } from '@tailrace/topics';
 import type { Breaker } from '../isolation/breaker.ts';
 import type { DeadReason } from '../outcome.ts';
 
-/** What this process knows of the open URLs of a delivery. A probe that is due or in flight changes nothing. */
+/** The state of the open URLs of a delivery, as known to this process. A probe that is due or in flight changes nothing. */
 export interface Receiver {
   /** Whether all URLs are down. */
   readonly isDown: boolean;
