@@ -31,7 +31,7 @@ destinations:
         - url: https://crm.example.com/hook
 `;
 
-test('topics apply creates every topic, changes nothing the second time, and says what differs', async () => {
+test('topics apply creates all topics, changes nothing the second time, and reports differences', async () => {
   const env = await environment();
   const prefix = env['TAILRACE_TOPIC_PREFIX'] ?? '';
   const names = [
@@ -71,7 +71,7 @@ test('topics apply creates every topic, changes nothing the second time, and say
   assert.match(fewer.stdout, new RegExp(`not needed  ${prefix}deliveries\\.retry\\.1m\n`));
 });
 
-test('topics apply adds partitions to topics in use, and makes unequal ones equal', async () => {
+test('topics apply adds partitions to topics in use, and equalises unequal ones', async () => {
   const env = await environment();
   const prefix = env['TAILRACE_TOPIC_PREFIX'] ?? '';
   await using kafka = openKafka((await sharedBroker()).brokers);
@@ -86,7 +86,7 @@ test('topics apply adds partitions to topics in use, and makes unequal ones equa
   assert.equal(
     await count('deliveries.retry.1m'),
     3,
-    'a new tier has as many as deliveries, whatever the settings say',
+    'a new retry topic has as many partitions as deliveries, also if the settings differ',
   );
   const command = 'npx tailrace topics apply --partitions 3 --only deliveries';
   assert.ok(
@@ -145,7 +145,7 @@ test('topics apply adds partitions to topics in use, and makes unequal ones equa
   assert.equal((await tailrace(['topics', 'apply', '--only', 'deliveries'], env)).exitCode, 2);
 });
 
-test('apply writes what the file says, tells what it did, and shows no secret', async () => {
+test('apply writes the file, reports the changes, and shows no secrets', async () => {
   const env = await environment();
   await tailrace(['topics', 'apply'], env);
   const applied = async (...args: string[]): Promise<string> => {
@@ -181,7 +181,7 @@ test('apply writes what the file says, tells what it did, and shows no secret', 
   assert.equal(emptied.stdout, 'deleted    destination/crm\ndeleted    source/web\n2 deleted.\n');
 });
 
-test('a broken configuration is told in full, with the place of each problem, and changes nothing', async () => {
+test('an invalid configuration is reported with the position of every problem, and changes nothing', async () => {
   const env = await environment();
   await tailrace(['topics', 'apply'], env);
   const broken = configuration.replace('https:', 'ftp:').replace('writeKeys', 'writekey');
@@ -203,7 +203,7 @@ test('apply without topics says how to create them', async () => {
   assert.match(stderr, /^tailrace: The topic .*config does not exist\. .*npx tailrace topics apply/);
 });
 
-test('without a broker there is one clear sentence, and exit code 1', async () => {
+test('without a broker a command writes one error and exits with 1', async () => {
   const env = { KAFKA_BROKERS: `127.0.0.1:${await freePort()}` };
   for (const command of [
     ['topics', 'apply'],

@@ -1,4 +1,4 @@
-/** From a receiver that refuses, through the dead letters and `tailrace dead replay`, to the receiver again. */
+/** Deliveries that a receiver refuses become dead letters, and `tailrace dead replay` delivers them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sharedBroker } from '../support/broker.ts';
@@ -23,7 +23,7 @@ async function replay(destinationId: string): Promise<string> {
   return stdout;
 }
 
-/** The destination's dead letters, once there are so many. */
+/** Resolves with the dead letters of the destination when there are at least `count`. */
 function deadLetters(destinationId: string, count: number) {
   return eventually(
     () => pipeline.deliveriesIn(pipeline.names.deliveriesDead, destinationId),
@@ -31,7 +31,7 @@ function deadLetters(destinationId: string, count: number) {
   );
 }
 
-test('what a receiver refused arrives after a replay: once, with the same delivery id and bytes', async () => {
+test('a replay delivers a refused delivery once, with the same delivery id and bytes', async () => {
   let answer = answers.status(400);
   await using receiver = await startReceiver({ answer: () => answer });
   const { destinationId, send } = await pipeline.connect({
@@ -62,13 +62,13 @@ test('what a receiver refused arrives after a replay: once, with the same delive
   assert.equal(attempt, 1);
   assert.ok(letters.some((letter) => letter.deliveryId === deliveryId));
 
-  // What comes after it shows that nothing else was on its way.
+  // A later event arrives next, so no other request was pending.
   await send('track', { userId: 'ada', event: 'Four' });
   await receiver.waitFor(7);
   assert.equal(receiver.requests.length, 7);
 });
 
-test('a replay has all its retries ahead, and what dies again can be replayed again', async () => {
+test('a replay starts with all retries, and a delivery that fails again can be replayed again', async () => {
   let answer = answers.status(400);
   await using receiver = await startReceiver({ answer: () => answer });
   const { destinationId, send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });

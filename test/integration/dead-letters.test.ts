@@ -1,6 +1,6 @@
 /**
- * `tailrace dead` as a process on a real Kafka, without the delivery service: what it reads, and that each dead
- * letter comes into the replay lane once, whatever interrupts the replay.
+ * `tailrace dead` as a process on a real Kafka, without the delivery service: its output, and that each dead letter
+ * is published to `deliveries.replay` once, also after interruptions.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -43,7 +43,7 @@ interface Letter {
 }
 
 /** Writes dead letters as the delivery service does. */
-async function bury(
+async function writeDeadLetters(
   { names }: Stage,
   count: number,
   headers: Readonly<Record<string, string>> = {},
@@ -91,14 +91,14 @@ function idsOf(letters: readonly Letter[]): string[] {
   return letters.map(({ deliveryId }) => deliveryId).sort();
 }
 
-/** Resolves once so many replays can be read. */
+/** Resolves when `count` replays can be read. */
 async function replaysReach({ names }: Stage, count: number): Promise<void> {
   await using replays = await watchTopic(kafka, names.deliveriesReplay);
   await replays.waitFor(count);
 }
 
-/** Begins a slow replay of everything, and resolves when some of it is done. */
-async function beginSlowReplay(stage: Stage): Promise<RunningCommand> {
+/** Starts a slow replay of all dead letters, and resolves when some are replayed. */
+async function startSlowReplay(stage: Stage): Promise<RunningCommand> {
   const running = startTailrace(['dead', 'replay', '--all', '--rate', '20'], stage.env);
   await replaysReach(stage, 4);
   return running;
@@ -113,9 +113,9 @@ async function replayRest(stage: Stage): Promise<number> {
   return (JSON.parse(stdout) as { replayed: number }).replayed;
 }
 
-test('a replay is the dead letter as a delivery that was never attempted', async () => {
+test('a replay publishes the dead letter as a delivery without attempts', async () => {
   const stage = await createStage();
-  await bury(stage, 3);
+  await writeDeadLetters(stage, 3);
   assert.equal(await replayRest(stage), 3);
   const dead = await readAll(kafka, stage.names.deliveriesDead);
   const replays = await readAll(kafka, stage.names.deliveriesReplay);
@@ -135,9 +135,9 @@ test('a replay is the dead letter as a delivery that was never attempted', async
   }
 });
 
-test('headers that only a newer version knows are in the replay as they are in the dead letter', async () => {
+test('a replay keeps headers that this version does not know', async () => {
   const stage = await createStage();
-  await bury(stage, 1);
+  await writeDeadLetters(stage, 1);
   const [letter] = await readAll(kafka, stage.names.deliveriesDead);
   assert.ok(letter);
   const newer = [
@@ -165,11 +165,11 @@ function textHeaders({ headers }: ConsumedRecord): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.toString()]));
 }
 
-test('only what matches is replayed, and a later replay leaves out what was replayed before', async () => {
+test('a replay publishes only matching dead letters that were not replayed before', async () => {
   const stage = await createStage();
-  const tracks = await bury(stage, 4);
-  const pages = await bury(stage, 4, { type: 'page', reason: 'client-error' });
-  const ofOther = await bury(stage, 4, { 'destination-id': 'erp' });
+  const tracks = await writeDeadLetters(stage, 4);
+  const pages = await writeDeadLetters(stage, 4, { type: 'page', reason: 'client-error' });
+  const ofOther = await writeDeadLetters(stage, 4, { 'destination-id': 'erp' });
   const run = async (...args: string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await tailrace(['dead', 'replay', ...args], stage.env);
     assert.deepEqual([exitCode, stderr], [0, '']);
@@ -192,22 +192,22 @@ test('only what matches is replayed, and a later replay leaves out what was repl
   assert.deepEqual(await idsIn(stage.names.deliveriesReplay), idsOf([...tracks, ...pages, ...ofOther]));
 });
 
-test('what died again may be replayed again', async () => {
+test('a delivery that failed again after a replay can be replayed again', async () => {
   const stage = await createStage();
-  const [letter] = await bury(stage, 1);
+  const [letter] = await writeDeadLetters(stage, 1);
   assert.ok(letter);
   assert.equal(await replayRest(stage), 1);
-  await bury(stage, 1, { 'delivery-id': letter.deliveryId });
+  await writeDeadLetters(stage, 1, { 'delivery-id': letter.deliveryId });
   assert.equal(await replayRest(stage), 1);
   assert.equal(await replayRest(stage), 0);
   const id = letter.deliveryId;
   assert.deepEqual(await idsIn(stage.names.deliveriesReplay), [id, id]);
 });
 
-test('Ctrl-C ends a replay after what is in flight, and the same command continues', async () => {
+test('Ctrl-C ends a replay after the batch in flight, and the same command continues', async () => {
   const stage = await createStage();
-  const letters = await bury(stage, 60);
-  const running = await beginSlowReplay(stage);
+  const letters = await writeDeadLetters(stage, 60);
+  const running = await startSlowReplay(stage);
   running.kill('SIGINT');
   const { exitCode, stdout } = await running.ended;
   assert.equal(exitCode, 130);
@@ -218,10 +218,10 @@ test('Ctrl-C ends a replay after what is in flight, and the same command continu
   assert.deepEqual(await idsIn(stage.names.deliveriesReplay), idsOf(letters));
 });
 
-test('after kill -9 the same command continues as well', async () => {
+test('after kill -9 the same command continues', async () => {
   const stage = await createStage();
-  const letters = await bury(stage, 60);
-  const running = await beginSlowReplay(stage);
+  const letters = await writeDeadLetters(stage, 60);
+  const running = await startSlowReplay(stage);
   running.kill('SIGKILL');
   assert.equal((await running.ended).exitCode, null);
   const rest = await replayRest(stage);
@@ -229,10 +229,10 @@ test('after kill -9 the same command continues as well', async () => {
   assert.deepEqual(await idsIn(stage.names.deliveriesReplay), idsOf(letters));
 });
 
-test('a second replay takes over from the first, and together they replay each once', async () => {
+test('a second replay ends the first, and together they publish each dead letter once', async () => {
   const stage = await createStage();
-  const letters = await bury(stage, 100);
-  const first = await beginSlowReplay(stage);
+  const letters = await writeDeadLetters(stage, 100);
+  const first = await startSlowReplay(stage);
   const rest = await replayRest(stage);
   assert.ok(rest > 0 && rest <= 96, String(rest));
   const { exitCode, stdout, stderr } = await first.ended;
@@ -241,9 +241,9 @@ test('a second replay takes over from the first, and together they replay each o
   assert.deepEqual(await idsIn(stage.names.deliveriesReplay), idsOf(letters));
 });
 
-test('whatever answer of Kafka is lost, each is replayed once, and counted once', async () => {
+test('a replay publishes and counts each dead letter once if responses of Kafka are lost', async () => {
   const stage = await createStage();
-  const letters = await bury(stage, 40);
+  const letters = await writeDeadLetters(stage, 40);
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);
@@ -264,9 +264,9 @@ test('whatever answer of Kafka is lost, each is replayed once, and counted once'
   assert.deepEqual(await idsIn(stage.names.deliveriesReplay), idsOf(letters));
 });
 
-test('no faster than the rate', async () => {
+test('a replay is no faster than its rate', async () => {
   const stage = await createStage();
-  await bury(stage, 60);
+  await writeDeadLetters(stage, 60);
   const { ends } = await countDeadLetters(kafka, stage.names);
   const startedAt = performance.now();
   await replayDeadLetters(kafka, stage.names, {
@@ -274,19 +274,19 @@ test('no faster than the rate', async () => {
     ratePerSecond: 20,
     signal: new AbortController().signal,
   });
-  // Two at a time, a tenth of a second apart; timers are exact to some milliseconds.
+  // Two records per batch, a tenth of a second apart; timers are accurate to some milliseconds.
   assert.ok(performance.now() - startedAt >= 2_900 - 50);
 });
 
-test('what is no delivery stays a dead letter, and is said', async () => {
+test('a malformed record stays a dead letter, and is reported', async () => {
   const stage = await createStage();
-  await bury(stage, 2);
+  await writeDeadLetters(stage, 2);
   const headers = { reason: 'malformed-record', 'last-answer': 'header delivery-id is missing' };
   await publish([
     { topic: stage.names.deliveriesDead, partition: 0, key: 'anything', value: 'at all\u001b[2J', headers },
   ]);
   const { stdout } = await tailrace(['dead', 'replay', '--all'], stage.env);
-  assert.equal(stdout, '2 of 3 dead letters replayed.\n1 record among them cannot be: no deliveries.\n');
+  assert.equal(stdout, '2 of 3 dead letters replayed.\n1 malformed record cannot be replayed.\n');
   const list = await tailrace(['dead', 'list', '--reason', 'malformed-record'], stage.env);
   assert.match(list.stdout, /Z +- +- +malformed-record +0 +no +0\/1\n1 dead letter\.\n$/);
   const shown = await tailrace(['dead', 'show', '0/1'], stage.env);
@@ -294,9 +294,9 @@ test('what is no delivery stays a dead letter, and is said', async () => {
   assert.match(shown.stdout, /\nat all\\u001b\[2J\n$/);
 });
 
-test('the list is the newest first, and says how many there are', async () => {
+test('the list is sorted newest first, and ends with the number of dead letters', async () => {
   const stage = await createStage();
-  await bury(stage, 5);
+  await writeDeadLetters(stage, 5);
   await eventually(
     (
       (start: number) => () =>
@@ -304,7 +304,7 @@ test('the list is the newest first, and says how many there are', async () => {
     )(Date.now()),
     (passedMs) => passedMs > 10,
   );
-  const newest = await bury(stage, 2, { 'destination-id': 'erp', type: 'identify' });
+  const newest = await writeDeadLetters(stage, 2, { 'destination-id': 'erp', type: 'identify' });
   const list = async (...args: string[]) => {
     const { exitCode, stdout, stderr } = await tailrace(['dead', 'list', ...args], stage.env);
     assert.deepEqual([exitCode, stderr], [0, '']);
@@ -331,9 +331,9 @@ test('the list is the newest first, and says how many there are', async () => {
   assert.equal(counted[3], '7 dead letters.');
 });
 
-test('a dead letter is shown in full, and its body byte for byte where that is asked for', async () => {
+test('a dead letter is shown in full, and with --raw its body byte for byte', async () => {
   const stage = await createStage();
-  const [letter] = await bury(stage, 1);
+  const [letter] = await writeDeadLetters(stage, 1);
   assert.ok(letter);
   const { exitCode, stdout } = await tailrace(['dead', 'show', letter.deliveryId], stage.env);
   assert.equal(exitCode, 0);

@@ -1,4 +1,4 @@
-/** What `topics apply` and `doctor` do about copies, on a cluster of three brokers. */
+/** `topics apply` and `doctor` manage the number of copies on a cluster of three brokers. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { tailrace, type Run } from '../support/cli.ts';
@@ -41,7 +41,7 @@ async function durability(env: Environment): Promise<Finding[]> {
   return findings.filter(({ about }) => about === 'durability');
 }
 
-test('on three brokers each topic gets three copies, two of which must have a record', async () => {
+test('topics apply creates topics with three copies, two of them in sync, on three brokers', async () => {
   const env = environment();
   const { exitCode, stderr } = await apply(env);
   assert.deepEqual([exitCode, stderr], [0, '']);
@@ -51,7 +51,7 @@ test('on three brokers each topic gets three copies, two of which must have a re
     assert.deepEqual(copies, { replicationFactor: 3, minInSync: 2 }, name);
   }
   assert.equal((await apply(env, '--strict')).exitCode, 0);
-  // So that Kafka's topic of offsets exists; the brokers' own default for it is 1.
+  // Reading creates Kafka's topic of offsets, for which the default of the brokers is 1.
   await readAll(kafka, `${env.TAILRACE_TOPIC_PREFIX}config`);
   const findings = await durability(env);
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('on three brokers each topic gets three copies, two of which must have a re
   );
 });
 
-test('a tier that is created while a broker is away has as many copies as the others', async () => {
+test('a retry topic created while a broker is down has as many copies as the other topics', async () => {
   const env = environment();
   await apply(env);
   await cluster.node(3).kill();
@@ -76,13 +76,13 @@ test('a tier that is created while a broker is away has as many copies as the ot
   await cluster.node(3).restart();
 });
 
-test('existing topics are never changed: apply says the commands, and doctor fails', async () => {
+test('topics apply does not change existing topics and shows the commands, and doctor reports a failure', async () => {
   const env = environment({ TAILRACE_REPLICATION: '1' });
   assert.equal((await apply(env)).exitCode, 0);
   const [single] = await durability({ ...env, TAILRACE_REPLICATION: '3' });
   assert.equal(single?.level, 'fail');
-  assert.match(single.says, /on one broker only.*\.events, /);
-  assert.match(single.hint ?? '', /kafka-reassign-partitions\.sh.* 3 of each/);
+  assert.match(single.says, /only one copy, on the disk of one broker.*\.events, /);
+  assert.match(single.hint ?? '', /Use 3 copies of each.*kafka-reassign-partitions\.sh/);
 
   const { stdout } = await apply({ ...env, TAILRACE_REPLICATION: '3' });
   const events = `${env.TAILRACE_TOPIC_PREFIX}events`;
@@ -97,7 +97,7 @@ test('existing topics are never changed: apply says the commands, and doctor fai
   });
 });
 
-test('doctor fails where one broker may have the only copy of what is acknowledged, and warns where all must be up', async () => {
+test('doctor fails if one broker may have the only copy of acknowledged records, and warns if all brokers must be up', async () => {
   const env = environment();
   const topic = { partitions: 2, replicationFactor: 3 };
   const name = (rest: string): string => `${env.TAILRACE_TOPIC_PREFIX}${rest}`;
@@ -109,14 +109,17 @@ test('doctor fails where one broker may have the only copy of what is acknowledg
   const findings = await durability(env);
   const [fail] = findings.filter(({ level }) => level === 'fail');
   assert.ok(fail);
-  assert.ok(fail.says.endsWith(`may be on one disk: ${name('events')}.`), fail.says);
+  assert.ok(fail.says.endsWith(`may have only one copy, on one disk: ${name('events')}.`), fail.says);
   assert.match(fail.hint ?? '', /--add-config min\.insync\.replicas=2/);
   assert.ok(
-    findings.some(({ level, says }) => level === 'warn' && says.endsWith(`writing: ${name('usage')}.`)),
+    findings.some(
+      ({ level, says }) =>
+        level === 'warn' && says.endsWith(`writes fail if one broker is down: ${name('usage')}.`),
+    ),
   );
 });
 
-test('more copies than brokers are refused in one sentence', async () => {
+test('topics apply refuses more copies than brokers with one error', async () => {
   const { exitCode, stderr } = await apply(environment({ TAILRACE_REPLICATION: '5' }));
   assert.equal(exitCode, 1);
   assert.match(stderr, /would have 5 replicas, but there are fewer brokers\..*TAILRACE_REPLICATION/);

@@ -1,4 +1,4 @@
-/** Runs the command line as a shell does, with only `env` and the path of this Node in its environment. */
+/** Runs the CLI as a shell does; its environment is `env` and a PATH with this Node. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Environment } from './process.ts';
 
 export interface Run {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -17,7 +17,7 @@ export interface RunningCommand {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** The file that `npx tailrace` runs. */
+/** The executable of `npx tailrace`. */
 const executable = path.join(import.meta.dirname, '../../node_modules/.bin/tailrace');
 
 export function startTailrace(args: readonly string[], env: Environment, input = ''): RunningCommand {
@@ -34,7 +34,7 @@ export function startTailrace(args: readonly string[], env: Environment, input =
   return { ended, kill: (signal) => child.kill(signal) };
 }
 
-/** Runs a command to its end. */
+/** Runs a command, and resolves when it has ended. */
 export function tailrace(args: readonly string[], env: Environment, input = ''): Promise<Run> {
   return startTailrace(args, env, input).ended;
 }

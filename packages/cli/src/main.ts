@@ -1,24 +1,24 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module';
-import { ofProcess } from './terminal.ts';
+import { processTerminal } from './terminal/terminal.ts';
 
-// A third of a start is compiling what was compiled at the last one.
+// Compiling takes a third of the start without the cache.
 enableCompileCache();
 const { runCli } = await import('./run.ts');
 
-// The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant.
+// kafkajs computes negative timeouts. Node 24 uses 1 ms for them, as intended, and emits a warning.
 const warn = process.listeners('warning');
 process.removeAllListeners('warning').on('warning', (warning) => {
   if (warning.name !== 'TimeoutNegativeWarning') for (const listener of warn) listener(warning);
 });
 
-// Whoever reads the output has had enough of it: `tailrace tail | head`.
+// The reader of a pipe ended, as in `tailrace tail | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
 });
 
-// Not left to the event loop: a connection that cannot be made must not keep the command from ending.
+// A pending connection attempt would keep the event loop alive, so the process exits explicitly.
 process.exit(
   await runCli({
     argv: process.argv.slice(2),
@@ -27,6 +27,7 @@ process.exit(
     outBytes: (bytes) => process.stdout.write(bytes),
     err: (line) => process.stderr.write(`${line}\n`),
     input: () => process.stdin,
-    terminal: ofProcess(),
+    terminal: processTerminal(),
+    width: process.stdout.columns,
   }),
 );

@@ -3,7 +3,6 @@ import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { commands } from './commands.ts';
 import { runCli } from './run.ts';
 
 async function tailrace(argv: string[], env: Record<string, string> = {}) {
@@ -18,36 +17,16 @@ async function tailrace(argv: string[], env: Record<string, string> = {}) {
   return { exitCode, out, err };
 }
 
-test('help goes to standard output, and every command has one', async () => {
-  const { exitCode, out, err } = await tailrace(['--help']);
-  assert.equal(exitCode, 0);
-  assert.deepEqual(err, []);
-  for (const { name, examples } of commands) {
-    assert.ok(out.some((line) => line.startsWith(`  ${name} `)));
-    const help = await tailrace([...name.split(' '), '--help']);
-    assert.equal(help.exitCode, 0);
-    assert.ok(help.out.some((line) => line.startsWith(`Usage: tailrace ${name} `)));
-    assert.ok(examples.length > 0 && examples.every((example) => help.out.includes(`  tailrace ${example}`)));
-  }
-});
-
-test('a wrong command line is exit code 2, with a message on standard error', async () => {
-  const { exitCode, out, err } = await tailrace(['topics', 'aply']);
-  assert.equal(exitCode, 2);
-  assert.deepEqual(out, []);
-  assert.match(err[0] ?? '', /^tailrace: there is no command topics aply; is topics apply meant\?$/);
-});
-
-test('a replay has to be told which dead letters, before Kafka is asked', async () => {
+test('a replay without a filter or --all is a usage error, before the connection to Kafka', async () => {
   const nothing = await tailrace(['dead', 'replay']);
   assert.equal(nothing.exitCode, 2);
-  assert.match(nothing.err.join('\n'), /say which, .*--all.*\nSee tailrace dead replay --help\.$/);
+  assert.match(nothing.err.join('\n'), /a filter is missing: .*--all.*\nSee tailrace dead replay --help\.$/);
   const both = await tailrace(['dead', 'replay', '--all', '--type', 'track']);
   assert.equal(both.exitCode, 2);
-  assert.match(both.err[0] ?? '', /--all does not go with/);
+  assert.match(both.err[0] ?? '', /--all cannot be used with a filter/);
 });
 
-test('wrong settings are exit code 2, all told together', async () => {
+test('invalid settings are reported together, with exit code 2', async () => {
   const { exitCode, err } = await tailrace(['topics', 'apply'], {
     TAILRACE_PARTITIONS: 'many',
     TAILRACE_RETRY_SCHEDULE: 'soon',
@@ -61,7 +40,7 @@ test('wrong settings are exit code 2, all told together', async () => {
   }
 });
 
-test('a broken configuration is exit code 1, with the place of every problem, before Kafka is asked', async () => {
+test('an invalid configuration is reported with the position of every problem and exit code 1, before the connection to Kafka', async () => {
   using folder = mkdtempDisposableSync(path.join(tmpdir(), 'tailrace-cli-'));
   const file = path.join(folder.path, 'tailrace.yaml');
   writeFileSync(file, 'sources:\n  - id: web\n    writeKey: [wk]\n  - id: a b\n    writeKeys: [wk]\n');
@@ -75,8 +54,15 @@ test('a broken configuration is exit code 1, with the place of every problem, be
   ]);
 });
 
-test('a file that cannot be read is exit code 1, and is named', async () => {
+test('an unreadable file is named, with exit code 1', async () => {
   const { exitCode, err } = await tailrace(['apply', '-f', '/nonexistent/tailrace.yaml']);
   assert.equal(exitCode, 1);
   assert.match(err.join('\n'), /\/nonexistent\/tailrace\.yaml: ENOENT/);
+});
+
+test('an id that a URL would resolve as a path is a usage error', async () => {
+  const env = { TAILRACE_API_TOKEN: 'a-token-of-enough-characters-for-all' };
+  const { exitCode, err } = await tailrace(['get', 'source', '..'], env);
+  assert.equal(exitCode, 2);
+  assert.deepEqual(err, ['tailrace: ".." is not a valid id or name', 'See tailrace get source --help.']);
 });

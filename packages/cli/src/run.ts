@@ -1,67 +1,77 @@
-/** From a command line to an exit code. Results go to standard output, everything else to standard error. */
+/** Runs a command line. Results go to standard output, everything else to standard error. */
 import { Readable } from 'node:stream';
 import { isTailraceError } from '@tailrace/errors';
 import type { KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';
-import packageJson from '../package.json' with { type: 'json' };
-import { exitCodes, UsageError, type ExitCode } from './command.ts';
-import { commands, sections } from './commands.ts';
-import { helpOn } from './help.ts';
-import { parseArguments, type Invocation } from './parse.ts';
-import { nobody, type Terminal } from './terminal.ts';
+import { CommanderError, type Command } from 'commander';
+import { exitCodes, UsageError, type CommandContext, type ExitCode, type Run } from './command.ts';
+import { buildProgram } from './program.ts';
+import { unattended, type Terminal } from './terminal/terminal.ts';
 
 export interface CliContext {
   readonly argv: readonly string[];
   readonly env: Environment;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
-  /** Bytes for standard output, as they are. */
+  /** Writes bytes to standard output unchanged. */
   readonly outBytes?: (bytes: Buffer) => void;
-  /** Standard input; by default there is nothing in it. */
+  /** Opens standard input; empty by default. */
   readonly input?: () => Readable;
-  /** By default, nobody is there. */
+  /** By default there is no user to ask. */
   readonly terminal?: Terminal;
+  /** Columns of the terminal, for help. */
+  readonly width?: number | undefined;
 }
 
 export async function runCli(context: CliContext): Promise<ExitCode> {
-  const { argv, out, err } = context;
-  let invocation: Invocation;
+  const { argv, out, err, width = 100 } = context;
+  let exitCode: ExitCode = exitCodes.done;
+  const program = buildProgram(
+    (load) =>
+      async (...given) => {
+        exitCode = await runCommand(given.at(-1) as Command, await load(), context);
+      },
+    {
+      writeOut: (text) => {
+        out(text.trimEnd());
+      },
+      writeErr: (text) => {
+        err(text.trimEnd());
+      },
+      outputError: (text, write) => {
+        write(text.replace(/^error: /, 'tailrace: '));
+      },
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
+    },
+  );
   try {
-    invocation = parseArguments(argv, commands);
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
   } catch (error) {
-    return reportUsage(error, err, '');
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   }
-
-  if (invocation.kind === 'help') {
-    out(helpOn(invocation.topic, sections));
-    return exitCodes.done;
-  }
-  if (invocation.kind === 'version') {
-    out(packageJson.version);
-    return exitCodes.done;
-  }
-
-  return runCommand(invocation, context);
 }
 
-async function runCommand(
-  { command, options, asJson, verbose }: Invocation & { kind: 'run' },
-  { env, out, err, outBytes, input = () => Readable.from([]), terminal = nobody }: CliContext,
-): Promise<ExitCode> {
+async function runCommand(command: Command, run: Run<never>, cli: CliContext): Promise<ExitCode> {
+  const { out, err, outBytes, terminal = unattended } = cli;
+  const { values, asJson, verbose } = valuesOf(command);
+  const context: CommandContext = {
+    env: cli.env,
+    log: verbose ? logTo(err) : noLog,
+    terminal,
+    input: cli.input ?? (() => Readable.from([])),
+    show(text, json) {
+      for (const line of asJson ? [JSON.stringify(json)] : text) out(line);
+    },
+    warn(sentence) {
+      terminal.progress('');
+      err(`tailrace: ${sentence}`);
+    },
+  };
   try {
-    const { text, raw, json, exitCode } = await command.run(options, {
-      env,
-      log: verbose ? logTo(err) : noLog,
-      terminal,
-      input,
-      show(text, json) {
-        for (const line of asJson ? [JSON.stringify(json)] : text) out(line);
-      },
-      warn(sentence) {
-        terminal.progress('');
-        err(`tailrace: ${sentence}`);
-      },
-    });
+    const { text, raw, json, exitCode } = await run(values as never, context);
     terminal.progress('');
     if (raw) outBytes?.(raw);
     else if (!asJson) for (const line of text) out(line);
@@ -69,9 +79,9 @@ async function runCommand(
     return exitCode;
   } catch (error) {
     terminal.progress('');
-    if (!isTailraceError(error)) return reportUsage(error, err, `${command.name} `);
+    if (error instanceof UsageError) command.error(`error: ${error.message}`);
+    if (!isTailraceError(error)) throw error;
     const [first = '', ...more] = error.message.split('\n');
-    // A list of problems stands below its heading; a single sentence stands beside the name.
     const heading = headings[error.code as keyof typeof headings] as string | undefined;
     if (heading === undefined) err(`tailrace: ${[first, ...more].join('\n  ')}`);
     else err([`tailrace: ${heading}`, first, ...more].join('\n  '));
@@ -79,17 +89,24 @@ async function runCommand(
   }
 }
 
-/** Throws what is not about the command line. */
-function reportUsage(error: unknown, err: (line: string) => void, command: string): ExitCode {
-  if (!(error instanceof UsageError)) throw error;
-  err(`tailrace: ${error.message}`);
-  err(`See tailrace ${command}--help.`);
-  return exitCodes.usage;
+/** Arguments and options in one object, by their names in camel case. */
+function valuesOf(command: Command) {
+  const { output, verbose, ...options } = command.opts<{ output: string; verbose?: boolean }>();
+  const args = command.registeredArguments.map((argument, index): [string, unknown] => [
+    argument.name().replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    command.processedArgs[index],
+  ]);
+  return {
+    values: { ...options, ...Object.fromEntries(args) },
+    asJson: output === 'json',
+    verbose: verbose === true,
+  };
 }
 
+/** The first line of errors that list several problems. */
 const headings = {
-  'invalid-settings': 'the settings are not usable:',
-  'invalid-configuration': 'the configuration is not usable, and nothing was changed:',
+  'invalid-settings': 'invalid settings:',
+  'invalid-configuration': 'invalid configuration, nothing was changed:',
 } as const;
 
 function logTo(err: (line: string) => void): KafkaLog {

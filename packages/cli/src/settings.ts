@@ -18,7 +18,7 @@ const url = httpUrl({
 const token = Type.String({
   env: 'TAILRACE_API_TOKEN',
   writeOnly: true,
-  hint: 'Set it to a token of the control service; `npm start` prints the one that it made.',
+  hint: 'Set it to a token of the control service; `npm start` prints one.',
   description: 'Token for the control service. If it contains several, the first is used.',
 });
 const kafka = {

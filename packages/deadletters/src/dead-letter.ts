@@ -1,25 +1,25 @@
-/** One record of `deliveries.dead`, as it is looked at: by its headers, so that no body is read to find it. */
+/** A record of `deliveries.dead`. Its headers suffice to select it; the body is not parsed. */
 import type { ConsumedRecord } from '@tailrace/kafka';
 
-/** Where it lies and what its headers say. Of what somebody else wrote to `deliveries`, any may be missing. */
+/** Position and headers. Malformed records of other producers may lack any header. */
 export interface DeadLetterSummary {
   readonly partition: number;
   readonly offset: number;
-  /** When it became a dead letter, in milliseconds since the epoch. */
+  /** When it was written to `deliveries.dead`, in milliseconds since the epoch. */
   readonly diedAt: number;
   readonly reason: string | undefined;
-  /** Whether it lies in `deliveries.replay`. When it dies again, that is another dead letter. */
+  /** Whether it was published to `deliveries.replay`. If the delivery fails again, that is another dead letter. */
   readonly replayed: boolean;
   readonly deliveryId: string | undefined;
   readonly eventId: string | undefined;
   readonly sourceId: string | undefined;
   readonly destinationId: string | undefined;
   readonly type: string | undefined;
-  /** Attempts made. */
+  /** The number of attempts made. */
   readonly attempts: number;
 }
 
-/** Facts alone may be kept; a record is a slice of all that was fetched with it, and keeps that in memory. */
+/** Keep only the summary for long: a record is a slice of the whole fetch, and keeps it in memory. */
 export interface DeadLetter {
   readonly summary: DeadLetterSummary;
   readonly record: ConsumedRecord;

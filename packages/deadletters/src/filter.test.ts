@@ -17,12 +17,12 @@ const letter: DeadLetterSummary = {
   attempts: 1,
 };
 
-test('a filter that says nothing matches everything, also what has no headers', () => {
+test('an empty filter matches every dead letter, also one without headers', () => {
   assert.ok(matches({}, letter));
   assert.ok(matches({}, { ...letter, destinationId: undefined, reason: undefined, type: undefined }));
 });
 
-test('each field narrows by itself, and all of them have to match', () => {
+test('a dead letter matches if every field of the filter matches', () => {
   const matching: DeadLetterFilter = {
     destinationId: 'crm',
     reason: 'client-error',
@@ -44,6 +44,6 @@ test('each field narrows by itself, and all of them have to match', () => {
   }
 });
 
-test('what lacks a header does not match a filter for it', () => {
+test('a dead letter without a header does not match a filter for it', () => {
   assert.ok(!matches({ destinationId: 'crm' }, { ...letter, destinationId: undefined }));
 });

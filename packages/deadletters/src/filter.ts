@@ -1,26 +1,26 @@
-/** Which dead letters are meant. What is left out does not narrow. */
+/** Selects dead letters. A field that is undefined matches all. */
 import type { DeadLetterSummary } from './dead-letter.ts';
 
 export interface DeadLetterFilter {
   readonly destinationId?: string | undefined;
   readonly reason?: string | undefined;
   readonly type?: string | undefined;
-  /** Died at this time or later; milliseconds since the epoch. */
+  /** Written at this time or later, in milliseconds since the epoch. */
   readonly since?: number | undefined;
-  /** Died before this time. */
+  /** Written before this time, in milliseconds since the epoch. */
   readonly until?: number | undefined;
 }
 
 export function matches(filter: DeadLetterFilter, letter: DeadLetterSummary): boolean {
   return (
-    isOrAny(filter.destinationId, letter.destinationId) &&
-    isOrAny(filter.reason, letter.reason) &&
-    isOrAny(filter.type, letter.type) &&
+    equalsOrAny(filter.destinationId, letter.destinationId) &&
+    equalsOrAny(filter.reason, letter.reason) &&
+    equalsOrAny(filter.type, letter.type) &&
     letter.diedAt >= (filter.since ?? -Infinity) &&
     letter.diedAt < (filter.until ?? Infinity)
   );
 }
 
-function isOrAny(wanted: string | undefined, is: string | undefined): boolean {
-  return wanted === undefined || wanted === is;
+function equalsOrAny(wanted: string | undefined, actual: string | undefined): boolean {
+  return wanted === undefined || wanted === actual;
 }

@@ -1,14 +1,14 @@
-/** Ways to look at dead letters. Each reads all that match, and keeps no more of it than it returns. */
+/** Lists, counts and finds dead letters. Each function reads all that match, and keeps only its result in memory. */
 import type { Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import { formatPosition } from './replayed-letters.ts';
 import type { DeadLetter, DeadLetterSummary } from './dead-letter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
 
-/** Where a list was left off. */
+/** The last dead letter of a page. */
 export type ListPosition = Pick<DeadLetterSummary, 'diedAt' | 'partition' | 'offset'>;
 
-/** The newest `limit` of those that match and come after `after`, newest first, and how many match at all. */
+/** The newest `limit` matching dead letters after `after`, newest first; `matched` counts all that match. */
 export async function newestDeadLetters(
   kafka: Pick<Kafka, 'scan'>,
   names: TopicNames,
@@ -32,7 +32,7 @@ export async function newestDeadLetters(
   return { matched, letters: newest };
 }
 
-/** By their place where they died in the same millisecond, so that a list has one order. */
+/** Dead letters of the same millisecond are ordered by position, so that pages do not overlap. */
 function newestFirst(one: ListPosition, other: ListPosition): number {
   return other.diedAt - one.diedAt || one.partition - other.partition || other.offset - one.offset;
 }
@@ -41,9 +41,9 @@ export interface CountRow {
   readonly destinationId: string | undefined;
   readonly reason: string | undefined;
   deadLetters: number;
-  /** How many of them have been replayed. */
+  /** The number that were replayed. */
   replayed: number;
-  /** When the first and the last of them died, in milliseconds since the epoch. */
+  /** Timestamps of the first and the last, in milliseconds since the epoch. */
   oldestAt: number;
   newestAt: number;
 }
@@ -51,9 +51,9 @@ export interface CountRow {
 export interface DeadLetterCounts {
   readonly deadLetters: number;
   readonly replayed: number;
-  /** By destination and reason, most first. */
+  /** By destination and reason, largest count first. */
   readonly rows: readonly Readonly<CountRow>[];
-  /** Where the count ended in each partition. */
+  /** The end offset of each partition. */
   readonly ends: ReadonlyMap<number, number>;
 }
 
@@ -79,27 +79,27 @@ export async function countDeadLetters(
       row.newestAt = Math.max(row.newestAt, diedAt);
     }
   }
-  const mostFirst = [...rows.values()].sort((a, b) => b.deadLetters - a.deadLetters);
+  const sorted = [...rows.values()].sort((a, b) => b.deadLetters - a.deadLetters);
   return {
-    deadLetters: mostFirst.reduce((sum, row) => sum + row.deadLetters, 0),
-    replayed: mostFirst.reduce((sum, row) => sum + row.replayed, 0),
-    rows: mostFirst,
+    deadLetters: sorted.reduce((sum, row) => sum + row.deadLetters, 0),
+    replayed: sorted.reduce((sum, row) => sum + row.replayed, 0),
+    rows: sorted,
     ends: reading.ends,
   };
 }
 
-/** Every dead letter of a delivery, by its id, or the one at a place (`<partition>/<offset>`); oldest first. */
+/** All dead letters of a delivery, by its id, or the one at a position (`<partition>/<offset>`); oldest first. */
 export async function findDeadLetters(
   kafka: Pick<Kafka, 'scan'>,
   names: TopicNames,
-  idOrPlace: string,
+  idOrPosition: string,
   options: ReadOptions = {},
 ): Promise<readonly DeadLetter[]> {
   const found: DeadLetter[] = [];
   for await (const letters of await readDeadLetters(kafka, names, options)) {
     for (const letter of letters) {
       const { summary } = letter;
-      if (summary.deliveryId === idOrPlace || formatPosition(summary) === idOrPlace) found.push(letter);
+      if (summary.deliveryId === idOrPosition || formatPosition(summary) === idOrPosition) found.push(letter);
     }
   }
   return found.sort((a, b) => a.record.timestamp - b.record.timestamp);

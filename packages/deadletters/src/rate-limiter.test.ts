@@ -3,38 +3,38 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { RateLimiter } from './rate-limiter.ts';
 
-test('the first is let through at once, and each next after its share of a second', () => {
+test('the first work does not wait, and the next waits for its share of a second', () => {
   let now = 5_000;
-  const pace = new RateLimiter(10, () => now);
-  assert.equal(pace.waitMs, 0);
-  pace.spend(5);
-  assert.equal(pace.waitMs, 500);
+  const limiter = new RateLimiter(10, () => now);
+  assert.equal(limiter.waitMs, 0);
+  limiter.spend(5);
+  assert.equal(limiter.waitMs, 500);
   now += 200;
-  assert.equal(pace.waitMs, 300);
+  assert.equal(limiter.waitMs, 300);
   now += 300;
-  assert.equal(pace.waitMs, 0);
+  assert.equal(limiter.waitMs, 0);
 });
 
-test('time that was lost is not made up for', () => {
+test('a pause is not followed by a burst', () => {
   let now = 0;
-  const pace = new RateLimiter(10, () => now);
-  pace.spend(1);
+  const limiter = new RateLimiter(10, () => now);
+  limiter.spend(1);
   now += 60_000;
-  pace.spend(1);
-  assert.equal(pace.waitMs, 100);
+  limiter.spend(1);
+  assert.equal(limiter.waitMs, 100);
 });
 
-test('whatever happens in between, no span of time sees more than the rate, and one portion', () => {
-  const portion = fc.record({ count: fc.integer({ min: 1, max: 50 }), delayMs: fc.nat({ max: 300 }) });
+test('in any period, at most the rate plus one batch is done', () => {
+  const batch = fc.record({ count: fc.integer({ min: 1, max: 50 }), delayMs: fc.nat({ max: 300 }) });
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 1_000 }), fc.array(portion, { minLength: 1 }), (rate, portions) => {
+    fc.property(fc.integer({ min: 1, max: 1_000 }), fc.array(batch, { minLength: 1 }), (rate, batches) => {
       let now = 0;
-      const pace = new RateLimiter(rate, () => now);
+      const limiter = new RateLimiter(rate, () => now);
       const spent: { at: number; count: number }[] = [];
-      for (const { count, delayMs } of portions) {
+      for (const { count, delayMs } of batches) {
         now += delayMs;
-        now += pace.waitMs;
-        pace.spend(count);
+        now += limiter.waitMs;
+        limiter.spend(count);
         spent.push({ at: now, count });
       }
       for (const [first, { at: begin }] of spent.entries()) {

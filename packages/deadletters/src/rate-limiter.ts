@@ -1,7 +1,4 @@
-/**
- * Spreads work evenly, at a rate. It never makes up for time that was lost: a rate is set for the sake of who
- * receives the work, and after a pause a burst would break it.
- */
+/** Spreads work evenly at a rate. A pause is not followed by a burst, which could overload the receiver. */
 export class RateLimiter {
   readonly #perSecond: number;
   readonly #now: () => number;
@@ -12,12 +9,12 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Milliseconds to wait before more may be done; 0 for at once. */
+  /** Milliseconds to wait before the next work. */
   get waitMs(): number {
     return Math.max(0, this.#nextAt - this.#now());
   }
 
-  /** Takes note that so much is done now. */
+  /** Counts work that is done now. */
   spend(count: number): void {
     this.#nextAt = Math.max(this.#nextAt, this.#now()) + (count / this.#perSecond) * 1_000;
   }

@@ -1,4 +1,4 @@
-/** Dead letters as they are read: in one pass, in bounded memory, each with whether it has been replayed. */
+/** Reads dead letters in one pass and in bounded memory, and marks those that were replayed. */
 import type { Kafka, Scan } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import { matches, type DeadLetterFilter } from './filter.ts';
@@ -7,16 +7,16 @@ import { readDeadLetter, type DeadLetter } from './dead-letter.ts';
 
 export interface ReadOptions {
   readonly filter?: DeadLetterFilter | undefined;
-  /** Told how far it is, in records of both topics, after each portion. */
+  /** Called after each fetch with the progress in records of both topics. */
   readonly onProgress?: ((progress: Scan['progress']) => void) | undefined;
 }
 
 export interface Reading extends AsyncIterable<readonly DeadLetter[]> {
-  /** Where it ends, to read as far another time: what has died since is not seen. */
+  /** The end offset of each partition, to end another reading at the same records. */
   readonly ends: ReadonlyMap<number, number>;
 }
 
-/** Everything that matches, in the order of each partition. Iterate it once; leaving the loop ends it. */
+/** All matching dead letters, in the order of each partition. Iterate once; leaving the loop closes the scans. */
 export async function readDeadLetters(
   kafka: Pick<Kafka, 'scan'>,
   names: TopicNames,
@@ -26,7 +26,7 @@ export async function readDeadLetters(
     onProgress,
   }: ReadOptions & { readonly ends?: ReadonlyMap<number, number> | undefined },
 ): Promise<Reading> {
-  // Both at once, because each waits for a group of its own to form, which takes brokers up to some seconds.
+  // In parallel: each waits for its own consumer group, which takes the brokers up to some seconds.
   const [replays, dead] = await Promise.all([
     kafka.scan({ topic: names.deliveriesReplay }),
     kafka.scan({ topic: names.deliveriesDead, since: filter.since, ends }),
@@ -41,7 +41,7 @@ export async function readDeadLetters(
       try {
         const replayed = new ReplayedLetters();
         for await (const records of replays) {
-          for (const record of records) replayed.enter(record);
+          for (const record of records) replayed.add(record);
           report();
         }
         for await (const records of dead) {

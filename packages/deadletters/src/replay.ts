@@ -1,10 +1,10 @@
 /**
- * Replays dead letters: each that matches and has not been replayed is published once to `deliveries.replay`, as
- * a delivery that was never attempted.
+ * Replays dead letters: publishes each matching one that was not replayed before once to `deliveries.replay`, as a
+ * delivery without attempts.
  *
- * "Once" rests on three things. Only one replay writes at a time: a later one shuts out the earlier
- * (`exclusivePublisher`). Only then it reads what has been replayed, so nothing can be added unseen. And after a
- * failure, when nobody knows what was written, it begins anew with both, as a later run of the command does.
+ * Three rules ensure "once". Only one replay writes at a time: a later one fences the earlier (`exclusivePublisher`).
+ * The set of replayed dead letters is read after that, so no other replay can add to it. After a failure with an
+ * unknown outcome, both steps run again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
@@ -22,34 +22,34 @@ import { RateLimiter } from './rate-limiter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
 
 export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
-  /** Where a tally ended: what has died since is left alone. Without it a replay could chase what it causes. */
+  /** The end offsets of a count. Without them a replay whose deliveries fail again would never end. */
   readonly ends: ReadonlyMap<number, number>;
   readonly ratePerSecond: number;
-  /** Ends the replay after what is in flight. */
+  /** Ends the replay after the batch in flight. */
   readonly signal: AbortSignal;
-  /** Told after each portion how many have been replayed so far. */
+  /** Called after each batch with the number replayed so far. */
   readonly onReplayed?: (replayed: number) => void;
 }
 
 export interface ReplayResult {
   readonly replayed: number;
-  /** How many are no deliveries, and cannot be replayed. */
+  /** The number of records that are not valid deliveries, and cannot be replayed. */
   readonly malformed: number;
-  /** Whether it ended before all was done. */
+  /** Whether `signal` ended it before all were replayed. */
   readonly interrupted: boolean;
 }
 
-/** Portions are a tenth of a second's worth, so that the rate is even; and small enough for one record batch. */
-const portionsPerSecond = 10;
-const largestPortion = { records: 500, bytes: 512 * 1024 };
-/** As long as something was replayed within this time, an absence of Kafka is waited out. */
-const patienceMs = 60_000;
+/** A batch is a tenth of a second of work, for an even rate, and fits one record batch of Kafka. */
+const batchesPerSecond = 10;
+const maxBatch = { records: 500, bytes: 512 * 1024 };
+/** The replay retries while Kafka is unavailable, until nothing was replayed for this time. */
+const maxIdleMs = 60_000;
 const retryPauseMs = 1_000;
 
 /**
- * @throws TailraceError `superseded` where another replay was begun; `kafka-unavailable` where Kafka is away for
- *   long; `unequal-partitions` where the replay lane lacks partitions that dead letters lie in. Nothing is lost then
- *   and nothing doubled: another call continues.
+ * @throws TailraceError `superseded` if another replay started; `kafka-unavailable` if Kafka is unavailable for a
+ *   minute; `unequal-partitions` if `deliveries.replay` lacks partitions of `deliveries.dead`. Nothing is lost or
+ *   duplicated: another call continues.
  */
 export async function replayDeadLetters(
   kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics'>,
@@ -65,7 +65,7 @@ export async function replayDeadLetters(
     try {
       return await replay.pass(kafka);
     } catch (error) {
-      if (!isTailraceError(error, 'kafka-unavailable') || replay.idleMs > patienceMs) throw error;
+      if (!isTailraceError(error, 'kafka-unavailable') || replay.idleMs > maxIdleMs) throw error;
       if (options.signal.aborted) return replay.result;
       await pause(retryPauseMs, options.signal);
     }
@@ -75,18 +75,18 @@ export async function replayDeadLetters(
 class Replay {
   readonly #names: TopicNames;
   readonly #options: ReplayOptions;
-  readonly #pace: RateLimiter;
+  readonly #limiter: RateLimiter;
   #lastReplayAt = performance.now();
   #replayed = 0;
   #malformed = 0;
   #interrupted = false;
-  /** Places of what was on its way when Kafka failed: it may have been written. */
-  readonly #inDoubt = new Set<string>();
+  /** Positions whose publication was in flight when Kafka failed: they may have been written. */
+  readonly #uncertain = new Set<string>();
 
   constructor(names: TopicNames, options: ReplayOptions) {
     this.#names = names;
     this.#options = options;
-    this.#pace = new RateLimiter(options.ratePerSecond);
+    this.#limiter = new RateLimiter(options.ratePerSecond);
   }
 
   get idleMs(): number {
@@ -97,42 +97,42 @@ class Replay {
     return { replayed: this.#replayed, malformed: this.#malformed, interrupted: this.#interrupted };
   }
 
-  /** From shutting out others to the end of the dead letters. */
+  /** Fences earlier replays, then replays up to the end. */
   async pass(kafka: Pick<Kafka, 'scan' | 'exclusivePublisher'>): Promise<ReplayResult> {
     const { filter, ends, ratePerSecond, signal } = this.#options;
-    const mostRecords = Math.min(Math.ceil(ratePerSecond / portionsPerSecond), largestPortion.records);
+    const maxRecords = Math.min(Math.ceil(ratePerSecond / batchesPerSecond), maxBatch.records);
     const publisher = await kafka.exclusivePublisher(this.#names.deliveriesReplay);
     try {
       this.#malformed = 0;
-      let portion: DeadLetter[] = [];
+      let batch: DeadLetter[] = [];
       let bytes = 0;
       for await (const letters of await readDeadLetters(kafka, this.#names, { filter, ends })) {
         for (const letter of letters) {
-          if (!this.#isToReplay(letter)) continue;
+          if (!this.#isDue(letter)) continue;
           const size = letter.record.value?.length ?? 0;
-          if (portion.length >= mostRecords || (bytes > 0 && bytes + size > largestPortion.bytes)) {
-            await this.#publish(publisher, portion);
-            portion = [];
+          if (batch.length >= maxRecords || (bytes > 0 && bytes + size > maxBatch.bytes)) {
+            await this.#publish(publisher, batch);
+            batch = [];
             bytes = 0;
           }
           if (signal.aborted) {
             this.#interrupted = true;
             return this.result;
           }
-          portion.push(letter);
+          batch.push(letter);
           bytes += size;
         }
       }
-      await this.#publish(publisher, portion);
+      await this.#publish(publisher, batch);
       return this.result;
     } finally {
       await publisher.close();
     }
   }
 
-  #isToReplay(letter: DeadLetter): boolean {
+  #isDue(letter: DeadLetter): boolean {
     if (letter.summary.replayed) {
-      if (this.#inDoubt.delete(formatPosition(letter.record))) this.#replayed += 1;
+      if (this.#uncertain.delete(formatPosition(letter.record))) this.#replayed += 1;
       return false;
     }
     if (typeof decodeDelivery(letter.record) === 'string') {
@@ -142,25 +142,25 @@ class Replay {
     return true;
   }
 
-  async #publish(publisher: ExclusivePublisher, portion: readonly DeadLetter[]): Promise<void> {
-    if (portion.length === 0) return;
+  async #publish(publisher: ExclusivePublisher, batch: readonly DeadLetter[]): Promise<void> {
+    if (batch.length === 0) return;
     const { signal, onReplayed } = this.#options;
-    await pause(this.#pace.waitMs, signal);
+    await pause(this.#limiter.waitMs, signal);
     if (signal.aborted) {
       this.#interrupted = true;
       return;
     }
-    this.#pace.spend(portion.length);
-    for (const { record } of portion) this.#inDoubt.add(formatPosition(record));
-    await publisher.publish(portion.map((letter) => replayOf(letter, this.#names.deliveriesReplay)));
-    for (const { record } of portion) this.#inDoubt.delete(formatPosition(record));
-    this.#replayed += portion.length;
+    this.#limiter.spend(batch.length);
+    for (const { record } of batch) this.#uncertain.add(formatPosition(record));
+    await publisher.publish(batch.map((letter) => replayOf(letter, this.#names.deliveriesReplay)));
+    for (const { record } of batch) this.#uncertain.delete(formatPosition(record));
+    this.#replayed += batch.length;
     this.#lastReplayAt = performance.now();
     onReplayed?.(this.#replayed);
   }
 }
 
-/** All headers as they are, also those that only a newer version knows, without what had become of it before. */
+/** Keeps all headers, including those of newer versions, except the progress of earlier attempts. */
 function replayOf({ record }: DeadLetter, topic: string): ExclusiveRecord {
   const { partition, key, value, headerList } = record;
   const kept = headerList.filter(([name]) => !progressHeaders.has(name));

@@ -9,54 +9,54 @@ const offset = fc.oneof(
   fc.nat({ max: 3_000 }),
   fc.maxSafeNat().map((n) => n % 10 ** 15),
 );
-const place = fc.record({ partition, offset }, { noNullPrototype: true });
+const position = fc.record({ partition, offset }, { noNullPrototype: true });
 
-function idOf(where: RecordPosition): Buffer {
-  return Buffer.from(`delivery of ${formatPosition(where)}`);
+function idOf(at: RecordPosition): Buffer {
+  return Buffer.from(`delivery of ${formatPosition(at)}`);
 }
 
-function replayOf(where: RecordPosition, deliveryId = idOf(where)) {
+function replayOf(at: RecordPosition, deliveryId = idOf(at)) {
   return {
-    headers: { 'delivery-id': deliveryId, [replayedFromHeader]: Buffer.from(formatPosition(where)) },
+    headers: { 'delivery-id': deliveryId, [replayedFromHeader]: Buffer.from(formatPosition(at)) },
   };
 }
 
-test('exactly the dead letters that were replayed are in the ledger', () => {
+test('the set has exactly the dead letters that were replayed', () => {
   fc.assert(
-    fc.property(fc.array(place), fc.array(place), (replayed, others) => {
+    fc.property(fc.array(position), fc.array(position), (replayed, others) => {
       const letters = new ReplayedLetters();
-      for (const where of replayed) letters.enter(replayOf(where));
-      const places = new Set(replayed.map(formatPosition));
-      for (const where of [...replayed, ...others]) {
-        const found = letters.has({ ...where, headers: { 'delivery-id': idOf(where) } });
-        assert.equal(found, places.has(formatPosition(where)), formatPosition(where));
+      for (const at of replayed) letters.add(replayOf(at));
+      const positions = new Set(replayed.map(formatPosition));
+      for (const at of [...replayed, ...others]) {
+        const found = letters.has({ ...at, headers: { 'delivery-id': idOf(at) } });
+        assert.equal(found, positions.has(formatPosition(at)), formatPosition(at));
       }
     }),
   );
 });
 
-test('another delivery at the same place, in a topic that was made anew, is not in it', () => {
-  const where = { partition: 2, offset: 5 };
+test('another delivery at the same position, in a topic that was created again, is not in the set', () => {
+  const at = { partition: 2, offset: 5 };
   const letters = new ReplayedLetters();
-  letters.enter(replayOf(where, Buffer.from('of the old topic')));
-  assert.ok(!letters.has({ ...where, headers: { 'delivery-id': Buffer.from('of the new topic') } }));
+  letters.add(replayOf(at, Buffer.from('of the old topic')));
+  assert.ok(!letters.has({ ...at, headers: { 'delivery-id': Buffer.from('of the new topic') } }));
 });
 
-test('what others wrote to the replay lane enters nothing', () => {
+test('a record without a valid header adds nothing', () => {
   const letters = new ReplayedLetters();
-  const where = { partition: 0, offset: 0 };
-  const deliveryId = idOf(where);
+  const at = { partition: 0, offset: 0 };
+  const deliveryId = idOf(at);
   for (const text of ['', '0', '0/', '/0', '0/-1', '0/0.5', '0/0/0', 'a/b', ' 0/0']) {
-    letters.enter({ headers: { 'delivery-id': deliveryId, [replayedFromHeader]: Buffer.from(text) } });
+    letters.add({ headers: { 'delivery-id': deliveryId, [replayedFromHeader]: Buffer.from(text) } });
   }
-  letters.enter({ headers: { 'delivery-id': deliveryId } });
-  assert.ok(!letters.has({ ...where, headers: { 'delivery-id': deliveryId } }));
+  letters.add({ headers: { 'delivery-id': deliveryId } });
+  assert.ok(!letters.has({ ...at, headers: { 'delivery-id': deliveryId } }));
 });
 
-test('a place is read as it is written', () => {
+test('a formatted position is parsed to the same position', () => {
   fc.assert(
-    fc.property(place, (where) => {
-      assert.deepEqual(parsePosition(formatPosition(where)), where);
+    fc.property(position, (at) => {
+      assert.deepEqual(parsePosition(formatPosition(at)), at);
     }),
   );
 });

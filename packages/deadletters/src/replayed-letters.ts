@@ -1,11 +1,10 @@
 /**
- * Which dead letters have been replayed. There are no books beside the replays: each record of
- * `deliveries.replay` says which dead letter it is of, so that to publish it is to book it, and no crash comes
- * between the two.
+ * The set of replayed dead letters, read from `deliveries.replay`. Each record of this topic names its dead letter,
+ * so publishing a replay and recording it is one write, and no crash can separate them.
  *
- * A dead letter is known by its place in `deliveries.dead`. Its delivery id is compared as well, by 32 bits of
- * it, so that a topic that was deleted and made anew is not taken for the old one. That is 4 bytes for each
- * dead letter, in blocks that exist where something was replayed.
+ * A dead letter is identified by its position in `deliveries.dead` and by 32 bits of its delivery id; the id detects
+ * a topic that was deleted and created again. The set takes 4 bytes per dead letter, in blocks of 1,024 positions
+ * that exist only where something was replayed.
  */
 import { crc32 } from 'node:zlib';
 import type { ConsumedRecord } from '@tailrace/kafka';
@@ -22,17 +21,17 @@ const unused = 0;
 export class ReplayedLetters {
   readonly #blocks = new Map<string, Uint32Array>();
 
-  /** Takes note of a record of `deliveries.replay`. */
-  enter({ headers }: Pick<ConsumedRecord, 'headers'>): void {
-    const place = parsePosition(headers[replayedFromHeader]?.toString());
-    if (!place) return;
-    const key = blockKey(place);
+  /** Adds the dead letter that a record of `deliveries.replay` names. */
+  add({ headers }: Pick<ConsumedRecord, 'headers'>): void {
+    const position = parsePosition(headers[replayedFromHeader]?.toString());
+    if (!position) return;
+    const key = blockKey(position);
     let block = this.#blocks.get(key);
     if (!block) this.#blocks.set(key, (block = new Uint32Array(blockLength)));
-    block[place.offset % blockLength] = fingerprint(headers['delivery-id']);
+    block[position.offset % blockLength] = fingerprint(headers['delivery-id']);
   }
 
-  /** Whether this record of `deliveries.dead` has been replayed. */
+  /** Whether this record of `deliveries.dead` was replayed. */
   has(record: RecordPosition & Pick<ConsumedRecord, 'headers'>): boolean {
     const found = this.#blocks.get(blockKey(record))?.[record.offset % blockLength] ?? unused;
     return found !== unused && found === fingerprint(record.headers['delivery-id']);

@@ -1,0 +1,46 @@
+/** Responses of the API as results of commands. */
+import { stringify } from 'yaml';
+import { exitCodes, type Outcome } from '../command.ts';
+import { countOf, printable, table } from '../terminal/table.ts';
+import { pathOf, type Api, type Page } from './client.ts';
+
+/** The columns of a list: the heading and the cell of an item. */
+export type Columns<T> = Readonly<Record<string, (item: T) => string>>;
+
+/** A list as a table. `noun` is the singular of its items. */
+export function showPage<T>({ items, more }: Page<T>, noun: string, columns: Columns<T>): Outcome {
+  const rows = items.map((item) => Object.values(columns).map((cell) => cell(item)));
+  const count = countOf(items.length, noun);
+  return {
+    exitCode: exitCodes.done,
+    text: [
+      ...(rows.length > 0 ? table([Object.keys(columns), ...rows]) : []),
+      more ? `The first ${count}; --limit shows more.` : `${count}.`,
+    ],
+    json: { items, more },
+  };
+}
+
+/** An entry as YAML, in the format of `tailrace apply`. */
+export function showEntry(entry: unknown): Outcome {
+  const lines = stringify(entry, { lineWidth: 0 }).trimEnd().split('\n');
+  return { exitCode: exitCodes.done, text: lines.map(printable), json: entry };
+}
+
+/** The items of one source, or of all sources if it is undefined; each item with the id of its source. */
+export async function listBySource<T extends { readonly source: string }>(
+  api: Api,
+  source: string | undefined,
+  fetchPage: (sourceId: string) => Promise<Page<Omit<T, 'source'>>>,
+): Promise<Page<Omit<T, 'source'> & { readonly source: string }>> {
+  const ids =
+    source === undefined
+      ? (await api.list<{ readonly id: string }>(pathOf('sources'), {}, Infinity)).items.map(({ id }) => id)
+      : [source];
+  const pages = [];
+  for (const id of ids) {
+    const { items, more } = await fetchPage(id);
+    pages.push({ items: items.map((item) => ({ ...item, source: id })), more });
+  }
+  return { items: pages.flatMap(({ items }) => items), more: pages.some(({ more }) => more) };
+}

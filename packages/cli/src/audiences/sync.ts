@@ -1,0 +1,103 @@
+/** `tailrace audience sync`: sets the members of an audience from a file. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Transform, type Readable } from 'node:stream';
+import { openApi, pathOf, type Api } from '../api/client.ts';
+import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
+import { countOf, formatCount, printable } from '../terminal/table.ts';
+import { pause } from '../terminal/terminal.ts';
+import type { Audience, AudienceSync } from './list.ts';
+
+const pollEveryMs = 500;
+const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
+
+interface Values {
+  readonly source: string;
+  readonly name: string;
+  readonly file: string;
+  readonly format?: keyof typeof contentTypes;
+  readonly rate?: number;
+  readonly allowEmpty?: boolean;
+}
+
+export const syncAudience: Run<Values> = async (values, context) => {
+  const { source, name, file, rate, allowEmpty } = values;
+  const signal = context.terminal.interruption();
+  const format = values.format ?? (path.extname(file).toLowerCase() === '.csv' ? 'csv' : 'ndjson');
+  const content = await openFile(file, context);
+  signal.addEventListener('abort', () => content.destroy());
+  const api = openApi(context);
+  const audiencePath = pathOf('sources', source, 'audiences', name);
+  let sync: AudienceSync;
+  try {
+    const query = { ratePerSecond: rate, ...(allowEmpty && { allowEmpty }) };
+    sync = await api.upload<AudienceSync>(audiencePath, content, contentTypes[format], query);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return interrupted();
+  }
+  return waitFor(api, audiencePath, sync, context, signal);
+};
+
+function interrupted(): Outcome {
+  return {
+    exitCode: exitCodes.interrupted,
+    text: ['Interrupted. The same command with the same file continues.'],
+    json: { state: 'interrupted' },
+  };
+}
+
+/** Opens the file, and shows the progress of reading it. */
+async function openFile(file: string, { input, terminal }: CommandContext): Promise<Readable> {
+  let bytes = 0;
+  let total: number | undefined;
+  if (file !== '-') {
+    const found = await stat(file).catch((error: unknown) => {
+      throw new UsageError(`${file}: ${(error as Error).message}`);
+    });
+    if (found.isFile()) total = found.size;
+  }
+  const mb = (count: number): string => (count / 1_000_000).toFixed(1);
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      terminal.progress(`Sending: ${mb(bytes)}${total === undefined ? '' : ` of ${mb(total)}`} MB`);
+      done(null, chunk);
+    },
+  });
+  const read = file === '-' ? input() : createReadStream(file);
+  read.once('error', (error: Error) => counted.destroy(error));
+  return read.pipe(counted);
+}
+
+async function waitFor(
+  api: Api,
+  audiencePath: string,
+  started: AudienceSync,
+  { terminal }: CommandContext,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  let sync = started;
+  while (sync.state === 'running') {
+    const { sent, total } = sync;
+    terminal.progress(
+      total === undefined ? 'Comparing' : `Sent ${formatCount(sent)} of ${formatCount(total)} changes`,
+    );
+    if (!(await pause(pollEveryMs, signal))) return interrupted();
+    ({ sync } = await api.get<Audience>(audiencePath));
+  }
+  const { state, members, added = 0, removed = 0, sent, problem } = sync;
+  const why = problem === undefined ? '' : ` ${problem.message}`;
+  return {
+    exitCode: state === 'done' ? exitCodes.done : exitCodes.failed,
+    text: [
+      state === 'done'
+        ? `${countOf(members, 'member')}: ${formatCount(added)} joined, ${formatCount(removed)} left, ${formatCount(sent)} sent.`
+        : printable(
+            `The sync ${state === 'failed' ? 'failed' : 'was interrupted'}; the same command continues it.${why}`,
+          ),
+    ],
+    json: sync,
+  };
+}

@@ -1,0 +1,115 @@
+/** Commands that change one property of a source or a destination, or delete it. */
+import { group, notes, type Declare } from '../declare.ts';
+
+const delay = 'All services apply the change within two seconds.';
+
+export const declareChanges: Declare = (program, action) => {
+  program
+    .command('connect')
+    .summary('send the events of a source to a destination')
+    .description(`Send the events of a source to a destination. ${delay}`)
+    .argument('<destination>', 'the id of the destination')
+    .argument('<source>', 'the id of the source')
+    .addHelpText('after', notes({ examples: ['connect crm web'], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).connect));
+  program
+    .command('disconnect')
+    .summary('stop sending the events of a source to a destination')
+    .description(
+      `Stop sending the events of a source to a destination. ${delay} Events accepted before are still delivered.`,
+    )
+    .argument('<destination>', 'the id of the destination')
+    .argument('<source>', 'the id of the source')
+    .addHelpText('after', notes({ examples: ['disconnect crm web'], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).disconnect));
+
+  const effects = {
+    'enable source': '',
+    'enable destination': '',
+    'disable source': ' Its calls are then refused with 401.',
+    'disable destination':
+      ' Its pending deliveries become dead letters, which "tailrace replay" publishes again.',
+  };
+  for (const verb of ['enable', 'disable'] as const) {
+    const parent = group(program, verb).summary(`${verb} a source or a destination`);
+    for (const kind of ['source', 'destination'] as const) {
+      parent
+        .command(kind)
+        .summary(`${verb} a ${kind}`)
+        .description(`${capitalized(verb)} a ${kind}. ${delay}${effects[`${verb} ${kind}`]}`)
+        .argument('<id>', `the id of the ${kind}`)
+        .addHelpText(
+          'after',
+          notes({ examples: [`${verb} ${kind} ${kind === 'source' ? 'web' : 'crm'}`], reads: ['api'] }),
+        )
+        .action(action(async () => (await import('./changes.ts')).setEnabled(kind, verb === 'enable')));
+    }
+  }
+
+  program
+    .command('block')
+    .summary('stop forwarding a track event of a source')
+    .description(
+      `Stop forwarding a track event of a source. ${delay} A blocked event is accepted and counted, and sent to no destination.`,
+    )
+    .argument('<source>', 'the id of the source')
+    .argument('<event>', 'the name of the track event')
+    .addHelpText('after', notes({ examples: ["block web 'Debug Event'"], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).block));
+  program
+    .command('unblock')
+    .summary('forward a blocked track event again')
+    .description(`Forward a blocked track event again. ${delay}`)
+    .argument('<source>', 'the id of the source')
+    .argument('<event>', 'the name of the track event')
+    .addHelpText('after', notes({ examples: ["unblock web 'Debug Event'"], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).unblock));
+
+  group(program, 'create')
+    .command('write-key')
+    .summary('add a write key to a source')
+    .description(
+      'Add a write key to a source.\n\n' +
+        'To rotate a key, add a new one, move the clients to it, and delete the old one.',
+    )
+    .argument('<source>', 'the id of the source')
+    .addHelpText('after', notes({ examples: ['create write-key web'], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).createWriteKey));
+  const deleting = group(program, 'delete').summary('delete a source, a destination or a write key');
+  deleting
+    .command('write-key')
+    .summary('delete a write key of a source')
+    .description(
+      `Delete a write key of a source. ${delay} Calls with this key are then refused with 401. The last key of a source cannot be deleted.`,
+    )
+    .argument('<source>', 'the id of the source')
+    .argument('<key>', 'the write key')
+    .addHelpText('after', notes({ examples: ['delete write-key web wk_old'], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).deleteWriteKey));
+  deleting
+    .command('source')
+    .summary('delete a source')
+    .description(
+      'Delete a source. A source with connected destinations is deleted only with --force, which disconnects ' +
+        'them. Asks for confirmation on a terminal.',
+    )
+    .argument('<id>', 'the id of the source')
+    .option('--force', 'disconnect its destinations, and delete it')
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText('after', notes({ examples: ['delete source web --force'], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).deleteEntry('source')));
+  deleting
+    .command('destination')
+    .summary('delete a destination')
+    .description(
+      'Delete a destination. Its pending deliveries become dead letters. Asks for confirmation on a terminal.',
+    )
+    .argument('<id>', 'the id of the destination')
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText('after', notes({ examples: ['delete destination crm --yes'], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).deleteEntry('destination')));
+};
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,114 @@
+/** `tailrace dead replay`: replays dead letters. */
+import {
+  countDeadLetters,
+  replayDeadLetters,
+  type DeadLetterFilter,
+  type ReplayResult,
+} from '@tailrace/deadletters';
+import type { Kafka } from '@tailrace/kafka';
+import { topicNames, type TopicNames } from '@tailrace/topics';
+import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
+import { withKafka } from '../kafka.ts';
+import { countOf, formatCount } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { absoluteTimes, filterOf, showReading, type FilterValues } from './filter.ts';
+import { countLines, countsJson } from './list.ts';
+
+interface Values extends FilterValues {
+  readonly all?: boolean;
+  readonly rate: number;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+export const replay: Run<Values> = async (values, context) => {
+  const filter = filterOf(values);
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  if (!values.all && !isFiltered) {
+    throw new UsageError('a filter is missing: give one, such as --destination <id>, or --all');
+  }
+  if (values.all && isFiltered) throw new UsageError('--all cannot be used with a filter');
+  return withKafka(
+    context,
+    (kafka, { prefix }) => replayMatching(kafka, topicNames(prefix), filter, values, context),
+    { timeLimit: false },
+  );
+};
+
+async function replayMatching(
+  kafka: Kafka,
+  names: TopicNames,
+  filter: DeadLetterFilter,
+  { rate, dryRun = false, yes = false, ...period }: Values,
+  { terminal }: CommandContext,
+): Promise<Outcome> {
+  const counts = await countDeadLetters(kafka, names, { filter, onProgress: showReading(terminal) });
+  terminal.progress('');
+  const due = counts.deadLetters - counts.replayed;
+  const before = counts.replayed > 0 ? ` ${countOf(counts.replayed, 'other')} had been replayed before.` : '';
+  if (dryRun) {
+    return {
+      exitCode: exitCodes.done,
+      text: [
+        ...countLines(counts),
+        `Dry run, nothing was replayed: ${countOf(due, 'dead letter')} would be, ${durationOf(due, rate)}.${before}`,
+      ],
+      json: { dryRun, due, ...countsJson(counts) },
+    };
+  }
+  const question = `Replay ${countOf(due, 'dead letter')}, ${durationOf(due, rate)}?`;
+  if (due > 0 && !yes && !(await terminal.confirm(question))) {
+    return {
+      exitCode: exitCodes.failed,
+      text: ['Nothing was replayed.'],
+      json: { dryRun, due, replayed: 0, malformed: 0, interrupted: true },
+    };
+  }
+  const result =
+    due === 0
+      ? { replayed: 0, malformed: 0, interrupted: false }
+      : await replayDeadLetters(kafka, names, {
+          filter,
+          ends: counts.ends,
+          ratePerSecond: rate,
+          signal: terminal.interruption(),
+          onReplayed: showReplayed(terminal, due, rate),
+        });
+  return {
+    exitCode: result.interrupted ? exitCodes.interrupted : exitCodes.done,
+    text: resultLines(result, due, before, absoluteTimes(period, filter)),
+    json: { dryRun, due, ...result },
+  };
+}
+
+function showReplayed(terminal: Terminal, due: number, rate: number) {
+  return (replayed: number): void => {
+    const rest = durationOf(due - replayed, rate);
+    terminal.progress(`Replayed ${formatCount(replayed)} of ${formatCount(due)}; the rest ${rest}`);
+  };
+}
+
+/** `times` are options for the next run, instead of relative times. */
+function resultLines(
+  { replayed, malformed, interrupted }: ReplayResult,
+  due: number,
+  before: string,
+  times: readonly string[],
+): string[] {
+  const progress = `${formatCount(replayed)} of ${countOf(due, 'dead letter')} replayed.`;
+  const instead = times.length > 0 ? `, with ${times.join(' ')},` : '';
+  return [
+    interrupted
+      ? `Interrupted: ${progress} The same command${instead} continues with the rest.`
+      : `${progress}${before}`,
+    ...(malformed > 0 ? [`${countOf(malformed, 'malformed record')} cannot be replayed.`] : []),
+  ];
+}
+
+/** `in about 20 s`. */
+function durationOf(count: number, rate: number): string {
+  const seconds = Math.ceil(count / rate);
+  if (seconds < 120) return `in about ${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `in about ${minutes} min` : `in about ${Math.ceil(minutes / 60)} h`;
+}

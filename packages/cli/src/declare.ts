@@ -1,0 +1,109 @@
+/** Building blocks for the declarations of commands. They import commander only, so that every start is fast. */
+import type { EventType } from '@tailrace/events';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Run } from './command.ts';
+
+/**
+ * Makes the action of a command. `load` imports the module of the command, and is called when the command runs, so
+ * that a command does not load the modules of other commands.
+ */
+export type MakeAction = (load: () => Promise<Run<never>>) => (...given: unknown[]) => Promise<void>;
+
+/** Adds commands to the program. */
+export type Declare = (program: Command, action: MakeAction) => void;
+
+/** As in @tailrace/events, which is not imported because that would load its validators at every start. */
+export const eventTypes = [
+  ...['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'],
+] as readonly EventType[];
+
+/** The subcommands of `parent` under the word `name`, such as `get`. Several topics may add to them. */
+export function group(parent: Command, name: string): Command {
+  return parent.commands.find((command) => command.name() === name) ?? parent.command(name);
+}
+
+/** All commands that have no subcommands, with the words that call them. */
+export function leafCommands(command: Command, path = ''): { path: string; command: Command }[] {
+  if (command.commands.length === 0) return [{ path, command }];
+  return command.commands.flatMap((subcommand) =>
+    leafCommands(subcommand, path === '' ? subcommand.name() : `${path} ${subcommand.name()}`),
+  );
+}
+
+/** An option whose value is a whole number. */
+export function integer(flags: string, description: string, min: number, max: number): Option {
+  return new Option(flags, description).argParser((text) => {
+    const number = /^\d+$/.test(text) ? Number(text) : NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  });
+}
+
+/** An option with a closed list of values. */
+export function choice(flags: string, description: string, choices: readonly string[]): Option {
+  return new Option(flags, description).choices(choices);
+}
+
+/** An option that may be given several times; its value is a list, or undefined if it is not given. */
+export function repeatable(flags: string, description: string): Option {
+  const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
+  return new Option(flags, `${description} (repeatable)`).argParser(collect);
+}
+
+export function limitOption(max = 100_000): Option {
+  return integer('--limit <n>', 'list at most this many', 1, max).default(50);
+}
+
+/** The environment variables that a command reads, by how it works. */
+export const environment = {
+  api: [
+    ['TAILRACE_API_TOKEN', 'a token of the control service (required)'],
+    ['TAILRACE_URL', 'the control service (default http://localhost:8081)'],
+  ],
+  kafka: [
+    ['KAFKA_BROKERS', 'bootstrap servers, host:port,... (required)'],
+    ['KAFKA_SASL_MECHANISM', 'plain, scram-sha-256 or scram-sha-512'],
+    ['KAFKA_SASL_USERNAME', 'set together with the mechanism and the password'],
+    ['KAFKA_SASL_PASSWORD', 'set together with the mechanism and the user name'],
+    ['KAFKA_SSL', 'true to use TLS (default false)'],
+    ['KAFKA_SSL_CA', 'certificate authority, as PEM or the path of a file'],
+    ['TAILRACE_TOPIC_PREFIX', 'prefix of topic names (default tailrace.)'],
+    ['TAILRACE_PARTITIONS', 'partitions of topics to create (default 6)'],
+    ['TAILRACE_REPLICATION', 'copies of topics to create (default: by the number of brokers)'],
+    ['TAILRACE_RETRY_SCHEDULE', 'delays between attempts, such as 10s,1m,5m'],
+    ['TAILRACE_SECRET_KEY', 'key that encrypts secrets in Kafka'],
+    ['TAILRACE_SECRET_KEY_PREVIOUS', 'previous key, during a rotation'],
+  ],
+  schemas: [['SCHEMA_REGISTRY_URL', 'a schema registry']],
+  retryWindow: [['TAILRACE_RETRY_WINDOW', 'time from the first to the last attempt (default 4h)']],
+} as const satisfies Record<string, readonly (readonly [name: string, meaning: string])[]>;
+
+/** The end of the help of a command. */
+export function notes({
+  examples,
+  reads,
+  times = false,
+}: {
+  /** Command lines; the name of the program is added. */
+  readonly examples: readonly string[];
+  readonly reads: readonly (keyof typeof environment)[];
+  /** Explains TIME, the value of --since and --until. */
+  readonly times?: boolean;
+}): string {
+  const variables = reads.flatMap((kind) => [...environment[kind]]);
+  return [
+    ...(times ? ['', aboutTimes] : []),
+    '',
+    'Examples:',
+    ...examples.map((example) => `  ${example.includes(' | ') ? example : `tailrace ${example}`}`),
+    ...(variables.length > 0 ? ['', 'Environment variables:'] : []),
+    ...variables.map(([name, meaning]) => `  ${name.padEnd(28)}  ${meaning}`.trimEnd()),
+    ...(variables.length > 0 ? [`  ${'NO_COLOR'.padEnd(28)}  no colours if set`] : []),
+    '',
+    'Exit codes: 0 done, 1 failed, 2 invalid command line or settings, 130 interrupted.',
+  ].join('\n');
+}
+
+const aboutTimes =
+  'A <time> is a date and time in ISO 8601, UTC by default (2026-05-01T08:30), or an age\n' +
+  '(90s, 15m, 2h, 7d).';

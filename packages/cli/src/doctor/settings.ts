@@ -1,0 +1,39 @@
+/** Checks the settings, one by one and together. */
+import { isTailraceError } from '@tailrace/errors';
+import { misspelledVariables, readSettings, type Environment } from '@tailrace/service';
+import { formatDuration } from '@tailrace/topics';
+import { settings } from '../settings.ts';
+import type { Finding } from './finding.ts';
+
+export function checkSettings(env: Environment): Finding[] {
+  const about = 'settings';
+  try {
+    const { topics, retryWindowMs } = readSettings(env, settings);
+    const warnings = misspelledVariables(env, settings).map((sentence): Finding => ({
+      level: 'warn',
+      about,
+      says: sentence,
+    }));
+    const late = lateSteps(topics.retryScheduleMs, retryWindowMs);
+    if (late > 0) {
+      warnings.push({
+        level: 'warn',
+        about,
+        says:
+          `TAILRACE_RETRY_SCHEDULE is longer than TAILRACE_RETRY_WINDOW (${formatDuration(retryWindowMs)}): ` +
+          `its last ${late === 1 ? 'delay is' : `${late} delays are`} never used.`,
+        hint: 'Shorten the schedule, or extend the window to at most 4 h.',
+      });
+    }
+    return warnings.length > 0 ? warnings : [{ level: 'ok', about, says: 'valid' }];
+  } catch (error) {
+    if (!isTailraceError(error, 'invalid-settings')) throw error;
+    return error.message.split('\n').map((says) => ({ level: 'fail', about, says }));
+  }
+}
+
+/** The number of delays that end after the window, if attempts take no time. */
+function lateSteps(scheduleMs: readonly number[], windowMs: number): number {
+  let sinceFirstMs = 0;
+  return scheduleMs.filter((delayMs) => (sinceFirstMs += delayMs) > windowMs).length;
+}

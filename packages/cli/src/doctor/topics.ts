@@ -1,0 +1,70 @@
+/** Checks that the topics exist and match the settings. */
+import type { Kafka } from '@tailrace/kafka';
+import { partitionGroups, tierDelaysMs, topicNames, unequalPartitions } from '@tailrace/topics';
+import type { Finding } from './finding.ts';
+import type { TopicSettings } from '../settings.ts';
+import { countOf } from '../terminal/table.ts';
+import { requiredTopics } from '../topics/required-topics.ts';
+
+const about = 'topics';
+
+export async function checkTopics(
+  kafka: Kafka,
+  settings: TopicSettings,
+): Promise<{ readonly findings: Finding[]; readonly missing: boolean }> {
+  const names = topicNames(settings.prefix);
+  const reports = await kafka.inspectTopics(requiredTopics(settings));
+  const missing = reports.filter(({ outcome }) => outcome === 'missing').map(({ name }) => name);
+  const existing = await kafka.listTopics();
+  const tiers = new Set(tierDelaysMs(settings.retryScheduleMs));
+  const otherTiers = existing.filter((topic) => {
+    const delayMs = names.retryTierDelayMs(topic);
+    return delayMs !== undefined && !tiers.has(delayMs);
+  });
+
+  const topics = await kafka.describeTopics([...reports.map(({ name }) => name), ...otherTiers]);
+  const counts = new Map(Array.from(topics, ([topic, { partitions }]) => [topic, partitions]));
+  const findings: Finding[] = reports.flatMap(({ name, differences }) =>
+    differences
+      // Unequal partitions are a finding of their own, below.
+      .filter((difference) => !difference.includes(' --only '))
+      .map((difference) => differenceOf(name, difference)),
+  );
+  for (const group of partitionGroups) {
+    const unequal = unequalPartitions(names, counts, group);
+    if (!unequal) continue;
+    const [says = '', hint = ''] = unequal.message.split(/(?<=\.) (?=Make )/);
+    const more = group === 'deliveries' ? ' Delivery does not start.' : '';
+    findings.push({ level: 'fail', about, says: says + more, hint });
+  }
+  if (missing.length > 0) {
+    const says = `${countOf(missing.length, 'topic')} missing: ${missing.join(', ')}.`;
+    findings.push({
+      level: 'fail',
+      about,
+      says,
+      hint: 'Create them with npx tailrace topics apply.',
+    });
+  }
+  if (otherTiers.length > 0) {
+    findings.push({
+      level: 'warn',
+      about,
+      says: `${otherTiers.join(', ')}: not in the retry schedule of these settings.`,
+      hint: 'Set TAILRACE_RETRY_SCHEDULE as in the services. No service reads a retry topic that is not in its schedule.',
+    });
+  }
+  if (findings.length === 0)
+    findings.push({ level: 'ok', about, says: `${countOf(reports.length, 'topic')}, all as configured` });
+  return { findings, missing: missing.length > 0 };
+}
+
+function differenceOf(topic: string, difference: string): Finding {
+  const [says = '', hint] = difference.split(/: (.*)/s, 2);
+  return {
+    level: 'warn',
+    about,
+    says: `${topic}: ${says}.`,
+    ...(hint !== undefined && { hint: `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.` }),
+  };
+}

@@ -1,0 +1,56 @@
+/** An attempt as text: one line for `tail`, and with every URL for `get delivery`. */
+import { styleText } from 'node:util';
+import type { AttemptRecord, UrlAttempt } from '@tailrace/topics';
+import { printable } from '../terminal/table.ts';
+
+const colours = { delivered: 'green', retry: 'yellow', dead: 'red' } as const;
+
+/** `styleText` adds no colours if standard output is not a terminal or NO_COLOR is set. */
+export function attemptLine({
+  startedAt,
+  outcome,
+  attempt,
+  latencyMs,
+  reason,
+  urls,
+  ...record
+}: AttemptRecord): string {
+  const answers = urls.map(answerOf).join(', ');
+  return [
+    styleText('dim', startedAt),
+    styleText(colours[outcome], outcome.padEnd(9)),
+    printable(`${record.sourceId} → ${record.destinationId}`),
+    printable(record.type),
+    printable(record.eventId),
+    `attempt ${attempt}`,
+    printable(answers === '' ? (reason ?? '') : answers),
+    styleText('dim', `${latencyMs} ms`),
+  ].join('  ');
+}
+
+/** An attempt in the history of a delivery, which has the other fields. */
+export type DeliveryAttempt = Pick<
+  AttemptRecord,
+  'attempt' | 'startedAt' | 'latencyMs' | 'outcome' | 'reason' | 'nextDueAt' | 'urls'
+>;
+
+export function attemptLines({
+  startedAt,
+  outcome,
+  attempt,
+  reason,
+  nextDueAt,
+  urls,
+}: DeliveryAttempt): string[] {
+  const next = nextDueAt === undefined ? '' : `, next at ${nextDueAt}`;
+  const why = reason === undefined ? '' : `, ${reason}`;
+  return [
+    `${styleText('dim', startedAt)}  attempt ${attempt}  ${styleText(colours[outcome], outcome)}${printable(`${why}${next}`)}`,
+    ...urls.map((url) => `  ${printable(`${url.url}  ${answerOf(url)}  ${url.latencyMs} ms`)}`),
+  ];
+}
+
+export function answerOf({ status, reason, detail }: UrlAttempt): string {
+  const answer = [status, reason].filter((part) => part !== undefined).join(' ');
+  return detail === undefined ? answer : `${answer} (${detail})`;
+}

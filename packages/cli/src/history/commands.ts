@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import { choice, eventTypes, group, integer, limitOption, notes, type Declare } from '../declare.ts';
+
+export const declareHistory: Declare = (program, action) => {
+  program
+    .command('tail')
+    .summary('show attempts as they happen')
+    .description(
+      'Show attempts as they happen, one line each, until Ctrl-C, which exits with 0. With --output json each line ' +
+        'is a JSON object.\n\n' +
+        'If the connection is lost, it is opened again with a message; attempts made in between are not shown.',
+    )
+    .option('--destination <id>', 'only attempts for this destination')
+    .option('--source <id>', 'only events of this source')
+    .addOption(choice('--type <type>', 'only calls of this type', eventTypes))
+    .addOption(
+      choice('--outcome <outcome>', 'only attempts with this outcome', ['delivered', 'retry', 'dead']),
+    )
+    .option('--event <event>', 'only this track event')
+    .option('--user <user>', 'only events of this user')
+    .addOption(integer('--count <n>', 'end after N attempts', 1, 1_000_000))
+    .addHelpText(
+      'after',
+      notes({
+        examples: ['tail', 'tail --destination crm --outcome dead', 'tail --count 1 --output json'],
+        reads: ['api'],
+      }),
+    )
+    .action(action(async () => (await import('./tail.ts')).tail));
+
+  program
+    .command('why')
+    .summary('explain what happened to an event')
+    .description(
+      'Explain what happened to an event: its source, its destinations, the responses, and what to do.\n\n' +
+        'An event without deliveries is searched in the topics, from --since on, which may take 20 seconds. Exits ' +
+        'with 0 also if the event is not found.',
+    )
+    .argument('<event-id>', 'the messageId of the event')
+    .option('--since <time>', 'search events of this time or later (default: one day ago)')
+    .addHelpText(
+      'after',
+      notes({
+        examples: ['why 0b0f7c1e-6a54-4f0e-9d2c-3c1f0e8b7a55', 'why order-1042 --since 7d'],
+        reads: ['api'],
+        times: true,
+      }),
+    )
+    .action(action(async () => (await import('./why.ts')).why));
+
+  const get = group(program, 'get');
+  withPeriod(
+    get
+      .command('deliveries')
+      .summary('list deliveries, newest first')
+      .description('List deliveries, newest first.')
+      .option('--destination <id>', 'only deliveries to this destination')
+      .option('--source <id>', 'only events of this source')
+      .addOption(choice('--type <type>', 'only calls of this type', eventTypes))
+      .option('--event <event>', 'only this track event')
+      .option('--user <user>', 'only events of this user')
+      .addOption(
+        choice('--status <status>', 'only deliveries with this status', [
+          ...['waiting', 'delivered', 'retrying', 'dead'],
+        ]),
+      ),
+  )
+    .addOption(limitOption())
+    .addHelpText(
+      'after',
+      notes({
+        examples: [
+          'get deliveries',
+          'get deliveries --destination crm --status dead --since 2h',
+          "get deliveries --user ada --event 'Order Completed' --output json",
+        ],
+        reads: ['api'],
+        times: true,
+      }),
+    )
+    .action(action(async () => (await import('./deliveries.ts')).listDeliveries));
+  get
+    .command('delivery')
+    .summary('show a delivery with every attempt and response')
+    .description('Show a delivery with every attempt and response.')
+    .argument('<id>', 'the id of the delivery')
+    .option('--body', 'also show the body; a read-only token gets it with masked values')
+    .addHelpText(
+      'after',
+      notes({ examples: ['get delivery 5f0c6a8e-1d9b-5a0c-8f3e-2b7d9c1e4a60 --body'], reads: ['api'] }),
+    )
+    .action(action(async () => (await import('./deliveries.ts')).getDelivery));
+  get
+    .command('events')
+    .summary('list the track events that sources have sent')
+    .description(
+      'List the track events that sources have sent: how often, first and last time, and whether they are blocked ' +
+        '(see "tailrace block").',
+    )
+    .argument('[source]', 'the id of a source (default: all sources)')
+    .addOption(limitOption())
+    .addHelpText('after', notes({ examples: ['get events web', 'get events'], reads: ['api'] }))
+    .action(action(async () => (await import('./source-statistics.ts')).listSentEvents));
+  withPeriod(
+    get
+      .command('usage')
+      .summary('show the number of calls of sources by day')
+      .description('Show the number of calls of sources by day, in UTC. Filtered calls are included.')
+      .argument('[source]', 'the id of a source (default: all sources)'),
+  )
+    .addHelpText(
+      'after',
+      notes({ examples: ['get usage', 'get usage web --since 30d'], reads: ['api'], times: true }),
+    )
+    .action(action(async () => (await import('./source-statistics.ts')).getUsage));
+};
+
+function withPeriod(command: Command): Command {
+  return command
+    .option('--since <time>', 'only from this time on')
+    .option('--until <time>', 'only before this time');
+}

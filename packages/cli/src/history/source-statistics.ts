@@ -1,0 +1,69 @@
+/** `tailrace get events` and `tailrace get usage`: counts of what sources have sent. */
+import { openApi, pathOf } from '../api/client.ts';
+import { listBySource, showPage, type Columns } from '../api/show.ts';
+import type { Run } from '../command.ts';
+import { formatCount } from '../terminal/table.ts';
+import { periodOf, type Period } from '../terminal/times.ts';
+
+interface SentEvent {
+  readonly source: string;
+  readonly event: string;
+  readonly count: number;
+  readonly filtered: number;
+  readonly firstSeenAt?: string;
+  readonly lastSeenAt?: string;
+  readonly blocked: boolean;
+}
+
+const eventColumns: Columns<SentEvent> = {
+  SOURCE: ({ source }) => source,
+  EVENT: ({ event }) => event,
+  COUNT: ({ count }) => formatCount(count),
+  FILTERED: ({ filtered }) => formatCount(filtered),
+  'FIRST SEEN': ({ firstSeenAt }) => firstSeenAt ?? '-',
+  'LAST SEEN': ({ lastSeenAt }) => lastSeenAt ?? '-',
+  BLOCKED: ({ blocked }) => (blocked ? 'yes' : 'no'),
+};
+
+export const listSentEvents: Run<{ readonly source?: string; readonly limit: number }> = async (
+  { source, limit },
+  context,
+) => {
+  const api = openApi(context);
+  const page = await listBySource<SentEvent>(api, source, (id) =>
+    api.list(pathOf('sources', id, 'events'), {}, limit),
+  );
+  return showPage(page, 'event', eventColumns);
+};
+
+interface Usage {
+  readonly source: string;
+  readonly day: string;
+  readonly calls: number;
+  readonly filtered: number;
+  readonly byType: Readonly<Record<string, number>>;
+}
+
+const usageColumns: Columns<Usage> = {
+  SOURCE: ({ source }) => source,
+  DAY: ({ day }) => day,
+  CALLS: ({ calls }) => formatCount(calls),
+  FILTERED: ({ filtered }) => formatCount(filtered),
+  'BY TYPE': ({ byType }) =>
+    Object.entries(byType)
+      .map(([type, count]) => `${type} ${formatCount(count)}`)
+      .join(', '),
+};
+
+export const getUsage: Run<Period & { readonly source?: string }> = async (
+  { source, since, until },
+  context,
+) => {
+  const api = openApi(context);
+  const query = periodOf({ since, until });
+  const page = await listBySource<Usage>(api, source, async (id) => {
+    const { items } = await api.get<{ items: readonly Usage[] }>(pathOf('sources', id, 'usage'), query);
+    return { items, more: false };
+  });
+  return showPage(page, 'day', usageColumns);
+};

@@ -1,0 +1,86 @@
+/** The command lines of the CLI, as a tree of commander commands. */
+import { Command, Help, type OutputConfiguration } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import { declareAudiences } from './audiences/commands.ts';
+import { declareCompletion } from './completion/commands.ts';
+import { declareConfiguration } from './configuration/commands.ts';
+import { declareChanges } from './configuration/change-commands.ts';
+import { declareDeadLetters } from './dead-letters/commands.ts';
+import { choice, type Declare, type MakeAction } from './declare.ts';
+import { declareDoctor } from './doctor/commands.ts';
+import { declareHistory } from './history/commands.ts';
+import { declareRecall } from './recall/commands.ts';
+import { declareTopics } from './topics/commands.ts';
+import { declareUsers } from './users/commands.ts';
+
+/** The sections of `tailrace --help`. */
+const sections: readonly (readonly [heading: string, ...declare: Declare[]])[] = [
+  ['System:', declareTopics, declareDoctor, declareCompletion],
+  ['Configuration:', declareConfiguration, declareChanges],
+  ['History:', declareHistory],
+  ['Pending deliveries:', declareRecall],
+  ['Dead letters:', declareDeadLetters],
+  ['Users:', declareUsers, declareAudiences],
+];
+
+export function buildProgram(action: MakeAction, output: OutputConfiguration = {}): Command {
+  const program = new Command('tailrace')
+    .description('Operate Tailrace: topics, sources, destinations, deliveries and dead letters.')
+    .configureOutput(output)
+    .exitOverride()
+    .enablePositionalOptions()
+    .helpOption('-h, --help', 'show this help')
+    .configureHelp({ subcommandTerm: termOf })
+    .version(packageJson.version, '--version', 'show the version')
+    .addHelpText('after', '\nRun "tailrace <command> --help" for the options of a command.');
+  for (const [heading, ...declarations] of sections) {
+    program.commandsGroup(heading);
+    for (const declare of declarations) declare(program, action);
+  }
+  finish(program, 'tailrace');
+  return program;
+}
+
+/** A command in the list of its group, without `[options]`. */
+function termOf(command: Command): string {
+  return new Help().subcommandTerm(command).replace(' [options]', '');
+}
+
+/** Adds the options and checks that all commands share. */
+function finish(command: Command, path: string): void {
+  command.showHelpAfterError(`See ${path} --help.`);
+  for (const subcommand of command.commands) finish(subcommand, `${path} ${subcommand.name()}`);
+  if (command.commands.length > 0) {
+    command.helpCommand(false).usage('<command> [options]');
+    if (command.description() === '') command.description(sentenceOf(command.summary()));
+    return;
+  }
+  command
+    .addOption(choice('--output <format>', 'format of the result', ['text', 'json']).default('text'))
+    .option('--verbose', 'write the log of the Kafka client to standard error');
+  checkValues(command);
+}
+
+function sentenceOf(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+}
+
+/**
+ * Rejects values that commander accepts and that are mistakes here: an empty value (an unset shell variable), the
+ * name of the next option, and a second value of an option that takes one.
+ */
+function checkValues(command: Command): void {
+  const given = new Set<string>();
+  for (const option of command.options.filter(({ required }) => required)) {
+    const isRepeatable = option.description.endsWith('(repeatable)');
+    command.on(`option:${option.name()}`, (value: string) => {
+      if (value === '' || command.options.some(({ short, long }) => value === short || value === long)) {
+        command.error(`error: option '${option.flags}' needs a value`);
+      }
+      if (given.has(option.name()) && !isRepeatable) {
+        command.error(`error: option '${option.flags}' is given more than once`);
+      }
+      given.add(option.name());
+    });
+  }
+}

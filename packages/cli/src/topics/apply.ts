@@ -1,0 +1,109 @@
+/** `tailrace topics apply`: creates missing topics, and adds partitions. */
+import { styleText } from 'node:util';
+import { producerSchema } from '@tailrace/events';
+import type { Kafka, TopicReport } from '@tailrace/kafka';
+import { registerSubject, type SubjectReport } from '@tailrace/registry';
+import { readSettings } from '@tailrace/service';
+import { topicNames, type PartitionGroup } from '@tailrace/topics';
+import { exitCodes, UsageError, type CommandContext, type Run } from '../command.ts';
+import { withKafka } from '../kafka.ts';
+import { registrySettings, type TopicSettings } from '../settings.ts';
+import { addPartitions } from './add-partitions.ts';
+import { replicatedTopics } from './required-topics.ts';
+
+const colours = {
+  missing: 'red',
+  created: 'green',
+  grown: 'green',
+  registered: 'green',
+  exists: 'dim',
+  differs: 'yellow',
+} as const;
+
+/** A `TopicReport` with the partitions that were added. */
+interface AppliedTopic extends Omit<TopicReport, 'outcome'> {
+  readonly outcome: TopicReport['outcome'] | 'grown';
+  readonly partitions?: { readonly from: number; readonly to: number };
+}
+
+interface Values {
+  readonly strict?: boolean;
+  readonly partitions?: number;
+  readonly only?: PartitionGroup;
+}
+
+export const applyTopics: Run<Values> = async ({ strict = false, partitions, only }, context) => {
+  if (only !== undefined && partitions === undefined) {
+    throw new UsageError('--only requires --partitions');
+  }
+  const { registryUrl } = readSettings(context.env, registrySettings);
+  const { topics, names } = await withKafka(
+    context,
+    async (kafka, settings) => ({
+      topics: await createAndExtend(kafka, settings, { partitions, only }, context),
+      names: topicNames(settings.prefix),
+    }),
+    { timeLimit: partitions === undefined },
+  );
+  const schema =
+    registryUrl === undefined
+      ? undefined
+      : await registerSubject(registryUrl, `${names.events}-value`, producerSchema());
+  const differs = topics.some(({ differences }) => differences.length > 0);
+  return {
+    exitCode: strict && differs ? exitCodes.failed : exitCodes.done,
+    text: [...topics.flatMap(linesOf), ...(schema ? [schemaLine(schema)] : [])],
+    json: { topics, ...(schema && { schema }) },
+  };
+};
+
+async function createAndExtend(
+  kafka: Kafka,
+  settings: TopicSettings,
+  {
+    partitions,
+    only,
+  }: { readonly partitions: number | undefined; readonly only: PartitionGroup | undefined },
+  { terminal, warn }: CommandContext,
+): Promise<AppliedTopic[]> {
+  const allTopics = partitions !== undefined && only === undefined;
+  const wanted = allTopics ? { ...settings, partitions } : settings;
+  const specs = await replicatedTopics(kafka, wanted);
+  const reports = await kafka.ensureTopics(specs);
+  if (partitions === undefined) return reports;
+
+  const grown = await addPartitions(kafka, {
+    ...{ names: topicNames(settings.prefix), specs, partitions, only },
+    onTopic: (name) => {
+      terminal.progress(`Adding partitions to ${name}`);
+    },
+  });
+  terminal.progress('');
+  if (allTopics && partitions !== settings.partitions) {
+    warn(`Set TAILRACE_PARTITIONS to ${partitions} for later runs: it is ${settings.partitions} now.`);
+  }
+  const created = new Set(reports.filter(({ outcome }) => outcome === 'created').map(({ name }) => name));
+  const after = (await kafka.inspectTopics(specs)).map(({ name, outcome, differences }): AppliedTopic => {
+    const growth = grown.find((topic) => topic.name === name);
+    if (growth)
+      return { name, outcome: 'grown', differences, partitions: { from: growth.from, to: growth.to } };
+    return { name, outcome: created.has(name) ? 'created' : outcome, differences };
+  });
+  const others = grown.filter(({ name }) => !specs.some((spec) => spec.name === name));
+  return [
+    ...after,
+    ...others.map(({ name, from, to }): AppliedTopic => ({
+      ...{ name, outcome: 'grown', differences: [], partitions: { from, to } },
+    })),
+  ];
+}
+
+function linesOf({ name, outcome, differences, partitions }: AppliedTopic): string[] {
+  const growth = partitions ? `: ${partitions.from} → ${partitions.to} partitions` : '';
+  const line = `${styleText(colours[outcome], outcome.padEnd(7))}  ${name}${growth}`;
+  return [line, ...differences.map((difference) => `         ${difference}`)];
+}
+
+function schemaLine({ subject, outcome, schemaId }: SubjectReport): string {
+  return `${styleText(colours[outcome], outcome.padEnd(7))}  ${subject}, schema ${schemaId}`;
+}

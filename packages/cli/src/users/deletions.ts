@@ -1,0 +1,79 @@
+/** Requests to delete users, and their progress. */
+import { openApi, pathOf } from '../api/client.ts';
+import { showPage, type Columns } from '../api/show.ts';
+import { exitCodes, type Run } from '../command.ts';
+import { countOf, formatCount, printable, table } from '../terminal/table.ts';
+
+interface SourceProgress {
+  readonly sourceId: string;
+  readonly destinations: readonly string[];
+  readonly sent: number;
+  readonly delivered: number;
+  readonly dead: number;
+  readonly waiting: number;
+}
+
+interface DeletionSummary {
+  readonly id: string;
+  /** `sending` until the notifications of every source are written. */
+  readonly state: 'sending' | 'sent';
+  readonly createdAt: string;
+  readonly users: number;
+  /** Sources of the request that get no notification. */
+  readonly unaffected: readonly { readonly sourceId: string; readonly reason: string }[];
+}
+
+export interface Deletion extends DeletionSummary {
+  readonly sources: readonly SourceProgress[];
+}
+
+const columns: Columns<DeletionSummary> = {
+  CREATED: ({ createdAt }) => createdAt,
+  REQUEST: ({ id }) => id,
+  USERS: ({ users }) => formatCount(users),
+  STATE: ({ state }) => state,
+};
+
+export const listDeletions: Run<{ readonly limit: number }> = async ({ limit }, context) => {
+  const page = await openApi(context).list<DeletionSummary>(pathOf('deletions'), {}, limit);
+  return showPage(page, 'request', columns);
+};
+
+export const getDeletion: Run<{ readonly id: string }> = async ({ id }, context) => {
+  const deletion = await openApi(context).get<Deletion>(pathOf('deletions', id));
+  return { exitCode: exitCodes.done, text: deletionLines(deletion), json: deletion };
+};
+
+export function totals({ sources }: Deletion) {
+  const sum = (of: (source: SourceProgress) => number): number =>
+    sources.reduce((total, source) => total + of(source), 0);
+  return {
+    sent: sum(({ sent }) => sent),
+    delivered: sum(({ delivered }) => delivered),
+    dead: sum(({ dead }) => dead),
+    waiting: sum(({ waiting }) => waiting),
+  };
+}
+
+export function deletionLines(deletion: Deletion): string[] {
+  const { delivered, dead, waiting } = totals(deletion);
+  const rows = deletion.sources.map((source) => [
+    source.sourceId,
+    source.destinations.join(', ') || '-',
+    formatCount(source.sent),
+    formatCount(source.delivered),
+    formatCount(source.dead),
+    formatCount(source.waiting),
+  ]);
+  const heading = ['SOURCE', 'DESTINATIONS', 'SENT', 'DELIVERED', 'DEAD', 'WAITING'];
+  return [
+    ...(rows.length > 0 ? table([heading, ...rows]) : []),
+    rows.length === 0
+      ? 'No source has an enabled destination.'
+      : `${countOf(delivered, 'notification')} delivered, ${formatCount(dead)} refused, ${formatCount(waiting)} pending.`,
+    ...deletion.unaffected.map(({ sourceId, reason }) =>
+      printable(`${sourceId} sends no notifications: ${reason}.`),
+    ),
+    ...(dead > 0 ? ['Refused notifications are dead letters: tailrace dead list --type delete'] : []),
+  ];
+}
