@@ -1,4 +1,4 @@
-/** Topics that are created and compared, and what is said where Kafka cannot be reached. */
+/** Creating and comparing topics, and the errors when Kafka cannot be reached. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
@@ -21,7 +21,7 @@ test('a broker that answers is pinged', async () => {
   await kafka.ping();
 });
 
-test('a port that refuses is named, with what to check', async () => {
+test('the error names a port that refuses connections, and what to check', async () => {
   const address = `127.0.0.1:${await closedPort()}`;
   await using kafka = openKafka([address]);
   await assert.rejects(kafka.ping({ timeoutMs: 20_000 }), (error) => {
@@ -39,9 +39,9 @@ test('a port that refuses is named, with what to check', async () => {
   }
 });
 
-// The library itself would go on asking for a minute.
+// The library itself would retry for a minute.
 test(
-  'a port that never answers is named when the time is over, and closing does not wait for it',
+  'the error names a port that does not answer in time, and closing does not wait for it',
   { timeout: 30_000 },
   async () => {
     const sockets = new Set<Socket>();
@@ -62,7 +62,7 @@ test(
   },
 );
 
-test('topics are created once, and a difference is told with how to fix it, and left as it is', async () => {
+test('topics are created once, and a difference is reported with its fix and left unchanged', async () => {
   const prefix = uniquePrefix();
   const wanted = {
     name: `${prefix}wanted`,
@@ -93,7 +93,7 @@ test('topics are created once, and a difference is told with how to fix it, and 
   assert.match(fewer?.differences[0] ?? '', /set TAILRACE_PARTITIONS to 2$/);
 });
 
-test('processes that create the same topics at once all succeed', async () => {
+test('processes that create the same topics at the same time all succeed', async () => {
   await using other = openKafka(brokers);
   for (let round = 0; round < 3; round++) {
     const prefix = uniquePrefix();
@@ -109,7 +109,7 @@ test('processes that create the same topics at once all succeed', async () => {
   }
 });
 
-test('a topic setting that Kafka refuses is an error that says what Kafka says', async () => {
+test("the error for a refused topic setting includes Kafka's message", async () => {
   const name = `${uniquePrefix()}refused`;
   await assert.rejects(
     kafka.ensureTopics([{ name, partitions: 1, config: { 'retention.ms': 'for ever' } }]),

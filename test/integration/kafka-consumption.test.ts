@@ -48,9 +48,9 @@ const finish = (record: TrackedRecord): void => {
   record.done();
 };
 
-// They wait more than they work.
+// These tests mostly wait.
 describe('a consumer', { concurrency: true }, () => {
-  test('commits up to the lowest unfinished record, and whoever comes next is given only what was unfinished', async () => {
+  test('commits up to the lowest unfinished record, and the next member receives only unfinished records', async () => {
     const topic = await kafka.createTopic();
     await publish(topic, numbers(100));
     const group = { groupId: `${topic}.group`, topics: [topic] };
@@ -86,7 +86,7 @@ describe('a consumer', { concurrency: true }, () => {
     assert.deepEqual(offsetsOf(second), unfinished);
   });
 
-  test('can be asked what is unfinished, be it by an earlier owner, handed out, or still to come', async () => {
+  test('lists unfinished records, left by an earlier owner, received, or not received yet', async () => {
     const topic = await kafka.createTopic();
     await publish(topic, numbers(100));
     const group = { groupId: `${topic}.group`, topics: [topic] };
@@ -97,8 +97,8 @@ describe('a consumer', { concurrency: true }, () => {
     await first.close();
 
     await using second = await joinGroup(kafka, { ...group, limits: () => ({ records: 3, bytes: 1_000 }) });
-    const handedOut = await second.records.waitFor(3);
-    handedOut.find(({ offset }) => offset === 70)?.done();
+    const received = await second.records.waitFor(3);
+    received.find(({ offset }) => offset === 70)?.done();
     await publish(topic, ['100', '101']);
     const offsets: number[] = [];
     for await (const records of second.unfinished(topic, [0, 1])) {
@@ -108,7 +108,7 @@ describe('a consumer', { concurrency: true }, () => {
     for await (const records of second.unfinished(topic, [1])) assert.fail(String(records.length));
   });
 
-  test('close() waits for what is being finished, and commits it', async () => {
+  test('close() waits for unfinished work, and commits it', async () => {
     const topic = await kafka.createTopic();
     await publish(topic, numbers(10));
     const group = { groupId: `${topic}.group`, topics: [topic] };
@@ -116,7 +116,7 @@ describe('a consumer', { concurrency: true }, () => {
     await member.records.waitFor(10);
     let closed = false;
     const closing = member.close({ drainTimeoutMs: 30_000 }).then(() => (closed = true));
-    await publish(topic, ['not taken any more']);
+    await publish(topic, ['not received any more']);
     for (const record of member.records.items) {
       assert.equal(closed, false);
       record.done();
@@ -127,7 +127,7 @@ describe('a consumer', { concurrency: true }, () => {
     assert.deepEqual(await admin.memberIds(group.groupId), []);
   });
 
-  test('close() gives up on work that does not end in time, and does not commit it', async () => {
+  test('close() does not commit work that does not finish in time', async () => {
     const topic = await kafka.createTopic();
     await publish(topic, numbers(3));
     const group = { groupId: `${topic}.group`, topics: [topic] };
@@ -139,7 +139,7 @@ describe('a consumer', { concurrency: true }, () => {
     assert.deepEqual(await admin.committed(group.groupId, topic), [1]);
   });
 
-  test('is paused while it has too much unfinished work, stays in its group, and goes on', async () => {
+  test('is paused while it has too much unfinished work, stays in its group, and continues', async () => {
     const topic = await kafka.createTopic();
     // What cannot be compressed, so that a fetch brings about 256 of them.
     await publish(
@@ -153,9 +153,9 @@ describe('a consumer', { concurrency: true }, () => {
     });
     await member.records.waitFor(100);
     const memberIds = await admin.memberIds(group.groupId);
-    // Longer than the group waits for a member that does not beat its heart.
+    // Longer than the session timeout of a member without heartbeats.
     await wait(11_000);
-    assert.ok(member.records.items.length < 1_200, `${member.records.items.length} records at once`);
+    assert.ok(member.records.items.length < 1_200, `${member.records.items.length} records received`);
     assert.deepEqual(await admin.memberIds(group.groupId), memberIds);
     assert.equal(member.healthy, true);
 
@@ -169,7 +169,7 @@ describe('a consumer', { concurrency: true }, () => {
     );
   });
 
-  test('keeps the work of a partition that stays, and loses that of one that goes', async () => {
+  test('keeps the work of a partition that stays, and revokes the work of one that moves', async () => {
     const topic = await kafka.createTopic({ partitions: 2 });
     const publisher = kafka.publisher();
     const publishTo = (partition: number, count: number): Promise<unknown> =>
@@ -200,7 +200,7 @@ describe('a consumer', { concurrency: true }, () => {
     );
   });
 
-  test('is given nothing while it is held, and goes on when it is released', async () => {
+  test('receives nothing while it is paused, and continues when it is resumed', async () => {
     const [topic, marker] = [await kafka.createTopic(), await kafka.createTopic()];
     await using held = await joinGroup(kafka, {
       groupId: `${topic}.group`,
@@ -212,7 +212,7 @@ describe('a consumer', { concurrency: true }, () => {
     await publish(marker, numbers(5));
     await using free = await joinGroup(kafka, { groupId: `${marker}.group`, topics: [marker] });
     await free.records.waitFor(5);
-    // A fetch that was under way when it was held may have brought what came at once.
+    // A fetch that was under way when it was paused may have brought records.
     const before = held.records.items.length;
     await publish(topic, numbers(5));
     await publish(marker, numbers(5));
@@ -222,7 +222,7 @@ describe('a consumer', { concurrency: true }, () => {
     await held.records.waitFor(10);
   });
 
-  test('steps over records that expired before it read them, and says how many', async () => {
+  test('skips records that expired before it read them, and logs how many', async () => {
     await using kafka = openKafka(brokers);
     const topic = await kafka.createTopic();
     await publish(topic, numbers(20));
@@ -240,7 +240,7 @@ describe('a consumer', { concurrency: true }, () => {
     );
   });
 
-  test('begins anew where a partition ends before what was committed of it', async () => {
+  test('begins with the first record if a partition ends before its committed offset', async () => {
     await using kafka = openKafka(brokers);
     const topic = await kafka.createTopic();
     await publish(topic, numbers(5));
@@ -256,7 +256,7 @@ describe('a consumer', { concurrency: true }, () => {
     );
   });
 
-  test('is not held up by the records of an aborted transaction', async () => {
+  test('is not blocked by the records of an aborted transaction', async () => {
     const topic = await kafka.createTopic();
     const groupId = `${topic}.group`;
     await publish(topic, ['before']);
@@ -272,7 +272,7 @@ describe('a consumer', { concurrency: true }, () => {
     );
   });
 
-  test('ends its process where onRecord throws, instead of trying for ever', async () => {
+  test('ends its process if onRecord throws, instead of retrying forever', async () => {
     const topic = await kafka.createTopic();
     await publish(topic, ['v']);
     const program = `
@@ -294,7 +294,7 @@ describe('a consumer', { concurrency: true }, () => {
   });
 });
 
-test('whoever joins and leaves, everything is finished, nothing unfinished is committed past, and partitions of one number stay together', async () => {
+test('while members join and leave, everything is finished, no unfinished record is committed past, and co-partitions stay together', async () => {
   const partitions = 6;
   const topics = [await kafka.createTopic({ partitions }), await kafka.createTopic({ partitions })];
   const groupId = `${topics[0]}.group`;
@@ -302,7 +302,7 @@ test('whoever joins and leaves, everything is finished, nothing unfinished is co
   const place = ({ topic, partition, offset }: TrackedRecord): string => `${topic}/${partition}/${offset}`;
 
   const finished = new Set<string>();
-  const handedOutTwice: string[] = [];
+  const receivedTwice: string[] = [];
   const separated: string[] = [];
   const members = new Set<TestMember>();
 
@@ -314,8 +314,8 @@ test('whoever joins and leaves, everything is finished, nothing unfinished is co
       coPartitioned: true,
       commitIntervalMs: 50,
       onRecord(record) {
-        // Handed out again only where the partition was lost in between.
-        if (mine.get(place(record))?.revoked === false) handedOutTwice.push(place(record));
+        // Received again only if the partition was revoked in between.
+        if (mine.get(place(record))?.revoked === false) receivedTwice.push(place(record));
         mine.set(place(record), record);
         setTimeout(() => {
           if (record.revoked) return;
@@ -379,7 +379,7 @@ test('whoever joins and leaves, everything is finished, nothing unfinished is co
     async () => (await Promise.all(topics.map((topic) => admin.committed(groupId, topic)))).flat(),
     (committed) => committed.every((offset) => offset === perTopic / partitions),
   );
-  assert.deepEqual(handedOutTwice, []);
+  assert.deepEqual(receivedTwice, []);
   assert.deepEqual(separated, []);
   await eventually(
     () => stays.partitions.map(({ uncommitted, lag }) => uncommitted + lag),

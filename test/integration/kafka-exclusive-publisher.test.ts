@@ -1,4 +1,4 @@
-/** The exclusive publisher against a real broker: one writer at a time, all or none, and nothing twice. */
+/** The exclusive publisher against a real broker: one writer at a time, all or none, no duplicates. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ExclusiveRecord } from '@tailrace/kafka';
@@ -23,7 +23,7 @@ async function valuesIn(topic: string): Promise<(string | undefined)[]> {
   return (await readAll(kafka, topic)).map(({ value }) => value?.toString()).sort();
 }
 
-test('what is published can be read, in the partitions that were named', async () => {
+test('published records can be read from the named partitions', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const publisher = await kafka.exclusivePublisher(topic);
   await publisher.publish(recordsOf(topic, 'a', 'b'));
@@ -54,7 +54,7 @@ test('a record for a partition that the topic does not have is a failure', async
   await publisher.close();
 });
 
-test('who opens one shuts out whoever had one under the same id, and nobody else', async () => {
+test('opening a publisher fences the earlier one with the same id, and no other', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const first = await kafka.exclusivePublisher(topic);
   const other = await kafka.exclusivePublisher(`${topic}.other`);
@@ -66,7 +66,7 @@ test('who opens one shuts out whoever had one under the same id, and nobody else
   assert.deepEqual(await valuesIn(topic), ['by the first', 'by the other', 'by the second']);
 });
 
-test('who is shut out in the middle of writing hears that, whatever the moment', async () => {
+test('a publisher that is fenced while it writes is rejected as superseded, at any moment', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   for (let round = 0; round < 12; round += 1) {
     const first = await kafka.exclusivePublisher(topic);
@@ -88,7 +88,7 @@ test('who is shut out in the middle of writing hears that, whatever the moment',
   }
 });
 
-test('of records that go together all are written or none', async () => {
+test('all records of a call are written or none', async () => {
   const topic = await kafka.createTopic({ partitions: 2, config: { 'max.message.bytes': '1000' } });
   const publisher = await kafka.exclusivePublisher(topic);
   const tooLarge = Array.from({ length: 2_000 }, () => Math.random().toString(36)[3]).join('');
@@ -99,7 +99,7 @@ test('of records that go together all are written or none', async () => {
   assert.deepEqual(await valuesIn(topic), ['next']);
 });
 
-test('a lost answer to what was written doubles nothing', async () => {
+test('a lost answer to a produce request causes no duplicates', async () => {
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);
@@ -112,7 +112,7 @@ test('a lost answer to what was written doubles nothing', async () => {
   assert.deepEqual(await valuesIn(topic), ['a', 'b', 'c', 'd']);
 });
 
-test('a lost answer to the commit is a failure; whoever comes next sees what became of it', async () => {
+test('a lost answer to the commit is a failure, and the next publisher sees the result', async () => {
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);

@@ -1,4 +1,4 @@
-/** The follower against a real broker: it reads to the end, whatever the end looks like. */
+/** The follower against a real broker: it reads to the end, with and without records at the last offsets. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sharedBroker } from '../support/broker.ts';
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => kafka.close());
 
-test('after a refresh it has seen all that was acknowledged before, each record once', async () => {
+test('after a refresh a follower has read all acknowledged records, each once', async () => {
   const topic = await kafka.createTopic({ partitions: 3 });
   const publisher = kafka.publisher();
   await using followed = await watchTopic(kafka, topic);
@@ -28,7 +28,7 @@ test('after a refresh it has seen all that was acknowledged before, each record 
   }
 });
 
-test('it has read to the end before it is there, from the first record that is kept', async () => {
+test('a follower resolves when it has read to the end, from the first record that has not expired', async () => {
   const topic = await kafka.createTopic();
   const publisher = kafka.publisher();
   const values = Array.from({ length: 3_000 }, (_, nth) => `${nth} ${'x'.repeat(1_000)}`);
@@ -51,7 +51,7 @@ test('an empty topic, and one that was emptied, are read to their end', async ()
   assert.deepEqual(await readAll(kafka, topic), []);
 });
 
-test('offsets at the end that hold no record do not hold a refresh up', async () => {
+test('offsets without a record at the end do not block a refresh', async () => {
   const topic = await kafka.createTopic();
   const publisher = kafka.publisher();
   await publisher.publish({ topic, key: 'k', value: 'kept' });
@@ -70,7 +70,7 @@ test('offsets at the end that hold no record do not hold a refresh up', async ()
   );
 });
 
-test('it waits for a topic that is missing, and says so', async () => {
+test('a follower waits for a missing topic, and logs a warning', async () => {
   await using kafka = openKafka(brokers);
   const topic = `${uniquePrefix()}late`;
   const following = watchTopic(kafka, topic);

@@ -7,7 +7,7 @@ import { connectAdmin } from '../support/kafka-admin.ts';
 import { eventually, joinGroup, openKafka } from '../support/kafka-client.ts';
 import { readAll, watchTopic } from '../support/topics.ts';
 
-test('a broker is killed and comes back', async (t) => {
+test('a broker is killed and restarted', async (t) => {
   await using broker = await ownBroker();
   await using kafka = openKafka(broker.brokers);
   await using leaving = openKafka(broker.brokers);
@@ -81,7 +81,7 @@ test('a broker is killed and comes back', async (t) => {
 
   await broker.restart();
 
-  await t.test('the consumer comes back by itself', async () => {
+  await t.test('the consumer reconnects by itself', async () => {
     await eventually(
       () => member.healthy,
       (healthy) => healthy,
@@ -91,7 +91,7 @@ test('a broker is killed and comes back', async (t) => {
     await member.records.waitFor(given + 50);
   });
 
-  await t.test('publishers go on, and nothing that was acknowledged or waited is lost', async () => {
+  await t.test('publishers continue, and no acknowledged or pending record is lost', async () => {
     await impatient.publish({ topic: followedTopic, key: 'k', value: 'after' });
     clearInterval(publishing);
     await Promise.all(published);

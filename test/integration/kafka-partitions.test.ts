@@ -1,4 +1,4 @@
-/** Partitions that are added to topics in use: nothing that was written is overlooked, lost or repeated because of it. */
+/** Adding partitions to topics in use: no record is missed, lost or repeated. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
@@ -14,7 +14,7 @@ const kafka = opened.use(openKafka(brokers));
 const valuesIn = (records: readonly { readonly value: Buffer | null }[]): string[] =>
   records.map(({ value }) => String(value)).sort();
 
-test('a topic that is created gets as many partitions as the one that it must equal', async () => {
+test('a new topic gets the same number of partitions as the one that it must equal', async () => {
   const prefix = uniquePrefix();
   const spec = (name: string, partitions: number) => ({
     ...{ name: `${prefix}${name}`, partitions, config: {} },
@@ -52,7 +52,7 @@ test('partitions are added once, also by several processes, and never removed', 
   assert.equal((await other.describeTopics([topic])).get(topic)?.partitions, 6);
 });
 
-test('a record for a partition that is not there is never acknowledged, and written once it is', async () => {
+test('a record for a missing partition is acknowledged only after the partition is added', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const publisher = kafka.publisher();
   await publisher.publish({ topic, partition: 1, key: null, value: 'one' });
@@ -67,7 +67,7 @@ test('a record for a partition that is not there is never acknowledged, and writ
   assert.deepEqual(valuesIn(await readAll(kafka, topic)), ['one', 'three']);
 });
 
-test('a transaction with a record for a partition that is not there fails, and writes none of it', async () => {
+test('a transaction with a record for a missing partition fails, and writes nothing', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const publisher = await kafka.exclusivePublisher(`${topic}.writer`);
   const records = [1, 2].map((partition) => ({
@@ -79,10 +79,10 @@ test('a transaction with a record for a partition that is not there fails, and w
   assert.deepEqual(await readAll(kafka, topic), []);
 });
 
-test('a new member continues in added partitions where the group was, though it knew the topic without them', async () => {
+test("a new member with outdated metadata continues at the group's offsets in added partitions", async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   await using late = openKafka(brokers);
-  // So it knows of two partitions, and believes that for five minutes.
+  // Its metadata has two partitions, for five minutes.
   await late.offsetsAt(topic, 0);
   await kafka.addPartitions(topic, 4);
 
@@ -114,7 +114,7 @@ test('a new member continues in added partitions where the group was, though it 
   assert.equal(scanned.length, 8, 'a scan reads all of them');
 });
 
-test('members of a group take up partitions that are added while they run, from the first record', async () => {
+test('members of a group read partitions that are added while they run, from the first record', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const groupId = `${topic}.group`;
   await using member = await joinGroup(kafka, {

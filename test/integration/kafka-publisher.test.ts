@@ -1,4 +1,4 @@
-/** The publisher against a real broker: order, sizes, refusals, and answers that are lost on the way. */
+/** The publisher against a real broker: order, sizes, rejections, and lost answers. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -106,7 +106,7 @@ test('a record that is too large is rejected alone; its neighbours are published
   assert.deepEqual([...new Set(await valuesOf(other))], ['elsewhere']);
 });
 
-test('with a time to give up, a missing topic is named in the rejection, and other topics are served', async () => {
+test('with a time limit, the rejection names a missing topic, and other topics are not affected', async () => {
   const topic = await kafka.createTopic();
   const missing = `${uniquePrefix()}missing`;
   const publisher = kafka.publisher({ giveUpAfterMs: 60_000 });
@@ -121,7 +121,7 @@ test('with a time to give up, a missing topic is named in the rejection, and oth
   await publisher.publish({ topic, key: 'k', value: 'w' });
 });
 
-test('without one, it waits for a missing topic, and says so', async () => {
+test('without a time limit, a record waits for a missing topic, and a warning is logged', async () => {
   await using kafka = openKafka(brokers);
   const missing = `${uniquePrefix()}late`;
   const published = kafka.publisher().publish({ topic: missing, key: 'k', value: 'v' });
@@ -133,7 +133,7 @@ test('without one, it waits for a missing topic, and says so', async () => {
   assert.deepEqual(await valuesOf(missing), ['v']);
 });
 
-test('a record for a partition that the topic does not have is never said to be published', async () => {
+test('a record for a missing partition is never acknowledged', async () => {
   await using kafka = openKafka(brokers);
   const topic = await kafka.createTopic({ partitions: 2 });
   const impatient = kafka.publisher({ giveUpAfterMs: 60_000 });
@@ -153,7 +153,7 @@ test('a record for a partition that the topic does not have is never said to be 
   assert.deepEqual(read.map(({ partition }) => partition).sort(), [1, 2]);
 });
 
-test('close() drains what waits, and takes nothing more', async () => {
+test('close() drains pending records, and accepts no more', async () => {
   const topic = await kafka.createTopic();
   const publisher = kafka.publisher({ lingerMs: 50 });
   const published = Array.from({ length: 500 }, (_, nth) =>
@@ -166,7 +166,7 @@ test('close() drains what waits, and takes nothing more', async () => {
   assert.equal((await readAll(kafka, topic)).length, 500);
 });
 
-test('what close() cannot drain in time is rejected', async () => {
+test('close() rejects the records that it cannot drain in time', async () => {
   const publisher = kafka.publisher();
   const published = publisher.publish({ topic: `${uniquePrefix()}missing`, key: 'k', value: 'v' });
   const rejected = assert.rejects(published, { code: 'shutting-down' });
@@ -175,7 +175,7 @@ test('what close() cannot drain in time is rejected', async () => {
   assert.equal(publisher.bufferedBytes, 0);
 });
 
-test('beyond its buffer it is overloaded, and takes records again once some are acknowledged', async () => {
+test('a publisher beyond its buffer limit is overloaded, and accepts records again once some are acknowledged', async () => {
   const topic = await kafka.createTopic();
   const publisher = kafka.publisher({ maxBufferedBytes: 10_000 });
   const record = { topic, key: 'k', value: 'x'.repeat(1_000) };
@@ -187,7 +187,7 @@ test('beyond its buffer it is overloaded, and takes records again once some are 
   assert.equal((await readAll(kafka, topic)).length, taken + 1);
 });
 
-test('a record that was given up on, though written, does not make the broker drop the next', async () => {
+test('a rejected record that was written does not cause the broker to drop the next', async () => {
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);
@@ -206,7 +206,7 @@ test('a record that was given up on, though written, does not make the broker dr
   assert.deepEqual([...new Set(await valuesOf(topic))], ['before', 'given up', 'after']);
 });
 
-test('a record without a key, whose answer was lost, does not make the broker drop the next', async () => {
+test('a lost answer for a record without a key does not cause the broker to drop the next', async () => {
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);

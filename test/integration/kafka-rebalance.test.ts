@@ -1,4 +1,4 @@
-/** What a group consumer may do while its group waits for a member that was killed, against a real broker. */
+/** A group consumer while its group waits for a killed member, against a real broker. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { eventually, joinGroup, openKafka } from '../support/kafka-client.ts';
 
 const ignore = (): void => undefined;
 
-test('what finishes while the group waits for a killed member is committed meanwhile', async () => {
+test('work that finishes while the group waits for a killed member is committed meanwhile', async () => {
   const { brokers } = await sharedBroker();
   await using kafka = openKafka(brokers);
   await using admin = await connectAdmin(brokers);

@@ -1,4 +1,4 @@
-/** Scans against a real broker: each record once, to the end there was, whatever the topic looks like. */
+/** Scans against a real broker: each record once, to the end at the start of the scan. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -89,7 +89,7 @@ test('an empty topic, one that was emptied, and a missing one', async () => {
   await assert.rejects(kafka.scan({ topic: `${uniquePrefix()}missing` }), { code: 'topic-missing' });
 });
 
-test('offsets without a record at the end do not keep it waiting', async () => {
+test('offsets without a record at the end do not block a scan', async () => {
   const topic = await kafka.createTopic();
   await publish(topic, ['a', 'b']);
   await using admin = await connectAdmin(brokers);
@@ -97,7 +97,7 @@ test('offsets without a record at the end do not keep it waiting', async () => {
   assert.deepEqual(textsOf(await scanned({ topic })), ['a', 'b']);
 });
 
-test('records that expire while it waits for its taker are passed over', async () => {
+test('records that expire while the scan waits for its caller are skipped', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const large = numbered(3_000).map((value) => `${value} ${randomBytes(5_000).toString('hex')}`);
   await publish(topic, large, [0]);
@@ -112,7 +112,7 @@ test('records that expire while it waits for its taker are passed over', async (
   assert.equal(scan.progress.read, scan.progress.total);
 });
 
-test('fetching pauses while nobody takes, and goes on with every record', async () => {
+test('fetching pauses while the caller does not iterate, and no record is missed', async () => {
   const topic = await kafka.createTopic({ partitions: 2 });
   const recordBytes = 20_000;
   const values = numbered(3_000).map((value) => `${value} ${randomBytes(recordBytes / 2).toString('hex')}`);

@@ -96,13 +96,13 @@ for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512']) {
   });
 }
 
-test('a broker whose certificate nobody vouches for is not used', async () => {
+test('a broker with an untrusted certificate is not used', async () => {
   const run = await tailrace(['topics', 'list'], environment('plain', { KAFKA_SSL_CA: '' }));
   assert.equal(run.exitCode, 1);
   assert.match(run.stderr, /cannot be used|did not answer/);
 });
 
-test('the whole way works with the rights that are documented, and a producer may write to events alone', async () => {
+test('the whole pipeline works with the documented ACLs, and a producer may write only to events', async () => {
   const env = environment('scram-sha-512');
   await tailrace(['topics', 'apply'], env);
   await using receiver = await startReceiver();

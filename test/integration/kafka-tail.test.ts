@@ -1,4 +1,4 @@
-/** Following topics from kept offsets, at the pace of whoever reads. */
+/** Tails: topics from stored offsets, at the caller's pace. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TailOptions } from '@tailrace/kafka';
@@ -12,7 +12,7 @@ async function publish(kafka: TestKafka, topic: string, values: readonly string[
   await publisher.close();
 }
 
-test('a tail begins where it is told, of each topic, goes on live, and knows when it is at the end', async () => {
+test('a tail begins at the given offset of each topic, follows live, and knows when it is at the end', async () => {
   const { brokers } = await sharedBroker();
   await using kafka = openKafka(brokers);
   const [one, other] = [await kafka.createTopic(), await kafka.createTopic()];
@@ -35,7 +35,7 @@ test('a tail begins where it is told, of each topic, goes on live, and knows whe
   await tail.close();
 });
 
-test('nothing more is handed over before the last was taken, and an offset beyond the end is that of another topic', async () => {
+test('a tail delivers one batch at a time, and treats an offset beyond the end as that of a former topic', async () => {
   const { brokers } = await sharedBroker();
   await using kafka = openKafka(brokers);
   const topic = await kafka.createTopic({ partitions: 3 });

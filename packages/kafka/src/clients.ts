@@ -61,7 +61,7 @@ const consumerRetry = { ...retry, restartOnFailure: () => Promise.resolve(false)
 const sessionTimeoutMs = 10_000;
 /** How soon a new partition, or a new leader, is noticed when no request fails. */
 const metadataMaxAge = 15_000;
-/** Compressed, as Kafka stores it. What one fetch brings is decoded together and copied several times. */
+/** Compressed, as Kafka stores it. The records of one fetch are decoded together and copied several times. */
 const fetchBytes = { maxBytesPerPartition: 128 * 1024, maxBytes: 8 * 1024 * 1024 };
 
 export function libraryClient(settings: KafkaSettings, log: KafkaLog): LibraryClient {

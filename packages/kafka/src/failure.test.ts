@@ -49,7 +49,7 @@ const cases: readonly (readonly [string, Error, ErrorCode])[] = [
 ];
 
 for (const [what, error, code] of cases) {
-  test(`${what} is ${code}, also inside what the library wraps it in`, () => {
+  test(`${what} is ${code}, also when the library wraps it`, () => {
     for (const thrown of [error, wrapped(error)]) {
       const failure = kafkaFailure(thrown, ['kafka-1:9092']);
       assert.ok(isTailraceError(failure, code), String(failure));
@@ -58,14 +58,14 @@ for (const [what, error, code] of cases) {
   });
 }
 
-test('an unusable Kafka is named by its address, with what the network says', () => {
+test('the error names the address of Kafka, and the network error', () => {
   const error = retriesExceeded(new KafkaJSConnectionError('connect ECONNREFUSED 10.0.0.1:9092.'));
   const { message } = kafkaFailure(error, ['kafka-1:9092', 'kafka-2:9092']) as Error;
   assert.match(message, /kafka-1:9092, kafka-2:9092/);
   assert.match(message, /connect ECONNREFUSED 10\.0\.0\.1:9092\. Check KAFKA_BROKERS/);
 });
 
-test('what does not come from Kafka stays what it is', () => {
+test('an error that does not come from Kafka is returned unchanged', () => {
   for (const error of [
     new TypeError('x is not a function'),
     new TailraceError('overloaded'),
@@ -88,7 +88,7 @@ describe('every error that the library can throw', () => {
     return isTailraceError(failure) ? failure.code : 'a defect';
   };
 
-  test('with a name of its own is known', () => {
+  test('is classified by its name', () => {
     const classes = [...textOf('errors.js').matchAll(/class (\w+) extends/g)].map(([, name]) => name);
     const named = [...textOf('errors.js').matchAll(/this\.name = '(\w+)'/g)].map(([, name]) => name);
     assert.ok(classes.length >= 30);
@@ -104,7 +104,7 @@ describe('every error that the library can throw', () => {
     );
   });
 
-  test('of a broker is known', () => {
+  test('that a broker returns is classified', () => {
     const { errorCodes } = require('kafkajs/src/protocol/error') as {
       errorCodes: readonly { type: string }[];
     };
@@ -123,7 +123,7 @@ describe('every error that the library can throw', () => {
     });
   });
 
-  test('without a name is known by where it was thrown', async () => {
+  test('without a name is classified by where it was thrown', async () => {
     // All places where the library makes one; a new version that makes others fails here.
     const thrown = files.flatMap((file) =>
       [...textOf(file).matchAll(/new (?:Type|Range)?Error\((.*?)\)/g)].map(

@@ -31,7 +31,7 @@ const honestClaims = fc
     }),
   );
 
-test('every partition is assigned exactly once, and shares differ by one at most, whatever is claimed', () => {
+test('every partition is assigned exactly once, and shares differ by one at most, for any claims', () => {
   fc.assert(
     fc.property(claims, fc.nat(16), (claims, count) => {
       const shares = sharePartitions(claims, count);
@@ -47,7 +47,7 @@ test('every partition is assigned exactly once, and shares differ by one at most
   );
 });
 
-test('no more partitions move than an even split demands', () => {
+test('only the partitions move that an even split requires', () => {
   fc.assert(
     fc.property(honestClaims, fc.nat(20), (claims, count) => {
       const shares = sharePartitions(claims, count);
@@ -120,7 +120,7 @@ test('one member owns the same partition numbers of every topic', async () => {
   });
 });
 
-test('members of the release before are let in, and get no topics that they do not read', async () => {
+test('members of the previous release can join, and are assigned only topics that they read', async () => {
   const topics = ['deliveries', 'short'];
   const library = kafkajs.PartitionAssigners.roundRobin({ cluster } as Parameters<PartitionAssigner>[0]);
   const { former } = protocolsOf([4, 5]);

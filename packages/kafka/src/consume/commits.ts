@@ -15,7 +15,7 @@ export interface Committer {
   use(commitOffsets: CommitOffsets): void;
   /** Commits at the interval from now on. */
   start(): void;
-  /** Commits now, and every 20 ms from now on. What is not committed is repeated if its partition moves. */
+  /** Commits now, and every 20 ms from now on. Uncommitted work is repeated if its partition moves. */
   hurry(): void;
   /** Stops committing until `start()`. */
   pause(): void;

@@ -1,6 +1,6 @@
 /**
  * A group consumer. It passes records to `onRecord` as they arrive, lets them finish in any order, and commits the offset
- * of the lowest unfinished record. What is finished above that offset is stored beside it, so that it is not repeated.
+ * of the lowest unfinished record. The finished ranges above that offset are stored beside it, so that they are not repeated.
  *
  * A fetched batch is passed on in one turn of the event loop, and the library continues to fetch. A partition with too
  * much unfinished work is paused. Only commits.ts commits offsets. assignment.ts handles rebalances.

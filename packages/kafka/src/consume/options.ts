@@ -18,7 +18,7 @@ export interface ConsumeOptions {
   readonly onUnreadable?: (batch: UnreadableBatch, work: Work) => void;
   /** The unfinished work of one partition at which it is paused. Default 1,000 records or 4 MiB. */
   readonly limits?: (topic: string) => PartitionLimits;
-  /** How often finished work is committed. What finished since the last commit is repeated after a crash. Default 400 ms. */
+  /** How often finished work is committed. Work that finished since the last commit is repeated after a crash. Default 400 ms. */
   readonly commitIntervalMs?: number;
   /** Called for partitions that are assigned to this member, before any of their records is fetched. */
   readonly prepare?: PreparePartitions;

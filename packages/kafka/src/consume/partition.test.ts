@@ -8,7 +8,7 @@ function started(limits: { records: number; bytes: number }): Partition {
   return partition;
 }
 
-test('a partition hands nothing out before it knows where it starts', () => {
+test('a partition tracks no record before its start offset is known', () => {
   const partition = new Partition('topic', 0, { records: 1, bytes: 1 });
   assert.equal(partition.located, false);
   assert.throws(() => partition.track(0, 1));
@@ -17,7 +17,7 @@ test('a partition hands nothing out before it knows where it starts', () => {
   assert.deepEqual([partition.next, partition.committable, partition.lag], [5, 5, 0]);
 });
 
-test('it is full by records or by bytes, and roomy again when half of that is finished', () => {
+test('a partition is full by records or by bytes, and has capacity again when half of that is finished', () => {
   for (const limits of [
     { records: 4, bytes: 1_000 },
     { records: 1_000, bytes: 40 },
@@ -38,7 +38,7 @@ test('it is full by records or by bytes, and roomy again when half of that is fi
   }
 });
 
-test('one stuck record does not make it full, however many finish behind it', () => {
+test('one unfinished record does not fill a partition, regardless of how many finish behind it', () => {
   const partition = started({ records: 10, bytes: 1_000 });
   const stuck = partition.track(100, 1);
   let offset = 101;
@@ -61,7 +61,7 @@ test('the lag counts from the watermark to the end of the partition', () => {
   assert.equal(partition.lag, 30);
 });
 
-test('a lost partition waits for nothing', () => {
+test('a revoked partition has no unfinished work', () => {
   const partition = started({ records: 10, bytes: 1_000 });
   partition.track(100, 1);
   partition.revoke();

@@ -46,7 +46,7 @@ export class Partition {
     return this.#watermark?.committable ?? 0;
   }
 
-  /** What to commit: the watermark and, encoded, the finished ranges above it. */
+  /** The watermark and the encoded ranges that are finished above it, to commit. */
   get progress(): { readonly offset: string; readonly metadata: string } {
     return {
       offset: String(this.committable),

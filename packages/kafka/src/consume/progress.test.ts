@@ -29,7 +29,7 @@ const partitions = fc
 const isInside = (offset: number, ranges: readonly { from: number; to: number }[]): boolean =>
   ranges.some(({ from, to }) => from <= offset && offset < to);
 
-test('what is finished above the watermark is found again, and nothing that is not', () => {
+test('the decoded ranges are exactly those that were finished above the watermark', () => {
   fc.assert(
     fc.property(partitions, ({ watermark, marks }) => {
       const ranges = decodeProgress(watermark.committable, encodeProgress(watermark.window()));
@@ -41,7 +41,7 @@ test('what is finished above the watermark is found again, and nothing that is n
   );
 });
 
-test('a text too long for the broker is cut, and claims nothing unfinished', () => {
+test('a text that is too long for the broker is cut, and contains no unfinished offset', () => {
   const watermark = new Watermark(0);
   const marks = Array.from({ length: 20_000 }, (_, offset) => watermark.track(offset));
   for (const mark of marks) if (mark.offset % 2 === 1) watermark.finish(mark);
@@ -52,7 +52,7 @@ test('a text too long for the broker is cut, and claims nothing unfinished', () 
   for (const { offset, finished } of marks) if (!finished) assert.ok(!isInside(offset, ranges));
 });
 
-test('nothing finished above the watermark needs no text', () => {
+test('the text is empty if nothing is finished above the watermark', () => {
   const watermark = new Watermark(5);
   watermark.track(5);
   assert.equal(encodeProgress(watermark.window()), '');

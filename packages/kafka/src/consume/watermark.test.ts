@@ -6,25 +6,25 @@ import { Watermark, type Mark } from './watermark.ts';
 
 const limits = { records: 1_000, bytes: 1_000_000 };
 
-/** What may happen to a partition: records come (some offsets hold none), finish, are committed; owners change. */
+/** A change of a partition: records arrive (some offsets have none), finish and are committed; owners change. */
 type Step =
-  | { readonly kind: 'hand out'; readonly gap: number }
+  | { readonly kind: 'track'; readonly gap: number }
   | { readonly kind: 'finish'; readonly which: number }
   | { readonly kind: 'skip'; readonly by: number }
-  | { readonly kind: 'commit' | 'crash' | 'lose' | 'finish all' };
+  | { readonly kind: 'commit' | 'crash' | 'revoke' | 'finish all' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('hand out' as const), gap: fc.nat(3) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('track' as const), gap: fc.nat(3) }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('finish' as const), which: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('skip' as const), by: fc.nat(5) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('commit' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('crash', 'lose', 'finish all') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('crash', 'revoke', 'finish all') }) },
 );
 
-test('whatever finishes in whatever order, and whoever owns it, nothing unfinished is committed past', () => {
+test('no unfinished record is below a committed offset, for any order of finishing and any change of owner', () => {
   fc.assert(
     fc.property(fc.nat(100), fc.array(step, { maxLength: 200 }), (start, steps) => {
-      /** The offsets that hold records, and which of these were finished by an owner at that time. */
+      /** The offsets that have records, and those that an owner finished. */
       const records = new Set<number>();
       const finished = new Set<number>();
       let committed = start;
@@ -34,7 +34,7 @@ test('whatever finishes in whatever order, and whoever owns it, nothing unfinish
       let open: Mark[] = [];
       let formerMarks: { readonly owner: Partition; readonly mark: Mark }[] = [];
 
-      /** The next owner goes on from what is committed; the work of the last one may still finish, in vain. */
+      /** The next owner starts at the committed offset. Work of the former owner may still finish, without effect. */
       const changeOwner = (): void => {
         formerMarks = open.map((mark) => ({ owner, mark }));
         owner = new Partition('topic', 0, limits);
@@ -52,8 +52,8 @@ test('whatever finishes in whatever order, and whoever owns it, nothing unfinish
       for (const step of steps) {
         const before = owner.committable;
         switch (step.kind) {
-          case 'hand out': {
-            // A new owner sees again what was not committed; then come new records, after a gap.
+          case 'track': {
+            // A new owner receives uncommitted records again, then new records after a gap.
             const offset = records.has(next()) ? next() : Math.max(end, owner.next) + step.gap;
             open.push(owner.track(offset, 0));
             records.add(offset);
@@ -75,7 +75,7 @@ test('whatever finishes in whatever order, and whoever owns it, nothing unfinish
           case 'commit':
             committed = owner.committable;
             break;
-          case 'lose':
+          case 'revoke':
             committed = owner.committable;
             owner.revoke();
             changeOwner();
@@ -84,10 +84,10 @@ test('whatever finishes in whatever order, and whoever owns it, nothing unfinish
             changeOwner();
             break;
         }
-        if (step.kind !== 'crash' && step.kind !== 'lose') {
-          assert.ok(owner.committable >= before, 'the watermark went back');
+        if (step.kind !== 'crash' && step.kind !== 'revoke') {
+          assert.ok(owner.committable >= before, 'the watermark decreased');
         }
-        assert.ok(owner.committable >= committed, 'the watermark is behind what was committed');
+        assert.ok(owner.committable >= committed, 'the watermark is below the committed offset');
         assert.ok(owner.committable <= owner.next);
         const passed = [...records].filter((offset) => offset < owner.committable && !finished.has(offset));
         assert.deepEqual(passed, [], 'unfinished records below the watermark');
@@ -97,7 +97,7 @@ test('whatever finishes in whatever order, and whoever owns it, nothing unfinish
   );
 });
 
-test('the watermark is the lowest unfinished record, however many finish above it', () => {
+test('the watermark is the lowest unfinished record, regardless of how many finish above it', () => {
   const watermark = new Watermark(0);
   const marks = Array.from({ length: 5_000 }, (_, offset) => watermark.track(offset));
   for (const mark of marks.slice(1).reverse()) watermark.finish(mark);
@@ -108,7 +108,7 @@ test('the watermark is the lowest unfinished record, however many finish above i
   assert.equal(watermark.span, 0);
 });
 
-test('the span counts what waits, also after finished marks were cut off', () => {
+test('the span counts the uncommitted records, also after finished ones were removed', () => {
   const watermark = new Watermark(0);
   const marks = Array.from({ length: 10_000 }, (_, offset) => watermark.track(offset));
   for (const [finished, mark] of marks.entries()) {
@@ -120,7 +120,7 @@ test('the span counts what waits, also after finished marks were cut off', () =>
   assert.equal(watermark.committable, 10_000);
 });
 
-test('what is finished between unfinished records is kept as one run, in whatever order it finished', () => {
+test('finished records between unfinished ones are kept as one run, for any order of finishing', () => {
   const places = fc.array(fc.record({ gap: fc.nat(2), finishes: fc.boolean() }), { maxLength: 60 });
   fc.assert(
     fc.property(places, fc.infiniteStream(fc.nat()), (records, order) => {
@@ -152,7 +152,7 @@ test('what is finished between unfinished records is kept as one run, in whateve
   );
 });
 
-test('an offset is handed out once', () => {
+test('an offset can be tracked once', () => {
   const watermark = new Watermark(7);
   watermark.track(7);
   watermark.skipTo(10);

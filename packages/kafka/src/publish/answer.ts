@@ -1,4 +1,4 @@
-/** What Kafka answered to a produce request, for each partition. Pure. */
+/** Evaluates the answer to a produce request, for each partition. Pure. */
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import { errorChain } from '../failure.ts';
 import type { PartitionResult } from '../wire/produce.ts';

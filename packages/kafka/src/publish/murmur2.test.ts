@@ -7,7 +7,7 @@ import { murmur2, partitionOfKey } from './murmur2.ts';
 const require = createRequire(import.meta.url);
 const ofLibrary = require('kafkajs/src/producer/partitioners/default/murmur2') as (key: Buffer) => number;
 
-test('any key has the hash that the library computes, as Java clients do', () => {
+test('the hash of any key equals that of the library and of Java clients', () => {
   const keys = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
   fc.assert(
     fc.property(keys, (key) => {
@@ -18,12 +18,12 @@ test('any key has the hash that the library computes, as Java clients do', () =>
 });
 
 // Those of Kafka's own UtilsTest.
-test('known keys have the hashes that Kafka gives them', () => {
+test('known keys have the hashes that Kafka computes', () => {
   const known = { '21': -973932308, foobar: -790332482, 'a-little-bit-long-string': -985981536 };
   for (const [key, hash] of Object.entries(known)) assert.equal(murmur2(Buffer.from(key)), hash);
 });
 
-test('a text and its bytes have the same partition, whatever their number', () => {
+test('a text and its bytes have the same partition, for any number of partitions', () => {
   for (const partitions of [1, 6, 7, 1_000]) {
     const partition = partitionOfKey('ünïcode', partitions);
     assert.equal(partition, partitionOfKey(Buffer.from('ünïcode'), partitions));
@@ -31,7 +31,7 @@ test('a text and its bytes have the same partition, whatever their number', () =
   }
 });
 
-test('a key of a megabyte costs no more a byte than one of a kilobyte', () => {
+test('hashing takes linear time: a byte of a megabyte key costs no more than one of a kilobyte key', () => {
   const cpu = (bytes: number, rounds: number): number => {
     const key = Buffer.alloc(bytes, 'k');
     const before = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** The publisher on a broker in memory that fails as Kafka does: by partition, before or after it wrote, or silently. */
+/** The publisher on a simulated broker that fails as Kafka does: by partition, before or after it wrote, or without an answer. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
@@ -7,10 +7,10 @@ import type { Producer } from 'kafkajs';
 import type { PartitionResult, WireMessage } from '../wire/produce.ts';
 import { BatchingPublisher, type PublisherOptions } from './publisher.ts';
 
-/** What happens to a partition's part of a request. */
+/** The result of one partition of a request. */
 type Fate = 'written' | 'refused' | 'written, and an error' | 'too large' | 'unanswered' | 'out of order';
 
-/** What happens to a request as a whole. */
+/** The result of a whole request. */
 type RequestFate = 'answered' | 'lost' | 'lost after it was written';
 
 interface Faults {
@@ -41,9 +41,9 @@ function openPublisher(
   let openProducers = 0;
   const createProducer = (): Producer => {
     openProducers += 1;
-    /** Of each partition the sequence number that comes next: for the library, which takes it back after an error, and for Kafka. */
+    /** By partition, the next sequence number: that of the library, which resets it after an error, and that of Kafka. */
     const next = new Map<string, { library: number; kafka: number }>();
-    /** What Kafka knows as repeats: partition, first sequence number and count. */
+    /** The batches that Kafka recognises as repeats: partition, first sequence number and count. */
     const known = new Set<string>();
     const sendBatch = ({
       topicMessages,
@@ -107,7 +107,7 @@ function openPublisher(
 const healthy: Faults = { partition: () => 'written', request: () => 'answered' };
 
 describe('a publisher', () => {
-  test('loses nothing and keeps the order of a partition, whatever fails', async (t) => {
+  test('writes every record and keeps the order of each partition, for any failures', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const fates = fc.array(
       fc.constantFrom<Fate>('written', 'refused', 'written, and an error', 'unanswered'),
@@ -148,7 +148,7 @@ describe('a publisher', () => {
               [...firsts].sort((x, y) => x - y),
             );
           }
-          // Only where a request was lost, or an answer left a partition out, may what was written be written again.
+          // A record may be written twice only if a request was lost, or an answer left out a partition.
           if (requestFates.length === 0 && !partitions.includes('unanswered'))
             assert.equal(values.length, count);
         },
@@ -157,7 +157,7 @@ describe('a publisher', () => {
     );
   });
 
-  test('waits for a partition that fails without holding up any other, of the same request or later', async () => {
+  test('a failing partition delays no other partition, in the same request or later', async () => {
     let isStuck = true;
     const { publisher, logs } = openPublisher({
       ...healthy,
@@ -181,7 +181,7 @@ describe('a publisher', () => {
     await publisher.close();
   });
 
-  test('rejects alone a record that the topic does not take', async () => {
+  test('rejects only the record that is too large for its topic', async () => {
     const { publisher, logs } = openPublisher({
       ...healthy,
       partition: (topic) => (topic === 'small' ? 'too large' : 'written'),
@@ -195,7 +195,7 @@ describe('a publisher', () => {
     assert.deepEqual([...logs.keys()].sort(), ['a/0', 'a/1', 'a/2']);
   });
 
-  test('takes hundreds of thousands of records that wait', async () => {
+  test('accepts hundreds of thousands of pending records', async () => {
     let hangs = true;
     const { publisher } = openPublisher(
       { ...healthy, request: () => (hangs ? 'lost' : 'answered') },
@@ -210,7 +210,7 @@ describe('a publisher', () => {
     await publisher.close();
   });
 
-  test('acknowledges nothing that Kafka took for a repeat of a record that was given up', async () => {
+  test('acknowledges no record that Kafka dropped as a repeat of a rejected record', async () => {
     let times = 0;
     const isFirst = (): boolean => times++ < 1;
     const { publisher, logs, openProducers } = openPublisher(

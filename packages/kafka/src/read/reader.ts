@@ -1,5 +1,5 @@
 /**
- * What followers, tails and scans have in common. They commit nothing. The library reads in consumer groups only, so each
+ * The common parts of followers, tails and scans. They commit nothing. The library reads in consumer groups only, so each
  * of them is the only member of a group with a random name, which Kafka removes when the reader leaves.
  */
 import type { Admin, Consumer } from 'kafkajs';

@@ -44,7 +44,7 @@ const LibraryBatch = require('kafkajs/src/consumer/batch') as new (
 
 const limits = { replicaId: -1, maxWaitTime: 500, minBytes: 1, maxBytes: 1_000, isolationLevel: 1 };
 
-test('a request for one partition has the bytes that the library makes, framed as well', async () => {
+test('a request for one partition has the same bytes as that of the library, including the frame', async () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 });
   await fc.assert(
     fc.asyncProperty(text, text, fc.nat(99), fc.nat(), async (topic, clientId, partition, offset) => {
@@ -59,7 +59,7 @@ test('a request for one partition has the bytes that the library makes, framed a
   );
 });
 
-test('a request for many names each once, and begins with any of them', () => {
+test('a request for many partitions names each once, and may begin with any of them', () => {
   const partitions = [0, 1, 2].map((partition) => ({ partition, fetchOffset: '5', maxBytes: 9 }));
   const topics = ['a', 'b'].map((topic) => ({ topic, partitions }));
   const firsts = new Set<string>();
@@ -85,7 +85,7 @@ test('a request for many names each once, and begins with any of them', () => {
   assert.equal(firsts.size, 6);
 });
 
-test('a batch is what the library makes of the same records', () => {
+test('a batch has the same properties as that of the library, for the same records', () => {
   const record = fc.record({
     step: fc.integer({ min: 1, max: 3 }),
     isControlRecord: fc.boolean(),

@@ -18,7 +18,7 @@ interface LibraryDecoder {
 
 const Decoder = require('kafkajs/src/protocol/decoder') as new (bytes: Buffer) => LibraryDecoder;
 
-test('a request of any size says what was given, read with the decoder of the library', async () => {
+test('a request of any size is read back by the decoder of the library', async () => {
   const value = fc.string({ maxLength: 700 });
   const partitions = fc.uniqueArray(fc.nat(50), { minLength: 1, maxLength: 8 });
   const topics = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 6 });
@@ -66,7 +66,7 @@ test('a request of any size says what was given, read with the decoder of the li
   );
 });
 
-test('an answer with errors says which partitions failed, and is repeated by the library only for another leader', () => {
+test('an error names the partitions that failed, and the library repeats the request only to find another leader', () => {
   const answer = (...codes: number[]) => ({
     topics: [{ topicName: 't', partitions: codes.map((errorCode, partition) => ({ partition, errorCode })) }],
   });

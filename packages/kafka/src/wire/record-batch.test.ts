@@ -67,7 +67,7 @@ describe('a batch', () => {
     maxLength: 20,
   });
 
-  test('is read as it was written, whatever the keys, values and headers', async () => {
+  test('is read as it was written, for any keys, values and headers', async () => {
     await fc.assert(
       fc.asyncProperty(messages, fc.constantFrom(0, 4), async (written, codec) => {
         const batch = await batchOf(written, codec);
@@ -81,7 +81,7 @@ describe('a batch', () => {
     );
   });
 
-  test('is read by the library as well, and what the library writes is read here', async () => {
+  test('is read by the library, and a batch of the library is read here', async () => {
     const Decoder = require('kafkajs/src/protocol/decoder') as new (bytes: Buffer) => object;
     const ofLibrary = require('kafkajs/src/protocol/recordBatch/v0/decoder') as (decoder: object) => Promise<{
       records: readonly { offset: string; timestamp: string; key: Buffer; value: Buffer }[];
@@ -127,7 +127,7 @@ describe('a batch', () => {
       );
     });
 
-    test(`in ${what} that would be too large is refused before it is held`, async () => {
+    test(`in ${what} that would be too large is refused before its memory is allocated`, async () => {
       const plain = await batchOf([{ key: 'k', value: 'v'.repeat(4 * 2 ** 20) }]);
       const batch = withRecords(plain, codec, compress(plain.subarray(61)));
       const [record] = decode(batch, 2 ** 20).records;
@@ -135,7 +135,7 @@ describe('a batch', () => {
     });
   }
 
-  test('with any damage is read, or is one unreadable batch: it never throws', async () => {
+  test('with any damage is read or is one unreadable batch, and never throws', async () => {
     const plain = await batchOf(
       Array.from({ length: 5 }, (_, nth) => ({
         key: 'k',
@@ -170,7 +170,7 @@ describe('a batch', () => {
     );
   });
 
-  test('whose last records were compacted away is passed over to its end', async () => {
+  test('whose last records were compacted is skipped to its end', async () => {
     const batch = Buffer.from(await batchOf([{ key: 'k', value: 'v' }]));
     batch.writeInt32BE(7, 23);
     batch.writeUInt32BE(crc32c(batch.subarray(21)), 17);
@@ -183,7 +183,7 @@ describe('a batch', () => {
     );
   });
 
-  test('of hundreds of thousands of empty records is too large, though each has but some bytes', async () => {
+  test('of hundreds of thousands of empty records is too large, although each has few bytes', async () => {
     const plain = await batchOf(Array.from({ length: 400_000 }, () => ({ key: null, value: null })));
     const batch = withRecords(plain, 4, zstdCompressSync(plain.subarray(61)));
     assert.deepEqual(
@@ -192,7 +192,7 @@ describe('a batch', () => {
     );
   });
 
-  test('with a hundred thousand headers on a record takes no time that grows with their square', async () => {
+  test('with a hundred thousand headers on a record is decoded in linear time', async () => {
     const headers = Array.from({ length: 50_000 }, (_, nth): [string, string] => [`h${nth}`, '']);
     const batch = await batchOf([{ key: 'k', value: 'v', headers }]);
     const before = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** What the contract suite needs of a cluster: connections, and what tests see and cause behind them. */
+/** The cluster that the contract suite runs against: connections, state that tests read, and faults that they cause. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Kafka } from '../../kafka.ts';
 import type { Consumption } from '../../consume/consumption.ts';
