@@ -55,7 +55,7 @@ test('a call of each kind arrives, and its signature is verified', async () => {
     { type: 'group', userId, groupId: 'acme', traits: { name: 'Acme' } },
     { type: 'identify', userId, traits: { email: 'ada@example.com' } },
     { type: 'page', userId, properties: { path: '/docs', name: 'Docs', category: 'Help' } },
-    { type: 'screen', userId, name: 'Start', properties: { tab: 'news', name: 'Start' } },
+    { type: 'screen', userId, name: 'Start', properties: { tab: 'search', name: 'Start' } },
     { type: 'track', userId, event: 'Order Completed', properties: { total: 12.5 } },
   ];
   const bodies = [...(await verified.waitFor(expected.length, 30_000))].sort((a, b) =>

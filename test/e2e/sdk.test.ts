@@ -42,7 +42,7 @@ interface Body {
   readonly context: { readonly library?: { readonly name?: string } };
 }
 
-/** What every program here sends: one call of each kind, of the user ada. */
+/** The calls of every program: one call of each kind, of the user ada. */
 async function assertEachArrivesOnce({ receiver, destinationId }: Way, library: string): Promise<Body[]> {
   const requests = await receiver.waitFor(6, 30_000);
   for (const { headers, body } of requests) {
@@ -67,7 +67,7 @@ async function assertEachArrivesOnce({ receiver, destinationId }: Way, library: 
   }
   const properties = (kind: string) => bodies.find(({ type }) => type === kind)?.properties;
   assert.deepEqual([properties('page')?.['name'], properties('page')?.['path']], ['Docs', '/docs']);
-  assert.deepEqual([properties('screen')?.['name'], properties('screen')?.['tab']], ['Start', 'news']);
+  assert.deepEqual([properties('screen')?.['name'], properties('screen')?.['tab']], ['Start', 'search']);
 
   const routed = await pipeline.deliveriesIn(pipeline.names.deliveries, destinationId);
   assert.equal(routed.length, 6, 'each is routed once');
@@ -84,7 +84,7 @@ test('@segment/analytics-node', async () => {
   analytics.identify({ userId, traits: { email: 'ada@example.com' } });
   analytics.track({ userId, event: 'Order Completed', properties: { total: 12.5 } });
   analytics.page({ userId, name: 'Docs', category: 'Help', properties: { path: '/docs' } });
-  analytics.screen({ userId, name: 'Start', properties: { tab: 'news' } });
+  analytics.screen({ userId, name: 'Start', properties: { tab: 'search' } });
   analytics.group({ userId, groupId: 'acme', traits: { name: 'Acme' } });
   analytics.alias({ userId, previousId: 'anonymous-7' });
   await analytics.closeAndFlush();
@@ -139,7 +139,7 @@ async function trackInBrowser(options: {
   await analytics.identify('ada', { email: 'ada@example.com' });
   await analytics.track('Order Completed', { total: 12.5 });
   await analytics.page('Help', 'Docs', { path: '/docs' });
-  await analytics.screen('Start', { tab: 'news' });
+  await analytics.screen('Start', { tab: 'search' });
   await analytics.group('acme', { name: 'Acme' });
   await analytics.alias('ada', 'anonymous-7');
 }

@@ -1,4 +1,4 @@
-/** What cannot be used: each kind has a clear answer, harms nobody else, and is kept where the answer is 200. */
+/** Invalid input: each kind has a clear error, affects no other call, and is stored where the response is 200. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -66,14 +66,14 @@ const malformed = {
   'a form': 'userId=ada&event=e',
 };
 
-test('malformed JSON of every kind is refused as such', async () => {
+test('every kind of malformed JSON is refused', async () => {
   for (const bytes of Object.values(malformed)) {
     assertRefused(await send({ bytes }), 400, 'malformed-json');
     assertRefused(await send({ path: '/v1/batch', bytes: `{"batch":[${bytes}]}` }), 400, 'malformed-json');
   }
 });
 
-test('bytes that are not UTF-8 are refused, also inside gzip: lone, overlong, a surrogate, cut off', async () => {
+test('bytes that are not UTF-8 are refused, also inside gzip', async () => {
   for (const hex of ['ff', 'c0af', 'eda080', 'e282']) {
     const bytes = Buffer.concat([
       Buffer.from('{"userId":"'),
@@ -86,7 +86,7 @@ test('bytes that are not UTF-8 are refused, also inside gzip: lone, overlong, a 
   }
 });
 
-test('a field of a wrong type is named, with what it should be', async () => {
+test('the error for a field of a wrong type names the field and the expected type', async () => {
   const wrong: Readonly<Record<string, unknown>> = {
     userId: { id: 1 },
     messageId: true,
@@ -105,7 +105,7 @@ test('a field of a wrong type is named, with what it should be', async () => {
   }
 });
 
-test('keys that touch prototypes elsewhere are keys like any other, wherever they stand', async () => {
+test('keys such as __proto__ are ordinary keys at any depth', async () => {
   for (const more of [
     '"__proto__":{"event":"polluted","polluted":1}',
     '"properties":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
@@ -123,7 +123,7 @@ test('keys that touch prototypes elsewhere are keys like any other, wherever the
   }
 });
 
-test('of a key that is there twice the last counts, and is written once', async () => {
+test('the last of duplicate keys counts, and is written once', async () => {
   const { json, messageId } = callJson('"event":"last","properties":{"n":1,"n":2}');
   assertAccepted(await send({ bytes: json }));
   const stored = await storedAs(messageId);
@@ -131,7 +131,7 @@ test('of a key that is there twice the last counts, and is written once', async 
   assert.match(stored, /"event":"last","properties":\{"n":2\}/);
 });
 
-test('a number is stored with the digits it came with, and set aside with them where its call is bad', async () => {
+test('a number keeps its digits, also in a rejected call', async () => {
   const numbers = '{"a":9007199254740993,"b":1e400,"c":-0.30000000000000004,"d":25.0}';
   const single = callJson(`"properties":${numbers}`);
   assertAccepted(await send({ bytes: single.json }));
@@ -148,7 +148,7 @@ test('a number is stored with the digits it came with, and set aside with them w
   assert.equal(record.value?.toString(), bad.json);
 });
 
-test('a call that is nested thousands of levels deep is refused, and set aside as it was sent in a good batch', async () => {
+test('a call nested thousands of levels deep is refused, and rejected unchanged in a batch', async () => {
   for (const [levels, inner] of [
     [5_000, '0'],
     [15_000, '1e400'],
@@ -169,7 +169,7 @@ test('a call that is nested thousands of levels deep is refused, and set aside a
   }
 });
 
-test('ids that UTF-8 cannot encode, or that are too long, are refused, and count as one with no other', async () => {
+test('ids that UTF-8 cannot encode, or that are too long, are refused', async () => {
   for (const half of ['m\\ud800', 'm\\udbff']) {
     const answer = await send({ bytes: `{"userId":"ada","event":"e","messageId":"${half}"}` });
     assertRefused(answer, 400, 'invalid-call');
@@ -187,7 +187,7 @@ test('ids that UTF-8 cannot encode, or that are too long, are refused, and count
       const batch = `{"batch":[${long.json},${callJson('"a":1').json}]}`;
       const { status, json } = await send({ path: '/v1/batch', bytes: batch });
       assert.deepEqual([status, (json['rejected'] as unknown[]).length], [200, 1]);
-      // An id that is refused is no key either.
+      // A refused id is not used as a key either.
       const record = await rejected.find(({ value }) => value?.includes(long.messageId) ?? false);
       assert.equal(record.key?.toString(), field === 'userId' ? undefined : 'ada');
     }
@@ -197,7 +197,7 @@ test('ids that UTF-8 cannot encode, or that are too long, are refused, and count
   await storedAs(longest.messageId);
 });
 
-test('what is stored is measured before the answer: text and numbers grow by nothing, a shared context does', async () => {
+test('the stored size of an event is checked before the response', async () => {
   const wide = callJson(`"properties":{"n":[${'1e20,'.repeat(6_000)}0],"t":"${'\\ud800'.repeat(300)}"}`);
   assert.ok(wide.json.length > 31_000 && wide.json.length < 32_768);
   assertAccepted(await send({ bytes: wide.json }));
@@ -231,7 +231,7 @@ test('an object with thousands of properties is accepted as it is, and one with 
   await rejected.find(({ value }) => value?.toString() === tooMany.json);
 });
 
-test('bombs are cut off where the limit is, so that a hundred at a time cost no memory', async () => {
+test('decompression stops at the limit, so that a hundred concurrent bombs cost no memory', async () => {
   const bomb = gzipSync(Buffer.alloc(200 * 2 ** 20));
   const headers = { 'content-encoding': 'gzip' };
   const residentBytes = async (): Promise<number> => {
@@ -243,12 +243,12 @@ test('bombs are cut off where the limit is, so that a hundred at a time cost no 
     Array.from({ length: 100 }, () => send({ path: '/v1/batch', bytes: bomb, headers })),
   );
   for (const answer of answers) assertRefused(answer, 413, 'batch-too-large');
-  // One bomb that were inflated would take twice as much.
+  // One completely inflated bomb would take twice as much.
   assert.ok((await residentBytes()) - before < 100 * 2 ** 20);
   assertRefused(await send({ bytes: gzipSync(gzipSync('{}')), headers }), 400, 'malformed-json');
 });
 
-test('the source is that of the first write key that an enabled source has, whatever calls say', async () => {
+test('the source is that of the first write key with an enabled source', async () => {
   const sourceOf = async (messageId: string): Promise<string | undefined> => {
     const record = await events.find(({ value }) => value?.includes(messageId) ?? false);
     return headerOf(record, 'source-id');
@@ -269,7 +269,7 @@ test('the source is that of the first write key that an enabled source has, what
   assert.doesNotMatch(await storedAs(inside.messageId), /wk_other/);
 });
 
-/** A call that is good, or wrong in one of many ways. */
+/** A valid call, or one that is invalid in one of many ways. */
 const anyCall = fc.record(
   {
     type: fc.constantFrom<unknown>('track', 'track', 'identify', 'page', 'alias', 'delete', 'Track', 7),
@@ -282,7 +282,7 @@ const anyCall = fc.record(
   { requiredKeys: ['type', 'userId', 'event'] },
 );
 
-test('whatever calls come, each is accepted and stored, or named and set aside, or refused; the totals add up', async () => {
+test('each of many random calls is stored, rejected or refused, and the totals add up', async () => {
   const totals = { accepted: 0, setAside: 0, refused: 0 };
   const ids = { accepted: new Set<string>(), setAside: new Set<string>(), refused: new Set<string>() };
   const sendBatch = async (calls: readonly object[]): Promise<void> => {

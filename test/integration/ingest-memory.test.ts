@@ -1,4 +1,4 @@
-/** Small requests that become large: ingest stays within its memory, and serves the others. */
+/** Memory attacks: ingest stays within its memory limit, and serves other clients. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -34,12 +34,12 @@ const prefix = uniquePrefix();
   await applyConfiguration(kafka, names.config, { sources, destinations: [] });
 }
 
-/** The goal of the design: what the process may have resident, whatever is sent. */
+/** The goal for the resident memory of the process, for any input. */
 const maxResidentBytes = 512 * 2 ** 20;
 
 const basic = (key: string): string => `Basic ${btoa(`${key}:`)}`;
 
-/** `head`, then `item` as often as 500 KB have room for it, then `tail`. */
+/** `head`, then `item` as often as fits into 500 KB, then `tail`. */
 function filled(head: string, item: string, tail: string): string {
   return (
     head +
@@ -91,7 +91,7 @@ function assertOnly(outcomes: Outcomes, allowed: readonly number[]): void {
 }
 
 for (const [name, { count, ...request }] of Object.entries(attacks)) {
-  test(`${count} requests at the same time with ${name}: ingest keeps its memory and goes on`, async (t) => {
+  test(`${count} requests at the same time with ${name}: ingest keeps its memory limit and continues to serve`, async (t) => {
     await using ingest = await startIngest(brokers, prefix);
     const outcomes = await flood(ingest.url, count, request);
     t.diagnostic(
@@ -117,7 +117,7 @@ async function heldBytes(ingest: Ingest): Promise<number> {
 
 const head = `POST /v1/batch HTTP/1.1\r\nauthorization: ${basic('wk_web')}\r\n`;
 
-test('a wrong key of Basic auth is refused before the body has come', async () => {
+test('a wrong key of Basic auth is refused before the body is received', async () => {
   await using ingest = await startIngest(brokers, prefix);
   await using connection = await connectRaw(ingest.url);
   connection.write(
@@ -135,7 +135,7 @@ test('a wrong key of Basic auth is refused before the body has come', async () =
   assert.deepEqual(statuses, ['HTTP/1.1 401', 'HTTP/1.1 200']);
 });
 
-test('a body in chunks of one byte takes what its bytes take', async () => {
+test('a body in chunks of one byte takes no more memory than its bytes', async () => {
   await using ingest = await startIngest(brokers, prefix);
   const connections = await openMany(ingest.url, 5);
   for (const connection of connections) {
@@ -159,7 +159,7 @@ async function heldNothing(ingest: Ingest): Promise<void> {
   );
 }
 
-test('a client that pipelines thousands of requests is cut off, and others are served', async () => {
+test('the connection of a client that pipelines thousands of requests is closed, and others are served', async () => {
   await using ingest = await startIngest(brokers, prefix);
   const few = await connectRaw(ingest.url);
   few.write('GET /v1/nothing HTTP/1.1\r\n\r\n'.repeat(7));
@@ -173,7 +173,7 @@ test('a client that pipelines thousands of requests is cut off, and others are s
   await assertSound(ingest);
 });
 
-test('requests with an expectation are bounded as all others', async () => {
+test('requests with an Expect header are bounded like all others', async () => {
   await using ingest = await startIngest(brokers, prefix);
   const connections = await openMany(ingest.url, 100);
   const first = 'POST /v1/track HTTP/1.1\r\ncontent-length: 9\r\n\r\n';
@@ -194,7 +194,7 @@ test('more headers than a hundred are refused', async () => {
   assertRefused(refused, 400, 'malformed-request');
 });
 
-test('where clients break off in the middle of their bodies, nothing of them is left', async () => {
+test('disconnects during a body free all memory of the request', async () => {
   await using ingest = await startIngest(brokers, prefix, { TAILRACE_INGEST_BUFFER: '2MB' });
   const connections = await openMany(ingest.url, 300);
   for (const connection of connections) connection.write(`${head}content-length: 100000\r\n\r\n{"batch":[`);
@@ -210,7 +210,7 @@ test('where clients break off in the middle of their bodies, nothing of them is 
   await assertSound(ingest);
 });
 
-test('a source that fills its part of the memory leaves some to the others', async () => {
+test('a source that fills its share of the memory leaves memory for other sources', async () => {
   await using ingest = await startIngest(brokers, prefix, { TAILRACE_INGEST_BUFFER: '2MB' });
   const connections = await openMany(ingest.url, 300);
   for (const connection of connections) connection.write(`${head}content-length: 100000\r\n\r\n{"batch":[`);
@@ -222,7 +222,7 @@ test('a source that fills its part of the memory leaves some to the others', asy
   await Promise.all(connections.map((connection) => connection[Symbol.asyncDispose]()));
 });
 
-test('a request that could never have enough memory is refused for good', async () => {
+test('a request that could never get enough memory is refused with a permanent error', async () => {
   await using ingest = await startIngest(brokers, prefix, { TAILRACE_INGEST_BUFFER: '64KB' });
   const body = {
     batch: [call({ properties: { padding: 'x'.repeat(20_000) } }), call({ a: 'x'.repeat(30_000) })],

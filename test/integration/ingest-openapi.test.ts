@@ -38,7 +38,7 @@ const document = (await served.json()) as OpenApi;
 
 const ajv = new Ajv2020({ strict: false });
 ajv.addSchema(document, 'document');
-/** Whether `value` is what the document says at `reference`, with what is wrong. */
+/** Validates `value` against the schema at `reference`, and lists the problems. */
 function check({ $ref }: Reference, value: unknown): { readonly valid: boolean; readonly problems: string } {
   const valid = ajv.validate({ $ref: `document${$ref}` }, value);
   return { valid, problems: ajv.errorsText() };
@@ -62,9 +62,9 @@ test('every path in it is served, with an answer that it describes', async () =>
   for (const { path, method, operation } of operations) {
     const answer = await sendTo({
       url,
-      path: path.replace('{writeKey}', 'wk_nobody'),
+      path: path.replace('{writeKey}', 'wk_unknown'),
       method,
-      key: 'wk_nobody',
+      key: 'wk_unknown',
       ...(method === 'POST' && { body: {} }),
     });
     assert.notEqual(answer.status, 404, path);
@@ -78,7 +78,7 @@ test('every path in it is served, with an answer that it describes', async () =>
   }
 });
 
-test('what it says of calls is what ingest does with them', async () => {
+test('the schemas accept exactly the calls that ingest accepts', async () => {
   const calls = {
     '/v1/track': [call(), call({ event: null }), call({ userId: 42, context: [] }), call({ traits: 'x' })],
     '/v1/alias': [call({ previousId: 'a-1' }), call()],

@@ -1,4 +1,4 @@
-/** Senders that are slow, endless, too many or too fast: what ingest holds for them is bounded, and others are served. */
+/** Overload: slow, endless, too many and too fast senders are bounded, and other clients are served. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -44,7 +44,7 @@ async function pour(
   return { answer: await connection.received, written };
 }
 
-test('requests that arrive too slowly are cut off, in their headers or their body, and others are served meanwhile', async () => {
+test('requests with slow headers or a slow body time out, and others are served meanwhile', async () => {
   await using ingest = await start({ TAILRACE_INGEST_REQUEST_TIMEOUT: '1s' });
   await using slowHeaders = await connectRaw(ingest.url);
   await using slowBody = await connectRaw(ingest.url);
@@ -61,7 +61,7 @@ test('requests that arrive too slowly are cut off, in their headers or their bod
   for (const { answer } of await poured) assert.deepEqual(outcomeOf(answer), [408, 'request-timeout']);
 });
 
-test('a body without an end is cut off soon after its limit', async () => {
+test('an endless body is refused soon after its limit', async () => {
   await using ingest = await start({});
   const chunk = 'x'.repeat(16 * 1024);
   for (const [path, code, limit] of [
@@ -72,7 +72,7 @@ test('a body without an end is cut off soon after its limit', async () => {
     await using connection = await connectRaw(ingest.url);
     connection.write(`${head.replace('/v1/track', path)}transfer-encoding: chunked\r\n\r\n`);
     const { answer, written } = await pour(connection, `${chunk.length.toString(16)}\r\n${chunk}\r\n`);
-    // Who goes on writing may be reset before it has read the answer.
+    // A sender that continues to write may get a reset before it reads the response.
     if (answer !== '') assert.deepEqual(outcomeOf(answer), [413, code]);
     // Beyond a mebibyte that is forgotten lies only what the sockets' buffers hold.
     assert.ok(written < limit + 16 * 2 ** 20, `${path} took ${written} bytes`);
@@ -86,7 +86,7 @@ test('a body without an end is cut off soon after its limit', async () => {
   }
 });
 
-test('a body that is a little too large is read to its end, so that its sender sees why it is refused', async () => {
+test('a body slightly above the limit is read to its end, so that its sender sees the error', async () => {
   await using ingest = await start({});
   const body = { batch: [call({ properties: { padding: 'x'.repeat(800 * 1024) } })] };
   for (let repetition = 0; repetition < 10; repetition++) {
@@ -96,7 +96,7 @@ test('a body that is a little too large is read to its end, so that its sender s
   }
 });
 
-test('headers beyond 16 KB are refused, and so is what only looks like HTTP', async () => {
+test('headers beyond 16 KB and malformed HTTP are refused', async () => {
   await using ingest = await start({});
   for (const bytes of [
     `${head}x-large: ${'x'.repeat(17 * 1024)}\r\n\r\n`,
@@ -111,7 +111,7 @@ test('headers beyond 16 KB are refused, and so is what only looks like HTTP', as
   }
 });
 
-test('bodies that are still arriving are bounded together: the one too many is told to come back', async () => {
+test('bodies that are still arriving share one limit, and a further request gets 503 with Retry-After', async () => {
   await using ingest = await start({ TAILRACE_INGEST_BUFFER: '190KB' });
   const body = JSON.stringify(call({ properties: { padding: 'x'.repeat(30 * 1024) } }));
   const whole = `${head}content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
@@ -138,7 +138,7 @@ test('bodies that are still arriving are bounded together: the one too many is t
   await opened.disposeAsync();
 });
 
-test('connections are bounded: those too many are closed, and those that are there go on', async () => {
+test('connections beyond the limit are closed, and existing ones continue', async () => {
   await using ingest = await start({ TAILRACE_INGEST_MAX_CONNECTIONS: '3' });
   const opened = new AsyncDisposableStack();
   const first = opened.use(await connectRaw(ingest.url));

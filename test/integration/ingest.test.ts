@@ -1,4 +1,4 @@
-/** Ingest as a process of its own, on a real broker: what goes in over HTTP, and what then lies in the topics. */
+/** Ingest as a separate process, on a real broker: HTTP requests, and the resulting records in the topics. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
@@ -137,9 +137,9 @@ test('the write key is taken from Basic auth with or without its colon, a Bearer
   assertAccepted(await send({ path: '/v1/batch', key: null, body: { writeKey: 'wk_web', batch: [call()] } }));
 });
 
-test('without the write key of an enabled source nothing is taken', async () => {
+test('a request without the write key of an enabled source is refused', async () => {
   const body = call();
-  assertRefused(await send({ path: '/v1/track', key: 'wk_nobody', body }), 401, 'unknown-write-key');
+  assertRefused(await send({ path: '/v1/track', key: 'wk_unknown', body }), 401, 'unknown-write-key');
   assertRefused(await send({ path: '/v1/track', key: 'wk_off', body }), 401, 'unknown-write-key');
   assertRefused(await send({ path: '/v1/track', key: null, body }), 401, 'unknown-write-key');
   assertRefused(
@@ -150,7 +150,7 @@ test('without the write key of an enabled source nothing is taken', async () => 
   assert.equal(await countOf(body.messageId), 0);
 });
 
-test('the body is JSON whatever it is called', async () => {
+test('the body is read as JSON for any Content-Type', async () => {
   const types = [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -234,7 +234,7 @@ test('a batch may have 500 KB and 2,500 calls and no more, after decompression',
   );
 });
 
-test('a bad call of a batch is named in the answer and set aside as it was, and the good ones go on', async () => {
+test('an invalid call of a batch is listed in the response and stored unchanged, and the valid ones are accepted', async () => {
   const good = call();
   const bad = call({ event: '', userId: 'ben', odd: { ключ: [1, null] } });
   const large = call({ properties: { padding: 'x'.repeat(33 * 1024) } });
@@ -264,7 +264,7 @@ test('a bad call of a batch is named in the answer and set aside as it was, and 
   await rejected.find(({ key, value }) => key === null && value?.toString() === '7');
 });
 
-test('a batch without a single good call is refused, with each problem, and nothing of it is set aside', async () => {
+test('a batch without a valid call is refused with each problem, and nothing is stored', async () => {
   const batch = [call({ userId: null }), call({ type: 'delete' })];
   const answer = await send({ path: '/v1/batch', body: { batch } });
   assertRefused(answer, 400, 'invalid-call');
@@ -297,13 +297,13 @@ test('the context and integrations of a batch go into its calls', async () => {
   assert.deepEqual(event['integrations'], { All: false, A: true });
 });
 
-test('a batch whose common context would be multiplied into a flood is refused', async () => {
+test('a batch whose shared context would be copied too often is refused', async () => {
   const small = { type: 'track', event: 'e', userId: 'u' };
   const body = { context: { padding: 'x'.repeat(20_000) }, batch: Array<object>(2_500).fill(small) };
   assertRefused(await send({ path: '/v1/batch', body }), 413, 'batch-too-large');
 });
 
-test('what is not JSON in UTF-8, or not an object, is refused', async () => {
+test('a body that is not a JSON object in UTF-8 is refused', async () => {
   const malformed = [
     '',
     '{',
@@ -318,7 +318,7 @@ test('what is not JSON in UTF-8, or not an object, is refused', async () => {
   }
 });
 
-test('nesting without end is refused and harms nobody', async () => {
+test('too deep nesting is refused and affects no other request', async () => {
   const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
   const bomb = JSON.stringify(call({ properties: { deep: 0 } })).replace('"deep":0', `"deep":${deep}`);
   assertRefused(await send({ path: '/v1/track', bytes: bomb }), 400, 'invalid-call');
@@ -366,7 +366,7 @@ test('browsers may send calls from any page, and read errors', async () => {
   assertRefused(await send({ path: '/v1/track', method: 'GET' }), 404, 'not-found');
 });
 
-test('the browser SDK gets its settings, and is rid of its metrics', async () => {
+test('the browser SDK gets its settings, and its metrics are accepted', async () => {
   const settings = await send({
     path: '/v1/projects/wk_web/settings',
     method: 'GET',
@@ -378,7 +378,7 @@ test('the browser SDK gets its settings, and is rid of its metrics', async () =>
     integrations: { 'Segment.io': { apiKey: 'wk_web', apiHost: 'in.example.com/v1', protocol: 'http' } },
   });
   assert.equal(settings.headers['access-control-allow-origin'], '*');
-  const unknown = await send({ path: '/v1/projects/wk_nobody/settings', method: 'GET', key: null });
+  const unknown = await send({ path: '/v1/projects/wk_unknown/settings', method: 'GET', key: null });
   assertRefused(unknown, 401, 'unknown-write-key');
   assertAccepted(
     await send({
@@ -426,7 +426,7 @@ test('a valid traceparent goes with the event, and an invalid one does not', asy
   }
 });
 
-test('a source over its rate limit is told when to come back', async () => {
+test('a source over its rate limit gets Retry-After', async () => {
   assertAccepted(
     await send({ path: '/v1/batch', key: 'wk_slow', body: { batch: [call(), call(), call()] } }),
   );
@@ -462,7 +462,7 @@ test('what is not HTTP is answered with JSON too', async () => {
   assert.equal((JSON.parse(body) as { code: string }).code, 'malformed-request');
 });
 
-test('what is done is counted', async () => {
+test('accepted calls, rejected calls and requests are counted', async () => {
   const metrics = await (await fetch(`${ingest.probesUrl}/metrics`)).text();
   for (const pattern of [
     /^tailrace_ingest_calls_total\{type="track"\} [1-9]/m,
@@ -478,7 +478,7 @@ test('what is done is counted', async () => {
   assert.equal(ready.status, 200, await ready.text());
 });
 
-test('on SIGTERM each request that was taken is answered, and what was answered with 200 is in Kafka', async () => {
+test('on SIGTERM each accepted request is answered, and each call with a 200 is in Kafka', async () => {
   await using stopping = await startIngest(brokers, prefix);
   const calls = Array.from({ length: 200 }, () => call());
   const answers = calls.map(async (body) => {
@@ -497,7 +497,7 @@ test('on SIGTERM each request that was taken is answered, and what was answered 
   }
 });
 
-test('while Kafka is away nothing is accepted, and readiness says so; when it is back all is well', async () => {
+test('while Kafka is unavailable nothing is accepted and ingest is not ready; afterwards it recovers', async () => {
   await using broker = await ownBroker();
   const client: Kafka = connectKafka({ brokers: broker.brokers, clientId: 'tailrace-test' }, quiet);
   await createTopics(client, prefix, { partitions: 1, retryScheduleMs: [1_000] });

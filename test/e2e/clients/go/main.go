@@ -33,7 +33,7 @@ func main() {
 			Properties: analytics.NewProperties().Set("total", 12.5),
 		},
 		analytics.Page{UserId: "ada", Name: "Docs", Properties: analytics.NewProperties().SetPath("/docs")},
-		analytics.Screen{UserId: "ada", Name: "Start", Properties: analytics.NewProperties().Set("tab", "news")},
+		analytics.Screen{UserId: "ada", Name: "Start", Properties: analytics.NewProperties().Set("tab", "search")},
 		analytics.Group{UserId: "ada", GroupId: "acme", Traits: analytics.NewTraits().SetName("Acme")},
 		analytics.Alias{UserId: "ada", PreviousId: "anonymous-7"},
 	}

@@ -14,7 +14,7 @@ client = Client(
 client.identify("ada", {"email": "ada@example.com"})
 client.track("ada", "Order Completed", {"total": 12.5})
 client.page("ada", "Help", "Docs", {"path": "/docs"})
-client.screen("ada", None, "Start", {"tab": "news"})
+client.screen("ada", None, "Start", {"tab": "search"})
 client.group("ada", "acme", {"name": "Acme"})
 client.alias("anonymous-7", "ada")
 client.shutdown()
