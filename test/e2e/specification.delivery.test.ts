@@ -16,8 +16,8 @@ const pipeline = await startPipeline({
 });
 after(() => pipeline[Symbol.asyncDispose]());
 
-/** The least time between two attempts of this schedule: delays are shortened by up to a fifth. */
-const leastDelayMs = 800;
+/** The minimum time between two attempts of this schedule: delays are shortened by up to a fifth. */
+const minDelayMs = 800;
 
 /** Sends one track call to a destination with these URLs. */
 async function sendTo(...urls: readonly string[]): Promise<Connection> {
@@ -26,7 +26,7 @@ async function sendTo(...urls: readonly string[]): Promise<Connection> {
   return connection;
 }
 
-/** Resolves once the delivery to the destination has succeeded, and asserts that it is not to be tried again. */
+/** Resolves once the delivery to the destination has succeeded, and asserts that it is not retried. */
 async function delivered({ destinationId }: Connection): Promise<void> {
   const { attempt } = await pipeline.attempt(destinationId, 'delivered');
   for (const delayMs of [1_000, 2_000, 10_000]) {
@@ -35,19 +35,19 @@ async function delivered({ destinationId }: Connection): Promise<void> {
   }
 }
 
-/** Asserts that the requests came one by one, no sooner than the schedule allows, all with the same bytes. */
+/** Asserts that the requests arrived one by one, no sooner than the schedule allows, with the same bytes. */
 function assertRetried({ requests }: Receiver): void {
   for (const [index, request] of requests.entries()) {
     const previous = requests[index - 1];
     if (!previous) continue;
-    assert.ok(request.receivedAt - previous.receivedAt >= leastDelayMs - 50);
+    assert.ok(request.receivedAt - previous.receivedAt >= minDelayMs - 50);
     assert.deepEqual(request.body, previous.body);
     assert.deepEqual(request.headers['x-signature'], previous.headers['x-signature']);
   }
 }
 
-describe('4.1 delivery', { concurrency: true }, () => {
-  test('4.1 POST: a 2xx of any kind is success', async () => {
+describe('deliveries', { concurrency: true }, () => {
+  test('9.1 any 2xx is success', async () => {
     for (const code of [200, 201, 202, 204, 299]) {
       await using receiver = await startReceiver({ answer: () => answers.status(code) });
       await delivered(await sendTo(receiver.url));
@@ -55,7 +55,7 @@ describe('4.1 delivery', { concurrency: true }, () => {
     }
   });
 
-  test('4.1 response: its body is not used, whatever it is', async () => {
+  test('7.3 response: its body is not used', async () => {
     for (const answer of [
       answers.status(200, { 'content-type': 'application/json' }, '{"success": false, "err'),
       answers.hugeBody(200, 5_000_000),
@@ -68,13 +68,13 @@ describe('4.1 delivery', { concurrency: true }, () => {
     }
   });
 
-  test('4.1 response: one that arrives within the time allowed is in time', async () => {
+  test('7.3 response: one that arrives within the timeout is in time', async () => {
     await using receiver = await startReceiver({ answer: () => answers.delayed(400, answers.status(200)) });
     await delivered(await sendTo(receiver.url));
     assert.equal(receiver.requests.length, 1);
   });
 
-  test('4.1 connections: one that the receiver closes without notice costs no event', async () => {
+  test('9.1 connections: no event is lost where the receiver closes an idle connection', async () => {
     await using receiver = await startReceiver({ answer: () => answers.thenClose(answers.status(200)) });
     const { send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
     const events = ['First', 'Second', 'Third', 'Fourth', 'Fifth'];
@@ -85,7 +85,7 @@ describe('4.1 delivery', { concurrency: true }, () => {
     });
   });
 
-  test('4.1 rule 1: each event is sent to all configured URLs', async () => {
+  test('7.1 each event is sent to all configured URLs', async () => {
     await using receiver = await startReceiver();
     const paths = ['/1', '/2', '/3', '/4', '/5'];
     await delivered(await sendTo(...paths.map((path) => receiver.url + path)));
@@ -93,7 +93,7 @@ describe('4.1 delivery', { concurrency: true }, () => {
     assert.deepEqual(receiver.requests.map(({ path }) => path).sort(), paths);
   });
 
-  test('4.1 rule 2: when one URL succeeds, the event is not retried to the others', async () => {
+  test('9.2 when one URL succeeds, the event is not retried to the others', async () => {
     await using failing = await startReceiver({ answer: () => answers.status(503) });
     await using working = await startReceiver();
     await using refusing = await startReceiver({ answer: () => answers.status(404) });
@@ -108,7 +108,7 @@ describe('4.1 delivery', { concurrency: true }, () => {
     assert.deepEqual([failing.requests.length, working.requests.length, refusing.requests.length], [1, 1, 1]);
   });
 
-  test('4.1 rule 2: while none succeeds, it is retried to all that may still succeed', async () => {
+  test('9.3 while none succeeds, the event is retried to all that failed temporarily', async () => {
     await using failing = await startReceiver({ answer: () => answers.status(503) });
     await using recovering = await startReceiver({
       answer: answers.sequence(answers.status(500), answers.status(200)),
@@ -122,7 +122,7 @@ describe('4.1 delivery', { concurrency: true }, () => {
     );
   });
 
-  test('4.1 rule 3: an HTTPS endpoint with a certificate of a known authority gets the event', async () => {
+  test('7.4 an HTTPS endpoint with a certificate of a known authority gets the event', async () => {
     await using receiver = await startReceiver({ tls: certificates().trusted });
     await delivered(await sendTo(receiver.url));
     await delivered(await sendTo(`https://localhost:${receiver.port}`));
@@ -130,8 +130,8 @@ describe('4.1 delivery', { concurrency: true }, () => {
   });
 });
 
-describe('7 errors', { concurrency: true }, () => {
-  test('7 no response in time: a timeout error is logged, and the event is retried later', async () => {
+describe('errors', { concurrency: true }, () => {
+  test('9.1 no response in time: a timeout error is logged, and the event is retried later', async () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.never, answers.status(200)),
     });
@@ -147,7 +147,7 @@ describe('7 errors', { concurrency: true }, () => {
     assert.equal(urls[0]?.reason, 'timeout');
   });
 
-  test('7 no response in time: headers that come too late are too late', async () => {
+  test('7.3 no response in time: headers after the timeout are too late', async () => {
     const late = answers.delayed(3_000, answers.status(200));
     await using receiver = await startReceiver({ answer: answers.sequence(late, answers.status(200)) });
     await delivered(await sendTo(receiver.url));
@@ -156,7 +156,7 @@ describe('7 errors', { concurrency: true }, () => {
   });
 
   for (const code of [500, 501, 502, 503, 504, 599]) {
-    test(`7 response status 5xx: ${code} is retried until it succeeds`, async () => {
+    test(`9.1 response status 5xx: ${code} is retried until it succeeds`, async () => {
       const failing = answers.status(code);
       await using receiver = await startReceiver({
         answer: answers.sequence(failing, failing, answers.status(200)),
@@ -167,7 +167,7 @@ describe('7 errors', { concurrency: true }, () => {
     });
   }
 
-  test('7 response status 5xx: it is retried several times, and set aside when the window ends', async () => {
+  test('10.4 response status 5xx: the event is retried several times and becomes a dead letter when the window ends', async () => {
     await using receiver = await startReceiver({ answer: () => answers.status(500, {}, 'out of order') });
     const { destinationId } = await sendTo(receiver.url);
     const letter = await pipeline.deadLetter(destinationId);
@@ -179,7 +179,7 @@ describe('7 errors', { concurrency: true }, () => {
     assert.deepEqual(letter.body, receiver.requests[0]?.body);
   });
 
-  /** A receiver whose certificate nobody should trust: the delivery is set aside, and no request is sent. */
+  /** For a certificate that must not be trusted, the delivery becomes a dead letter, and no request is sent. */
   async function assertNotSent(tls: Certificate, reason: string): Promise<void> {
     await using receiver = await startReceiver({ tls });
     const { destinationId } = await sendTo(receiver.url);
@@ -192,16 +192,16 @@ describe('7 errors', { concurrency: true }, () => {
     );
   }
 
-  test('7 self-signed certificate: an error is raised and no request is sent', () =>
+  test('9.1 self-signed certificate: an error is raised and no request is sent', () =>
     assertNotSent(certificates().selfSigned, 'self-signed-certificate'));
 
-  test('7 certificate of an unknown authority: an error is raised and no request is sent', () =>
+  test('9.1 certificate of an unknown authority: an error is raised and no request is sent', () =>
     assertNotSent(certificates().unknownAuthority, 'untrusted-certificate'));
 
-  test('7 certificate of another host: an error is raised and no request is sent', () =>
+  test('9.1 certificate of another host: an error is raised and no request is sent', () =>
     assertNotSent(certificates().misnamed, 'misnamed-certificate'));
 
-  test('7 expired certificate: no request is sent, and the event waits for its renewal', async () => {
+  test('9.1 expired certificate: no request is sent, and the event waits for its renewal', async () => {
     await using expired = await startReceiver({ tls: certificates().expired });
     const { port } = expired;
     const connection = await sendTo(expired.url);
@@ -214,7 +214,7 @@ describe('7 errors', { concurrency: true }, () => {
     assert.equal(renewed.requests.length, 1);
   });
 
-  test('7 connection refused: retried, and delivered once the receiver is there', async () => {
+  test('9.1 connection refused: retried, and delivered once the receiver listens', async () => {
     const port = await closedPort();
     const connection = await sendTo(`http://127.0.0.1:${port}/hook`);
     const { urls } = await pipeline.attempt(connection.destinationId, 'retry');
@@ -224,7 +224,7 @@ describe('7 errors', { concurrency: true }, () => {
     assert.equal(receiver.requests.length, 1);
   });
 
-  test('7 connection reset: retried', async () => {
+  test('9.1 connection reset: retried', async () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.reset, answers.status(200)),
     });
@@ -234,7 +234,7 @@ describe('7 errors', { concurrency: true }, () => {
   });
 
   for (const code of [400, 401, 403, 404, 405, 410, 413, 422, 451]) {
-    test(`7 response status 4xx: ${code} is not retried, the event is set aside`, async () => {
+    test(`9.1 response status 4xx: ${code} is not retried, the event becomes a dead letter`, async () => {
       await using receiver = await startReceiver({ answer: () => answers.status(code, {}, 'no') });
       const { destinationId } = await sendTo(receiver.url);
       const letter = await pipeline.deadLetter(destinationId);
@@ -246,7 +246,7 @@ describe('7 errors', { concurrency: true }, () => {
     });
   }
 
-  test('7 response status 408: retried', async () => {
+  test('9.1 response status 408: retried', async () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(408), answers.status(200)),
     });
@@ -255,7 +255,7 @@ describe('7 errors', { concurrency: true }, () => {
     assertRetried(receiver);
   });
 
-  test('7 response status 429: retried, no sooner than Retry-After asks', async () => {
+  test('10.5 response status 429: retried no sooner than Retry-After requires', async () => {
     const date = new Date(Date.now() + 2_000).toUTCString();
     const inSeconds = answers.sequence(answers.tooManyRequests('2'), answers.status(200));
     const byDate = answers.sequence(answers.tooManyRequests(date), answers.status(200));
@@ -268,7 +268,7 @@ describe('7 errors', { concurrency: true }, () => {
   });
 
   for (const code of [301, 302, 303, 307, 308] as const) {
-    test(`7 response status 3xx: ${code} is not followed, the event is set aside`, async () => {
+    test(`7.6 response status 3xx: ${code} is not followed, the event becomes a dead letter`, async () => {
       await using target = await startReceiver();
       await using receiver = await startReceiver({ answer: () => answers.redirect(code, target.url) });
       const { destinationId } = await sendTo(receiver.url);
@@ -279,7 +279,7 @@ describe('7 errors', { concurrency: true }, () => {
     });
   }
 
-  test('7 several URLs that all refuse for good: set aside at once', async () => {
+  test('9.4 several URLs that all fail permanently: the event becomes a dead letter immediately', async () => {
     await using gone = await startReceiver({ answer: () => answers.status(410) });
     await using moved = await startReceiver({ answer: () => answers.redirect(302, gone.url) });
     const { destinationId } = await sendTo(gone.url, moved.url);
@@ -287,7 +287,7 @@ describe('7 errors', { concurrency: true }, () => {
     assert.deepEqual([gone.requests.length, moved.requests.length], [1, 1]);
   });
 
-  test('7 a call that lacks both userId and anonymousId is invalid', async () => {
+  test('1.2 a call that lacks both userId and anonymousId is invalid', async () => {
     const { post } = await pipeline.connect({ webhooks: [{ url: 'https://hooks.example' }] });
     for (const type of ['identify', 'track', 'group']) {
       const response = await post(type, { event: 'Signed Up', groupId: 'acme' });
@@ -298,7 +298,7 @@ describe('7 errors', { concurrency: true }, () => {
     }
   });
 
-  test('7 a track call that lacks an event name is invalid', async () => {
+  test('1.3 a track call that lacks an event name is invalid', async () => {
     const { post } = await pipeline.connect({ webhooks: [{ url: 'https://hooks.example' }] });
     const response = await post('track', { userId: 'ada' });
     assert.equal(response.status, 400);

@@ -8,10 +8,10 @@ import { startReceiver } from '../support/receiver.ts';
 const pipeline = await startPipeline();
 after(() => pipeline[Symbol.asyncDispose]());
 
-/** A URL that nothing is sent to. */
+/** A URL that receives no requests. */
 const url = 'https://hooks.example/hook';
 
-describe('2.3 destination settings', { concurrency: true }, () => {
+describe('destination settings', { concurrency: true }, () => {
   /** Asserts that the configuration is refused, with each of the phrases in the message. */
   async function refused(settings: object, ...phrases: readonly RegExp[]): Promise<void> {
     await assert.rejects(pipeline.tryConfiguration(settings as DestinationSettings), (error) => {
@@ -21,14 +21,14 @@ describe('2.3 destination settings', { concurrency: true }, () => {
     });
   }
 
-  test('2.3 sharedSecret: optional', async () => {
+  test('8.3 sharedSecret: optional', async () => {
     await using receiver = await startReceiver();
     const { send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
     await send('track', { userId: 'ada', event: 'Signed Up' });
     await receiver.waitFor(1);
   });
 
-  test('2.3 sharedSecret: when set, every request is signed, to every URL', async () => {
+  test('8.1 sharedSecret: when set, every request is signed, to every URL', async () => {
     await using receiver = await startReceiver();
     const webhooks = ['/a', '/b', '/c'].map((path) => ({ url: `${receiver.url}${path}` }));
     const { send } = await pipeline.connect({ webhooks, sharedSecret: 's3cret' });
@@ -38,10 +38,10 @@ describe('2.3 destination settings', { concurrency: true }, () => {
     assert.equal(new Set(signatures).size, 1);
   });
 
-  test('2.3 sharedSecret: a string', () =>
+  test('8.1 sharedSecret: a string', () =>
     refused({ webhooks: [{ url }], sharedSecret: 12 }, /sharedSecret/));
 
-  test('2.3 the list: five entries all get the event', async () => {
+  test('2.8 the list: five URLs all get the event', async () => {
     await using receiver = await startReceiver();
     const paths = ['/1', '/2', '/3', '/4', '/5'];
     const { send } = await pipeline.connect({
@@ -53,23 +53,23 @@ describe('2.3 destination settings', { concurrency: true }, () => {
     assert.equal(new Set(requests.map(({ body }) => body.toString())).size, 1);
   });
 
-  test('2.3 the list: a sixth entry is refused', () =>
+  test('2.8 the list: a sixth URL is refused', () =>
     refused(
       { webhooks: Array.from({ length: 6 }, (_, index) => ({ url: `${url}/${index}` })) },
       /webhooks/,
       /5/,
     ));
 
-  test('2.3 the list: at least one entry', () => refused({ webhooks: [] }, /webhooks/));
+  test('2.8 the list: at least one URL', () => refused({ webhooks: [] }, /webhooks/));
 
-  test('2.3 URL: full, with http or https', async () => {
+  test('7.1 URL: absolute, with http or https', async () => {
     await refused({ webhooks: [{ url: 'hooks.example/hook' }] }, /webhooks/, /url/, /https?/);
     await refused({ webhooks: [{ url: '/hook' }] }, /url/);
     await refused({ webhooks: [{ url: 'ftp://hooks.example/hook' }] }, /url/, /https?/);
     await refused({ webhooks: [{}] }, /url/);
   });
 
-  test('2.3 headers: five are all sent', async () => {
+  test('2.9 headers: five are all sent', async () => {
     await using receiver = await startReceiver();
     const headers = { 'X-One': '1', 'X-Two': 'zwei', 'X-Three': 'c, d', 'X-Four': 'e=f', 'X-Five': '5' };
     const { send } = await pipeline.connect({ webhooks: [{ url: receiver.url, headers }] });
@@ -80,15 +80,15 @@ describe('2.3 destination settings', { concurrency: true }, () => {
     }
   });
 
-  test('2.3 headers: a sixth is refused', () => {
+  test('2.9 headers: a sixth is refused', () => {
     const headers = Object.fromEntries([1, 2, 3, 4, 5, 6].map((nth) => [`X-${nth}`, 'a']));
     return refused({ webhooks: [{ url, headers }] }, /headers/, /5/);
   });
 
-  test('2.3 headers: a map of string to string', () =>
+  test('2.9 headers: a map of string to string', () =>
     refused({ webhooks: [{ url, headers: { 'X-Team': 7 } }] }, /X-Team/));
 
-  test('2.3 headers: those that Tailrace sets itself, and line breaks, are refused', async () => {
+  test('7.2 headers: those that Tailrace sets itself, and line breaks, are refused', async () => {
     for (const name of [
       'Content-Type',
       'user-agent',
@@ -103,10 +103,10 @@ describe('2.3 destination settings', { concurrency: true }, () => {
   });
 });
 
-describe('4.3 selecting destinations', { concurrency: true }, () => {
+describe('selection of destinations', { concurrency: true }, () => {
   /**
-   * Whether a call with these integrations is forwarded. A second call of the same user follows it through the
-   * same partition; once that is there, the first one's fate is settled.
+   * Whether a call with these integrations is delivered. A second call of the same user follows it through the same partition;
+   * once that one arrives, the first one has been routed.
    */
   async function isForwarded(call: Call, source = {}): Promise<boolean> {
     await using receiver = await startReceiver();
@@ -135,18 +135,18 @@ describe('4.3 selecting destinations', { concurrency: true }, () => {
     ['names are case sensitive: all is not All', { all: false }, true],
   ];
   for (const [title, integrations, forwarded] of cases) {
-    test(`4.3 ${title}`, async () => {
+    test(`5.2 ${title}`, async () => {
       assert.equal(await isForwarded({ integrations }), forwarded);
     });
   }
 
-  test("4.3 track calls can be filtered by the source's schema", async () => {
+  test("5.3 track calls can be filtered by the source's schema", async () => {
     const schema = { track: { blocked: ['Debug Event'] } };
     assert.equal(await isForwarded({ event: 'Debug Event' }, { schema }), false);
     assert.equal(await isForwarded({ event: 'Order Completed' }, { schema }), true);
   });
 
-  test('4.3 only connected destinations get a call', async () => {
+  test('5.1 only connected destinations get a call', async () => {
     await using mine = await startReceiver();
     await using other = await startReceiver();
     const { send } = await pipeline.connect({ webhooks: [{ url: mine.url }] });
@@ -157,7 +157,7 @@ describe('4.3 selecting destinations', { concurrency: true }, () => {
     assert.equal(other.requests.length, 0);
   });
 
-  test('4.3 every enabled destination of a source gets the call, and a disabled one does not', async () => {
+  test('5.1 every enabled destination of a source gets the call, and a disabled one does not', async () => {
     await using receiver = await startReceiver();
     const { send, destinationIds } = await pipeline.connect([
       { webhooks: [{ url: `${receiver.url}/crm` }] },

@@ -1,4 +1,4 @@
-/** Batches as producers write them, and as they should not: what can be read is routed, and nothing stops the rest. */
+/** Valid and invalid batches of producers: readable records are routed, and unreadable batches do not stop others. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import lz4 from 'lz4-napi';
 import { runPython } from '../support/clients.ts';
 import type { ServiceProcess } from '../support/process.ts';
 import { produceRaw, type RawRecord } from '../support/raw-producer.ts';
-import { startRouter } from '../support/router.ts';
+import { startWatchedRouter } from '../support/router.ts';
 import { headerOf, type WatchedTopic } from '../support/topics.ts';
 
 let brokers: readonly string[];
@@ -20,7 +20,7 @@ let rejected: WatchedTopic;
 const opened = new AsyncDisposableStack();
 
 before(async () => {
-  const started = opened.use(await startRouter(3));
+  const started = opened.use(await startWatchedRouter(3));
   ({ brokers, names, process: router, deliveries, rejected } = started);
 });
 after(() => opened.disposeAsync());
@@ -45,7 +45,7 @@ const producer = path.join(import.meta.dirname, '../support/producers/produce.py
 
 for (const library of ['librdkafka', 'kafka-python']) {
   for (const codec of ['none', 'gzip', 'snappy', 'lz4', 'zstd']) {
-    test(`all that ${library} writes with ${codec} is routed`, async () => {
+    test(`records that ${library} writes with ${codec} are routed`, async () => {
       await runPython(producer, [library, codec, brokers.join(','), names.events, '300']);
       const of = `crm/${library}-${codec}-`;
       const isDone = (records: readonly { key: Buffer | null }[]): boolean =>
@@ -55,7 +55,7 @@ for (const library of ['librdkafka', 'kafka-python']) {
   }
 }
 
-/** Kafka checks the first of what it decompresses, so each of these is taken by the broker. */
+/** Kafka checks only the beginning of what it decompresses, so the broker accepts each of these. */
 const wrongChecksum = (records: Buffer): Buffer => {
   const frame = lz4.compressFrameSync(records, { contentChecksum: true });
   frame[frame.length - 1] = (frame.at(-1) ?? 0) ^ 1;
@@ -94,7 +94,7 @@ describe('a batch that cannot be read', () => {
   ];
 
   for (const [what, detail, write] of cases) {
-    test(`${what}: it is set aside as one record, and everything else goes on`, async () => {
+    test(`${what}: the batch is rejected as one record, and other records are routed`, async () => {
       const mark = what.replaceAll(/\W/g, '-');
       await produce(0, [call(`before-${mark}`)]);
       const earlier = rejected.items.length;
@@ -125,13 +125,13 @@ describe('a batch that cannot be read', () => {
     });
   }
 
-  test('gzip with bytes behind its end is read', async () => {
+  test('gzip with trailing bytes is read', async () => {
     await produce(2, [call('trailing')], 1, (all) => Buffer.concat([gzipSync(all), Buffer.from('behind')]));
     await deliveries.waitFor(hasDeliveryOf('trailing'));
   });
 });
 
-test('a rejected record keeps all its headers: null, repeated, in their order, whatever their names', async () => {
+test('a rejected record keeps all its headers: null, repeated, in order, with any names', async () => {
   const headers = [
     ...[
       ['x', null],
@@ -158,7 +158,7 @@ test('a rejected record keeps all its headers: null, repeated, in their order, w
   assert.equal(headerOf(record, 'error-code'), 'malformed-json');
 });
 
-test('a user id of 900 KB as the key of a bad record holds up nothing', async () => {
+test('a bad record with a key of 900 KB does not delay others', async () => {
   await produce(0, [{ key: 'k'.repeat(900_000), value: 'no JSON' }]);
   await produce(0, [call('behind-the-long-key')]);
   await deliveries.waitFor(hasDeliveryOf('behind-the-long-key'), 5_000);

@@ -1,4 +1,4 @@
-/** Repeats across the end of a router, which knows them from the topic alone. */
+/** Repeats after a restart of the router, which recognises them from the topic alone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyConfiguration, type Configuration } from '@tailrace/config';
@@ -60,7 +60,7 @@ interface Sent {
   readonly messageId: string;
 }
 
-/** As ingest writes it, or in one of the ways that a producer of one's own may. */
+/** A call as ingest writes it, or in one of the forms of a direct producer. */
 function call(messageId: string, form = 0): Sent {
   const userId = `user-${messageId}`;
   const bySource = { 'source-id': 'web' };
@@ -87,7 +87,7 @@ function send(calls: readonly Sent[]): Promise<unknown> {
 const eventIds = (records: readonly ConsumedRecord[]): string[] =>
   records.map((record) => headerOf(record, 'event-id') ?? '');
 
-/** Resolves once all that was sent is routed and the router has said so to Kafka. */
+/** Resolves once all calls are routed and their offsets committed. */
 async function settled(): Promise<void> {
   const ends = await kafka.offsetsAt(names.events, Date.now() + 3_600_000);
   await eventually(
@@ -96,7 +96,7 @@ async function settled(): Promise<void> {
   );
 }
 
-/** Sends calls that come last in every partition, and resolves once they were routed. */
+/** Sends a last call to every partition, and resolves once these are routed. */
 async function routedUpTo(name: string): Promise<readonly ConsumedRecord[]> {
   const markers = Array.from({ length: partitions * 8 }, (_, index) => call(`${name}-${index}`));
   await send(markers);
@@ -109,7 +109,7 @@ async function routedUpTo(name: string): Promise<readonly ConsumedRecord[]> {
 const countOf = (ids: readonly string[], wanted: ReadonlySet<string>): number =>
   ids.filter((id) => wanted.has(id)).length;
 
-test('across a kill -9, what was routed goes nowhere when it comes again, and what was rejected is routed', async () => {
+test('after a kill -9, a routed call that is sent again is dropped, and a rejected one is routed', async () => {
   const calls = Array.from({ length: 400 }, (_, index) => call(`killed-${index}`, index));
   const early = { ...call('early'), headers: { 'source-id': 'late-source' } };
   await send([...calls, early]);
@@ -125,7 +125,7 @@ test('across a kill -9, what was routed goes nowhere when it comes again, and wh
   assert.equal(countOf(routed, new Set(['early'])), 1);
 });
 
-test('another router that takes over partitions knows what was routed in them', async () => {
+test('another router that takes over partitions recognises their routed calls', async () => {
   const calls = Array.from({ length: 200 }, (_, index) => call(`moved-${index}`, index));
   await send(calls);
   await settled();

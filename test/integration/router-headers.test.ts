@@ -1,12 +1,12 @@
-/** Headers as Kafka allows them and librdkafka writes them: null, repeated, empty, with any name. */
+/** Headers that Kafka allows and librdkafka writes: null, repeated, empty, with any name. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { framed, startFaultyRegistry, type FaultyRegistry } from '../support/faulty-registry.ts';
+import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/registry.ts';
 import { eventually } from '../support/kafka-client.ts';
 import { produceWithLibrdkafka, type ForeignRecord } from '../support/librdkafka.ts';
-import { startRouter } from '../support/router.ts';
+import { startWatchedRouter } from '../support/router.ts';
 import { readAll, type WatchedTopic } from '../support/topics.ts';
 
 let brokers: readonly string[];
@@ -19,7 +19,7 @@ const opened = new AsyncDisposableStack();
 
 before(async () => {
   registry = opened.use(await startFaultyRegistry());
-  const started = opened.use(await startRouter(1, { SCHEMA_REGISTRY_URL: registry.url }));
+  const started = opened.use(await startWatchedRouter(1, { SCHEMA_REGISTRY_URL: registry.url }));
   ({ brokers, kafka, names, deliveries, rejected } = started);
 });
 after(() => opened.disposeAsync());
@@ -41,7 +41,7 @@ const delivered = (userId: string): Promise<ConsumedRecord> =>
 const rejectionOf = (key: string): Promise<ConsumedRecord> =>
   rejected.find((record) => record.key?.toString() === key, 30_000);
 
-/** As text, for comparison. */
+/** The headers as text, for comparison. */
 const shown = ({ headerList }: ConsumedRecord): Headers =>
   headerList.map(([name, value]) => [name, value === null ? null : value.toString()]);
 
@@ -57,9 +57,9 @@ const odd: Headers = [
 ];
 const ours = ['error-code', 'error-message', 'origin-topic', 'origin-partition', 'origin-offset'];
 
-test('a null header stops nothing, on a record that is rejected and on one whose schema is not known yet', async () => {
+test('a null header does not stop the router, on a rejected record or on one whose schema is unknown', async () => {
   await write('null-rejected', '{', [['trace', null]]);
-  await write('null-framed', framed(1, page('null-framed')), [
+  await write('null-framed', frame(1, page('null-framed')), [
     ['write-key', 'wk_web'],
     ['trace', null],
   ]);
@@ -67,7 +67,7 @@ test('a null header stops nothing, on a record that is rejected and on one whose
   await delivered('null-framed');
 });
 
-test('a header that is empty or null names no source, so the next of them decides', async () => {
+test('a header that is empty or null counts as absent, so the next header names the source', async () => {
   const inBody = (userId: string): string => JSON.stringify(page(userId, { writeKey: 'wk_web' }));
   await write('empty-key', inBody('empty-key'), [['write-key', '']]);
   await write('null-key', inBody('null-key'), [['write-key', null]]);
@@ -86,7 +86,7 @@ test('a header that is empty or null names no source, so the next of them decide
   assert.equal((await rejectionOf('wrong-key')).headers['error-code']?.toString(), 'unknown-write-key');
 });
 
-test('a rejected record keeps all its headers in their order, and ours come after them', async () => {
+test('a rejected record keeps its headers in order, before the added ones', async () => {
   await write('odd', '{', odd);
   const record = await rejectionOf('odd');
   assert.deepEqual(shown(record).slice(0, odd.length), odd);
@@ -98,11 +98,11 @@ test('a rejected record keeps all its headers in their order, and ours come afte
   assert.equal(added[0]?.[1], 'malformed-json');
 });
 
-test('a record that waited for its schema is delivered, or rejected, with the headers that it had', async () => {
+test('a record that waited for its schema is delivered or rejected with its headers', async () => {
   registry.answers(() => 500);
   const headers: Headers = [['write-key', 'wk_web'], ...odd];
-  await write('waited', framed(2, page('waited', { messageId: 'waited-1' })), headers);
-  await write('waited-unknown', framed(3, page('waited-unknown')), headers);
+  await write('waited', frame(2, page('waited', { messageId: 'waited-1' })), headers);
+  await write('waited-unknown', frame(3, page('waited-unknown')), headers);
   await eventually(
     async () => (await readAll(kafka, names.eventsWaiting)).length,
     (count) => count === 2,

@@ -1,9 +1,9 @@
-/** Whatever stands in a partition: each record is delivered or set aside as it is, and none holds up the next. */
+/** Arbitrary records in a partition: each is delivered or rejected unchanged, and none delays the next. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { startRouter } from '../support/router.ts';
+import { startWatchedRouter } from '../support/router.ts';
 import { headerOf, type WatchedTopic } from '../support/topics.ts';
 
 let kafka: Kafka;
@@ -13,7 +13,7 @@ let rejected: WatchedTopic;
 const opened = new AsyncDisposableStack();
 
 before(async () => {
-  const started = opened.use(await startRouter(1));
+  const started = opened.use(await startWatchedRouter(1));
   ({ kafka, names, deliveries, rejected } = started);
 });
 after(() => opened.disposeAsync());
@@ -53,10 +53,10 @@ const poison: [title: string, value: Buffer | string | null, code: string][] = [
   ['a time that is none', track('"userId":"u","timestamp":"yesterday"'), 'invalid-call'],
 ];
 
-/** What is kept as it was sent: the call's properties, and how they arrive. */
+/** Properties of calls, and how they arrive. */
 const kept: [title: string, call: (userId: string) => string, properties: string][] = [
   [
-    'numbers with the digits they came with',
+    'numbers with their digits',
     (userId) => track(`"userId":"${userId}","properties":{"id":9007199254740993,"far":-1e400,"one":1.0}`),
     '{"id":9007199254740993,"far":-1e400,"one":1.0}',
   ],
@@ -71,7 +71,7 @@ const kept: [title: string, call: (userId: string) => string, properties: string
     '{"__proto__":{"x":1},"constructor":2}',
   ],
   [
-    'of duplicate keys the last',
+    'the last of duplicate keys',
     (userId) => track(`"userId":"nobody","userId":"${userId}","properties":{"a":1,"a":2}`),
     '{"a":2}',
   ],
@@ -85,7 +85,7 @@ const kept: [title: string, call: (userId: string) => string, properties: string
   ],
 ];
 
-test('a mixture of everything: each record is delivered or set aside, byte for byte and in its order', async () => {
+test('in a mixture of all kinds, each record is delivered or rejected, byte for byte and in order', async () => {
   const publisher = kafka.publisher();
   const users: string[] = [];
   const publish = (key: string | null, value: Buffer | string | null, headers = {}): void => {

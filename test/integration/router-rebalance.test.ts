@@ -1,11 +1,11 @@
-/** Routers that come and go: what a rebalance moves, and members of the release before. */
+/** Routers that join and leave: moved partitions, and members of the previous release. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
 import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../support/broker.ts';
-import { framed, startFaultyRegistry, type FaultyRegistry } from '../support/faulty-registry.ts';
+import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/registry.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka-admin.ts';
 import { eventually, joinGroup } from '../support/kafka-client.ts';
 import { startService, type Environment, type ServiceProcess } from '../support/process.ts';
@@ -56,12 +56,12 @@ beforeEach(async () => {
   };
 });
 
-/** Writes one call to every partition; resolves when Kafka has them. */
+/** Writes one call to every partition; resolves when Kafka has acknowledged them. */
 async function writeToAll(name: string, schema?: number): Promise<void> {
   const writes = Array.from({ length: partitions }, (_, partition) => {
     const userId = `u${partition}`;
     const call = { type: 'page', userId, messageId: `${name}-${partition}` };
-    const value = schema === undefined ? JSON.stringify(call) : framed(schema, call);
+    const value = schema === undefined ? JSON.stringify(call) : frame(schema, call);
     const headers = { 'source-id': 'web' };
     return publisher.publish({ topic: names.events, partition, key: userId, value, headers });
   });
@@ -85,7 +85,7 @@ const untilCommitted = (): Promise<unknown> =>
     (offsets) => offsets.every((offset) => offset > 0),
   );
 
-/** For how many partitions a router has read back what was routed, each time that it did. */
+/** The number of partitions of each rebuild of a router. */
 const readBack = ({ log }: ServiceProcess): unknown[] =>
   log.items.filter(({ msg }) => msg === 'message ids read back').map(({ partitions }) => partitions);
 
@@ -96,7 +96,7 @@ const untilReadBack = (router: ServiceProcess, times: readonly number[]): Promis
     30_000,
   );
 
-test('of two and three routers, each reads back only the partitions that moved to it', async () => {
+test('with two and three routers, each reads back only the partitions that moved to it', async () => {
   registry.answers(() => 200);
   await using first = await startService('router', environment);
   await writeToAll('before');
@@ -118,7 +118,7 @@ test('of two and three routers, each reads back only the partitions that moved t
   await untilDelivered('after');
 });
 
-test('who takes over a partition knows which keys wait in it', async () => {
+test('a router that takes over a partition knows which keys wait in it', async () => {
   registry.answers(() => 500);
   await using first = await startService('router', environment);
   await writeToAll('1-framed', schemaId);
@@ -146,10 +146,10 @@ test('who takes over a partition knows which keys wait in it', async () => {
   }
 });
 
-test('routers of this release and of the one before are in one group, whichever came first', async () => {
+test('routers of this release and of the previous one share a group, in either order of joining', async () => {
   registry.answers(() => 200);
   const groupId = `${prefix}router`;
-  /** Reads `events` alone, and offers what the release before offered. */
+  /** Subscribes to `events` only, with the protocol of the previous release. */
   const joinAsBefore = () =>
     joinGroup(kafka, {
       ...{ groupId, topics: [names.events] },
@@ -172,7 +172,7 @@ test('routers of this release and of the one before are in one group, whichever 
   await writeToAll('upgraded');
   await untilDelivered('upgraded');
 
-  // As in a downgrade.
+  // A downgrade.
   await using again = await joinAsBefore();
   await share(again, partitions / 2);
   await router.stop();

@@ -1,21 +1,17 @@
-/** Direct producers in Confluent wire format, on a real registry that keeps its schemas in the same Kafka. */
+/** Direct producers in Confluent wire format, with a real registry that keeps its schemas in the same Kafka. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
-import { applyConfiguration } from '@tailrace/config';
-import { connectKafka, type ConsumedRecord, type Kafka } from '@tailrace/kafka';
+import type { ConsumedRecord } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { topicNames, type TopicNames } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
 import { sharedBroker } from '../support/broker.ts';
 import { tailrace } from '../support/cli.ts';
 import { eventually } from '../support/kafka-client.ts';
-import { startService } from '../support/process.ts';
-import { startTestRegistry, type TestRegistry } from '../support/registry.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../support/topics.ts';
-
-const ignore = (): void => undefined;
-const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+import { frame, startRealRegistry, type RealRegistry } from '../support/registry.ts';
+import { startWatchedRouter } from '../support/router.ts';
+import { headerOf, type WatchedTopic } from '../support/topics.ts';
 
 const avroSchema = {
   ...{ type: 'record', name: 'Call', namespace: 'shop' },
@@ -65,10 +61,9 @@ const jsonSchema = {
 };
 
 let brokers: readonly string[];
-let kafka: Kafka;
 let names: TopicNames;
 let producer: kafkajs.Producer;
-let registry: TestRegistry;
+let registry: RealRegistry;
 let client: SchemaRegistry;
 let metricsPort: number;
 let deliveries: WatchedTopic;
@@ -77,48 +72,30 @@ const opened = new AsyncDisposableStack();
 
 before(async () => {
   ({ brokers } = await sharedBroker());
-  registry = opened.use(await startTestRegistry(brokers));
-  client = new SchemaRegistry({ host: registry.url });
-  kafka = connectKafka({ brokers, clientId: 'registry-test' }, quiet);
-  opened.defer(() => kafka.close());
-  const prefix = uniquePrefix();
-  names = await createTopics(kafka, prefix, { partitions: 1, retryScheduleMs: [1_000] });
-  await applyConfiguration(kafka, names.config, {
-    sources: [{ id: 'shop', writeKeys: ['wk_shop'], enabled: true }],
-    destinations: [
-      {
-        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['shop'] },
-        settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
-      },
-    ],
+  registry = opened.use(await startRealRegistry(brokers));
+  client = new SchemaRegistry({ host: registry.adminUrl });
+  metricsPort = await freePort();
+  const router = await startWatchedRouter(1, {
+    TAILRACE_METRICS_PORT: String(metricsPort),
+    SCHEMA_REGISTRY_URL: registry.url,
   });
+  ({ names, deliveries, rejected } = opened.use(router));
   producer = new kafkajs.Kafka({ brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING }).producer();
   await producer.connect();
   opened.defer(() => producer.disconnect());
-  metricsPort = await freePort();
-  opened.use(
-    await startService('router', {
-      KAFKA_BROKERS: brokers.join(','),
-      TAILRACE_TOPIC_PREFIX: prefix,
-      TAILRACE_METRICS_PORT: String(metricsPort),
-      SCHEMA_REGISTRY_URL: registry.gateUrl,
-    }),
-  );
-  deliveries = opened.use(await watchTopic(kafka, names.deliveries));
-  rejected = opened.use(await watchTopic(kafka, names.eventsRejected));
 });
 after(() => opened.disposeAsync());
 
 async function write(key: string, value: Buffer | string | null): Promise<void> {
   await producer.send({
     topic: names.events,
-    messages: [{ key, value, headers: { 'write-key': 'wk_shop' } }],
+    messages: [{ key, value, headers: { 'write-key': 'wk_web' } }],
   });
 }
 
 const plainCall = (userId: string): string => JSON.stringify({ type: 'track', event: 'plain', userId });
 
-/** The body of the webhook for the user's call, once it is there. */
+/** Resolves with the webhook body of the user's call. */
 async function bodyOf(userId: string): Promise<string> {
   const delivery = await deliveries.find(({ key }) => key?.toString() === `crm/${userId}`);
   return delivery.value?.toString() ?? '';
@@ -126,13 +103,6 @@ async function bodyOf(userId: string): Promise<string> {
 
 const rejectionOf = (key: string): Promise<ConsumedRecord> =>
   rejected.find((record) => record.key?.toString() === key);
-
-/** A frame around any bytes. */
-function frame(schemaId: number, payload: Buffer): Buffer {
-  const header = Buffer.alloc(5);
-  header.writeInt32BE(schemaId, 1);
-  return Buffer.concat([header, payload]);
-}
 
 async function registerAvro(subject: string): Promise<number> {
   const schema = { type: SchemaType.AVRO as const, schema: JSON.stringify(avroSchema) };
@@ -146,7 +116,7 @@ const avroCall = (userId: string) => ({
 });
 
 describe('a call in wire format', () => {
-  test('of JSON Schema arrives, its numbers with the digits they came with', async () => {
+  test('of JSON Schema arrives with the digits of its numbers', async () => {
     const { id } = await client.register(
       { type: SchemaType.JSON, schema: JSON.stringify(jsonSchema) },
       { subject: 'json-call' },
@@ -160,7 +130,7 @@ describe('a call in wire format', () => {
     }
   });
 
-  test('of Avro arrives, with times, bytes and unions as JSON has them', async () => {
+  test('of Avro arrives with times, bytes and unions converted to JSON', async () => {
     const id = await registerAvro('avro-call');
     await write('avro-1', await client.encode(id, avroCall('avro-1')));
     assert.deepEqual(JSON.parse(await bodyOf('avro-1')), {
@@ -170,12 +140,12 @@ describe('a call in wire format', () => {
     });
   });
 
-  test('of Protobuf arrives, whichever message of its schema it is', async () => {
+  test('of Protobuf arrives, also where it is not the first message of its schema', async () => {
     const { id } = await client.register(
       { type: SchemaType.PROTOBUF, schema: protobufSchema },
       { subject: 'protobuf-call' },
     );
-    // Field by field, as another language would write it: Call is the second message, index 1.
+    // Encoded field by field, like in another language. Call is the second message, with index 1.
     const text = (field: number, value: string): Buffer =>
       Buffer.concat([Buffer.from([(field << 3) | 2, value.length]), Buffer.from(value)]);
     const value = Buffer.from('11000000000000e03f', 'hex');
@@ -197,7 +167,7 @@ describe('a call in wire format', () => {
   });
 });
 
-/** A text as Avro and Protobuf write it, in their two ways to write its length. */
+/** A text in the encoding of Avro, and of Protobuf. */
 const avroText = (text: string): Buffer => Buffer.concat([Buffer.from([text.length * 2]), Buffer.from(text)]);
 const protobufText = (field: number, text: string): Buffer =>
   Buffer.concat([Buffer.from([(field << 3) | 2, text.length]), Buffer.from(text)]);
@@ -249,7 +219,7 @@ describe('a whole number of 64 bits', () => {
 });
 
 describe('a frame that cannot be read', () => {
-  test('is set aside as it is, and those behind it go on', async () => {
+  test('is rejected unchanged, and later frames are not delayed', async () => {
     const id = await registerAvro('avro-call');
     const good = await client.encode(id, avroCall('behind'));
     const { id: stringId } = await client.register(
@@ -270,7 +240,7 @@ describe('a frame that cannot be read', () => {
       ['truncated', good.subarray(0, -3), 'schema-mismatch', /ends too early/],
       ['trailing', Buffer.concat([good, Buffer.from([0])]), 'schema-mismatch', /1 bytes are left over/],
       ['other-schema', frame(stringId, Buffer.from([2])), 'invalid-call', /type must be one of/],
-      // An array that says to have 2^40 items.
+      // An array that declares 2^40 items.
       [
         'bomb',
         Buffer.concat([good.subarray(0, -13), Buffer.from([0x80, 0x80, 0x80, 0x80, 0x80, 0x40])]),
@@ -282,7 +252,7 @@ describe('a frame that cannot be read', () => {
       topic: names.events,
       messages: [...frames, ['behind', good] as const].map(([key, value]) => ({
         ...{ key, value },
-        headers: { 'write-key': 'wk_shop' },
+        headers: { 'write-key': 'wk_web' },
       })),
     });
     await bodyOf('behind');
@@ -296,7 +266,7 @@ describe('a frame that cannot be read', () => {
   });
 });
 
-test('a registry that is away holds up only what needs it, is told of by readiness, and loses nothing', async () => {
+test('an unavailable registry delays only the records that need it, loses none, and makes the router not ready', async () => {
   const known = await registerAvro('avro-call');
   await write('before', await client.encode(known, avroCall('before')));
   await bodyOf('before');
@@ -331,16 +301,16 @@ test('a registry that is away holds up only what needs it, is told of by readine
   const events = deliveries.items
     .filter(({ key }) => key?.toString() === 'crm/waiting-0')
     .map(({ value }) => (JSON.parse(value?.toString() ?? '') as { event: string }).event);
-  assert.deepEqual(events, ['first', 'plain'], "a user's calls stay in their order");
+  assert.deepEqual(events, ['first', 'plain'], "a user's calls stay in order");
 });
 
-test('topics apply registers the schema of events once, and calls written by it arrive', async () => {
+test('topics apply registers the schema of events once, and calls with that schema arrive', async () => {
   const env = {
     KAFKA_BROKERS: brokers.join(','),
     TAILRACE_TOPIC_PREFIX: names.events.replace(/events$/, ''),
     TAILRACE_PARTITIONS: '1',
     TAILRACE_RETRY_SCHEDULE: '1s',
-    SCHEMA_REGISTRY_URL: registry.url,
+    SCHEMA_REGISTRY_URL: registry.adminUrl,
   };
   const subject = `${topicNames(env.TAILRACE_TOPIC_PREFIX).events}-value`;
   for (const outcome of ['registered', 'exists']) {
@@ -349,7 +319,7 @@ test('topics apply registers the schema of events once, and calls written by it 
     const { schema } = JSON.parse(run.stdout) as { schema: { outcome: string; subject: string } };
     assert.deepEqual([schema.outcome, schema.subject], [outcome, subject]);
   }
-  const config = await fetch(`${registry.url}/config/${subject}`);
+  const config = await fetch(`${registry.adminUrl}/config/${subject}`);
   assert.equal(((await config.json()) as { compatibilityLevel: string }).compatibilityLevel, 'BACKWARD');
 
   const id = await client.getLatestSchemaId(subject);

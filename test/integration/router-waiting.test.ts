@@ -1,73 +1,44 @@
-/** Records that wait for their schemas while the registry fails: what they hold up, and what they do not. */
+/** Records that wait for their schemas while the registry fails: which records they delay, and which they do not. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { applyConfiguration } from '@tailrace/config';
-import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { Kafka, Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { sharedBroker } from '../support/broker.ts';
-import { framed, startFaultyRegistry, type FaultyRegistry } from '../support/faulty-registry.ts';
 import { eventually } from '../support/kafka-client.ts';
-import { startService, type ServiceProcess } from '../support/process.ts';
-import { createTopics, headerOf, readAll, uniquePrefix, watchTopic } from '../support/topics.ts';
+import type { ServiceProcess } from '../support/process.ts';
+import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/registry.ts';
+import { startRouter } from '../support/router.ts';
+import { headerOf, readAll, watchTopic } from '../support/topics.ts';
 
-const ignore = (): void => undefined;
-const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const badId = 1;
 const goodId = 2;
 const otherId = 3;
 
-let brokers: readonly string[];
 let kafka: Kafka;
-let publisher: Publisher;
-const opened = new AsyncDisposableStack();
-before(async () => {
-  ({ brokers } = await sharedBroker());
-  kafka = connectKafka({ brokers, clientId: 'waiting-test' }, quiet);
-  opened.defer(() => kafka.close());
-  publisher = kafka.publisher();
-});
-after(() => opened.disposeAsync());
-
 let names: TopicNames;
+let publisher: Publisher;
 let registry: FaultyRegistry;
 let router: ServiceProcess;
 let stage = new AsyncDisposableStack();
 beforeEach(async () => {
   stage = new AsyncDisposableStack();
-  const prefix = uniquePrefix();
-  names = await createTopics(kafka, prefix, { partitions: 1, retryScheduleMs: [1_000] });
-  await applyConfiguration(kafka, names.config, {
-    sources: [{ id: 'shop', writeKeys: ['wk_shop'], enabled: true }],
-    destinations: [
-      {
-        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['shop'] },
-        settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
-      },
-    ],
-  });
   registry = stage.use(await startFaultyRegistry());
-  router = stage.use(
-    await startService('router', {
-      KAFKA_BROKERS: brokers.join(','),
-      TAILRACE_TOPIC_PREFIX: prefix,
-      TAILRACE_METRICS_PORT: '0',
-      SCHEMA_REGISTRY_URL: registry.url,
-    }),
-  );
+  const started = stage.use(await startRouter(1, { SCHEMA_REGISTRY_URL: registry.url }));
+  ({ kafka, names, process: router } = started);
+  publisher = kafka.publisher();
 });
 afterEach(() => stage.disposeAsync());
 
-/** Writes a call whose messageId is its name; framed where it has a schema. */
+/** Writes a call whose messageId is its name, in wire format where a schema is given. */
 function write(userId: string, name: string, schemaId?: number): Promise<void> {
   const call = { type: 'track', event: 'e', userId, messageId: name };
-  const value = schemaId === undefined ? JSON.stringify(call) : framed(schemaId, call);
-  return publisher.publish({ topic: names.events, key: userId, value, headers: { 'write-key': 'wk_shop' } });
+  const value = schemaId === undefined ? JSON.stringify(call) : frame(schemaId, call);
+  return publisher.publish({ topic: names.events, key: userId, value, headers: { 'write-key': 'wk_web' } });
 }
 
 const endOf = async (topic: string): Promise<number> =>
   (await kafka.offsetsAt(topic, Date.now() + 3_600_000)).get(0) ?? 0;
 
-/** Resolves once so many records are in the topic; each is looked at once, since there may be many. */
+/** Resolves once the topic has this number of records. */
 async function untilHolds(topic: string, count: number, withinMs = 60_000): Promise<void> {
   await eventually(
     () => endOf(topic),
@@ -85,7 +56,7 @@ async function deliveredIds(): Promise<Map<string, string[]>> {
   );
 }
 
-test('beside one record that waits, plain JSON of its partition goes on without a limit', async () => {
+test('one waiting record does not limit the plain JSON of its partition', async () => {
   registry.answers(() => 500);
   await write('ada', 'ada-1', badId);
   const [rounds, perRound] = [13, 10_000];
@@ -103,7 +74,7 @@ test('beside one record that waits, plain JSON of its partition goes on without 
   assert.deepEqual((await deliveredIds()).get('ada'), ['ada-1', 'ada-2']);
 });
 
-test('one schema that cannot be had holds up no records but its own, and those of their keys', async () => {
+test('a schema that is not available delays its own records and those of their keys only', async () => {
   registry.answers((id) => (id === goodId ? 200 : 500));
   await write('bad', 'bad-1', badId);
   await write('bad', 'bad-2', goodId);
@@ -113,10 +84,10 @@ test('one schema that cannot be had holds up no records but its own, and those o
   await write('other', 'other-2', goodId);
   await untilHolds(names.eventsWaiting, 5);
   await untilHolds(names.deliveries, 1);
-  // The others are in the topic too, and go on while the first still waits there.
+  // Other waiting records are routed while the first one waits in the same topic.
   registry.answers((id) => (id === badId ? 500 : 200));
   await untilHolds(names.deliveries, 3);
-  // A later record of a key that waits no more does not go there either.
+  // A later record of a key that no longer waits is not enqueued.
   await write('other', 'other-3');
   await untilHolds(names.deliveries, 4);
   assert.equal(await endOf(names.eventsWaiting), 5);
@@ -132,7 +103,7 @@ test('one schema that cannot be had holds up no records but its own, and those o
   assert.deepEqual((await deliveredIds()).get('bad'), ['bad-1', 'bad-2', 'bad-3']);
 });
 
-test('more records wait than a router keeps in mind: each arrives, in order, also across a kill -9', async () => {
+test('more records than the limit in memory wait and arrive in order, also across a kill -9', async () => {
   const [users, rounds] = [5_000, 5];
   const total = users * rounds;
   await registry.shut();
@@ -143,7 +114,7 @@ test('more records wait than a router keeps in mind: each arrives, in order, als
         write(`u${user}`, `${round}`.padStart(2, '0') + `-${user}`, schemaId),
       ),
     );
-    // In the middle of moving records to where they wait.
+    // While records are being moved to events.waiting.
     if (round !== 2) continue;
     await untilHolds(names.eventsWaiting, total / 4);
     await router.kill();
@@ -155,7 +126,7 @@ test('more records wait than a router keeps in mind: each arrives, in order, als
   assert.equal(await endOf(names.deliveries), 1);
 
   await registry.open();
-  // In the middle of routing them.
+  // While the waiting records are being routed.
   await untilHolds(names.deliveries, total / 3);
   await router.kill();
   await router.restart();
@@ -170,7 +141,7 @@ test('more records wait than a router keeps in mind: each arrives, in order, als
   }
 });
 
-test('thousands of invented ids cost the registry a request each, and hold up nothing', async () => {
+test('thousands of invented ids cause one request each and delay no other records', async () => {
   registry.answers((id) => (id === goodId ? 200 : 404));
   await using rejected = await watchTopic(kafka, names.eventsRejected);
   const ids = Array.from({ length: 4_000 }, (_, index) => 1_000 + index);
@@ -186,11 +157,11 @@ test('thousands of invented ids cost the registry a request each, and hold up no
     assert.equal(headerOf(record, 'origin-topic'), names.events);
     assert.ok(Number(headerOf(record, 'origin-offset')) < ids.length + 2);
   }
-  // One for each id, one now and then whether a registry is there, and one for the good id.
+  // One for each id, one for the good id, and a few checks for a registry.
   assert.ok(registry.requests <= ids.length + 10, `${registry.requests} requests`);
 });
 
-test('a registry that hangs holds up no records but those that need it', async () => {
+test('a registry that hangs delays only the records that need it', async () => {
   registry.answers((id) => (id === badId ? 'hangs' : 200));
   await write('bad', 'bad-1', badId);
   await write('good', 'good-1', goodId);

@@ -1,4 +1,4 @@
-/** The router as a process, on a real Kafka: events in, deliveries and rejected records out. */
+/** The router as a process, with a real Kafka: reads events, writes deliveries and rejected records. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { applyConfiguration, type Configuration } from '@tailrace/config';
@@ -68,7 +68,7 @@ after(() => opened.disposeAsync());
 
 let calls = 0;
 
-/** A valid call of a user that no other test has. */
+/** A valid call of a new user. */
 function newCall(call: object = {}): { userId: string; messageId: string; type: string } {
   calls += 1;
   return { type: 'page', userId: `u-${calls}`, messageId: `m-${calls}`, ...call };
@@ -87,7 +87,7 @@ function decode(record: ConsumedRecord): Delivery {
   return delivery;
 }
 
-/** The deliveries of the user, once there are `count`. */
+/** Resolves with the deliveries of the user once there are `count`. */
 async function deliveriesOf(userId: string, count: number): Promise<Delivery[]> {
   const ofUser = (records: readonly ConsumedRecord[]): ConsumedRecord[] =>
     records.filter(({ key }) => key?.toString().endsWith(`/${userId}`));
@@ -99,7 +99,7 @@ function rejectedWithKey(key: string): Promise<ConsumedRecord> {
   return rejected.find((record) => record.key?.toString() === key);
 }
 
-describe('a call that can be used', () => {
+describe('a valid call', () => {
   test('becomes one delivery for each enabled destination of its source, with the same bytes', async () => {
     const call = newCall({ name: 'Home', properties: { path: '/' }, timestamp: '2026-11-21T08:29:33+0100' });
     await publish(call, {
@@ -122,7 +122,7 @@ describe('a call that can be used', () => {
     assert.notEqual(found[0]?.deliveryId, found[1]?.deliveryId);
   });
 
-  test('may name its source by write key, in the header or in the body', async () => {
+  test('can name its source by write key, in the header or in the body', async () => {
     const byHeader = newCall();
     const byField = newCall({ writeKey: 'wk_web' });
     await publish(byHeader, { 'write-key': 'wk_web' });
@@ -145,7 +145,7 @@ describe('a call that can be used', () => {
     assert.equal(delivery?.acceptedAt, Date.parse(timestamp));
   });
 
-  test('keeps its place among the calls of its user', async () => {
+  test('keeps its order among the calls of its user', async () => {
     const { userId } = newCall();
     const count = 200;
     const numbers = Array.from({ length: count }, (_, number) => number);
@@ -159,7 +159,7 @@ describe('a call that can be used', () => {
     assert.deepEqual(arrived, numbers);
   });
 
-  test('goes nowhere if it was seen before', async () => {
+  test('is dropped if it is a repeat', async () => {
     const call = newCall();
     await publish(call);
     await publish(call);
@@ -169,7 +169,7 @@ describe('a call that can be used', () => {
     assert.equal(found.filter(({ eventId }) => eventId === call.messageId).length, 2);
   });
 
-  test('goes nowhere if it is filtered, and a delete goes everywhere all the same', async () => {
+  test('is not delivered if it is filtered, and a delete is delivered to all destinations', async () => {
     const { userId } = newCall();
     const integrations = { All: false };
     await publish({ ...newCall({ type: 'track', event: 'Debug Event' }), userId });
@@ -182,7 +182,7 @@ describe('a call that can be used', () => {
     );
   });
 
-  test('of a source that was made a moment ago is routed', async () => {
+  test('of a source that was created a moment ago is routed', async () => {
     const source = { id: 'new', writeKeys: ['wk_new'], enabled: true };
     await applyConfiguration(kafka, names.config, {
       sources: [source],
@@ -195,14 +195,14 @@ describe('a call that can be used', () => {
   });
 });
 
-describe('what cannot be used', () => {
+describe('a record that cannot be used', () => {
   const poison: [title: string, value: Buffer | null, headers: Record<string, string>, code: string][] = [
     ['no JSON', Buffer.from([0xff, 0xfe, 1]), { 'source-id': 'web' }, 'malformed-json'],
     ['no value', null, { 'source-id': 'web' }, 'malformed-json'],
     ['the wire format of a registry', Buffer.from([0, 0, 0, 0, 1, 2]), {}, 'unsupported-encoding'],
     ['no source', Buffer.from('{"type":"page","userId":"u"}'), {}, 'unknown-source'],
-    ['an unknown source', Buffer.from('{}'), { 'source-id': 'nobody' }, 'unknown-source'],
-    ['an unknown write key', Buffer.from('{}'), { 'write-key': 'wk_nobody' }, 'unknown-write-key'],
+    ['an unknown source', Buffer.from('{}'), { 'source-id': 'missing' }, 'unknown-source'],
+    ['an unknown write key', Buffer.from('{}'), { 'write-key': 'wk_missing' }, 'unknown-write-key'],
     ['a disabled source', Buffer.from('{}'), { 'write-key': 'wk_off' }, 'unknown-write-key'],
     ['a broken rule', Buffer.from('{"type":"track","userId":"u"}'), { 'source-id': 'web' }, 'invalid-call'],
     ['100 KB', Buffer.alloc(100_000, ' '), { 'source-id': 'web' }, 'call-too-large'],
@@ -214,7 +214,7 @@ describe('what cannot be used', () => {
     ],
   ];
   for (const [title, value, headers, code] of poison) {
-    test(`is set aside as it was received: ${title}`, async () => {
+    test(`is rejected as it was received: ${title}`, async () => {
       const { userId: key } = newCall();
       await publisher.publish({ topic: names.events, key, value, headers: { ...headers, 'x-own': 'kept' } });
       const record = await rejectedWithKey(key);
@@ -230,7 +230,7 @@ describe('what cannot be used', () => {
     });
   }
 
-  test('holds up nothing that comes after it', async () => {
+  test('does not delay later records', async () => {
     const { userId } = newCall();
     for (let i = 0; i < 20; i++) {
       await publisher.publish({ topic: names.events, key: userId, value: 'poison', headers: {} });
@@ -240,7 +240,7 @@ describe('what cannot be used', () => {
   });
 });
 
-test('a router that is killed and started again loses nothing, and repeats with the same delivery ids', async () => {
+test('a router that is killed and started again loses no event, and repeats deliveries with the same ids', async () => {
   const { userId } = newCall();
   const count = 2_000;
   const sent = Promise.all(
@@ -261,7 +261,7 @@ test('a router that is killed and started again loses nothing, and repeats with 
   }
 });
 
-test('its metrics count what came in and what became of it', async () => {
+test('the metrics count events and their outcomes', async () => {
   const call = newCall({ integrations: { All: false } });
   const scrape = async (): Promise<Map<string, number>> => {
     const pages = ['', '/sources', '/destinations'].map(async (page) => {
@@ -283,7 +283,7 @@ test('its metrics count what came in and what became of it', async () => {
   await publisher.publish({ topic: names.events, key: call.userId, value: 'poison' });
   await publish(last);
   await deliveriesOf(call.userId, 2);
-  // What is created or rejected counts once Kafka has it.
+  // Deliveries and rejections count once Kafka has acknowledged them.
   const created = 'tailrace_deliveries_created_total';
   const rejected = 'tailrace_events_rejected_total{code="malformed-json"}';
   const after = await eventually(

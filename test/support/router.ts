@@ -12,6 +12,9 @@ export interface TestRouter extends AsyncDisposable {
   readonly kafka: Kafka;
   readonly names: TopicNames;
   readonly process: ServiceProcess;
+}
+
+export interface WatchedRouter extends TestRouter {
   readonly deliveries: WatchedTopic;
   readonly rejected: WatchedTopic;
 }
@@ -40,11 +43,16 @@ export async function startRouter(partitions: number, env: Environment = {}): Pr
       ...env,
     }),
   );
-  const deliveries = started.use(await watchTopic(kafka, names.deliveries));
-  const rejected = started.use(await watchTopic(kafka, names.eventsRejected));
   const all = started.move();
-  return {
-    ...{ brokers, kafka, names, process, deliveries, rejected },
-    [Symbol.asyncDispose]: () => all.disposeAsync(),
-  };
+  return { ...{ brokers, kafka, names, process }, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** A router whose deliveries and rejected records are collected. */
+export async function startWatchedRouter(partitions: number, env: Environment = {}): Promise<WatchedRouter> {
+  await using started = new AsyncDisposableStack();
+  const router = started.use(await startRouter(partitions, env));
+  const deliveries = started.use(await watchTopic(router.kafka, router.names.deliveries));
+  const rejected = started.use(await watchTopic(router.kafka, router.names.eventsRejected));
+  const all = started.move();
+  return { ...router, deliveries, rejected, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
