@@ -72,7 +72,7 @@ const kept: [title: string, call: (userId: string) => string, properties: string
   ],
   [
     'the last of duplicate keys',
-    (userId) => track(`"userId":"nobody","userId":"${userId}","properties":{"a":1,"a":2}`),
+    (userId) => track(`"userId":"other","userId":"${userId}","properties":{"a":1,"a":2}`),
     '{"a":2}',
   ],
   [
