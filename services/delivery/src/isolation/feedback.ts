@@ -1,4 +1,4 @@
-/** What the answers of an attempt mean for the lane and the circuit breakers of its destination. */
+/** The meaning of an attempt's answers for the lane and the circuit breakers of its destination. */
 import type { UrlAnswer, UrlResult } from '../outcome.ts';
 import type { Feedback, Signal } from './task.ts';
 

@@ -1,4 +1,4 @@
-/** What a recall knows of one partition of one retry topic: how far it was read, and which records are not finished. */
+/** The state of a recall in one partition of one retry topic: how far it was read, and which records are not finished. */
 import type { OwnedPartition, Work } from '@tailrace/kafka';
 import type { RecallMark } from '@tailrace/topics';
 import type { Job } from '../job.ts';
