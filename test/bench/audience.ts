@@ -1,6 +1,6 @@
 /**
  * `npm run bench:audience`: a large membership through control's API, twice: all of it, and then with some changes.
- * What is counted is what lies in `events`, read committed. It exits with 1 where that is not each change once.
+ * Counts the records of `events`, read committed. Exits with 1 unless each change was sent once.
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -67,14 +67,14 @@ function readCommandLine(args: readonly string[]): CommandLine<Options> {
 interface Run {
   readonly what: string;
   readonly members: number;
-  /** Until the answer, which comes when the upload is read and checked; and from there to the end. */
+  /** Until the answer, when the upload is validated; and from there to the end of the sync. */
   readonly uploadSeconds: number;
   readonly syncSeconds: number;
   readonly cpuSeconds: number;
-  /** The most that was resident until the end of the run. */
+  /** Peak resident memory of the run. */
   readonly peakBytes: number;
   readonly expected: number;
-  /** Identify calls that lie in `events`, and those among them whose messageId is there before. */
+  /** Identify calls in `events`, and those with a repeated messageId. */
   readonly found: number;
   readonly repeated: number;
 }
@@ -132,7 +132,7 @@ async function measure(bench: Bench, { members, changes, rate, partitions }: Opt
       for (const { partition, offset, value } of records) {
         counted.starts.set(partition, offset + 1);
         const { messageId } = JSON.parse(value?.toString() ?? '') as { messageId: string };
-        // The last part is of the user; the sync before it is the same for all of a run.
+        // The last part identifies the user; the sync before it is the same for the whole run.
         const id = messageId.slice('audience/'.length);
         found += 1;
         if (ids.has(id)) repeated += 1;
@@ -176,7 +176,7 @@ function startsOf({ starts }: { readonly starts: ReadonlyMap<number, number> }, 
   );
 }
 
-/** Ids in an order that has nothing to do with that of their bytes, as in a file that somebody exports. */
+/** Ids in an order unrelated to their bytes, as in an exported file. */
 function* linesOf(from: number, to: number): Generator<string> {
   const linesPerChunk = 500;
   let lines = '';
@@ -214,7 +214,7 @@ async function untilDone(port: number): Promise<void> {
   }
 }
 
-/** The most that was ever resident. */
+/** Peak resident memory. */
 function peakBytes(pid: number): number {
   const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(found?.[1] ?? NaN) * 1024;
@@ -246,6 +246,6 @@ function report({ machine, idleBytes, runs }: Results): Promise<{ readonly sound
   process.stdout.write(`${renderMachine(machine)}\n\n${table(header, rows)}\n`);
   process.stdout.write(`Resident before the first upload: ${mebibytes(idleBytes)} MiB.\n`);
   const sound = runs.every(({ expected, found, repeated }) => found === expected && repeated === 0);
-  if (!sound) say('not every change was told once');
+  if (!sound) say('not every change was sent exactly once');
   return Promise.resolve({ sound });
 }

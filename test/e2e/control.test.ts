@@ -1,4 +1,4 @@
-/** From an empty system, with nothing but HTTP: a destination comes to be, works, and is switched off. */
+/** A destination is created, used and disabled on an empty system, through the API only. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { verifySignature } from '@tailrace/signing';
@@ -9,10 +9,10 @@ import { startPipeline } from '../support/pipeline.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { readAll } from '../support/topics.ts';
 
-const sharedSecret = 'a secret that nobody may read';
+const sharedSecret = 'a secret that is never shown';
 const headerSecret = 'another-one';
 
-test('a source and a destination are made, connected, switched on, tested, used, narrowed and switched off by API', async () => {
+test('a source and a destination are created, connected, enabled, tested, used, restricted and disabled through the API', async () => {
   await using pipeline = await startPipeline({ env: { TAILRACE_SECRET_KEY: secretKey } });
   const { brokers } = await sharedBroker();
   const prefix = pipeline.names.config.replace(/config$/, '');
@@ -77,7 +77,7 @@ test('a source and a destination are made, connected, switched on, tested, used,
   };
   const arrived = (event: string) =>
     receiver.find(({ json }) => (json() as { event?: string }).event === event);
-  // Each is sent until it is through: a change is in force everywhere soon after it is acknowledged.
+  // Each event is sent until it is delivered: a change is in effect everywhere soon after it is acknowledged.
   await eventually(async () => (await send('Wanted')) === 200, Boolean, 10_000);
   const delivered = await arrived('Wanted');
   assert.ok(verifySignature(sharedSecret, delivered.body, delivered.headers['x-signature'] ?? ''));

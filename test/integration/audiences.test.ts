@@ -1,4 +1,4 @@
-/** Audience syncs on a real Kafka: each change is told once, whatever interrupts them. */
+/** Audience syncs on a real Kafka: each change is sent exactly once, also after interruptions. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -109,20 +109,20 @@ async function sync(audiences: Audiences, userIds: readonly string[], wish: Wish
   return ended;
 }
 
-interface Told {
+interface SentCall {
   readonly userId: string;
   readonly traits: Readonly<Record<string, boolean>>;
 }
 
-function toldBy(record: ConsumedRecord): Told {
-  const { userId, traits } = JSON.parse(record.value?.toString() ?? '') as Told;
+function sentCallOf(record: ConsumedRecord): SentCall {
+  const { userId, traits } = JSON.parse(record.value?.toString() ?? '') as SentCall;
   return { userId, traits };
 }
 
-/** `+user` or `-user` for each identify call of the audience that can be read, sorted. */
-async function told({ names }: Stage, trait = 'big_spenders'): Promise<string[]> {
+/** `+user` or `-user` for each readable identify call of the audience, sorted. */
+async function sentChanges({ names }: Stage, trait = 'big_spenders'): Promise<string[]> {
   return (await readAll(kafka, names.events))
-    .map(toldBy)
+    .map(sentCallOf)
     .filter(({ traits }) => trait in traits)
     .map(({ userId, traits }) => `${traits[trait] ? '+' : '-'}${userId}`)
     .sort();
@@ -131,13 +131,13 @@ async function told({ names }: Stage, trait = 'big_spenders'): Promise<string[]>
 const joined = (ids: readonly string[]): string[] => ids.map((id) => `+${id}`);
 const left = (ids: readonly string[]): string[] => ids.map((id) => `-${id}`);
 
-/** Resolves once so many calls can be read. */
-async function toldReaches({ names }: Stage, count: number): Promise<void> {
+/** Resolves once `count` calls are readable. */
+async function sentReaches({ names }: Stage, count: number): Promise<void> {
   await using events = await watchTopic(kafka, names.events);
   await events.waitFor(count);
 }
 
-test('a new audience is told of every member, each in an identify call as ingest would have written it', async () => {
+test('a new audience sends an identify call for each member, in the form that ingest writes', async () => {
   const stage = await createStage();
   await using audiences = await stage.open();
   const { members, sync: ended } = await sync(audiences, [
@@ -151,7 +151,7 @@ test('a new audience is told of every member, each in an identify call as ingest
     [members, ended.read, ended.members, ended.added, ended.removed, ended.sent, ended.total],
     [4, 5, 4, 4, 0, 4, 4],
   );
-  assert.deepEqual(await told(stage), joined(['a "quoted" one', 'ada', 'bob', 'nul\0and é']));
+  assert.deepEqual(await sentChanges(stage), joined(['a "quoted" one', 'ada', 'bob', 'nul\0and é']));
   for (const record of await readAll(kafka, stage.names.events)) {
     const text = record.value?.toString() ?? '';
     assert.match(text, /^\{"type":"identify","messageId":"audience\/[^"\\]{1,91}","timestamp":/);
@@ -167,7 +167,7 @@ test('a new audience is told of every member, each in an identify call as ingest
   }
 });
 
-test('a later sync tells only of those who joined and left', async () => {
+test('a later sync sends only the users who joined or left', async () => {
   const stage = await createStage();
   await using audiences = await stage.open();
   const first = users(0, 3_000);
@@ -175,20 +175,20 @@ test('a later sync tells only of those who joined and left', async () => {
   const { members, sync: ended } = await sync(audiences, users(10, 3_005));
   assert.deepEqual([members, ended.added, ended.removed, ended.sent], [2_995, 5, 10, 15]);
   const expected = [...joined(users(0, 3_005)), ...left(users(0, 10))].sort();
-  assert.deepEqual(await told(stage), expected);
+  assert.deepEqual(await sentChanges(stage), expected);
   assert.equal((await sync(audiences, users(10, 3_005))).sync.total, 0);
-  assert.deepEqual(await told(stage), expected);
+  assert.deepEqual(await sentChanges(stage), expected);
 });
 
-test('audiences and sources do not touch each other', async () => {
+test('audiences and sources are independent', async () => {
   const stage = await createStage();
   await using audiences = await stage.open();
   await sync(audiences, ['ada', 'bob']);
   await sync(audiences, ['bob'], { name: 'Big' });
   await sync(audiences, ['cleo'], { sourceId: 'app' });
   await sync(audiences, ['ada'], { name: 'Big' });
-  assert.deepEqual(await told(stage, 'big'), ['+ada', '+bob', '-bob']);
-  assert.deepEqual(await told(stage), joined(['ada', 'bob', 'cleo']));
+  assert.deepEqual(await sentChanges(stage, 'big'), ['+ada', '+bob', '-bob']);
+  assert.deepEqual(await sentChanges(stage), joined(['ada', 'bob', 'cleo']));
   assert.deepEqual(
     audiences.list('web').map(({ name, trait, members }) => [name, trait, members]),
     [
@@ -198,7 +198,7 @@ test('audiences and sources do not touch each other', async () => {
   );
 });
 
-test('whoever deletes an audience tells everybody that they left, and its name is free again', async () => {
+test('deleting an audience sends that every member left, and frees its name', async () => {
   const stage = await createStage();
   await using audiences = await stage.open();
   await sync(audiences, users(0, 50));
@@ -207,7 +207,7 @@ test('whoever deletes an audience tells everybody that they left, and its name i
     () => audiences.get('web', 'Big Spenders'),
     (audience) => audience === undefined,
   );
-  assert.deepEqual(await told(stage), [...joined(users(0, 50)), ...left(users(0, 50))].sort());
+  assert.deepEqual(await sentChanges(stage), [...joined(users(0, 50)), ...left(users(0, 50))].sort());
   assert.deepEqual(audiences.list('web'), []);
   await assert.rejects(audiences.remove({ sourceId: 'web', name: 'Big Spenders' }), { code: 'not-found' });
   await using other = await stage.open({ instance: 'two' });
@@ -215,7 +215,7 @@ test('whoever deletes an audience tells everybody that they left, and its name i
   assert.equal((await sync(other, ['ada'], { name: 'big-spenders' })).sync.added, 1);
 });
 
-test('what is wrong with an upload is said, and changes nothing', async () => {
+test('an invalid upload is refused, and changes nothing', async () => {
   const stage = await createStage();
   await using audiences = await stage.open();
   await sync(audiences, ['ada']);
@@ -235,18 +235,18 @@ test('what is wrong with an upload is said, and changes nothing', async () => {
   }
   const request = { sourceId: 'web', name: 'Big Spenders', format: 'ndjson', allowEmpty: false } as const;
   await assert.rejects(audiences.replace({ ...request, stream: broken() }), { message: 'aborted' });
-  assert.deepEqual(await told(stage), ['+ada']);
+  assert.deepEqual(await sentChanges(stage), ['+ada']);
   assert.equal((await sync(audiences, [], { allowEmpty: true })).members, 0);
-  assert.deepEqual(await told(stage), ['+ada', '-ada']);
+  assert.deepEqual(await sentChanges(stage), ['+ada', '-ada']);
 });
 
-test('a sync that is stopped says so everywhere, and the same upload sends exactly the rest', async () => {
+test('a stopped sync is interrupted for every instance, and the same upload sends exactly the rest', async () => {
   const stage = await createStage();
   const first = await stage.open();
   await upload(first, users(0, 400), { ratePerSecond: 100 });
-  await toldReaches(stage, 20);
+  await sentReaches(stage, 20);
   await first.close();
-  const sent = (await told(stage)).length;
+  const sent = (await sentChanges(stage)).length;
   assert.ok(sent >= 20 && sent < 400, String(sent));
   await using second = await stage.open({ instance: 'two' });
   const interrupted = second.get('web', 'Big Spenders');
@@ -257,15 +257,15 @@ test('a sync that is stopped says so everywhere, and the same upload sends exact
   assert.match(interrupted?.sync.problem?.message ?? '', /Sync again: only the rest is sent\.$/);
   const { sync: ended, members } = await sync(second, users(0, 400));
   assert.deepEqual([ended.total, members], [400 - sent, 400]);
-  assert.deepEqual(await told(stage), joined(users(0, 400)).sort());
+  assert.deepEqual(await sentChanges(stage), joined(users(0, 400)).sort());
 });
 
-test('a later sync takes over from one that runs, here or elsewhere', async () => {
+test('a later sync takes over from a running one of the same or another instance', async () => {
   const stage = await createStage();
   await using one = await stage.open();
   await using two = await stage.open({ instance: 'two' });
   const first = await upload(one, users(0, 400), { ratePerSecond: 50 });
-  await toldReaches(stage, 20);
+  await sentReaches(stage, 20);
   assert.equal(two.get('web', 'Big Spenders')?.sync.state, 'running');
   await sync(two, users(100, 500));
   const seen = await eventually(
@@ -273,7 +273,7 @@ test('a later sync takes over from one that runs, here or elsewhere', async () =
     (audience) => audience?.sync.id !== first.sync.id,
   );
   assert.deepEqual([seen?.sync.state, seen?.members], ['done', 400]);
-  const changes = await told(stage);
+  const changes = await sentChanges(stage);
   const members = new Set<string>();
   for (const change of changes.filter((change) => change.startsWith('+'))) {
     assert.ok(!members.has(change.slice(1)), `${change} twice`);
@@ -284,44 +284,44 @@ test('a later sync takes over from one that runs, here or elsewhere', async () =
   assert.deepEqual([...members].sort(), users(100, 500).sort());
 });
 
-test('a source that is disabled meanwhile ends its sync, and nothing is booked that was not told', async () => {
+test('disabling the source ends its sync, and every recorded membership was sent', async () => {
   const stage = await createStage();
   await using audiences = await stage.open();
   await upload(audiences, users(0, 400), { ratePerSecond: 100 });
-  await toldReaches(stage, 20);
+  await sentReaches(stage, 20);
   stage.enabled.delete('web');
   const ended = await untilEnded(audiences);
   assert.deepEqual([ended.sync.state, ended.sync.problem?.code], ['failed', 'unknown-source']);
-  assert.equal((await told(stage)).length, ended.members);
+  assert.equal((await sentChanges(stage)).length, ended.members);
   stage.enabled.add('web');
   await sync(audiences, users(0, 400));
-  assert.deepEqual(await told(stage), joined(users(0, 400)).sort());
+  assert.deepEqual(await sentChanges(stage), joined(users(0, 400)).sort());
 });
 
-test('whatever answer of Kafka is lost, each change is told once', async () => {
+test('each change is sent once even if responses of Kafka are lost', async () => {
   const stage = await createStage();
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);
   await using audiences = await stage.open({ client });
   await upload(audiences, users(0, 300), { ratePerSecond: 150 });
-  await toldReaches(stage, 60);
+  await sentReaches(stage, 60);
   proxy.loseCommitAnswers = 1;
   await proxy.lost.waitFor(1);
-  await toldReaches(stage, 150);
+  await sentReaches(stage, 150);
   proxy.loseProduceAnswers = 20;
   await proxy.lost.waitFor(21);
   const ended = await untilEnded(audiences);
   assert.deepEqual([ended.sync.state, ended.sync.sent, ended.members], ['done', 300, 300]);
-  assert.deepEqual(await told(stage), joined(users(0, 300)).sort());
+  assert.deepEqual(await sentChanges(stage), joined(users(0, 300)).sort());
 });
 
-test("another audience's open transaction hides nothing of what was told before", async () => {
+test("another audience's open transaction does not hide changes that were sent before", async () => {
   const stage = await createStage();
   const first = await stage.open();
   await upload(first, users(0, 300), { ratePerSecond: 100 });
-  await toldReaches(stage, 20);
-  // Its transaction stays open in all partitions, and what the sync writes from here on lies behind it.
+  await sentReaches(stage, 20);
+  // Its transaction stays open in all partitions, before the records that the sync writes from here on.
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);
@@ -330,12 +330,12 @@ test("another audience's open transaction hides nothing of what was told before"
   proxy.loseProduceAnswers = 1_000;
   const place = { topic: stage.names.audiences, key: 'web/x/y', value: '{}' };
   await assert.rejects(publisher.publish([0, 1, 2].map((partition) => ({ ...place, partition }))));
-  await toldReaches(stage, 100);
+  await sentReaches(stage, 100);
   await first.close();
   await using second = await stage.open({ instance: 'two' });
   await upload(second, users(0, 300));
-  // Opening it again ends the transaction.
+  // Opening the publisher again aborts the transaction.
   await kafka.exclusivePublisher(`${stage.names.audiences}/stuck`);
   assert.equal((await untilEnded(second)).sync.state, 'done');
-  assert.deepEqual(await told(stage), joined(users(0, 300)).sort());
+  assert.deepEqual(await sentChanges(stage), joined(users(0, 300)).sort());
 });

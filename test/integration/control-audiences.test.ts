@@ -1,4 +1,4 @@
-/** Audiences and deletion requests over HTTP, by control as a process that is killed in the middle of its work. */
+/** Audiences and deletion requests over HTTP, with a control process that is killed while it works. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -54,8 +54,8 @@ async function untilDone(control: Control, name: string): Promise<Readonly<Recor
   return json;
 }
 
-/** `+user` or `-user` for each call about the trait that can be read, in no order. */
-async function told(trait: string): Promise<string[]> {
+/** `+user` or `-user` for each readable call with the trait, unordered. */
+async function sentChanges(trait: string): Promise<string[]> {
   return (await readAll(plane.kafka, plane.names.events)).flatMap(({ value }) => {
     const { userId, traits } = JSON.parse(value?.toString() ?? '') as { userId: string; traits?: object };
     const isMember = (traits as Record<string, boolean> | undefined)?.[trait];
@@ -63,7 +63,7 @@ async function told(trait: string): Promise<string[]> {
   });
 }
 
-test('a membership is taken as NDJSON or CSV, compressed or not, and only what changed is told', async () => {
+test('an upload is NDJSON or CSV, compressed or not, and only changes are sent', async () => {
   const name = 'Été / 2024';
   const upload = { method: 'PUT', path: pathOf(name) };
   const sync = await plane.expect(202, { ...upload, bytes: linesOf(['ada', 'bob']), headers: ndjson });
@@ -80,7 +80,7 @@ test('a membership is taken as NDJSON or CSV, compressed or not, and only what c
       return id === second['id'] && state === 'done';
     },
   );
-  assert.deepEqual((await told('été_2024')).sort(), ['+ada', '+bob', '+cleo', '-ada']);
+  assert.deepEqual((await sentChanges('été_2024')).sort(), ['+ada', '+bob', '+cleo', '-ada']);
   const list = await plane.expect(200, { path: '/v1/sources/web/audiences' });
   assert.deepEqual(
     (list['items'] as { name: string }[]).map(({ name }) => name),
@@ -91,10 +91,10 @@ test('a membership is taken as NDJSON or CSV, compressed or not, and only what c
     () => plane.ask({ path: pathOf(name) }),
     ({ status }) => status === 404,
   );
-  assert.equal((await told('été_2024')).length, 6);
+  assert.equal((await sentChanges('été_2024')).length, 6);
 });
 
-test('an upload that cannot be used is refused with its reason', async () => {
+test('an invalid upload is refused with its reason', async () => {
   const put = { method: 'PUT', path: pathOf('Refused'), headers: ndjson };
   const refused = async (asked: object, status: number, code: string, message = /\.$/): Promise<void> => {
     const answer = await plane.ask({ ...put, ...asked });
@@ -107,8 +107,8 @@ test('an upload that cannot be used is refused with its reason', async () => {
     'invalid-membership',
     /^Line 2 has no userId\. Nothing was changed\.$/,
   );
-  // Larger than what is read at once: the client is still sending when it is refused.
-  const long = `nobody\n${linesOf(users(200_000))}`;
+  // Larger than one chunk: the client is still sending when the upload is refused.
+  const long = `not JSON\n${linesOf(users(200_000))}`;
   await refused({ bytes: long }, 400, 'invalid-membership', /^Line 1 is not JSON/);
   const gzip = { ...ndjson, 'content-encoding': 'gzip' };
   await refused({ bytes: '"ada"', headers: gzip }, 400, 'invalid-membership', /not gzip/);
@@ -132,7 +132,7 @@ test('an upload that cannot be used is refused with its reason', async () => {
   await refused({ method: 'DELETE', headers: {} }, 404, 'not-found');
 });
 
-test('an upload that breaks off changes nothing', async () => {
+test('an incomplete upload changes nothing', async () => {
   const name = 'Broken off';
   const headers = { ...ndjson, authorization: `Bearer ${adminToken}`, 'content-length': '1000000' };
   const upload = request(`${plane.url}${pathOf(name)}`, { method: 'PUT', headers });
@@ -143,10 +143,10 @@ test('an upload that breaks off changes nothing', async () => {
   await plane.expect(404, { path: pathOf(name) });
   await plane.expect(202, { method: 'PUT', path: pathOf(name), bytes: '"ada"', headers: ndjson });
   await untilDone(plane, name);
-  assert.deepEqual(await told('broken_off'), ['+ada']);
+  assert.deepEqual(await sentChanges('broken_off'), ['+ada']);
 });
 
-test('killed in the middle of a sync, control says so after its restart, and the same upload sends the rest', async () => {
+test('a control that was killed during a sync reports it as interrupted, and the same upload sends the rest', async () => {
   const name = 'Killed';
   const env = { TAILRACE_DATA_DIR: path.join(folder, 'two'), TAILRACE_AUDIENCE_RATE: '2000' };
   const bytes = linesOf(users(4_000));
@@ -162,12 +162,12 @@ test('killed in the middle of a sync, control says so after its restart, and the
   const { state, sent } = json['sync'] as { state: string; sent: number };
   assert.deepEqual([state, json['members']], ['interrupted', sent]);
   assert.ok(sent >= 800 && sent < 4_000, String(sent));
-  assert.equal((await told('killed')).length, sent);
+  assert.equal((await sentChanges('killed')).length, sent);
   await second.expect(202, { method: 'PUT', path: pathOf(name), bytes, headers: ndjson });
   const { sync } = await untilDone(second, name);
   assert.equal((sync as { total: number }).total, 4_000 - sent);
   assert.deepEqual(
-    (await told('killed')).sort(),
+    (await sentChanges('killed')).sort(),
     users(4_000)
       .map((id) => `+${id}`)
       .sort(),
@@ -175,7 +175,7 @@ test('killed in the middle of a sync, control says so after its restart, and the
   await second.process.stop();
 });
 
-test('a deletion request is made once, can be looked up, and is finished by whoever is there', async () => {
+test('a deletion request is executed once, can be read, and is finished by another instance', async () => {
   const env = { TAILRACE_DATA_DIR: path.join(folder, 'three') };
   const first = await startControl(plane.brokers, plane.prefix, env);
   const body = { requestId: 'gdpr-1', userIds: users(1_000) };

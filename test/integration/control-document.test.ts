@@ -1,4 +1,4 @@
-/** Whatever is asked of the API, it answers as its document says, and never with a defect. */
+/** Every answer of the API matches the OpenAPI document, and none is an internal error. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -54,14 +54,14 @@ const request = fc.record({
   body: fc.option(body, { nil: undefined }),
 });
 
-test('the document is OpenAPI 3.1, and every operation has a name of its own', async () => {
+test('the document is OpenAPI 3.1, and every operation has a unique name', async () => {
   const result = await new Validator().validate(document as unknown as Record<string, unknown>);
   assert.deepEqual(result.errors, undefined);
   const names = operations.map(({ operation }) => (operation as { operationId?: string }).operationId);
   assert.equal(new Set(names).size, names.length);
 });
 
-test('any request gets a documented answer that has the documented form', async () => {
+test('every request gets a documented answer in the documented form', async () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(document, 'document');
   await fc.assert(
@@ -76,7 +76,7 @@ test('any request gets a documented answer that has the documented form', async 
         else if (parameter.in === 'query') query.set(parameter.name, text);
         else headers[parameter.name] = encodeURIComponent(text);
       }
-      // "." and ".." are steps of a path and no names, whoever encodes them.
+      // "." and ".." are path segments even when encoded.
       fc.pre(!filled.split('/').some((step) => step === '.' || step === '..'));
       const answer = await control.ask({
         method: method.toUpperCase(),

@@ -1,4 +1,4 @@
-/** Sources and destinations through the API: their lives, their versions, and what several instances make of them. */
+/** Sources and destinations through the API: changes, versions, and concurrent instances. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openConfig } from '@tailrace/config';
@@ -13,7 +13,7 @@ after(async () => {
   await control[Symbol.asyncDispose]();
 });
 
-/** An id that no other test has. */
+/** A unique id. */
 function newId(): string {
   return uniquePrefix().replace('.', '');
 }
@@ -59,7 +59,7 @@ test('a source is created with an id and a write key, read, changed, and deleted
   await refused({ method: 'DELETE', path }, 404, 'not-found');
 });
 
-test('an id that is taken is a conflict, and a body may not rename what the path names', async () => {
+test('an existing id is a conflict, and a body cannot change the id of the path', async () => {
   const id = await newSource();
   await refused({ method: 'POST', path: '/v1/sources', body: { id } }, 409, 'conflict');
   await refused(
@@ -69,7 +69,7 @@ test('an id that is taken is a conflict, and a body may not rename what the path
   );
 });
 
-test('write keys are rotated: one is added, one is removed, and the last one stays', async () => {
+test('write keys are added and removed, and the last one cannot be removed', async () => {
   const id = await newSource();
   const path = `/v1/sources/${id}`;
   const { writeKeys } = (await control.expect(200, { path })) as { writeKeys: string[] };
@@ -91,7 +91,7 @@ test('a write key of another source is refused', async () => {
   ]);
 });
 
-test('events are blocked and unblocked, any number of times', async () => {
+test('events are blocked and unblocked idempotently', async () => {
   const id = await newSource();
   const event = encodeURIComponent('Order / "Completed"');
   const path = `/v1/sources/${id}/blocked-events/${event}`;
@@ -104,7 +104,7 @@ test('events are blocked and unblocked, any number of times', async () => {
   assert.equal((await control.ask({ method: 'DELETE', path })).etag, unblocked.etag);
 });
 
-test('a destination is connected and disconnected, and stands in the way of deleting its source', async () => {
+test('a destination is connected and disconnected, and a source with a connected destination is not deleted', async () => {
   const sourceId = await newSource();
   const id = await newDestination({ enabled: false });
   const path = `/v1/destinations/${id}/sources/${sourceId}`;
@@ -128,7 +128,7 @@ test('a destination is connected and disconnected, and stands in the way of dele
   assert.deepEqual(left['sources'], []);
 });
 
-test('lists come in pages, in the order of ids', async () => {
+test('a list is paged, in the order of ids', async () => {
   const ids = [await newSource(), await newSource(), await newSource()];
   const seen: string[] = [];
   for (let cursor = ''; ;) {
@@ -142,14 +142,14 @@ test('lists come in pages, in the order of ids', async () => {
   for (const id of ids) assert.ok(seen.includes(id));
 });
 
-test('a token for reading changes nothing', async () => {
+test('a read-only token cannot change anything', async () => {
   const id = await newSource();
   await refused({ method: 'POST', path: '/v1/sources', token: readToken }, 403, 'forbidden');
   await refused({ method: 'DELETE', path: `/v1/sources/${id}`, token: readToken }, 403, 'forbidden');
   await control.expect(200, { path: `/v1/sources/${id}`, token: readToken });
 });
 
-test('If-Match lets a change through only where nobody was there in between', async () => {
+test('If-Match refuses a change if the entry was changed in between', async () => {
   const id = await newSource();
   const path = `/v1/sources/${id}`;
   const { etag } = await control.ask({ path });
@@ -167,7 +167,7 @@ test('If-Match lets a change through only where nobody was there in between', as
   await control.expect(200, change('*'));
 });
 
-test('what one instance has acknowledged, another has as soon as it is asked to change it', async () => {
+test('a change that one instance acknowledged is visible to the next change of another', async () => {
   const id = await newSource({ name: 'a' });
   const path = `/v1/sources/${id}`;
   await second.expect(200, { method: 'PATCH', path, body: { rateLimit: 7 } });
@@ -175,7 +175,7 @@ test('what one instance has acknowledged, another has as soon as it is asked to 
   assert.deepEqual([both['name'], both['rateLimit']], ['b', 7]);
 });
 
-/** Reads, adds one, and writes that back if nobody else has been there, until it is done. */
+/** Reads, adds one, and writes with If-Match, until it succeeds. */
 async function increment(instance: Control, path: string): Promise<void> {
   for (;;) {
     const read = await instance.ask({ path });
@@ -190,7 +190,7 @@ async function increment(instance: Control, path: string): Promise<void> {
   }
 }
 
-test('increments by any number of writers at two instances are all there, and so is what each creates', async () => {
+test('increments and creations by several writers at two instances are all stored', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { minLength: 2, maxLength: 6 }), async (atSecond) => {
       const id = await newSource({ rateLimit: 1 });
@@ -216,7 +216,7 @@ async function openView() {
   return Object.assign(view, { [Symbol.asyncDispose]: () => view.close() });
 }
 
-test('every change is a line in the audit log, with who made it and how it ended', async () => {
+test('every change is a line in the audit log, with actor and outcome', async () => {
   const id = await newSource();
   await control.ask({ method: 'PATCH', path: `/v1/sources/${id}`, body: { enabled: 'yes' } });
   const line = await control.process.log.find(

@@ -1,4 +1,4 @@
-/** What happened, asked of the control plane, while a real pipeline works. */
+/** The history through the API, with a running pipeline. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-/** Asks until the answer is as wanted; the history is a moment behind, and has nothing to tell before it is open. */
+/** Repeats the request until the answer is as expected: the history lags a moment, and refuses queries until it is open. */
 async function eventually(path: string, holds: (json: Json) => boolean, of = control): Promise<Json> {
   const deadline = performance.now() + 30_000;
   for (;;) {
@@ -114,7 +114,7 @@ describe('a delivery', () => {
     assert.ok((failure['samples'] as Json[]).length >= 1);
   });
 
-  test('is said to be missing where it is not known', async () => {
+  test('is not found if it is unknown', async () => {
     await control.expect(404, { path: '/v1/deliveries/none' });
     await control.expect(404, { path: '/v1/deliveries/none/body' });
     await control.expect(404, { path: '/v1/destinations/none/stats' });
@@ -140,7 +140,7 @@ describe('an event without deliveries', () => {
     assert.deepEqual([event, filtered, blocked], ['Debug Event', 1, true]);
   });
 
-  test('has no destination, or was turned off, or rejected, or is not known', async () => {
+  test('has no destination, or was excluded, or rejected, or is unknown', async () => {
     const { send, sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }], enabled: false });
     await send('page', { userId: 'u', messageId: `nowhere-${sourceId}` });
     assert.equal((await explained(`nowhere-${sourceId}`))['outcome'], 'no-destination');
@@ -162,7 +162,7 @@ describe('an event without deliveries', () => {
   });
 });
 
-test('attempts are told as they are made, to those who asked for such', async () => {
+test('attempts are streamed live to clients with a matching filter', async () => {
   const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   const abort = new AbortController();
   const response = await fetch(`${control.url}/v1/attempts/stream?destination=${destinationId}`, {
@@ -185,14 +185,14 @@ test('attempts are told as they are made, to those who asked for such', async ()
   abort.abort();
 });
 
-test('the router tells what each source used, once for each call', async () => {
+test('the usage of each source counts each call once', async () => {
   const schema = { track: { blocked: ['Blocked'] } };
   const { post, sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] }, { schema });
   const calls = Array.from({ length: 30 }, (_, n) => ({
     ...{ type: n % 3 === 0 ? 'page' : 'track', userId: `u-${n}`, messageId: `${sourceId}-${n % 27}` },
     event: n % 2 === 0 ? 'Blocked' : 'Passed',
   }));
-  // The last three are repeats, of the same users.
+  // The last three are duplicates, of the same users.
   const sent = calls.map((call, n) => ({
     ...calls[n % 27],
     userId: call.userId === '' ? '' : `u-${n % 27}`,
@@ -223,7 +223,7 @@ test('the router tells what each source used, once for each call', async () => {
   assert.ok(records.some((record) => record.sourceId === sourceId));
 });
 
-test('an instance that begins with nothing comes to the same answers as one that was there all the time', async () => {
+test('a new instance gives the same answers as one that was running all the time', async () => {
   const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   await Promise.all(
     Array.from({ length: 40 }, (_, n) => send('track', { userId: `u-${n}`, event: `Event ${n % 4}` })),

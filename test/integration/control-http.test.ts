@@ -1,4 +1,4 @@
-/** How the control plane speaks HTTP, whatever is asked of it: who may, what is understood, what an error looks like. */
+/** The HTTP behaviour of the API: authentication, parsing, errors. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readToken, startControlPlane, type Asked } from '../support/control.ts';
@@ -12,7 +12,7 @@ async function refused(asked: Asked, status: number, code: string): Promise<void
   assert.match(String(answer.json['message']), /\.$/);
 }
 
-test('a request without a token, or with one that nobody knows, is refused', async () => {
+test('a request without a token, or with an unknown token, is refused', async () => {
   const path = '/v1/catalog';
   await refused({ path, token: null }, 401, 'unauthorized');
   await refused({ path, token: 'wrong' }, 401, 'unauthorized');
@@ -21,11 +21,11 @@ test('a request without a token, or with one that nobody knows, is refused', asy
   assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
 });
 
-test('a token for reading reads', async () => {
+test('a read-only token can read', async () => {
   await control.expect(200, { path: '/v1/catalog', token: readToken });
 });
 
-test('an unknown path is not found, and a wrong method is not allowed and says which are', async () => {
+test('an unknown path is not found, and a wrong method is answered with the allowed methods', async () => {
   await refused({ path: '/v1/nothing' }, 404, 'not-found');
   await refused({ path: '/nothing' }, 404, 'not-found');
   await refused({ path: '/v1/catalog', method: 'DELETE' }, 405, 'method-not-allowed');
@@ -33,7 +33,7 @@ test('an unknown path is not found, and a wrong method is not allowed and says w
   assert.equal(answer.headers.get('allow'), 'GET, HEAD');
 });
 
-test('a parameter that breaks a rule is named with the rule', async () => {
+test('an invalid parameter is reported with the rule', async () => {
   const answer = await control.ask({ path: '/v1/catalog?limit=0&limits=1' });
   assert.deepEqual(answer.json['problems'], [
     { field: 'limits', rule: 'is unknown' },
@@ -43,7 +43,7 @@ test('a parameter that breaks a rule is named with the rule', async () => {
   await refused({ path: '/v1/catalog/%' }, 400, 'malformed-request');
 });
 
-test('the document and the reference page are there for everyone', async () => {
+test('the document and the reference page need no token', async () => {
   const { json } = await control.ask({ path: '/openapi.json', token: null });
   assert.equal(json['openapi'], '3.1.0');
   const page = await control.ask({ path: '/docs/', token: null });
@@ -51,7 +51,7 @@ test('the document and the reference page are there for everyone', async () => {
   assert.ok(!page.text.includes('https://'), 'the page loads nothing from elsewhere');
 });
 
-test('the catalog has Webhooks, by its name in the integrations of a call', async () => {
+test('the catalog has the type Webhooks', async () => {
   const entry = await control.expect(200, { path: '/v1/catalog/Webhooks' });
   assert.equal(entry['name'], 'Webhooks');
   await refused({ path: '/v1/catalog/webhooks' }, 404, 'not-found');

@@ -1,4 +1,4 @@
-/** Every invalid setting is refused with the field and the rule, and leaves everything as it was. */
+/** Every invalid setting is refused with field and rule, and changes nothing. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startControlPlane } from '../support/control.ts';
@@ -200,7 +200,7 @@ for (const [kind, cases, body] of [
   });
 }
 
-test('a body that is no object, or no JSON, is refused', async () => {
+test('a body that is not an object, or not JSON, is refused', async () => {
   for (const path of ['/v1/sources', '/v1/destinations']) {
     for (const body of [[], 'text', 5, true]) {
       const answer = await control.ask({ method: 'POST', path, body });

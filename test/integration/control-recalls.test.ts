@@ -1,4 +1,4 @@
-/** Retry and drain of a destination as an operator asks for them: through the API, and with the command line. */
+/** Retry and drain of a destination through the API and the command line. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { deliveryKey, encodeDelivery, topicSpecs } from '@tailrace/topics';
@@ -30,7 +30,7 @@ async function refused(path: string, status: number, token = adminToken): Promis
 const command = (...args: readonly string[]): Promise<Run> =>
   tailrace(args, { TAILRACE_API_TOKEN: adminToken, TAILRACE_URL: control.url });
 
-/** Deliveries that wait in a tier for an hour. */
+/** Deliveries that are due in an hour. */
 async function waiting(destinationId: string, count: number): Promise<void> {
   const publisher = control.kafka.publisher();
   const tier = control.names.retryTier(hourMs);
@@ -45,7 +45,7 @@ async function waiting(destinationId: string, count: number): Promise<void> {
   }
 }
 
-test('who may ask, and for which destination', async () => {
+test('a retry needs an admin token and an enabled destination; a drain needs an admin token', async () => {
   const off = await newDestination('https://crm.example.com/hook', false);
   const on = await newDestination('https://crm.example.com/hook');
   assert.equal(await refused('/v1/destinations/nothing/retry', 404), 'not-found');
@@ -65,7 +65,7 @@ test('who may ask, and for which destination', async () => {
     ...{ kind: 'retry', destinationId: on, state: 'running', count: 0 },
     partitions: { total: 2, ended: 0 },
   });
-  // A later one takes the place of the one before.
+  // A later request replaces an earlier one.
   const later = await control.expect(202, { method: 'POST', path: `/v1/destinations/${on}/drain` });
   assert.notEqual(later['id'], id);
   assert.ok(String(later['requestedAt']) >= String(requestedAt));
@@ -75,7 +75,7 @@ test('who may ask, and for which destination', async () => {
   );
 });
 
-test('the command line asks, waits, and says how many there were', async () => {
+test('the command line requests a recall, waits for it, and prints the number of deliveries', async () => {
   await using receiver = await startReceiver();
   const [retried, drained] = [await newDestination(receiver.url), await newDestination(receiver.url)];
   await waiting(retried, 3);
@@ -86,7 +86,7 @@ test('the command line asks, waits, and says how many there were', async () => {
   const running = await command('get', 'recall', retried);
   assert.equal(running.stdout, '0 brought forward; 0 of 2 partitions done\n');
 
-  // What was asked for before a replica runs is done when one does.
+  // A request is executed once a replica runs.
   const ended = command('drain', '--destination', drained, '--yes', '--wait');
   await using replica = await startService('delivery', {
     KAFKA_BROKERS: control.brokers.join(','),

@@ -1,4 +1,4 @@
-/** Dead letters and replays over the API, while a real pipeline works. */
+/** Dead letters and replays through the API, with a running pipeline. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -86,7 +86,7 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
   }
 });
 
-test('a replay is interrupted where it is told to, and what it left is there for another', async () => {
+test('an interrupted replay stops, and another replay sends the rest', async () => {
   healed = false;
   const before = receiver.requests.length;
   const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
@@ -108,7 +108,7 @@ test('a replay is interrupted where it is told to, and what it left is there for
   assert.equal(Number(rest['replayed']) + Number(replayed), 5);
 });
 
-test('a replay must say which, and what is unknown is not found', async () => {
+test('a replay needs a filter, and an unknown replay is not found', async () => {
   await replay(400, {});
   await replay(400, { all: true, destination: 'crm' });
   await replay(400, { destination: 'crm', ratePerSecond: 0 });

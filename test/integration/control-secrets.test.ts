@@ -1,4 +1,4 @@
-/** Secrets through the API: what is shown, what is kept, what lies in Kafka, and how the key that seals them is changed. */
+/** Secrets through the API: masks, sealed records in Kafka, and the change of the secret key. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -22,7 +22,7 @@ function destination(id: string): Destination {
   return { id, type: 'Webhooks', enabled: true, sources: [], settings };
 }
 
-/** The last record of a destination, as it lies in the topic. */
+/** The last record of a destination in the topic. */
 async function stored(id: string): Promise<string> {
   const records = await readAll(control.kafka, control.names.config);
   return records.findLast(({ key }) => key?.toString() === `destination/${id}`)?.value?.toString() ?? '';
@@ -34,7 +34,7 @@ async function openedWith(secretKeys: { current?: Buffer; previous?: Buffer }, i
   return view.destination(id);
 }
 
-test('a mask that is sent back keeps the secret, and the value of a header does not follow to another URL', async () => {
+test('a mask keeps the stored secret, but not the value of a header for another URL', async () => {
   const body = destination('kept');
   const shown = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
   assert.ok(!secrets.some((secret) => JSON.stringify(shown).includes(secret)));
@@ -53,7 +53,7 @@ test('a mask that is sent back keeps the secret, and the value of a header does 
   ]);
 });
 
-test('no secret is in Kafka in plain, and a view without keys reads the entry all the same', async () => {
+test('secrets are sealed in Kafka, and a view without keys can still read the entry', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('sealed') });
   const text = await stored('sealed');
   assert.ok(!secrets.some((secret) => text.includes(secret)), text);
@@ -62,14 +62,14 @@ test('no secret is in Kafka in plain, and a view without keys reads the entry al
   assert.equal(view.destination('sealed')?.settings.webhooks[0]?.url, url);
 });
 
-test('without the key nothing that needs secrets opens the configuration', async () => {
+test('the configuration with secrets cannot be opened without the key', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('locked') });
   for (const keys of [{}, { current: newKey }]) {
     await assert.rejects(openedWith(keys, 'locked'), (error) => isTailraceError(error, 'secret-locked'));
   }
 });
 
-test('a key is changed: both open, everything is sealed anew, and then the old one is of no more use', async () => {
+test('after a change of the key and a reseal, the old key opens nothing', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('rotated') });
   await using rotating = await startControl(control.brokers, control.prefix, {
     TAILRACE_SECRET_KEY: newKey.toString('hex'),
@@ -85,7 +85,7 @@ test('a key is changed: both open, everything is sealed anew, and then the old o
   );
 });
 
-test('without a key, a secret is refused with how to make one, and everything else works', async () => {
+test('without a key, a secret is refused with a hint, and other changes work', async () => {
   await using keyless = await startControlPlane({ TAILRACE_SECRET_KEY: '' });
   const body = destination('crm');
   const answer = await keyless.ask({ method: 'POST', path: '/v1/destinations', body });

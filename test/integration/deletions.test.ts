@@ -1,4 +1,4 @@
-/** Deletion requests on a real Kafka: each affected source is told once of each user, whatever happens meanwhile. */
+/** Deletion requests on a real Kafka: each affected source gets one event for each user, also after failures. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readCall, webhookBody } from '@tailrace/events';
@@ -75,8 +75,8 @@ async function createStage(): Promise<Stage> {
 
 const users = (count: number): string[] => Array.from({ length: count }, (_, nth) => `user ${nth}`);
 
-/** `<source> <user>` for each event that can be read, sorted. */
-async function told({ names }: Stage): Promise<string[]> {
+/** `<source> <user>` for each readable event, sorted. */
+async function sentEvents({ names }: Stage): Promise<string[]> {
   const records = await readAll(kafka, names.events);
   return records
     .map((record) => `${headerOf(record, 'source-id') ?? ''} ${record.key?.toString() ?? ''}`)
@@ -94,7 +94,7 @@ async function untilSent(deletions: Deletions, id: string): Promise<void> {
   );
 }
 
-test('each enabled source with an enabled destination is told of each user, in a call that the router takes', async () => {
+test('each enabled source with an enabled destination gets an event for each user, which the router accepts', async () => {
   const stage = await createStage();
   await using deletions = await stage.open();
   const { request, isNew } = await deletions.create({ userIds: ['ada', 'bob', 'ada'] });
@@ -110,7 +110,7 @@ test('each enabled source with an enabled destination is told of each user, in a
     { sourceId: 'off', reason: 'disabled' },
     { sourceId: 'quiet', reason: 'no-destination' },
   ]);
-  assert.deepEqual(await told(stage), expected(['app', ['ada', 'bob']], ['web', ['ada', 'bob']]));
+  assert.deepEqual(await sentEvents(stage), expected(['app', ['ada', 'bob']], ['web', ['ada', 'bob']]));
   const ids = new Set<string>();
   for (const { value, key } of await readAll(kafka, stage.names.events)) {
     const options = { enriched: true, receivedAt: 0, fallbackMessageId: () => '' };
@@ -124,7 +124,7 @@ test('each enabled source with an enabled destination is told of each user, in a
   assert.equal(ids.size, 4);
 });
 
-test('the same request again, in any order and from anywhere, is the same request; another under its id is refused', async () => {
+test('a repeated request, in any order and at any instance, is the same request; another request under its id is refused', async () => {
   const stage = await createStage();
   await using one = await stage.open();
   await using two = await stage.open();
@@ -145,32 +145,32 @@ test('the same request again, in any order and from anywhere, is the same reques
   await assert.rejects(two.create({ userIds: ['ada'], sources: ['web', 'nowhere'] }), {
     code: 'invalid-request',
   });
-  assert.deepEqual(await told(stage), expected(['web', ['ada', 'bob']]));
+  assert.deepEqual(await sentEvents(stage), expected(['web', ['ada', 'bob']]));
 });
 
-test('a request of several portions is sent in the background, and then names nobody', async () => {
+test('a request of several portions is sent in the background, and then holds no user ids', async () => {
   const stage = await createStage();
   await using deletions = await stage.open({ portion: 7 });
   const { request } = await deletions.create({ id: 'r1', userIds: users(40) });
   assert.equal(request.sent, 7);
   await untilSent(deletions, 'r1');
-  assert.deepEqual(await told(stage), expected(['app', users(40)], ['web', users(40)]));
+  assert.deepEqual(await sentEvents(stage), expected(['app', users(40)], ['web', users(40)]));
   const last = (await readAll(kafka, stage.names.deletions)).at(-1)?.value?.toString() ?? '';
   assert.ok(!last.includes('user 1'), last);
 });
 
-test('what a stopped instance has left, another sends, and no more', async () => {
+test('another instance sends exactly the rest of a stopped one', async () => {
   const stage = await createStage();
   const one = await stage.open({ portion: 3 });
   await one.create({ id: 'r1', userIds: users(400) });
   await one.close();
-  assert.ok((await told(stage)).length < 800);
+  assert.ok((await sentEvents(stage)).length < 800);
   await using two = await stage.open();
   await untilSent(two, 'r1');
-  assert.deepEqual(await told(stage), expected(['app', users(400)], ['web', users(400)]));
+  assert.deepEqual(await sentEvents(stage), expected(['app', users(400)], ['web', users(400)]));
 });
 
-test('instances that all take requests at the same time tell of each user once', async () => {
+test('instances that receive requests at the same time send each event once', async () => {
   const stage = await createStage();
   await using one = await stage.open({ portion: 5 });
   await using two = await stage.open({ portion: 5 });
@@ -183,10 +183,10 @@ test('instances that all take requests at the same time tell of each user once',
   );
   for (const id of ids) await untilSent(one, id);
   const all = ids.flatMap((id) => users(10).map((user) => `${id} ${user}`));
-  assert.deepEqual(await told(stage), expected(['app', all], ['web', all]));
+  assert.deepEqual(await sentEvents(stage), expected(['app', all], ['web', all]));
 });
 
-test('whatever answer of Kafka is lost, each user is told of once', async () => {
+test('each event is sent once even if responses of Kafka are lost', async () => {
   const stage = await createStage();
   const [broker = ''] = brokers;
   await using proxy = await startKafkaProxy(broker);
@@ -197,5 +197,5 @@ test('whatever answer of Kafka is lost, each user is told of once', async () => 
   proxy.loseProduceAnswers = 8;
   await proxy.lost.waitFor(9);
   await untilSent(deletions, 'r1');
-  assert.deepEqual(await told(stage), expected(['app', users(10)], ['web', users(10)]));
+  assert.deepEqual(await sentEvents(stage), expected(['app', users(10)], ['web', users(10)]));
 });
