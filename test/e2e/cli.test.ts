@@ -175,7 +175,7 @@ test('apply writes the file, reports the changes, and shows no secrets', async (
 
   const inPlain = await tailrace(['apply', '-f', '-'], { ...env, TAILRACE_SECRET_KEY: '' }, rotated);
   assert.equal(inPlain.exitCode, 1);
-  assert.match(inPlain.stderr, /destination\/crm: settings\.sharedSecret is sealed with the key/);
+  assert.match(inPlain.stderr, /destination\/crm: settings\.sharedSecret is encrypted with the key/);
 
   const emptied = await tailrace(['apply', '-f', '-', '--prune'], env, 'sources: []');
   assert.equal(emptied.stdout, 'deleted    destination/crm\ndeleted    source/web\n2 deleted.\n');

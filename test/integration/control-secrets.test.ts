@@ -48,7 +48,7 @@ test('a mask keeps the stored secret, but not the value of a header for another 
   assert.deepEqual(moved.json['problems'], [
     {
       field: 'settings.webhooks[0].headers["X-Key"]',
-      rule: 'is the mask of a stored value, and none is stored here',
+      rule: 'is the mask of a secret, and no secret is stored here; set a value',
     },
   ]);
 });

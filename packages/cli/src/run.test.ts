@@ -49,7 +49,7 @@ test('an invalid configuration is reported with the position of every problem an
   assert.deepEqual(out, []);
   assert.deepEqual(err.slice(1), [
     `  ${file}:2:5 sources[0].writeKeys: is missing; it is a list of 1 to 20 write keys`,
-    `  ${file}:3:5 sources[0].writeKey: nothing has this name here; is writeKeys meant?`,
+    `  ${file}:3:5 sources[0].writeKey: unknown key; did you mean writeKeys?`,
     `  ${file}:4:9 sources[1].id: is not 1 to 64 letters, digits, dashes and underscores`,
   ]);
 });

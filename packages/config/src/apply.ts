@@ -1,32 +1,30 @@
-/** Brings the topic to what a configuration says, writing only what differs. */
+/** Applies a configuration to the topic, writing only the entries that differ. */
 import { isDeepStrictEqual } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
-import { checkConfiguration, missingSources } from './check.ts';
-import { openConfigEditor, type ConfigSnapshot } from './editor.ts';
+import { checkConfiguration, missingSources } from './rules/check.ts';
+import { openConfigEditor, type ConfigSnapshot } from './topic/editor.ts';
 import { problemsError, type ParsedConfiguration } from './file.ts';
-import { field, formatPath, type FieldPath, type Problem } from './problem.ts';
-import type { Entry, EntryKind } from './record.ts';
-import { redactDestination, redactSource } from './redact.ts';
-import type { Configuration, Destination, Source } from './schema.ts';
-import type { SecretKeys } from './seal.ts';
+import { field, formatPath, type FieldPath, type Problem } from './rules/problem.ts';
+import type { Entry, EntryKind } from './topic/record.ts';
+import { redactDestination, redactSource } from './secrets/redact.ts';
+import type { Configuration, Destination, Source } from './rules/schema.ts';
+import type { SecretKeys } from './secrets/encryption.ts';
 
-/**
- * `left`: in the topic and not in the configuration, and left as it is because `prune` was not asked for.
- */
+/** `left`: in the topic but not in the configuration, and kept because `prune` is not set. */
 export type EntryOutcome = 'created' | 'updated' | 'unchanged' | 'deleted' | 'left';
 
 export interface EntryChange {
   readonly kind: EntryKind;
   readonly id: string;
   readonly outcome: EntryOutcome;
-  /** Of an update, the fields that differ, such as `settings.webhooks[0].url`. */
+  /** For an update, the fields that differ, such as `settings.webhooks[0].url`. */
   readonly fields: readonly string[];
-  /** The same with what was and what is to be, redacted: where a secret changed, both look the same. */
+  /** The same fields with both values, redacted: both values of a changed secret look the same. */
   readonly differences: readonly FieldDifference[];
 }
 
-/** Undefined stands for what is not there. */
+/** Undefined stands for an absent value. */
 export interface FieldDifference {
   readonly field: string;
   readonly before: unknown;
@@ -34,26 +32,26 @@ export interface FieldDifference {
 }
 
 export interface ApplyOptions {
-  /** Also removes what the configuration does not have. Default false. */
+  /** Also deletes entries that the configuration does not contain. Default false. */
   readonly prune?: boolean | undefined;
-  /** Says what would be done, and does nothing. Default false. */
+  /** Returns the changes without writing them. Default false. */
   readonly dryRun?: boolean | undefined;
-  /** Without a current one, secrets are written as they are. */
+  /** Without a current key, secrets are written in plain text. */
   readonly secretKeys?: SecretKeys | undefined;
   readonly log?: Pick<KafkaLog, 'warn'> | undefined;
 }
 
-/** A configuration, and where its entries stand in a file where it comes from one. */
+/** A configuration, with the places of its fields if it was read from a file. */
 export type WantedConfiguration = Configuration & Partial<Pick<ParsedConfiguration, 'placeOf'>>;
 
 type PlannedChange = EntryChange & Entry;
 
 /**
- * Applies `wanted` to the configuration topic `topic`. Resolves, once all is acknowledged, with what became of
- * each entry.
+ * Applies `wanted` to the configuration topic `topic`. Resolves with the outcome of each entry once
+ * everything is acknowledged.
  *
  * @throws TailraceError `invalid-configuration` with every problem, before anything is written;
- *   `topic-missing`, `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` where secrets are sealed and no
+ *   `topic-missing`, `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` if secrets are encrypted and no
  *   current key is given
  */
 export async function applyConfiguration(
@@ -66,7 +64,7 @@ export async function applyConfiguration(
   const checked = checkConfiguration({ sources, destinations });
   if ('problems' in checked) throw problemsError(checked.problems, placeOf);
   const { value } = checked;
-  // To follow a topic is to wait for it; whoever applies wants to be told.
+  // Following a missing topic would wait for it; this command reports it instead.
   if (!(await kafka.listTopics()).includes(topic)) {
     throw new TailraceError(
       'topic-missing',
@@ -102,7 +100,7 @@ function decisionOf(planned: readonly PlannedChange[]) {
   return { writes, result: planned };
 }
 
-/** What would be wrong between the entries that are wanted and the sources of the topic that stay. */
+/** The conflicts between the wanted entries and the remaining sources of the topic. */
 function conflicts({ sources, destinations }: Configuration, existing: readonly Source[]): Problem[] {
   const wantedIds = new Set(sources.map(({ id }) => id));
   const staying = existing.filter(({ id }) => !wantedIds.has(id));
@@ -120,7 +118,7 @@ function conflicts({ sources, destinations }: Configuration, existing: readonly 
   return [...taken, ...missingSources(destinations, ids)];
 }
 
-/** In the order in which it is to be read: nothing refers to what is not there yet, or not any more. */
+/** In the order in which readers apply them: no entry refers to one that does not exist yet or any more. */
 function planChanges(
   { sources, destinations }: Configuration,
   current: ConfigSnapshot,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import { parseConfiguration } from './file.ts';
-import { destinationSchema, sourceSchema, webhooksSettingsSchema } from './schema.ts';
+import { destinationSchema, sourceSchema, webhooksSettingsSchema } from './rules/schema.ts';
 
 const fileName = 'tailrace.yaml';
 
@@ -71,7 +71,7 @@ destinations:
   assert.deepEqual(destinations[1]?.settings, destinations[0]?.settings);
 });
 
-test('all problems are told at once, each with its place, in the order of the file', () => {
+test('all problems are reported together, each with its place, in the order of the file', () => {
   const text = `sources:
   - id: web
     writeKeys: []
@@ -93,23 +93,23 @@ destinations:
 `;
   assert.deepEqual(linesOf(text), [
     'tailrace.yaml:3:16 sources[0].writeKeys: has 0 items; allowed is a list of 1 to 20 write keys',
-    'tailrace.yaml:4:5 sources[0].enable: nothing has this name here; is enabled meant?',
+    'tailrace.yaml:4:5 sources[0].enable: unknown key; did you mean enabled?',
     'tailrace.yaml:8:5 destinations[0].name: is empty; allowed is a text of 1 to 200 characters',
     'tailrace.yaml:11:21 destinations[0].settings.sharedSecret: is a number; allowed is a text of 1 to 1,024 characters; put it in quotes',
-    'tailrace.yaml:13:16 destinations[0].settings.webhooks[0].url: is not a full URL; write it with scheme and host, such as https://example.com/hook',
+    'tailrace.yaml:13:16 destinations[0].settings.webhooks[0].url: is not a full URL; include scheme and host, such as https://example.com/hook',
     'tailrace.yaml:16:13 destinations[0].settings.webhooks[1].headers.Host: is set by Tailrace and cannot be changed',
     'tailrace.yaml:17:21 destinations[0].settings.webhooks[1].headers["X-Team"]: is a list; allowed is a text',
     'tailrace.yaml:18:11 destinations[0].settings.webhooks[2].url: is missing; it is a full URL with http or https',
   ]);
 });
 
-test('what is not YAML is told with its place', () => {
+test('invalid YAML is reported with its place', () => {
   const cases: [text: string, line: RegExp][] = [
     ['sources:\n  - id: a\n   b: 3\n', /^tailrace\.yaml:3:1 /],
     ['sources: [\n', /^tailrace\.yaml:2:1 /],
     ['sources: []\nsources: []\n', /^tailrace\.yaml:2:1 Map keys must be unique/],
     ['sources: []\n---\nsources: []\n', /^tailrace\.yaml:2:1 a second document begins here/],
-    ['sources: *all\n', /^tailrace\.yaml:1:10 the alias \*all is used/],
+    ['sources: *all\n', /^tailrace\.yaml:1:10 the alias \*all has no anchor/],
     ['sources: !secret []\n', /^tailrace\.yaml:1:10 Unresolved tag: !secret/],
     ['{"sources": [}', /^tailrace\.yaml:1:/],
   ];
@@ -122,7 +122,7 @@ test('aliases of aliases cannot fill the memory', () => {
   assert.match(line, /^tailrace\.yaml:1:1 Excessive alias count/);
 });
 
-test('a file that is no mapping is told what it should be', () => {
+test('the problem of a file that is no mapping names the expected form', () => {
   const allowed = 'allowed is a mapping with sources and destinations';
   assert.deepEqual(linesOf(''), [`tailrace.yaml:1:1 the configuration is empty; ${allowed}`]);
   assert.deepEqual(linesOf('# nothing\n'), [`tailrace.yaml:1:1 the configuration is empty; ${allowed}`]);

@@ -1,6 +1,6 @@
 /**
- * The configuration file, YAML 1.2 or JSON (which is YAML): read with the place of everything, so that each
- * problem is told as `file:line:column field: what is wrong`.
+ * Reads the configuration file, YAML 1.2 or JSON (which is YAML), with the place of each field, so that each
+ * problem is reported as `file:line:column field: problem`.
  */
 import { TailraceError, type FieldProblem } from '@tailrace/errors';
 import {
@@ -14,20 +14,20 @@ import {
   visit,
   type Document,
 } from 'yaml';
-import { checkConfiguration } from './check.ts';
-import { formatPath, type FieldPath, type Problem } from './problem.ts';
-import type { Configuration } from './schema.ts';
+import { checkConfiguration } from './rules/check.ts';
+import { formatPath, type FieldPath, type Problem } from './rules/problem.ts';
+import type { Configuration } from './rules/schema.ts';
 
-/** A configuration that knows where in its file everything stands. */
+/** A configuration with the places of its fields in the file. */
 export interface ParsedConfiguration extends Configuration {
-  /** `file:line:column` of a field, or of what is around it where the file does not have it. */
+  /** `file:line:column` of a field, or of the innermost field around it that the file contains. */
   readonly placeOf: (path: FieldPath) => string;
 }
 
 /**
  * The sources and destinations that `text` describes, with defaults filled in.
  *
- * @throws TailraceError `invalid-configuration` with every problem, a line each, in the order of the file
+ * @throws TailraceError `invalid-configuration` with every problem, one per line, in the order of the file
  */
 export function parseConfiguration(
   text: string,
@@ -41,13 +41,11 @@ export function parseConfiguration(
     return `${fileName}:${line}:${col}`;
   };
 
-  // What was read from a file with such errors need not be what was meant: its fields are not looked at.
+  // A file with syntax errors may be read wrongly, so its fields are not validated.
   const misread = [...document.errors, ...document.warnings].map(({ pos, code, message }) => ({
     offset: pos[0],
     message:
-      code === 'MULTIPLE_DOCS'
-        ? 'a second document begins here; write all in one, without --- between'
-        : message,
+      code === 'MULTIPLE_DOCS' ? 'a second document begins here; use one document, without ---' : message,
   }));
   const unreadable = [...misread, ...unresolvedAliases(document)];
   if (unreadable.length > 0) {
@@ -67,7 +65,7 @@ export function parseConfiguration(
   return { ...checked.value, placeOf: (path) => place(offsetOf(document, path, 'value')) };
 }
 
-/** Every problem as a line of one error; `placeOf` gives what stands before each. */
+/** One error with every problem on its own line; `placeOf` gives the prefix of each line. */
 export function problemsError(
   problems: readonly Problem[],
   placeOf?: (path: FieldPath) => string,
@@ -91,7 +89,7 @@ function unresolvedAliases(document: Document): { offset: number; message: strin
   visit(document, {
     Alias(_key, alias) {
       if (alias.resolve(document)) return;
-      const message = `the alias *${alias.source} is used, and no anchor before it has this name`;
+      const message = `the alias *${alias.source} has no anchor before it`;
       found.push({ offset: alias.range?.[0] ?? 0, message });
     },
   });
@@ -102,13 +100,13 @@ function valueOf(document: Document, fileName: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    // The parser's guard against aliases of aliases that would fill the memory.
+    // The parser's protection against nested aliases that would fill the memory.
     if (error instanceof ReferenceError) throw invalidConfiguration([`${fileName}:1:1 ${error.message}`]);
     throw error;
   }
 }
 
-/** Where a field begins in the text: the field itself, or the innermost thing around it that there is. */
+/** The offset of a field in the text, or of the innermost field around it that exists. */
 function offsetOf(document: Document, path: FieldPath, about: Problem['about']): number {
   let offset = 0;
   let node: unknown = document.contents;
@@ -120,7 +118,7 @@ function offsetOf(document: Document, path: FieldPath, about: Problem['about']):
     } else if (isMap(node)) {
       const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
       if (pair && about !== 'value' && depth === path.length - 1) return startOf(pair.key) ?? offset;
-      // A key without a value has no node of its own in the text to point at.
+      // A key without a value has no value node with an offset.
       node = pair && isScalar(pair.value) && pair.value.value === null ? pair.key : pair?.value;
     } else {
       return offset;

@@ -12,13 +12,19 @@ export {
   type ConfigEditor,
   type ConfigSnapshot,
   type Decision,
-} from './editor.ts';
-export { maskDestination, secretMask, unmaskDestination } from './mask.ts';
-export { checkConfiguration, checkDestination, checkSource, missingSources, type Checked } from './check.ts';
+} from './topic/editor.ts';
+export { maskDestination, secretMask, unmaskDestination } from './secrets/mask.ts';
+export {
+  checkConfiguration,
+  checkDestination,
+  checkSource,
+  missingSources,
+  type Checked,
+} from './rules/check.ts';
 export { parseConfiguration, problemsError, type ParsedConfiguration } from './file.ts';
-export { formatPath, type FieldPath, type Problem } from './problem.ts';
-export type { Entry, EntryKind } from './record.ts';
-export { redactDestination, redactSource, redactUrl } from './redact.ts';
+export { formatPath, type FieldPath, type Problem } from './rules/problem.ts';
+export type { Entry, EntryKind } from './topic/record.ts';
+export { redactDestination, redactSource, redactUrl } from './secrets/redact.ts';
 export {
   configurationSchema,
   destinationSchema,
@@ -29,8 +35,8 @@ export {
   type Source,
   type TlsSettings,
   type Webhook,
-} from './schema.ts';
-export { hasSecrets } from './secrets.ts';
-export type { SecretKeys } from './seal.ts';
-export type { ConfigChange, ConfigLookup } from './state.ts';
-export { openConfig, type ConfigOptions, type ConfigView } from './view.ts';
+} from './rules/schema.ts';
+export { hasSecrets } from './secrets/secrets.ts';
+export type { SecretKeys } from './secrets/encryption.ts';
+export type { ConfigChange, ConfigLookup } from './topic/state.ts';
+export { openConfig, type ConfigOptions, type ConfigView } from './topic/view.ts';

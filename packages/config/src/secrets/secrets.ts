@@ -1,16 +1,16 @@
-/** Where a destination's secrets are, and what is made of them on their way into and out of the topic. */
-import { field, formatPath, items, type FieldPath } from './problem.ts';
-import type { Destination } from './schema.ts';
-import { isSealed, isSealedWith, open, seal, type SecretKeys } from './seal.ts';
+/** Finds the secrets of a destination, and encrypts and decrypts them for the topic. */
+import { field, formatPath, items, type FieldPath } from '../rules/problem.ts';
+import type { Destination } from '../rules/schema.ts';
+import { decrypt, encrypt, isEncrypted, isEncryptedWith, type SecretKeys } from './encryption.ts';
 
-/** A secret of a destination, in its place. */
+/** A secret of a destination, and its field. */
 interface Secret {
   readonly path: FieldPath;
   readonly value: string;
   readonly replace: (value: string) => void;
 }
 
-/** Every secret of what may be a destination; `replace` writes into it. */
+/** Every secret of a value that may be a destination. `replace` changes that value. */
 export function* secretsOf(destination: unknown): Generator<Secret> {
   const settings = field(destination, 'settings');
   const named: [owner: unknown, key: string, path: FieldPath][] = [
@@ -40,7 +40,7 @@ export function* secretsOf(destination: unknown): Generator<Secret> {
   }
 }
 
-/** Whether the webhook says that the value of this header is secret; names are the same whatever their case. */
+/** Whether `secretHeaders` of the webhook contains this header, ignoring case. */
 export function isSecretHeader(webhook: unknown, name: string): boolean {
   return items(field(webhook, 'secretHeaders')).some(
     (secret) => typeof secret === 'string' && secret.toLowerCase() === name.toLowerCase(),
@@ -51,7 +51,7 @@ export function hasSecrets(destination: Destination): boolean {
   return !secretsOf(destination).next().done;
 }
 
-/** `destination` with each secret given through `change`, with its path. */
+/** A copy of `destination` in which `change` has replaced each secret. */
 export function mapSecrets(
   destination: Destination,
   change: (value: string, path: FieldPath) => string,
@@ -61,43 +61,43 @@ export function mapSecrets(
   return copy;
 }
 
-/** `destination` with its secrets sealed; as it is without a key. */
-export function sealDestination(destination: Destination, key: Buffer | undefined): Destination {
+/** `destination` with encrypted secrets; unchanged without a key. */
+export function encryptDestination(destination: Destination, key: Buffer | undefined): Destination {
   if (!key) return destination;
-  return mapSecrets(destination, (value, path) => seal(value, placeOf(destination.id, path), key));
+  return mapSecrets(destination, (value, path) => encrypt(value, placeOf(destination.id, path), key));
 }
 
-export interface Opened {
+export interface Decrypted {
   readonly content: unknown;
-  /** Why a secret cannot be had; absent where all can. */
+  /** Why a secret cannot be decrypted; absent if all can. */
   readonly locked?: string;
-  /** Whether a secret is not sealed with the current key, where there is one. */
+  /** Whether a secret is not encrypted with the current key, if there is one. */
   readonly stale: boolean;
 }
 
 /**
- * The content of a destination's record with its secrets opened. Without `keys`, for who has no use for secrets, stand-ins
- * that keep the rules are in their place.
+ * The content of a destination's record with decrypted secrets. Without `keys` (for services that do not need secrets),
+ * valid placeholders replace them.
  */
-export function openDestination(content: unknown, id: string, keys: SecretKeys | undefined): Opened {
+export function decryptDestination(content: unknown, id: string, keys: SecretKeys | undefined): Decrypted {
   const copy = structuredClone(content);
-  if (!keys) return { content: withStandIns(copy), stale: false };
+  if (!keys) return { content: withPlaceholders(copy), stale: false };
   let locked: string | undefined;
   let stale = false;
   for (const { path, value, replace } of secretsOf(copy)) {
-    stale ||= keys.current !== undefined && !isSealedWith(value, keys.current);
-    if (!isSealed(value)) continue;
-    const opened = open(value, placeOf(id, path), keys);
-    if ('why' in opened) locked ??= `${formatPath(path)} ${opened.why}`;
-    else replace(opened.text);
+    stale ||= keys.current !== undefined && !isEncryptedWith(value, keys.current);
+    if (!isEncrypted(value)) continue;
+    const decrypted = decrypt(value, placeOf(id, path), keys);
+    if ('why' in decrypted) locked ??= `${formatPath(path)} ${decrypted.why}`;
+    else replace(decrypted.text);
   }
   return { content: copy, stale, ...(locked !== undefined && { locked }) };
 }
 
-function withStandIns(destination: unknown): unknown {
+function withPlaceholders(destination: unknown): unknown {
   for (const { path, value, replace } of secretsOf(destination)) {
-    if (!isSealed(value)) continue;
-    // Nothing stands in for a private key; who has no secrets makes no connections either.
+    if (!isEncrypted(value)) continue;
+    // There is no valid placeholder for a private key, and a service without keys makes no connections.
     if (path.at(-1) === 'clientKey') delete (field(destination, 'settings') as { tls?: unknown }).tls;
     else replace(`sealed ${formatPath(path)}`);
   }

@@ -1,25 +1,25 @@
 /**
- * Records of the `config` topic: the key is `source/<id>` or `destination/<id>`, the value the entry as JSON
- * with its defaults and its secrets sealed, and a tombstone (null) where the entry was removed.
+ * Records of the `config` topic. The key is `source/<id>` or `destination/<id>`. The value is the entry as JSON with its
+ * defaults and with encrypted secrets, or null (a tombstone) if the entry was deleted.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import { checkDestination, checkSource } from './check.ts';
-import { formatPath } from './problem.ts';
-import type { Destination, Source } from './schema.ts';
-import type { SecretKeys } from './seal.ts';
-import { openDestination, sealDestination } from './secrets.ts';
+import { checkDestination, checkSource } from '../rules/check.ts';
+import { formatPath } from '../rules/problem.ts';
+import type { Destination, Source } from '../rules/schema.ts';
+import type { SecretKeys } from '../secrets/encryption.ts';
+import { decryptDestination, encryptDestination } from '../secrets/secrets.ts';
 
 export type EntryKind = 'source' | 'destination';
 
-/** An entry and its kind; null where it was, or is to be, removed. */
+/** An entry and its kind; null if it is deleted. */
 export type Entry =
   | { readonly kind: 'source'; readonly id: string; readonly entry: Source | null }
   | { readonly kind: 'destination'; readonly id: string; readonly entry: Destination | null };
 
-/** `stale`: it has secrets that are not sealed with the current key. */
+/** `stale`: it has secrets that are not encrypted with the current key. */
 export type ConfigRecord = Entry & { readonly stale: boolean };
 
-/** Why a record cannot be read, as a clause; `locked` where it is for want of a key. */
+/** Why a record cannot be read, as a clause; `locked` if the key of a secret is missing. */
 export interface Unreadable {
   readonly problem: string;
   readonly locked: boolean;
@@ -29,18 +29,18 @@ export function entryKey(kind: EntryKind, id: string): string {
   return `${kind}/${id}`;
 }
 
-/** @param key seals what is secret; without it, that is written as it is */
+/** @param key encrypts the secrets; without it they are written in plain text */
 export function encodeEntry(topic: string, entry: Entry, key?: Buffer): OutgoingRecord {
   const stored =
-    entry.kind === 'destination' && entry.entry ? sealDestination(entry.entry, key) : entry.entry;
+    entry.kind === 'destination' && entry.entry ? encryptDestination(entry.entry, key) : entry.entry;
   return { topic, key: entryKey(entry.kind, entry.id), value: stored && JSON.stringify(stored) };
 }
 
 /**
- * What a record says, or why it cannot be read. Keys of a newer version are let through: during a rolling upgrade, an
- * older service goes on with what it understands.
+ * The entry of a record, or why it cannot be read. Unknown keys are accepted: during a rolling upgrade, an older service
+ * reads entries that a newer version wrote.
  *
- * @param secretKeys absent where the caller has no use for secrets: stand-ins are in the place of sealed ones then
+ * @param secretKeys absent if the caller does not need secrets: placeholders then replace the encrypted ones
  */
 export function decodeEntry(
   { key, value }: Pick<ConsumedRecord, 'key' | 'value'>,
@@ -60,16 +60,16 @@ export function decodeEntry(
     return unreadable('its value is not JSON');
   }
   const options = { allowUnknownKeys: true };
-  const opened = isSource ? { content, stale: false } : openDestination(content, id, secretKeys);
-  if (opened.locked !== undefined) return { problem: opened.locked, locked: true };
-  const checked = isSource ? checkSource(content, options) : checkDestination(opened.content, options);
+  const decrypted = isSource ? { content, stale: false } : decryptDestination(content, id, secretKeys);
+  if (decrypted.locked !== undefined) return { problem: decrypted.locked, locked: true };
+  const checked = isSource ? checkSource(content, options) : checkDestination(decrypted.content, options);
   if ('problems' in checked) {
     return unreadable(
       checked.problems.map(({ path, message }) => `${formatPath(path)} ${message}`.trim()).join(', '),
     );
   }
-  if (checked.value.id !== id) return unreadable('the id in its value is not the one in its key');
-  return { kind, id, entry: checked.value, stale: opened.stale } as ConfigRecord;
+  if (checked.value.id !== id) return unreadable('the id in its value differs from the id in its key');
+  return { kind, id, entry: checked.value, stale: decrypted.stale } as ConfigRecord;
 }
 
 function unreadable(problem: string): Unreadable {

@@ -1,7 +1,6 @@
 /**
- * What a source and a destination are. One JSON Schema gives the types, the validation, and what forms and
- * API documents are made from; each `description` is the noun phrase that says what is allowed there, and the
- * messages about what is not are built from it.
+ * The JSON Schemas of sources and destinations. Types, validation, forms and API documents are derived from them. Each
+ * `description` is a noun phrase for the allowed values; messages about invalid values contain it.
  */
 import Type, { type Static } from 'typebox';
 
@@ -148,16 +147,16 @@ export const configurationSchema = Type.Object(
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
-/** Where calls come from. `rateLimit` is in calls a second; a track call of a `blocked` event is filtered. */
+/** A source of calls. `rateLimit` is in calls a second; a track call of a `blocked` event is filtered. */
 export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
 /**
- * Where webhooks go to. `sources` are the ids of the connected sources; `rateLimit` is in requests a second; with
+ * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second; with
  * `ordering: user` the events of one user are sent one after the other.
  */
 export type Destination = Frozen<Static<typeof destinationSchema> & { enabled: boolean }>;
 
-/** PEM: authorities trusted beside the system's, and the certificate chain and key that this side shows. */
+/** In PEM: authorities to trust in addition to the system's, and the client certificate chain with its key. */
 export type TlsSettings = NonNullable<Destination['settings']['tls']>;
 
 /** One URL of a destination, with the static headers that requests to it carry. */

@@ -1,23 +1,22 @@
-/** The configuration as it is now, in memory, for every service: the compacted topic, followed live. */
+/** The current configuration in memory: every service follows the compacted topic. */
 import { TailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, KafkaLog } from '@tailrace/kafka';
-import { coalesce } from './coalesce.ts';
-import type { SecretKeys } from './seal.ts';
+import { singleFlight } from './single-flight.ts';
+import type { SecretKeys } from '../secrets/encryption.ts';
 import { createState, type ConfigChange, type ConfigLookup, type ConfigState } from './state.ts';
 
 export interface ConfigView extends ConfigLookup {
-  /** Whether changes reach it: false while Kafka is away. What it holds stays in force meanwhile. */
+  /** Whether updates arrive: false while Kafka is unavailable. The last known configuration stays in force. */
   readonly healthy: boolean;
   /**
-   * Resolves once everything is in force that the topic held when this was called. Concurrent calls share
-   * what can be shared, so that many events of one unknown source cost two reads at most.
+   * Resolves once everything that the topic contained at the call is in force. Concurrent calls share reads, so that
+   * many events of one unknown source cost two reads at most.
    *
    * @throws TailraceError `kafka-unavailable`
    */
   refresh(): Promise<void>;
   /**
-   * Calls `listener`, which must not throw, after each change that comes from now on. Returns a function that
-   * ends it.
+   * Calls `listener`, which must not throw, after each later change. Returns a function that removes the listener.
    */
   onChange(listener: (change: ConfigChange) => void): () => void;
   close(): Promise<void>;
@@ -25,17 +24,16 @@ export interface ConfigView extends ConfigLookup {
 
 export interface ConfigOptions {
   /**
-   * What opens sealed secrets. Absent for who has no use for them: what is sealed then has a stand-in in its place, and
-   * what is sealed with any key can be read.
+   * The keys that decrypt secrets. Without them, placeholders replace encrypted secrets, and every entry can be read.
    */
   readonly secretKeys?: SecretKeys | undefined;
 }
 
 /**
- * Resolves once the topic is read to its end. Waits for a topic that is missing.
+ * Resolves once the topic is read to its end. Waits for a missing topic.
  *
- * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` where `secretKeys` do not
- *   open every secret
+ * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` if `secretKeys` do not
+ *   decrypt every secret
  */
 export async function openConfig(
   kafka: Pick<Kafka, 'follow'>,
@@ -50,7 +48,7 @@ export async function openConfig(
   throw lockedError(state);
 }
 
-/** `state`, kept up to date. `onRecord` is told of each record once it is in force. */
+/** A view of `state`, kept up to date. Calls `onRecord` with each record once it is in force. */
 export async function followState(
   kafka: Pick<Kafka, 'follow'>,
   topic: string,
@@ -70,7 +68,7 @@ export async function followState(
         const { offset } = record;
         log.warn(
           { topic, key, offset, problem },
-          'a record of the configuration cannot be read; its entry stays as it was',
+          'unreadable configuration record, keeping the previous entry',
         );
         return;
       }
@@ -84,7 +82,7 @@ export async function followState(
     get healthy() {
       return follower.healthy;
     },
-    refresh: coalesce(() => follower.refresh()),
+    refresh: singleFlight(() => follower.refresh()),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -94,12 +92,12 @@ export async function followState(
 }
 
 /**
- * To go on without what is locked would be to take a destination for deleted, and its deliveries for dead letters; so
- * whoever needs secrets waits for the right key.
+ * A service that needs secrets does not start without the right key: it would treat destinations that it cannot read as
+ * deleted, and write their deliveries to the dead letters.
  */
 export function lockedError({ locked }: Pick<ConfigState, 'locked'>): TailraceError {
   const entries = [...locked].map(([key, why]) => `${key}: ${why}.`);
   const hint =
-    'Give the key as TAILRACE_SECRET_KEY or TAILRACE_SECRET_KEY_PREVIOUS, or apply the entry anew.';
+    'Set TAILRACE_SECRET_KEY or TAILRACE_SECRET_KEY_PREVIOUS to the key, or apply the entry again.';
   return new TailraceError('secret-locked', [...entries, hint].join('\n'));
 }

@@ -1,5 +1,5 @@
-/** Sources and destinations as logs and messages may show them. */
-import type { Destination, Source } from './schema.ts';
+/** Sources and destinations without secrets, for logs and messages. */
+import type { Destination, Source } from '../rules/schema.ts';
 
 const redacted = '[redacted]';
 
@@ -9,8 +9,8 @@ export function redactSource(source: Source): Source {
 }
 
 /**
- * `destination` without its shared secrets, without its private key, without the values of headers, and without
- * the queries of URLs, where receivers like to put tokens.
+ * `destination` without its shared secrets, its private key, the values of headers, and the queries of URLs, which often
+ * contain tokens.
  */
 export function redactDestination(destination: Destination): Destination {
   const { sharedSecret, previousSharedSecret, standardWebhooks, tls, webhooks } = destination.settings;

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { coalesce } from './coalesce.ts';
+import { singleFlight } from './single-flight.ts';
 
-/** Work that ends when told to, and counts its runs. */
+/** Work whose runs the test ends. */
 function manualWork() {
   const runs: { resolve: () => void; reject: (error: Error) => void }[] = [];
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
       runs.push({ resolve, reject });
     });
-  return { runs, call: coalesce(work) };
+  return { runs, call: singleFlight(work) };
 }
 
-test('calls made while the work runs share one later run, and never two run at a time', async () => {
+test('calls during a run share one later run, and only one run is in progress at a time', async () => {
   const { runs, call } = manualWork();
   const first = call();
   const later = [call(), call(), call()];
@@ -21,7 +21,7 @@ test('calls made while the work runs share one later run, and never two run at a
   runs[0]?.resolve();
   await first;
   await new Promise(setImmediate);
-  assert.equal(runs.length, 2, 'the later calls asked after the first run began, and need one of their own');
+  assert.equal(runs.length, 2, 'calls after the beginning of the first run need a later run');
 
   const latest = call();
   assert.equal(runs.length, 2);
@@ -33,7 +33,7 @@ test('calls made while the work runs share one later run, and never two run at a
   await latest;
 });
 
-test('a call made when nothing runs starts at once', async () => {
+test('a call starts a run immediately when none is in progress', async () => {
   const { runs, call } = manualWork();
   for (const expected of [1, 2]) {
     const done = call();
@@ -43,7 +43,7 @@ test('a call made when nothing runs starts at once', async () => {
   }
 });
 
-test('a failed run fails those who share it, and no one else', async () => {
+test('a failed run fails only the calls that share it', async () => {
   const { runs, call } = manualWork();
   const first = call();
   const later = call();

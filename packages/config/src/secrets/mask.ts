@@ -1,9 +1,9 @@
 /**
- * Secrets as the API shows them, and takes them back. They are write-only: a mask stands in their place, and where the mask
- * is sent back, what is stored stays.
+ * Masks for the secrets of destinations in the API. Secrets are write-only: answers contain a mask in their place, and a
+ * request that contains the mask keeps the stored secret.
  */
-import { field, items, problem, type FieldPath, type Problem } from './problem.ts';
-import type { Destination, Webhook } from './schema.ts';
+import { field, items, problem, type FieldPath, type Problem } from '../rules/problem.ts';
+import type { Destination, Webhook } from '../rules/schema.ts';
 import { isSecretHeader, mapSecrets, secretsOf } from './secrets.ts';
 
 export const secretMask = '********';
@@ -13,8 +13,8 @@ export function maskDestination(destination: Destination): Destination {
 }
 
 /**
- * `wanted`, which may be anything, with each mask replaced by the secret that `stored` has there. The value of a header
- * belongs to its URL: it does not move to another one unseen.
+ * `wanted` (any value) with each mask replaced by the stored secret. The value of a header is kept only for the same URL, so
+ * that it is never sent to another receiver.
  */
 export function unmaskDestination(
   wanted: unknown,
@@ -26,12 +26,12 @@ export function unmaskDestination(
     if (value !== secretMask) continue;
     const kept = stored && storedSecret(stored, copy as Destination, path);
     if (kept !== undefined) replace(kept);
-    else problems.push(problem(path, 'is the mask of a stored value, and none is stored here'));
+    else problems.push(problem(path, 'is the mask of a secret, and no secret is stored here; set a value'));
   }
   for (const { path, value, isSecret } of headersOf(copy)) {
     if (value !== secretMask || isSecret) continue;
     problems.push(
-      problem(path, 'is the mask of a secret; name the header in secretHeaders, or give its value'),
+      problem(path, 'is the mask of a secret; add the header to secretHeaders, or set its value'),
     );
   }
   return problems.length === 0 ? { value: copy } : { problems };

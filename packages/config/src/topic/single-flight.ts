@@ -1,10 +1,10 @@
-/** Joins calls for the same work without giving a caller work that began before it asked. */
+/** Lets concurrent calls share runs of the same work. */
 
 /**
- * A function that runs `work`, never twice at a time. A call made while it runs gets the next run, which all
- * calls made meanwhile share: sharing the one under way could miss what the caller knows has happened.
+ * A function that runs `work`, one run at a time. Calls during a run share the next run. They do not share the current
+ * one, because it may have begun before the change that the caller wants to see.
  */
-export function coalesce(work: () => Promise<void>): () => Promise<void> {
+export function singleFlight(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
 

@@ -1,14 +1,14 @@
 /**
- * What the records of the topic add up to. It is a function of the last readable record of each key and of
- * nothing else, so that every process, whenever it started, comes to the same state.
+ * The state that the records of the topic describe. It depends only on the last readable record of each key, so that all
+ * processes reach the same state.
  *
- * Indexes are built at the first look-up after a change, not with each record: reading a topic of n entries
- * stays linear, and a look-up on the way of an event is one access to a map.
+ * Indexes are built at the first look-up after a change instead of at each record, so that reading a topic of n entries
+ * is linear, and the look-up for an event is one access to a map.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { decodeEntry, entryKey, type EntryKind } from './record.ts';
-import type { Destination, Source } from './schema.ts';
-import type { SecretKeys } from './seal.ts';
+import type { Destination, Source } from '../rules/schema.ts';
+import type { SecretKeys } from '../secrets/encryption.ts';
 
 export interface ConfigChange {
   readonly kind: EntryKind;
@@ -27,29 +27,29 @@ export type Accepted =
 export interface ConfigLookup {
   source(id: string): Source | undefined;
   /**
-   * The source with this write key, enabled or not. Where several have it, which `apply` prevents, an enabled
-   * one comes before a disabled one, and then the lowest id.
+   * The source with this write key, enabled or not. `apply` prevents that several have it; if they do, an
+   * enabled one comes before a disabled one, and then the lowest id.
    */
   sourceByWriteKey(writeKey: string): Source | undefined;
   destination(id: string): Destination | undefined;
-  /** The enabled destinations connected to the source, by id; none where the source is not known. */
+  /** The enabled destinations that are connected to the source, ordered by id; none for an unknown source. */
   destinationsOf(sourceId: string): readonly Destination[];
-  /** All, by id. */
+  /** All, ordered by id. */
   sources(): readonly Source[];
   destinations(): readonly Destination[];
-  /** The offset of the entry's last record: which version of it this is. Undefined where there is no such entry. */
+  /** The version of the entry: the offset of its last record. Undefined if there is no such entry. */
   version(kind: EntryKind, id: string): number | undefined;
 }
 
 export interface ConfigState {
   readonly lookup: ConfigLookup;
-  /** Takes the next record of the topic. One that cannot be read leaves the entry as it was. */
+  /** Applies the next record of the topic. A record that cannot be read does not change the entry. */
   accept(record: Pick<ConsumedRecord, 'key' | 'value' | 'offset'>): Accepted;
-  /** Whether the entry's last record could not be read, so that the topic needs it anew. */
+  /** Whether the entry's last record could not be read, so that the entry must be written again. */
   isUnreadable(kind: EntryKind, id: string): boolean;
-  /** Whether it has secrets that are not sealed with the current key. */
+  /** Whether the entry has secrets that are not encrypted with the current key. */
   isStale(kind: EntryKind, id: string): boolean;
-  /** What could not be read for want of a key, by entry: why. */
+  /** The entries that cannot be read because a key is missing, with the reason. */
   readonly locked: ReadonlyMap<string, string>;
 }
 
@@ -62,7 +62,7 @@ interface Index {
 
 const none: readonly Destination[] = Object.freeze([]);
 
-/** @param secretKeys absent where nobody has use for secrets */
+/** @param secretKeys absent if the service does not need secrets */
 export function createState(secretKeys?: SecretKeys): ConfigState {
   const sources = new Map<string, Source>();
   const destinations = new Map<string, Destination>();

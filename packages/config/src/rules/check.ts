@@ -1,10 +1,10 @@
 /**
- * Checks sources and destinations from anywhere (a file, an API, the topic) and names all that is wrong with
- * them at once. Messages never repeat a write key, a secret, a key, a header's value or a URL: they end up in logs.
+ * Validates sources and destinations from a file, an API or the topic, and reports all problems together. Messages are
+ * logged, so they never contain a write key, a secret, a key, a header's value or a URL.
  */
 import { nearestName } from '@tailrace/errors';
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
-import { destinationProblems } from './destination-rules.ts';
+import { destinationProblems } from './destination.ts';
 import {
   field,
   formatPath,
@@ -23,21 +23,21 @@ import {
   type Destination,
   type Source,
 } from './schema.ts';
-import { refuseCertificates, refusePrivateKey } from './tls-rules.ts';
-import { refuseHeaderName, refuseHeaderValue, refuseWebhookUrl } from './webhook-rules.ts';
+import { certificatesProblem, privateKeyProblem } from './tls.ts';
+import { headerNameProblem, headerValueProblem, webhookUrlProblem } from './webhook.ts';
 
 export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
 
-/** Each says why a text is refused, or gives undefined. */
+/** Each returns why a text is invalid, or undefined. */
 const formats = {
-  'webhook-url': refuseWebhookUrl,
-  'header-name': refuseHeaderName,
-  'header-value': refuseHeaderValue,
-  certificates: refuseCertificates,
-  'private-key': refusePrivateKey,
+  'webhook-url': webhookUrlProblem,
+  'header-name': headerNameProblem,
+  'header-value': headerValueProblem,
+  certificates: certificatesProblem,
+  'private-key': privateKeyProblem,
 } as const;
 
-/** What the messages take from a schema. */
+/** The parts of a schema that messages contain. */
 interface DescribedSchema {
   readonly type?: string;
   readonly description?: string;
@@ -52,7 +52,7 @@ const ajv = new Ajv({
     Object.entries(formats).map(([name, refuse]) => [name, (text: string) => refuse(text) === undefined]),
   ),
 });
-/** Compiled when it is first needed: a command that checks nothing starts without. */
+/** Compiles the schema at the first use, so that commands that validate nothing start faster. */
 function validatorOf(schema: AnySchema): () => ValidateFunction {
   let validator: ValidateFunction | undefined;
   return () => (validator ??= ajv.compile(schema));
@@ -63,8 +63,8 @@ const sourceValidator = validatorOf(sourceSchema);
 const destinationValidator = validatorOf(destinationSchema);
 
 /**
- * `value` with its defaults, or every problem. Whether a destination's sources exist is not looked at here,
- * since they may be elsewhere: see {@link missingSources}.
+ * `value` with its defaults, or every problem. Sources of destinations may be defined elsewhere, so
+ * {@link missingSources} checks them separately.
  */
 export function checkConfiguration(value: unknown): Checked<Configuration> {
   return check<Configuration>(configurationValidator(), value, (copy) => {
@@ -80,7 +80,7 @@ export function checkConfiguration(value: unknown): Checked<Configuration> {
 }
 
 export interface CheckOptions {
-  /** Lets keys through that this version does not know. Default false. */
+  /** Accepts keys that this version does not know. Default false. */
   readonly allowUnknownKeys?: boolean;
 }
 
@@ -92,7 +92,7 @@ export function checkDestination(value: unknown, options?: CheckOptions): Checke
   return check<Destination>(destinationValidator(), value, (copy) => destinationProblems(copy, []), options);
 }
 
-/** A problem for each source that a destination names and that is not among `sourceIds`. */
+/** A problem for each source of a destination that is not in `sourceIds`. */
 export function missingSources(
   destinations: readonly Destination[],
   sourceIds: readonly string[],
@@ -102,7 +102,7 @@ export function missingSources(
     sources.flatMap((sourceId, position) => {
       if (existing.has(sourceId)) return [];
       const meant = nearestName(sourceId, sourceIds);
-      const hint = meant === undefined ? '' : `; is ${quote(meant)} meant?`;
+      const hint = meant === undefined ? '' : `; did you mean ${quote(meant)}?`;
       const message = `there is no source ${quote(sourceId)}${hint}`;
       return [problem(['destinations', index, 'sources', position], message)];
     }),
@@ -115,7 +115,7 @@ function check<T>(
   checkBeyondSchema: (copy: unknown) => Problem[],
   { allowUnknownKeys = false }: CheckOptions = {},
 ): Checked<T> {
-  // Defaults are written into what is validated, and that is not ours to change.
+  // Validation writes defaults into the value, so it gets a copy of the caller's value.
   const copy = structuredClone(value);
   const broken = validate(copy) ? [] : (validate.errors ?? []);
   const problems = [
@@ -131,7 +131,7 @@ function problemOf(error: ErrorObject, path: FieldPath): Problem[] {
   const { additionalProperty = '', missingProperty = '' } = error.params as Readonly<Record<string, string>>;
   switch (error.keyword) {
     case 'propertyNames':
-      // The name's own error is in the list too.
+      // The error of the name itself is also in the list.
       return [];
     case 'additionalProperties': {
       return [
@@ -175,8 +175,8 @@ function problemOf(error: ErrorObject, path: FieldPath): Problem[] {
 
 function unknownKey(path: FieldPath, key: string, known: readonly string[]): Problem {
   const meant = nearestName(key, known);
-  const hint = meant === undefined ? `known are ${known.join(', ')}` : `is ${meant} meant?`;
-  return problem(path, `nothing has this name here; ${hint}`, 'unknown-key');
+  const hint = meant === undefined ? `known keys are ${known.join(', ')}` : `did you mean ${meant}?`;
+  return problem(path, `unknown key; ${hint}`, 'unknown-key');
 }
 
 function repeatedIds(list: 'sources' | 'destinations', entries: readonly unknown[]): Problem[] {
@@ -185,7 +185,7 @@ function repeatedIds(list: 'sources' | 'destinations', entries: readonly unknown
   );
 }
 
-/** Within one source, the schema says it already. */
+/** Only between sources: the schema rejects repeated keys within a source. */
 function repeatedWriteKeys(sources: readonly unknown[]): Problem[] {
   const keys = sources.flatMap((source, index) =>
     items(field(source, 'writeKeys')).map((key, position) => ({ key, index, position })),
@@ -203,7 +203,7 @@ function repeatedWriteKeys(sources: readonly unknown[]): Problem[] {
   });
 }
 
-/** A JSON Pointer (RFC 6901) into `value` as a path; only the value tells an index from a key. */
+/** A JSON Pointer (RFC 6901) into `value` as a path; `value` shows which steps are indexes. */
 function pathOf(value: unknown, pointer: string): FieldPath {
   let current = value;
   return pointer

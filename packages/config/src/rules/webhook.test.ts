@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { refuseHeaderName, refuseHeaderValue, refuseWebhookUrl } from './webhook-rules.ts';
+import { headerNameProblem, headerValueProblem, webhookUrlProblem } from './webhook.ts';
 
 test('a webhook may have any full URL with http or https', () => {
   for (const url of [
@@ -12,7 +12,7 @@ test('a webhook may have any full URL with http or https', () => {
     'https://bücher.example/straße',
     `https://example.com/${'a'.repeat(2_028)}`,
   ]) {
-    assert.equal(refuseWebhookUrl(url), undefined, url);
+    assert.equal(webhookUrlProblem(url), undefined, url);
   }
 });
 
@@ -38,42 +38,42 @@ test('a URL that is no webhook is refused with the reason', () => {
     ['', /not a full URL/],
     [`https://example.com/${'a'.repeat(2_029)}`, /longer than 2048/],
   ];
-  for (const [url, reason] of cases) assert.match(refuseWebhookUrl(url) ?? 'accepted', reason, url);
+  for (const [url, reason] of cases) assert.match(webhookUrlProblem(url) ?? 'accepted', reason, url);
 });
 
 test('a static header may have any name that is a token', () => {
   for (const name of ['X-Team', 'Authorization', 'x', "!#$%&'*+-.^_`|~09az", 'Hosting', 'X-Connection']) {
-    assert.equal(refuseHeaderName(name), undefined, name);
+    assert.equal(headerNameProblem(name), undefined, name);
   }
 });
 
-test('headers that Tailrace sets, and those about the connection, are refused whatever their case', () => {
+test('headers that Tailrace sets, and those of the connection, are rejected, ignoring case', () => {
   for (const name of [
     ...['Host', 'Content-Length', 'Content-Type', 'User-Agent', 'X-Signature'],
     ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
   ]) {
-    assert.match(refuseHeaderName(name) ?? 'accepted', /set by Tailrace/, name);
-    assert.match(refuseHeaderName(name.toUpperCase()) ?? 'accepted', /set by Tailrace/, name);
+    assert.match(headerNameProblem(name) ?? 'accepted', /set by Tailrace/, name);
+    assert.match(headerNameProblem(name.toUpperCase()) ?? 'accepted', /set by Tailrace/, name);
   }
   for (const name of [
     ...['Connection', 'Keep-Alive', 'Proxy-Authorization', 'Proxy-Connection', 'TE', 'Trailer'],
     ...['Transfer-Encoding', 'Upgrade', 'Expect'],
   ]) {
-    assert.match(refuseHeaderName(name) ?? 'accepted', /about the connection/, name);
-    assert.match(refuseHeaderName(name.toLowerCase()) ?? 'accepted', /about the connection/, name);
+    assert.match(headerNameProblem(name) ?? 'accepted', /belongs to the connection/, name);
+    assert.match(headerNameProblem(name.toLowerCase()) ?? 'accepted', /belongs to the connection/, name);
   }
 });
 
 test('what is no token is not the name of a header', () => {
   for (const name of ['', 'X Team', 'X-Team:', 'X\r\nY', 'Ümlaut', 'a/b', 'a(b)', '"a"', 'a@b']) {
-    assert.match(refuseHeaderName(name) ?? 'accepted', /not the name of a header/, name);
+    assert.match(headerNameProblem(name) ?? 'accepted', /not the name of a header/, name);
   }
-  assert.match(refuseHeaderName('x'.repeat(129)) ?? 'accepted', /longer than 128/);
+  assert.match(headerNameProblem('x'.repeat(129)) ?? 'accepted', /longer than 128/);
 });
 
 test('the value of a header is visible ASCII with spaces and tabs inside', () => {
   for (const value of ['', 'growth', 'Bearer a.b-c_d=', 'a b\tc', '~!@#$%^&*(){}"\\']) {
-    assert.equal(refuseHeaderValue(value), undefined, value);
+    assert.equal(headerValueProblem(value), undefined, value);
   }
   const cases: [value: string, reason: RegExp][] = [
     ['a\r\nX-Injected: b', /line break or NUL/],
@@ -88,5 +88,5 @@ test('the value of a header is visible ASCII with spaces and tabs inside', () =>
     ['a\t', /white space/],
     ['a'.repeat(4_097), /longer than 4096/],
   ];
-  for (const [value, reason] of cases) assert.match(refuseHeaderValue(value) ?? 'accepted', reason, value);
+  for (const [value, reason] of cases) assert.match(headerValueProblem(value) ?? 'accepted', reason, value);
 });

@@ -1,13 +1,13 @@
-/** What is wrong with a value, and where. Problems end up in logs, so they never repeat what may be secret. */
+/** Problems of a value, with their paths. Problems are logged, so they never contain a value that may be secret. */
 
 /** Keys and indexes that lead to a field: `['destinations', 0, 'settings']`. */
 export type FieldPath = readonly (string | number)[];
 
 export interface Problem {
   readonly path: FieldPath;
-  /** What is wrong and what is allowed, as a clause that follows the field's name. */
+  /** The problem and the allowed value, as a clause after the name of the field. */
   readonly message: string;
-  /** What of the last step of the path is wrong; an `unknown-key` is one that this version has no use for. */
+  /** The invalid part of the last step of the path. An `unknown-key` is a key that this version does not know. */
   readonly about: 'value' | 'key' | 'unknown-key';
 }
 
@@ -15,7 +15,7 @@ export function problem(path: FieldPath, message: string, about: Problem['about'
   return { path, message, about };
 }
 
-/** `destinations[0].settings.webhooks[2].url`; empty for the whole. */
+/** The path as text: `destinations[0].settings.webhooks[2].url`; empty for the whole value. */
 export function formatPath(path: FieldPath): string {
   return path
     .map((step, position) => {
@@ -30,17 +30,17 @@ export function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** A field of what may be anything. */
+/** A field of any value; undefined if the value is not an object. */
 export function field(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }
 
-/** The items of what may be a list. */
+/** The items of any value; none if it is not a list. */
 export function items(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The positions of texts that occurred before, and where first. */
+/** The positions of repeated texts, each with the position of its first occurrence. */
 export function repeats(values: readonly unknown[]): { at: number; first: number }[] {
   const seen = new Map<string, number>();
   return values.flatMap((value, at) => {

@@ -1,10 +1,10 @@
-/** What must hold between the fields of one destination, which a schema of single fields does not say. */
+/** The rules between the fields of a destination, which its schema cannot express. */
 import { field, items, problem, quote, repeats, type FieldPath, type Problem } from './problem.ts';
-import { isSealed } from './seal.ts';
-import { secretsOf } from './secrets.ts';
-import { refuseCertificates, refuseKeyPair, refusePrivateKey } from './tls-rules.ts';
+import { isEncrypted } from '../secrets/encryption.ts';
+import { secretsOf } from '../secrets/secrets.ts';
+import { certificatesProblem, keyPairProblem, privateKeyProblem } from './tls.ts';
 
-/** @param destination anything: fields that are not what they should be have problems of their own */
+/** @param destination any value; the schema reports fields of the wrong type */
 export function destinationProblems(destination: unknown, path: FieldPath): Problem[] {
   const settings = field(destination, 'settings');
   const settingsPath = [...path, 'settings'];
@@ -17,7 +17,7 @@ export function destinationProblems(destination: unknown, path: FieldPath): Prob
   ];
 }
 
-/** Names of headers are the same whatever their case (RFC 9110, section 5.1). */
+/** Names of headers are case-insensitive (RFC 9110, section 5.1). */
 function repeatedHeaders(settings: unknown, path: FieldPath): Problem[] {
   return items(field(settings, 'webhooks')).flatMap((webhook, index) => {
     const headers = field(webhook, 'headers');
@@ -40,17 +40,25 @@ function missingSecretHeaders(settings: unknown, path: FieldPath): Problem[] {
     return items(field(webhook, 'secretHeaders')).flatMap((name, position) => {
       if (typeof name !== 'string' || known.has(name.toLowerCase())) return [];
       return [
-        problem([...path, 'webhooks', index, 'secretHeaders', position], 'names no header of this webhook'),
+        problem(
+          [...path, 'webhooks', index, 'secretHeaders', position],
+          'is not the name of a header of this webhook',
+        ),
       ];
     });
   });
 }
 
-/** A secret that looks sealed could not be told from one that is. */
+/** A secret in the form of an encrypted one could not be distinguished from it. */
 function sealedValues(destination: unknown, path: FieldPath): Problem[] {
   return [...secretsOf(destination)].flatMap((secret) =>
-    isSealed(secret.value)
-      ? [problem([...path, ...secret.path], 'is in the form of a sealed secret, which only Tailrace writes')]
+    isEncrypted(secret.value)
+      ? [
+          problem(
+            [...path, ...secret.path],
+            'has the form of an encrypted secret, which only Tailrace writes; use another value',
+          ),
+        ]
       : [],
   );
 }
@@ -62,20 +70,26 @@ function unusableSecrets(settings: unknown, path: FieldPath): Problem[] {
   const problems: Problem[] = [];
   if (previous !== undefined && current === undefined) {
     problems.push(
-      problem([...path, 'previousSharedSecret'], 'is there without sharedSecret, the newer one of the two'),
+      problem(
+        [...path, 'previousSharedSecret'],
+        'is set without sharedSecret; set sharedSecret to the newer secret',
+      ),
     );
   } else if (typeof previous === 'string' && previous === current) {
-    problems.push(problem([...path, 'previousSharedSecret'], 'is the same as sharedSecret'));
+    problems.push(problem([...path, 'previousSharedSecret'], 'is the same as sharedSecret; remove it'));
   }
   if (!isStandard) return problems;
   if (current === undefined) {
-    problems.push(problem([...path, 'standardWebhooks'], 'needs a sharedSecret to sign with'));
+    problems.push(problem([...path, 'standardWebhooks'], 'requires sharedSecret, the key of the signature'));
   }
   for (const name of ['sharedSecret', 'previousSharedSecret']) {
     const secret = field(settings, name);
     if (typeof secret === 'string' && secret.startsWith('whsec_') && !isBase64(secret.slice(6))) {
       problems.push(
-        problem([...path, name], 'begins with whsec_, after which Standard Webhooks wants a key in base64'),
+        problem(
+          [...path, name],
+          'begins with whsec_ and must continue with a key in base64 (Standard Webhooks)',
+        ),
       );
     }
   }
@@ -90,13 +104,13 @@ function unusableKeyPair(tls: unknown, path: FieldPath): Problem[] {
   const certificate = field(tls, 'clientCertificate');
   const key = field(tls, 'clientKey');
   if (certificate !== undefined && key === undefined) {
-    return [problem([...path, 'clientCertificate'], 'is there without its clientKey')];
+    return [problem([...path, 'clientCertificate'], 'is set without clientKey; set both')];
   }
   if (key !== undefined && certificate === undefined) {
-    return [problem([...path, 'clientKey'], 'is there without its clientCertificate')];
+    return [problem([...path, 'clientKey'], 'is set without clientCertificate; set both')];
   }
   if (typeof certificate !== 'string' || typeof key !== 'string') return [];
-  if (refuseCertificates(certificate) !== undefined || refusePrivateKey(key) !== undefined) return [];
-  const refused = refuseKeyPair(certificate, key);
-  return refused === undefined ? [] : [problem([...path, 'clientKey'], refused)];
+  if (certificatesProblem(certificate) !== undefined || privateKeyProblem(key) !== undefined) return [];
+  const message = keyPairProblem(certificate, key);
+  return message === undefined ? [] : [problem([...path, 'clientKey'], message)];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { encodeEntry, type Entry, type EntryKind } from './record.ts';
-import type { Destination, Source } from './schema.ts';
+import type { Destination, Source } from '../rules/schema.ts';
 import { createState, type ConfigState } from './state.ts';
 
 function sourceOf(id: string, fields: Partial<Source> = {}): Source {
@@ -97,7 +97,7 @@ test('a record that cannot be read says why, leaves its entry as it was, and is 
     ['source/web', '{"id":', /not JSON/],
     ['source/web', 'null', /is empty/],
     ['source/web', '{"id":"web","writeKeys":[]}', /writeKeys has 0 items/],
-    ['source/web', JSON.stringify(sourceOf('app')), /not the one in its key/],
+    ['source/web', JSON.stringify(sourceOf('app')), /differs from the id in its key/],
     ['destination/web', JSON.stringify(sourceOf('web')), /type is missing/],
     ['audience/web', '{}', /neither source/],
     ['source/', '{}', /neither source/],

@@ -17,7 +17,7 @@ const withHeaders = (headers: object) => withSettings({ webhooks: [{ ...webhook,
 const headersNamed = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, 'a']));
 
-const pem = JSON.parse(readFileSync(new URL('tls-rules.fixtures.json', import.meta.url), 'utf8')) as Readonly<
+const pem = JSON.parse(readFileSync(new URL('tls.fixtures.json', import.meta.url), 'utf8')) as Readonly<
   Record<'authority' | 'expiredCertificate' | 'expiredCertificateKey' | 'otherKey', string>
 >;
 const clientCertificate = pem.expiredCertificate;
@@ -83,16 +83,16 @@ test('each rule of a source has a problem that names the field and what is allow
     ],
     [
       { ...source, schema: { track: { block: [], blocked: [] } } },
-      'schema.track.block: nothing has this name here; is blocked meant?',
+      'schema.track.block: unknown key; did you mean blocked?',
     ],
     [
       { ...source, schema: { track: {} } },
       'schema.track.blocked: is missing; it is a list of up to 1,000 event names',
     ],
-    [{ ...source, writeKey: ['a'] }, 'writeKey: nothing has this name here; is writeKeys meant?'],
+    [{ ...source, writeKey: ['a'] }, 'writeKey: unknown key; did you mean writeKeys?'],
     [
       { ...source, secret: 'a' },
-      'secret: nothing has this name here; known are id, name, writeKeys, enabled, schema, rateLimit',
+      'secret: unknown key; known keys are id, name, writeKeys, enabled, schema, rateLimit',
     ],
   ];
   for (const [value, problem] of cases) {
@@ -154,7 +154,7 @@ test('each rule of a destination has a problem that names the field and what is 
       withHeaders({ Host: 'a' }),
       'settings.webhooks[0].headers.Host: is set by Tailrace and cannot be changed',
     ],
-    [withHeaders({ 'X-A': 'a\r\nb' }), 'settings.webhooks[0].headers["X-A"]: holds a line break or NUL'],
+    [withHeaders({ 'X-A': 'a\r\nb' }), 'settings.webhooks[0].headers["X-A"]: contains a line break or NUL'],
     [
       withHeaders({ 'X-A': 1 }),
       'settings.webhooks[0].headers["X-A"]: is a number; allowed is a text; put it in quotes',
@@ -183,15 +183,15 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     [{ ...destination, ordering: null }, 'ordering: is not none or user'],
     [
       withSettings({ previousSharedSecret: 'older' }),
-      'settings.previousSharedSecret: is there without sharedSecret, the newer one of the two',
+      'settings.previousSharedSecret: is set without sharedSecret; set sharedSecret to the newer secret',
     ],
     [
       withSettings({ sharedSecret: 's3cret', previousSharedSecret: 's3cret' }),
-      'settings.previousSharedSecret: is the same as sharedSecret',
+      'settings.previousSharedSecret: is the same as sharedSecret; remove it',
     ],
     [
       withSettings({ standardWebhooks: true }),
-      'settings.standardWebhooks: needs a sharedSecret to sign with',
+      'settings.standardWebhooks: requires sharedSecret, the key of the signature',
     ],
     [
       withSettings({ sharedSecret: 's3cret', standardWebhooks: 'yes' }),
@@ -199,28 +199,31 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     ],
     [
       withSettings({ sharedSecret: 'whsec_?', standardWebhooks: true }),
-      'settings.sharedSecret: begins with whsec_, after which Standard Webhooks wants a key in base64',
+      'settings.sharedSecret: begins with whsec_ and must continue with a key in base64 (Standard Webhooks)',
     ],
     [
       withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'whsec_', standardWebhooks: true }),
-      'settings.previousSharedSecret: begins with whsec_, after which Standard Webhooks wants a key in base64',
+      'settings.previousSharedSecret: begins with whsec_ and must continue with a key in base64 (Standard Webhooks)',
     ],
     [
       withSettings({ tls: { ca: '/etc/ca.pem' } }),
-      'settings.tls.ca: holds no certificate; write it as PEM, which begins with -----BEGIN CERTIFICATE-----',
+      'settings.tls.ca: contains no certificate; use PEM, which begins with -----BEGIN CERTIFICATE-----',
     ],
     [
       withSettings({ tls: { clientCertificate } }),
-      'settings.tls.clientCertificate: is there without its clientKey',
+      'settings.tls.clientCertificate: is set without clientKey; set both',
     ],
-    [withSettings({ tls: { clientKey } }), 'settings.tls.clientKey: is there without its clientCertificate'],
+    [
+      withSettings({ tls: { clientKey } }),
+      'settings.tls.clientKey: is set without clientCertificate; set both',
+    ],
     [
       withSettings({ tls: { clientCertificate, clientKey: pem.otherKey } }),
       'settings.tls.clientKey: is not the key of the first certificate in clientCertificate',
     ],
     [
       withSettings({ tls: { clientCertificate, clientKey: clientCertificate } }),
-      'settings.tls.clientKey: holds no private key; write it as PEM, which begins with -----BEGIN PRIVATE KEY-----',
+      'settings.tls.clientKey: contains no private key; use PEM, which begins with -----BEGIN PRIVATE KEY-----',
     ],
     [
       withSettings({ tls: { clientCertificate: [clientCertificate], clientKey } }),
@@ -228,7 +231,7 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     ],
     [
       withSettings({ tls: { cert: clientCertificate } }),
-      'settings.tls.cert: nothing has this name here; known are ca, clientCertificate, clientKey',
+      'settings.tls.cert: unknown key; known keys are ca, clientCertificate, clientKey',
     ],
   ];
   for (const [value, problem] of cases) {
@@ -267,13 +270,13 @@ test('a source that does not exist is named, with the one that may be meant', ()
       ({ path, message }) => `${formatPath(path)}: ${message}`,
     ),
     [
-      'destinations[0].sources[1]: there is no source "wbe"; is "web" meant?',
+      'destinations[0].sources[1]: there is no source "wbe"; did you mean "web"?',
       'destinations[0].sources[2]: there is no source "nowhere"',
     ],
   );
 });
 
-test('messages repeat no secret, whatever is wrong with it', () => {
+test('messages contain no secret', () => {
   const secret = 'S3CRET';
   const checked = checkConfiguration({
     sources: [
