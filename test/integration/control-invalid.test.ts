@@ -106,7 +106,7 @@ const ofDestinations: readonly Case[] = [
   [{ sources: 'web' }, 'sources', /is a text/],
   [{ sources: ['owner', 'owner'] }, 'sources[1]', /repeats/],
   [{ sources: ['nowhere'] }, 'sources[0]', /there is no source "nowhere"/],
-  [{ sources: ['ownr'] }, 'sources[0]', /is "owner" meant\?/],
+  [{ sources: ['ownr'] }, 'sources[0]', /did you mean "owner"\?/],
   [{ sources: ['a b'] }, 'sources[0]', /1 to 64 letters/],
   [{ sources: [1] }, 'sources[0]', /is a number/],
   [{ ordering: 'strict' }, 'ordering', /none or user/],
