@@ -124,7 +124,7 @@ const ofDestinations: readonly Case[] = [
   [settings({ sharedSecret: 'x'.repeat(1_025) }), 'settings.sharedSecret', /1 to 1,024/],
   [settings({ sharedSecret: 5 }), 'settings.sharedSecret', /is a number/],
   [settings({ sharedSecret: '********' }), 'settings.sharedSecret', /mask/],
-  [settings({ sharedSecret: 'sealed:v1:00000000:AAAA' }), 'settings.sharedSecret', /sealed/],
+  [settings({ sharedSecret: 'sealed:v1:00000000:AAAA' }), 'settings.sharedSecret', /form of an encrypted secret/],
   [settings({ previousSharedSecret: 'x' }), 'settings.previousSharedSecret', /without sharedSecret/],
   [
     settings({ sharedSecret: 'x', previousSharedSecret: 'x' }),
