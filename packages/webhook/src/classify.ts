@@ -1,6 +1,6 @@
 /**
- * What counts as success, as a failure to retry, and as a permanent failure: HTTP statuses, network errors and TLS errors.
- * Everything that one request to one URL can result in is a closed union.
+ * Classifies the result of a request as success, retryable or permanent failure: HTTP statuses, network errors and TLS
+ * errors. The results of one request to one URL are a closed union.
  */
 
 /** Failures that may pass: the URL is tried again. */
