@@ -98,3 +98,54 @@ test('the checker names the file and the import of every kind of violation', () 
     for (const sentence of found) assert.ok(sentence.startsWith(file));
   }
 });
+
+/** The import cycles among `imports`, each as a path that ends where it begins. */
+function cyclesIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(file);
+    if (at >= 0) found.push([...trail.slice(at), file].join(' → '));
+    if (at >= 0 || done.has(file)) return;
+    for (const imported of imports.get(file) ?? []) visit(imported, [...trail, file]);
+    done.add(file);
+  };
+  for (const file of imports.keys()) visit(file, []);
+  return found;
+}
+
+test('files do not import each other in a cycle', () => {
+  const files = globSync('{packages,services,infra}/*/src/**/*.ts', { cwd: root });
+  const imports = new Map(
+    files.map((file) => {
+      const text = readFileSync(path.join(root, file), 'utf8');
+      const specifiers = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+      const own = specifiers.filter((specifier) => specifier.startsWith('.'));
+      return [file, own.map((specifier) => path.posix.join(path.posix.dirname(file), specifier))] as const;
+    }),
+  );
+  assert.deepEqual(cyclesIn(imports), []);
+});
+
+test('the check for cycles finds one, and accepts a file that two others import', () => {
+  assert.deepEqual(
+    cyclesIn(
+      new Map([
+        ['a', ['b']],
+        ['b', ['c']],
+        ['c', ['b']],
+      ]),
+    ),
+    ['b → c → b'],
+  );
+  assert.deepEqual(
+    cyclesIn(
+      new Map([
+        ['a', ['b', 'c']],
+        ['b', ['c']],
+        ['c', []],
+      ]),
+    ),
+    [],
+  );
+});
