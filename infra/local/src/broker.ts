@@ -11,11 +11,7 @@ import { TailraceError } from '@tailrace/errors';
 import { dockerAnswers } from './docker.ts';
 import { missingForJvm, startJvm } from './jvm.ts';
 import { acquireLock } from './lock.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Receives the current step of the start. `count` is set for steps with a known number of items. */
-export type Progress = (phrase: string, count?: { readonly done: number; readonly total: number }) => void;
+import type { BrokerNode, Environment, NodeOptions, Progress, SecureListener } from './node.ts';
 
 export interface BrokerOptions {
   readonly env: Environment;
@@ -37,15 +33,6 @@ export interface BrokerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A listener that requires TLS and a password, and allows only operations with an ACL. */
-export interface SecureListener {
-  readonly port: number;
-  /** A PEM file with the key (PKCS 8) and the certificate. */
-  readonly keyStore: string;
-  /** Passwords by user name, for PLAIN and SCRAM. */
-  readonly users: Readonly<Record<string, string>>;
-}
-
 /** A Kafka that is ready. */
 export interface Broker extends AsyncDisposable {
   readonly kind: 'given' | 'container' | 'jvm';
@@ -62,32 +49,6 @@ export interface OwnBroker extends Broker {
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /** Starts the broker again after its end, on the same port and data. Resolves when it is ready. */
   restart(): Promise<void>;
-}
-
-/** The input of container.ts and jvm.ts. */
-export interface NodeOptions {
-  readonly env: Environment;
-  /** Exists, and is locked by this process. */
-  readonly dataDir: string;
-  /** Whether the data is kept for the next start. */
-  readonly keepData: boolean;
-  readonly port: number | undefined;
-  readonly quickStart: boolean;
-  readonly secure: SecureListener | undefined;
-  readonly progress: Progress;
-  readonly onDeath: (how: string) => void;
-  readonly signal: AbortSignal;
-}
-
-/** A running broker. A failed start leaves nothing behind. */
-export interface BrokerNode {
-  readonly kind: 'container' | 'jvm';
-  readonly address: string;
-  /** Resolves when the broker has ended. */
-  readonly kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
-  readonly restart: () => Promise<void>;
-  /** Removes the remains of the broker after its end, except data that is kept. */
-  readonly remove: () => Promise<void>;
 }
 
 /** @throws TailraceError `local-start-failed`, whose message says what to install or to change */

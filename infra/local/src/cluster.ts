@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
-import type { Environment, Progress } from './broker.ts';
+import type { Environment, Progress } from './node.ts';
 import { startFailure } from './failure.ts';
 import { resolveJars } from './jars.ts';
 import { missingForJvm } from './jvm.ts';

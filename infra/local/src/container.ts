@@ -11,7 +11,7 @@ import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GenericContainer, Wait, getContainerRuntimeClient } from 'testcontainers';
-import type { BrokerNode, NodeOptions } from './broker.ts';
+import type { BrokerNode, NodeOptions } from './node.ts';
 import { startFailure } from './failure.ts';
 import { kafkaVersion } from './jars.ts';
 import { freePort, loopback } from './ports.ts';

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { connect, type NetConnectOpts } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from './broker.ts';
+import type { Environment } from './node.ts';
 
 export async function dockerAnswers(env: Environment, timeoutMs = 1_000): Promise<boolean> {
   const answers = await Promise.all(endpoints(env).map((endpoint) => pings(endpoint, timeoutMs)));

@@ -5,9 +5,9 @@ export {
   type Broker,
   type BrokerOptions,
   type OwnBroker,
-  type SecureListener,
 } from './broker.ts';
 export { startCluster, type Cluster, type ClusterNode, type ClusterOptions } from './cluster.ts';
+export type { SecureListener } from './node.ts';
 export { nodeFlags } from './node-flags.ts';
 export { freePort, isFree } from './ports.ts';
 export { startRegistry, type LocalRegistry, type RegistryOptions } from './registry.ts';

@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
-import type { Environment, Progress } from './broker.ts';
+import type { Environment, Progress } from './node.ts';
 import { cacheDir, runMaven, type MavenRun } from './maven.ts';
 
 export const kafkaVersion = '4.3.1';

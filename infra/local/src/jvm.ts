@@ -12,7 +12,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { BrokerNode, Environment, NodeOptions } from './broker.ts';
+import type { BrokerNode, Environment, NodeOptions } from './node.ts';
 import { startFailure } from './failure.ts';
 import { areJarsCached, resolveJars } from './jars.ts';
 import { formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } from './kafka-process.ts';

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
-import type { Environment } from './broker.ts';
+import type { Environment } from './node.ts';
 
 const kafkaDir = join(import.meta.dirname, '..', 'kafka');
 

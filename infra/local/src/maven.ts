@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Environment, Progress } from './broker.ts';
+import type { Environment, Progress } from './node.ts';
 
 export interface MavenRun {
   readonly env: Environment;

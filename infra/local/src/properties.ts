@@ -1,6 +1,6 @@
 /** The broker configuration, for the JVM and for containers. Kafka's documentation describes the properties. */
 
-import type { SecureListener } from './broker.ts';
+import type { SecureListener } from './node.ts';
 
 export type Properties = Readonly<Record<string, string | number | boolean>>;
 

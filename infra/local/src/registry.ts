@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment, Progress } from './broker.ts';
+import type { Environment, Progress } from './node.ts';
 import { resolveRegistry } from './distribution.ts';
 import { startFailure } from './failure.ts';
 import { javaCommand, withoutOptimiser } from './kafka-process.ts';

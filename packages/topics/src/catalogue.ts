@@ -9,8 +9,11 @@
  */
 import type { TopicSpec } from '@tailrace/kafka';
 import { formatDuration, parseDuration } from './duration.ts';
-import type { PartitionGroup } from './partition-counts.ts';
 import type { Replication } from './replication.ts';
+
+/** Topics of a group have the same number of partitions; see partition-counts.ts. */
+export const partitionGroups = ['deliveries', 'events'] as const;
+export type PartitionGroup = (typeof partitionGroups)[number];
 
 /** Full names, prefix included. */
 export interface TopicNames {

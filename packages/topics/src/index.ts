@@ -1,4 +1,12 @@
-export { tierDelaysMs, topicNames, topicSpecs, type TopicNames, type TopicOptions } from './catalogue.ts';
+export {
+  partitionGroups,
+  tierDelaysMs,
+  topicNames,
+  topicSpecs,
+  type PartitionGroup,
+  type TopicNames,
+  type TopicOptions,
+} from './catalogue.ts';
 export {
   decodeDelivery,
   deliveryKey,
@@ -9,13 +17,7 @@ export {
   type Delivery,
 } from './delivery.ts';
 export { formatDuration, parseDuration, parseMoment } from './duration.ts';
-export {
-  partitionGroupOf,
-  partitionGroups,
-  unequalPartitions,
-  type PartitionGroup,
-  type UnequalPartitions,
-} from './partition-counts.ts';
+export { partitionGroupOf, unequalPartitions, type UnequalPartitions } from './partition-counts.ts';
 export {
   decodeRecall,
   encodeRecallRequest,

@@ -3,10 +3,7 @@
  * dead letters; and `events` with `events.waiting`. A record keeps its partition number when it moves within a group, so it
  * cannot be written where a topic lacks that partition.
  */
-import type { TopicNames } from './catalogue.ts';
-
-export const partitionGroups = ['deliveries', 'events'] as const;
-export type PartitionGroup = (typeof partitionGroups)[number];
+import type { PartitionGroup, TopicNames } from './catalogue.ts';
 
 /** The group of the topic; undefined where it belongs to none. */
 export function partitionGroupOf(names: TopicNames, topic: string): PartitionGroup | undefined {
