@@ -124,7 +124,11 @@ const ofDestinations: readonly Case[] = [
   [settings({ sharedSecret: 'x'.repeat(1_025) }), 'settings.sharedSecret', /1 to 1,024/],
   [settings({ sharedSecret: 5 }), 'settings.sharedSecret', /is a number/],
   [settings({ sharedSecret: '********' }), 'settings.sharedSecret', /mask/],
-  [settings({ sharedSecret: 'sealed:v1:00000000:AAAA' }), 'settings.sharedSecret', /form of an encrypted secret/],
+  [
+    settings({ sharedSecret: 'sealed:v1:00000000:AAAA' }),
+    'settings.sharedSecret',
+    /form of an encrypted secret/,
+  ],
   [settings({ previousSharedSecret: 'x' }), 'settings.previousSharedSecret', /without sharedSecret/],
   [
     settings({ sharedSecret: 'x', previousSharedSecret: 'x' }),
@@ -158,7 +162,11 @@ const ofDestinations: readonly Case[] = [
   ],
   ...refusedHeaders.map((name): Case => [header(name), headerAt(name), /is set by Tailrace|connection/]),
   ...badHeaderNames.map((name): Case => [header(name), headerAt(name), /name of a header|longer than 128/]),
-  ...badHeaderValues.map((value): Case => [header('a', value), headerAt('a'), /contains|begins or ends|longer/]),
+  ...badHeaderValues.map((value): Case => [
+    header('a', value),
+    headerAt('a'),
+    /contains|begins or ends|longer/,
+  ]),
   [header('a', 5), headerAt('a'), /is a number/],
   [header('a', '********'), headerAt('a'), /mask/],
   [webhook({ url, headers: { A: 'x', a: 'y' } }), headerAt('a'), /same header as "A"/],

@@ -10,8 +10,8 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { connectKafka, type Kafka } from '@tailrace/kafka';
 import { discardData, startOwnBroker, type Broker, type OwnBroker } from '@tailrace/local';
-import { resolveJars } from '../../infra/local/src/jars.ts';
-import { isAlive, readIdentity, type ProcessIdentity } from '../../infra/local/src/lock.ts';
+import { resolveJars } from '../../infra/local/src/broker/jars.ts';
+import { isAlive, readIdentity, type ProcessIdentity } from '../../infra/local/src/broker/lock.ts';
 import { ownBroker } from '../support/broker.ts';
 import { readAll } from '../support/topics.ts';
 

@@ -5,9 +5,9 @@ export {
   type Broker,
   type BrokerOptions,
   type OwnBroker,
-} from './broker.ts';
-export { startCluster, type Cluster, type ClusterNode, type ClusterOptions } from './cluster.ts';
-export type { SecureListener } from './node.ts';
+} from './broker/broker.ts';
+export { startCluster, type Cluster, type ClusterNode, type ClusterOptions } from './broker/cluster.ts';
+export type { SecureListener } from './broker/node.ts';
 export { nodeFlags } from './node-flags.ts';
 export { freePort, isFree } from './ports.ts';
-export { startRegistry, type LocalRegistry, type RegistryOptions } from './registry.ts';
+export { startRegistry, type LocalRegistry, type RegistryOptions } from './registry/registry.ts';

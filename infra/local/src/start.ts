@@ -10,14 +10,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { TopicReport } from '@tailrace/kafka';
-import { startBroker, type Broker, type OwnBroker } from './broker.ts';
+import { startBroker, type Broker, type OwnBroker } from './broker/broker.ts';
 import { tailrace } from './command.ts';
 import { demoConfig, demoWriteKey } from './demo.ts';
-import { acquireLock } from './lock.ts';
+import { acquireLock } from './broker/lock.ts';
 import { openLogFile } from './log-file.ts';
 import { checkPorts, makePlan, type Plan } from './plan.ts';
 import { supervise, type Supervised } from './supervise.ts';
-import { startRegistry, type LocalRegistry } from './registry.ts';
+import { startRegistry, type LocalRegistry } from './registry/registry.ts';
 import { createTerminal } from './terminal.ts';
 
 /** npm forwards the signal of the terminal to this process, which also gets it directly. Both count as one. */

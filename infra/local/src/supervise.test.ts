@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLogFile } from './log-file.ts';
-import { identify, isAlive } from './lock.ts';
+import { identify, isAlive } from './broker/lock.ts';
 import { supervise, type Supervised } from './supervise.ts';
 import type { Terminal } from './terminal.ts';
 

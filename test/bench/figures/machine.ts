@@ -1,7 +1,7 @@
 /** The machine and versions that the figures were measured on. */
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
-import { kafkaVersion } from '../../../infra/local/src/jars.ts';
+import { kafkaVersion } from '../../../infra/local/src/broker/jars.ts';
 
 export interface Machine {
   /** ISO 8601, UTC. */

@@ -10,14 +10,14 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
-import { parseSums } from './jars.ts';
-import { cacheDir, runMaven, type MavenRun } from './maven.ts';
+import { parseSums } from '../broker/jars.ts';
+import { cacheDir, runMaven, type MavenRun } from '../broker/maven.ts';
 
 const registryVersion = '3.0.9';
 const artifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`;
 /** Later versions of the plugin also require the POMs of the artifact's parents, which are not needed here. */
 const copyGoal = 'org.apache.maven.plugins:maven-dependency-plugin:2.10:copy';
-const sumsFile = join(import.meta.dirname, '..', 'registry', 'SHA256SUMS');
+const sumsFile = join(import.meta.dirname, '../..', 'registry', 'SHA256SUMS');
 
 /**
  * Returns the path of the jar to run.

@@ -16,7 +16,7 @@ import { cacheDir, runMaven, type MavenRun } from './maven.ts';
 
 export const kafkaVersion = '4.3.1';
 
-const kafkaDir = join(import.meta.dirname, '..', 'kafka');
+const kafkaDir = join(import.meta.dirname, '../..', 'kafka');
 
 /**
  * Returns the class path of the broker.

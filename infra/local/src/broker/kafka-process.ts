@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
 import type { Environment } from './node.ts';
 
-const kafkaDir = join(import.meta.dirname, '..', 'kafka');
+const kafkaDir = join(import.meta.dirname, '../..', 'kafka');
 
 /** JVM options that reduce the cost of starting, for processes that run briefly or do little. */
 export const withoutOptimiser = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];

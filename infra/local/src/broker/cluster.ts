@@ -12,11 +12,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
 import type { Environment, Progress } from './node.ts';
-import { startFailure } from './failure.ts';
+import { startFailure } from '../failure.ts';
 import { resolveJars } from './jars.ts';
 import { missingForJvm } from './jvm.ts';
 import { formatStorage, hasEnded, killGroup, spawnKafka } from './kafka-process.ts';
-import { freePort, loopback } from './ports.ts';
+import { freePort, loopback } from '../ports.ts';
 import { countBrokers } from './probe.ts';
 import { clusterProperties, formatProperties, type Properties } from './properties.ts';
 

@@ -13,11 +13,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { BrokerNode, Environment, NodeOptions } from './node.ts';
-import { startFailure } from './failure.ts';
+import { startFailure } from '../failure.ts';
 import { areJarsCached, resolveJars } from './jars.ts';
 import { formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } from './kafka-process.ts';
 import { identify, isAlive, readIdentity } from './lock.ts';
-import { freePort, loopback } from './ports.ts';
+import { freePort, loopback } from '../ports.ts';
 import { untilReady } from './probe.ts';
 import { formatProperties, jvmProperties, secureProperties } from './properties.ts';
 

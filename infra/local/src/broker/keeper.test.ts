@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 
-const script = join(import.meta.dirname, '..', 'kafka', 'keeper.sh');
+const script = join(import.meta.dirname, '../..', 'kafka', 'keeper.sh');
 
 function keep(directory: string, command: string): ChildProcessWithoutNullStreams {
   return spawn('sh', [script, directory, 'sh', '-c', command]);

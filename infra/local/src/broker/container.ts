@@ -12,9 +12,9 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GenericContainer, Wait, getContainerRuntimeClient } from 'testcontainers';
 import type { BrokerNode, NodeOptions } from './node.ts';
-import { startFailure } from './failure.ts';
+import { startFailure } from '../failure.ts';
 import { kafkaVersion } from './jars.ts';
-import { freePort, loopback } from './ports.ts';
+import { freePort, loopback } from '../ports.ts';
 import { untilReady } from './probe.ts';
 import { containerProperties, formatEnvironment } from './properties.ts';
 

@@ -22,7 +22,7 @@ const quiet = (): void => undefined;
 const never = new AbortController().signal;
 
 test('every pinned jar has a name with a version and a SHA-256', async () => {
-  const sums = await readFile(join(import.meta.dirname, '..', 'kafka', 'SHA256SUMS'), 'utf8');
+  const sums = await readFile(join(import.meta.dirname, '../..', 'kafka', 'SHA256SUMS'), 'utf8');
   const pinned = parseSums(sums);
   assert.ok(pinned.has('kafka_2.13-4.3.1.jar'));
   for (const name of pinned.keys()) assert.match(name, /-\d+(\.\d+)+(-\d+)?\.jar$/);

@@ -9,11 +9,11 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment, Progress } from './node.ts';
+import type { Environment, Progress } from '../broker/node.ts';
 import { resolveRegistry } from './distribution.ts';
-import { startFailure } from './failure.ts';
-import { javaCommand, withoutOptimiser } from './kafka-process.ts';
-import { freePort, loopback } from './ports.ts';
+import { startFailure } from '../failure.ts';
+import { javaCommand, withoutOptimiser } from '../broker/kafka-process.ts';
+import { freePort, loopback } from '../ports.ts';
 
 export interface RegistryOptions {
   readonly env: Environment;
@@ -37,7 +37,7 @@ export interface LocalRegistry extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const keeper = join(import.meta.dirname, '..', 'kafka', 'keeper.sh');
+const keeper = join(import.meta.dirname, '../..', 'kafka', 'keeper.sh');
 const startTimeoutMs = 90_000;
 const pollMs = 100;
 
