@@ -13,14 +13,14 @@ function open(...ids: readonly string[]) {
   return { existing, counts, shown };
 }
 
-test('ids that do not exist count together, however many are made up', () => {
+test('unknown ids share one set of counts', () => {
   const { counts, shown } = open('crm');
   counts.of('crm').times += 1;
   for (let nth = 0; nth < 1_000; nth += 1) counts.of(`made-up-${nth}`).times += 1;
   assert.deepEqual(shown(), { crm: 1, [unknownId]: 1_000 });
 });
 
-test('what is deleted is gone, and counts from zero once it exists again', () => {
+test('the counts of a deleted id are removed, and begin at zero when it exists again', () => {
   const { existing, counts, shown } = open('crm', 'erp');
   counts.of('crm').times += 3;
   counts.of('erp').times += 4;

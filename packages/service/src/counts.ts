@@ -1,6 +1,6 @@
-/** Counts for each destination or source that exists. */
+/** Counts for each existing destination or source. */
 
-/** What is counted under an id that does not exist: headers may hold any. */
+/** The id for counts of unknown ids: record headers may contain any id, and metrics need a bounded set. */
 export const unknownId = 'unknown';
 
 export class CountsById<Counts> implements Iterable<[string, Counts]> {
@@ -13,12 +13,12 @@ export class CountsById<Counts> implements Iterable<[string, Counts]> {
     this.#exists = exists;
   }
 
-  /** To be counted on directly; not to be kept, since what is deleted and created again has others. */
+  /** The counts of `id`, to be changed directly. Do not keep them: a deleted and recreated entry has new counts. */
   of(id: string): Counts {
-    return this.#counts.get(id) ?? this.#made(this.#exists(id) ? id : unknownId);
+    return this.#counts.get(id) ?? this.#countsOf(this.#exists(id) ? id : unknownId);
   }
 
-  /** Forgets the counts of what does not exist any more. */
+  /** Removes the counts of `id` if it no longer exists. */
   changed(id: string): void {
     if (!this.#exists(id)) this.#counts.delete(id);
   }
@@ -27,7 +27,7 @@ export class CountsById<Counts> implements Iterable<[string, Counts]> {
     return this.#counts.entries();
   }
 
-  #made(id: string): Counts {
+  #countsOf(id: string): Counts {
     const known = this.#counts.get(id);
     if (known !== undefined) return known;
     const counts = this.#create();

@@ -24,7 +24,7 @@ test('a process is ready when each of its checks is', async () => {
   });
 });
 
-test('a check that does not answer in time is not ready', async () => {
+test('a check that exceeds its timeout is not ready', async () => {
   const health = createHealth({ timeoutMs: 20 });
   health.add('kafka', () => new Promise<never>(() => undefined));
   const { ready, checks } = await health.report();
@@ -32,7 +32,7 @@ test('a check that does not answer in time is not ready', async () => {
   assert.equal(checks[0]?.reason, 'no answer within 20 ms');
 });
 
-test('however many ask, a check runs once within the time that its result is kept', async () => {
+test('a check runs once for all reports within its cache time', async () => {
   const health = createHealth({ cacheMs: 60_000 });
   let runs = 0;
   health.add('kafka', async () => {
@@ -44,7 +44,7 @@ test('however many ask, a check runs once within the time that its result is kep
   assert.equal(runs, 1);
 });
 
-test('a check that throws at once counts as not ready', async () => {
+test('a check that throws synchronously is not ready', async () => {
   const health = createHealth();
   health.add('broken', () => {
     throw new Error('a defect');

@@ -1,24 +1,24 @@
-/** Whether this process can do its work, as a list of named checks. */
+/** The readiness of this process, as a list of named checks. */
 
-/** Resolves where all is well; throws with a message for the person who reads `/readyz`. */
+/** Resolves if the check passes; otherwise throws an error whose message `/readyz` shows. */
 export type HealthCheck = () => Promise<void>;
 
 export interface CheckReport {
   readonly name: string;
   readonly ready: boolean;
-  /** What is wrong; absent where ready. */
+  /** The problem; absent if ready. */
   readonly reason?: string;
 }
 
 export interface Health {
-  /** `cacheMs` of 0 is for what costs nothing to ask. */
+  /** `cacheMs` is how long a result is reused; use 0 for checks without I/O. */
   add(name: string, check: HealthCheck, options?: { readonly cacheMs?: number }): void;
   report(): Promise<{ readonly ready: boolean; readonly checks: readonly CheckReport[] }>;
 }
 
 /**
- * Each check gets `timeoutMs`; its result is kept for `cacheMs`, and one that runs is shared, so that no
- * number of probes can load the broker.
+ * Each check fails after `timeoutMs`. Its result is reused for `cacheMs`, and concurrent reports share one run, so that
+ * frequent probes do not load the broker.
  */
 export function createHealth(options: { timeoutMs?: number; cacheMs?: number } = {}): Health {
   const { timeoutMs = 3_000, cacheMs = 1_000 } = options;

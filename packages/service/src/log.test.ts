@@ -12,7 +12,7 @@ function collect(level: LogLevel = 'info'): { log: Log; lines: Record<string, un
   return { log: createLogTo(destination, 'test', level), lines };
 }
 
-test('a line says when, how grave, which service and what', () => {
+test('a line contains time, level, service and message', () => {
   const { log, lines } = collect();
   log.warn({ destinationId: 'crm' }, 'slow');
   const { time, ...rest } = lines[0] ?? {};
@@ -20,7 +20,7 @@ test('a line says when, how grave, which service and what', () => {
   assert.deepEqual(rest, { level: 'warn', service: 'test', destinationId: 'crm', msg: 'slow' });
 });
 
-test('secrets and write keys are redacted wherever they lie in a line', () => {
+test('secrets and write keys are redacted at any depth of a line', () => {
   const { log, lines } = collect();
   const destination = {
     id: 'crm',

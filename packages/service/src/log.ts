@@ -1,17 +1,17 @@
 /**
  * JSON log lines on standard output.
  *
- * Delivery writes a wide line for each of thousands of attempts a second, so lines are collected and written
- * 4 KB at a time, at the latest after 100 ms: half the CPU of a write per line. The write itself is
- * synchronous: measured, that is cheaper than handing it to the thread pool, keeps the order, leaves nothing
- * in flight at exit, and lets a reader that is too slow hold the process back instead of filling its memory.
+ * Delivery may write thousands of lines a second, so lines are buffered and written 4 KB at a time, at the latest
+ * after 100 ms: half the CPU of a write per line. The write is synchronous: measured, it is cheaper than the
+ * thread pool, it keeps the order, nothing is in flight at exit, and a slow reader slows the process down
+ * instead of filling its memory.
  */
 import { pino, type DestinationStream, type Logger } from 'pino';
 import type { LogLevel } from './settings/shared.ts';
 
 export type Log = Logger;
 
-/** The process's log. Lines still collected are written when the process exits, however it comes to that. */
+/** The log of the process. Buffered lines are written when the process exits. */
 export function createLog(service: string, level: LogLevel): Log {
   const destination = pino.destination({ fd: 1, sync: true, minLength: 4096, periodicFlush: 100 });
   process.on('exit', () => {
@@ -20,7 +20,7 @@ export function createLog(service: string, level: LogLevel): Log {
   return createLogTo(destination, service, level);
 }
 
-/** As {@link createLog}, to any destination. */
+/** Like {@link createLog}, for any destination. */
 export function createLogTo(destination: DestinationStream, service: string, level: LogLevel): Log {
   return pino(
     {
@@ -36,7 +36,7 @@ export function createLogTo(destination: DestinationStream, service: string, lev
   );
 }
 
-/** Lower case, without dashes and underscores. `headers` as a whole: those of a webhook may be credentials. */
+/** In lower case, without dashes and underscores. `headers` is included because webhook headers may be credentials. */
 const secretNames = new Set([
   'apikey',
   'apitoken',
@@ -56,9 +56,9 @@ const secretNames = new Set([
 const redactedDepth = 8;
 
 /**
- * `fields` with the value of every secret's name replaced, at any depth that a log line has. pino's own
- * redaction makes a line cost four times as much with wildcards; this costs nothing measurable where there
- * is no secret. It sees the fields of a line, not what a child log carries: bind no secrets there.
+ * Replaces the values of fields with secret names, up to a depth of 8. pino's redaction makes a line four times as
+ * expensive with wildcards; this costs nothing measurable if there is no secret. It does not see the bindings of a
+ * child log: do not bind secrets.
  */
 function redact(fields: Record<string, unknown>): Record<string, unknown> {
   return withoutSecrets(fields, redactedDepth) as Record<string, unknown>;
@@ -76,14 +76,14 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   return copy ?? value;
 }
 
-const judgedNames = new Map<string, boolean>();
-/** Names come from code; what somebody else names does not fill the memory. */
-const maxJudgedNames = 1_000;
+const checkedNames = new Map<string, boolean>();
+/** Limits the memory for names that do not come from code. */
+const maxCheckedNames = 1_000;
 
 function isSecretName(name: string): boolean {
-  const known = judgedNames.get(name);
+  const known = checkedNames.get(name);
   if (known !== undefined) return known;
-  const judged = secretNames.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
-  if (judgedNames.size < maxJudgedNames) judgedNames.set(name, judged);
-  return judged;
+  const isSecret = secretNames.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+  if (checkedNames.size < maxCheckedNames) checkedNames.set(name, isSecret);
+  return isSecret;
 }

@@ -1,12 +1,12 @@
 /**
- * Metrics with a series or more for each destination, source or partition. There may be tens of thousands of those, so
- * they are not on `/metrics`, and a page of them is made a line at a time while it is sent (slices.ts).
+ * Metrics with one or more series for each destination, source or partition. There may be tens of thousands of series, so
+ * they are not on `/metrics`, and their pages are generated line by line while they are sent (slices.ts).
  */
 
 export interface PageSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** Of a summary, which has these two and no quantiles. */
+  /** For a summary, which has a sum and a count and no quantiles. */
   readonly suffix?: '_sum' | '_count';
 }
 
@@ -15,7 +15,7 @@ export interface PageMetric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'summary';
-  /** Runs while the page is sent: what is counted meanwhile may be in it or not. */
+  /** Iterated while the page is sent; later counts may or may not be included. */
   readonly samples: () => Iterable<PageSample>;
 }
 
@@ -27,7 +27,7 @@ export interface MetricsPage {
 
 const pageNames = ['destinations', 'sources', 'partitions'] as const;
 
-/** `/metrics/<name>` each; empty where the service counts nothing of the kind. */
+/** The pages `/metrics/<name>`; empty if the service has no metrics of this kind. */
 export type MetricsPages = Readonly<Record<(typeof pageNames)[number], MetricsPage>>;
 
 export function createPages(): MetricsPages {

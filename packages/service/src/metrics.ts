@@ -1,21 +1,21 @@
-/** Prometheus metrics of one process: what a service counts, and what Node and the process say of themselves. */
+/** The Prometheus metrics of one process: those of the service, of Node and of the process. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { createPages, type MetricsPages } from './metrics-page.ts';
 
 /**
  * Names follow `tailrace_<noun>_<unit>_total` for counters and end in the base unit otherwise (`_seconds`,
- * `_bytes`). Labels come from closed sets: never a user id, a URL or anything a caller chooses. What is counted for
- * each destination, source or partition belongs on a page of its own, under another name.
+ * `_bytes`). Labels come from closed sets: never a user id, a URL or any value that a caller chooses. Metrics for each
+ * destination, source or partition are on separate pages, under other names.
  */
 export interface Metrics {
-  /** `read` is called at each scrape, and gives all values; without it the counter is incremented by hand. */
+  /** `read`, called at each scrape, returns all values. Without it, the caller increments the counter. */
   counter<Label extends string = never>(
     name: string,
     help: string,
     labels?: readonly Label[],
     read?: Read<Label>,
   ): Counter<Label>;
-  /** `read` is called at each scrape, and says all that is to be shown; without it the gauge is set by hand. */
+  /** `read`, called at each scrape, returns all values. Without it, the caller sets the gauge. */
   gauge<Label extends string = never>(
     name: string,
     help: string,
@@ -29,7 +29,7 @@ export interface Metrics {
     help: string,
     options: { readonly buckets: readonly number[]; readonly labels?: readonly Label[] },
   ): Histogram<Label>;
-  /** What is counted for each destination, source or partition. */
+  /** The pages with metrics for each destination, source or partition. */
   readonly pages: MetricsPages;
   readonly contentType: string;
   /** The text of a scrape of `/metrics`. */
@@ -52,7 +52,7 @@ export const buckets = {
   eventAgeSeconds: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 1_800, 3_600, 7_200, 14_400],
 } as const;
 
-/** A registry of its own, so that two services in one test do not share counts. */
+/** Creates a separate registry, so that two services in one test do not share counts. */
 export function createMetrics(options: { readonly processMetrics?: boolean } = {}): Metrics {
   const registry = new Registry();
   if (options.processMetrics ?? true) collectDefaultMetrics({ register: registry });
@@ -99,7 +99,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   };
 }
 
-/** What to give `connectKafka`, so that batches which a service skips are counted. */
+/** A callback for `connectKafka` that counts skipped batches. */
 export function countUnreadable(
   metrics: Metrics,
 ): (batch: { readonly topic: string; readonly reason: string }) => void {
@@ -110,7 +110,7 @@ export function countUnreadable(
   };
 }
 
-/** The lag of a service that consumes, by the same names in all of them: by topic, and by partition on a page. */
+/** Registers the lag metrics of a consuming service: by topic, and by partition on the partitions page. */
 export function watchLag(
   metrics: Metrics,
   consumption: {

@@ -19,7 +19,7 @@ async function startServer(metrics: Metrics) {
   return { port: server.port, [Symbol.asyncDispose]: () => server.close() };
 }
 
-test('/metrics exposes what the service counts and what the process says of itself', async (t) => {
+test('/metrics contains the metrics of the service and of the process', async (t) => {
   const metrics = createMetrics();
   metrics.counter('tailrace_calls_total', 'Calls.', ['type']).inc({ type: 'track' }, 3);
   metrics.gauge('tailrace_buffer_bytes', 'Buffered.', { read: () => 42 });
@@ -51,7 +51,7 @@ test('a counter may be read at each scrape', async () => {
   assert.match(text, /^tailrace_bytes_total 9$/m);
 });
 
-test('what is counted by destination, source or partition is on a page of its own', async () => {
+test('metrics by destination, source or partition are on separate pages', async () => {
   const metrics = createMetrics({ processMetrics: false });
   metrics.pages.destinations.add({
     ...{ name: 'tailrace_destination_waits_seconds', help: 'Waits.', type: 'summary' },
@@ -82,7 +82,7 @@ tailrace_destination_waits_seconds_count{destination_id="crm"} 2
   assert.doesNotMatch(await page('/metrics'), /destination|source/);
 });
 
-test('lag is by topic, and by partition on its page, however many partitions there are', async () => {
+test('/metrics contains the lag by topic, and a page the lag by partition', async () => {
   const metrics = createMetrics({ processMetrics: false });
   const partitions = Array.from({ length: 12 * 200 }, (_, place) => {
     const [topic, partition] = [`topic-${Math.trunc(place / 200)}`, place % 200];
@@ -100,7 +100,7 @@ test('lag is by topic, and by partition on its page, however many partitions the
   );
 });
 
-test('metrics are compressed where the client takes gzip', async () => {
+test('metrics are compressed if the client accepts gzip', async () => {
   const metrics = createMetrics();
   metrics.pages.destinations.add({
     ...{ name: 'tailrace_destination_attempts_total', help: 'Attempts.', type: 'counter' },
@@ -123,7 +123,7 @@ test('metrics are compressed where the client takes gzip', async () => {
   }
 });
 
-test('gzip is what the header Accept-Encoding allows, and nothing else', () => {
+test('gzip is used only if the header Accept-Encoding allows it', () => {
   for (const allowed of ['gzip', 'deflate, GZIP;q=0.1', '*', 'br;q=1.0, *;q=0.5']) {
     assert.ok(acceptsGzip(allowed), allowed);
   }
@@ -132,7 +132,7 @@ test('gzip is what the header Accept-Encoding allows, and nothing else', () => {
   }
 });
 
-test('a client that leaves while a page is sent ends its making, and nothing else', async () => {
+test('a client that disconnects ends the generation of its page only', async () => {
   const metrics = createMetrics({ processMetrics: false });
   const ended = Promise.withResolvers<undefined>();
   metrics.pages.sources.add({
@@ -154,7 +154,7 @@ test('a client that leaves while a page is sent ends its making, and nothing els
   assert.equal((await fetch(`http://127.0.0.1:${server.port}/livez`)).status, 200);
 });
 
-test('/readyz is 503 with the reason where a check fails, and /livez is 200 all the same', async (t) => {
+test('/readyz is 503 with the reason if a check fails, while /livez is 200', async (t) => {
   const health = createHealth({ cacheMs: 0 });
   let broken = true;
   health.add('kafka', () => (broken ? Promise.reject(new Error('no broker answers')) : Promise.resolve()));
@@ -178,12 +178,12 @@ test('/readyz is 503 with the reason where a check fails, and /livez is 200 all 
   assert.equal((await get('/elsewhere')).status, 404);
 });
 
-test('a port in use is a wrong setting, named with its variable', async (t) => {
+test('a port in use is an invalid setting, reported with its variable', async (t) => {
   const first = createServer();
   const port = await listen(first, 0, 'TAILRACE_INGEST_PORT');
   t.after(() => first.close());
   await assert.rejects(listen(createServer(), port, 'TAILRACE_INGEST_PORT'), {
     code: 'invalid-settings',
-    message: `TAILRACE_INGEST_PORT: port ${port} is in use by another process. Stop that one, or set TAILRACE_INGEST_PORT to another.`,
+    message: `TAILRACE_INGEST_PORT: port ${port} is in use by another process. Stop that process, or set TAILRACE_INGEST_PORT to another.`,
   });
 });

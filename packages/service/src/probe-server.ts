@@ -1,4 +1,4 @@
-/** The HTTP server for operators: `/metrics` and its pages, `/livez` and `/readyz`, on a port of its own. */
+/** The HTTP server for operators: `/metrics` and its pages, `/livez` and `/readyz`, on a separate port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -33,7 +33,7 @@ export async function startProbeServer(options: {
       body: inSlices([await metrics.expose()]),
     }),
     ...Object.fromEntries(pages),
-    // Alive is whoever answers: what is broken beyond repair has ended the process by itself.
+    // A process that answers is live: unexpected errors end the process.
     '/livez': () => Promise.resolve(json(200, { live: true })),
     '/readyz': async () => {
       const report = await health.report();
@@ -65,7 +65,7 @@ export async function startProbeServer(options: {
 interface Answer {
   readonly status: number;
   readonly contentType: string;
-  /** What is made while it is sent may be long, and is compressed where the client takes that. */
+  /** An iterable body is generated while it is sent, and compressed if the client accepts gzip. */
   readonly body: string | AsyncIterable<string>;
 }
 
@@ -86,11 +86,11 @@ function send(
     ...(compressed && { 'content-encoding': 'gzip' }),
   });
   const text = Readable.from(body, { highWaterMark: 1 });
-  // Another thread compresses; the lowest level leaves a tenth.
+  // Compression runs in another thread; its fastest level reduces the text to a tenth.
   const sent = compressed
     ? pipeline(text, createGzip({ level: constants.Z_BEST_SPEED }), response)
     : pipeline(text, response);
-  // The client is gone; or what makes the text has failed, and it is cut off.
+  // The client has disconnected, or generating the text failed; the response is cut off.
   sent.catch(() => undefined);
 }
 
@@ -111,8 +111,9 @@ function json(status: number, value: object): Answer {
 }
 
 /**
- * Opens `server` on all interfaces and gives the port, which is another where 0 was asked for. A port that
- * cannot be had is a TailraceError('invalid-settings') that names `setting`, the variable to change.
+ * Opens `server` on all interfaces and returns the port; for port 0 the system chooses one.
+ *
+ * @throws TailraceError `invalid-settings` if the port cannot be opened; it names `setting`, the variable to change
  */
 export async function listen(server: Server, port: number, setting: string): Promise<number> {
   await new Promise<void>((listening, failed) => {
@@ -124,11 +125,11 @@ export async function listen(server: Server, port: number, setting: string): Pro
   return (server.address() as AddressInfo).port;
 }
 
-/** The error to report where listening on `port` failed with `error`. */
+/** The error to report after listening on `port` failed with `error`. */
 function unusablePort(error: NodeJS.ErrnoException, port: number, setting: string): Error {
   const why = {
-    EADDRINUSE: 'is in use by another process. Stop that one',
-    EACCES: 'may not be opened by this user. Allow it',
+    EADDRINUSE: 'is in use by another process. Stop that process',
+    EACCES: 'cannot be opened by this user. Allow it',
   }[error.code ?? ''];
   if (why === undefined) return error;
   return new TailraceError(

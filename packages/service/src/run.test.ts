@@ -115,7 +115,7 @@ test('a second signal while stopping changes nothing', async () => {
   assert.equal((await service.exit()).code, 0);
 });
 
-test('what hangs beyond the grace period is named, and the exit code is not 0', async () => {
+test('a component that exceeds the grace period is logged, and the exit code is not 0', async () => {
   await using service = startService(
     `async ({ onClose }) => {
       onClose('kafka', () => undefined);
@@ -138,22 +138,22 @@ test('an error while closing is logged, the rest is closed, and the exit code is
   await service.line('ready');
   service.child.kill('SIGTERM');
   assert.equal((await service.exit()).code, 1);
-  assert.equal((await service.line('an error while stopping'))['closing'], 'http server');
+  assert.equal((await service.line('close failed'))['closing'], 'http server');
   await service.line('closed kafka');
 });
 
-test('wrong settings are printed in plain text, all of them, with an exit code of their own', async () => {
+test('all invalid settings are printed in plain text, with a separate exit code', async () => {
   await using service = startService('async () => undefined', { LOG_LEVEL: 'loud', TAILRACE_SIZE: 'x' });
   const { code, errors } = await service.exit();
   assert.equal(code, 78);
   assert.match(
     errors,
-    /^The settings are not usable:\n {2}LOG_LEVEL: invalid value "loud".*\n {2}TAILRACE_SIZE: invalid value "x".*\n$/,
+    /^Invalid settings:\n {2}LOG_LEVEL: invalid value "loud".*\n {2}TAILRACE_SIZE: invalid value "x".*\n$/,
   );
   assert.deepEqual(service.lines, []);
 });
 
-test('a misspelt variable is warned of', async () => {
+test('a misspelled variable is logged as a warning', async () => {
   await using service = startService('async () => undefined', { TAILRACE_SIEZ: '5' });
   await service.line('ready');
   const warning = service.lines.find(({ level }) => level === 'warn');
@@ -171,7 +171,7 @@ test('a port in use is printed with the variable to change', async () => {
   assert.match(errors, new RegExp(`TAILRACE_METRICS_PORT: port ${port} is in use by another process`));
 });
 
-test('a service waits for what is unavailable, alive and not ready with the reason, and then goes on', async () => {
+test('a service waits for an unavailable dependency, live and not ready with the reason, and then continues', async () => {
   await using service = startService(`async ({ whenAvailable }) => {
     let there = false;
     process.once('SIGUSR2', () => { there = true; });
@@ -193,7 +193,7 @@ test('a service waits for what is unavailable, alive and not ready with the reas
   assert.equal((await service.probe('/readyz')).status, 200);
 });
 
-test('a service that still waits stops at once when told to', async () => {
+test('a waiting service stops immediately on a signal', async () => {
   await using service = startService(`async ({ whenAvailable }) => {
     await whenAvailable('Kafka', async () => { throw new TailraceError('kafka-unavailable', 'no broker answers'); });
   }`);

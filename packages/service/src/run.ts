@@ -1,8 +1,8 @@
 /**
- * The life of a service's process: settings, start, ready, stop, and an exit code that tells the truth.
+ * Runs the process of a service: settings, start, ready, stop, exit code.
  *
- * A service that cannot start because Kafka is not there yet waits for it, alive and not ready. Anything that
- * nobody expected ends the process, because what runs on after that could lose events quietly.
+ * A service that starts before Kafka is available waits for it, live and not ready. An unexpected error ends the process,
+ * because continuing after it could lose events without notice.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, type TailraceError } from '@tailrace/errors';
@@ -17,33 +17,33 @@ import type { serviceSettings } from './settings/shared.ts';
 export const exitCodes = {
   stopped: 0,
   failed: 1,
-  /** EX_CONFIG of sysexits.h: starting it again without a change is of no use. */
+  /** EX_CONFIG of sysexits.h: a restart without a change fails again. */
   invalidSettings: 78,
 } as const;
 
 type ServiceProperties = ReturnType<typeof serviceSettings>;
 
-/** What a service is given to start with. */
+/** The parts that a service starts with. */
 export interface ServiceContext<Settings> {
   readonly settings: Settings;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Its checks decide `/readyz`. */
+  /** The checks of `/readyz`. */
   readonly health: Health;
-  /** Aborted when the process is told to stop. */
+  /** Aborted when the process stops. */
   readonly signal: AbortSignal;
-  /** Registers what to close on the way out; what was opened last is closed first. `name` is for the log. */
+  /** Registers a function to call at the stop, in reverse order of registration. `name` is for the log. */
   onClose(name: string, close: () => Promise<void> | void): void;
   /**
-   * Calls `attempt` until it resolves, for as long as it fails with an error that time may fix (one with
-   * status 503: Kafka is away, refuses the credentials, lacks a topic). Not ready meanwhile, saying why.
+   * Calls `attempt` again while it fails with an error of status 503 (Kafka is unavailable, rejects the
+   * credentials, lacks a topic). Until it resolves, the service is not ready, with the error as the reason.
    */
   whenAvailable<T>(what: string, attempt: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Runs `start` and then the service until SIGTERM, SIGINT or the end of a parent that holds an IPC channel.
- * Logs the line `ready`, with the fields that `start` resolves with, once it works.
+ * Runs `start` and then the service until SIGTERM, SIGINT or the end of a parent with an IPC channel.
+ * Logs `ready`, with the fields from `start`, once `start` resolves.
  */
 export async function runService<P extends ServiceProperties>(
   definition: { readonly name: string; readonly env: Environment; readonly settings: TObject<P> },
@@ -76,7 +76,7 @@ export async function runService<P extends ServiceProperties>(
     if (clean) log.info('stopped');
     process.exit(clean ? exitCodes.stopped : exitCodes.failed);
   };
-  // A repeated signal changes nothing: Ctrl-C reaches both npm and its children, and each passes it on.
+  // Repeated signals are ignored: Ctrl-C reaches both npm and its children, and npm forwards it.
   process.on('SIGTERM', () => void stop('SIGTERM'));
   process.on('SIGINT', () => void stop('SIGINT'));
   if (process.connected) process.once('disconnect', () => void stop('the parent process ended'));
@@ -119,7 +119,7 @@ interface Closer {
   readonly close: () => Promise<void> | void;
 }
 
-/** Whether all closed, each without an error, within `graceMs` for all of them. */
+/** Whether all closed without an error within `graceMs` in total. */
 async function closeAll(closers: Closer[], graceMs: number, log: Log): Promise<boolean> {
   const deadline = wait(graceMs, 'late' as const, { ref: false });
   let clean = true;
@@ -130,7 +130,7 @@ async function closeAll(closers: Closer[], graceMs: number, log: Log): Promise<b
       (async () => close())().then(
         () => 'closed' as const,
         (error: unknown) => {
-          log.error({ err: error, closing: name }, 'an error while stopping');
+          log.error({ err: error, closing: name }, 'close failed');
           return 'failed' as const;
         },
       ),
@@ -174,8 +174,8 @@ function readOrExit<P extends TProperties>(env: Environment, schema: TObject<P>)
   }
 }
 
-/** Plain text, because whoever reads this has just typed the command and no log collector is looking. */
+/** Prints plain text, because the reader is usually the person who started the process. */
 function exitForSettings(error: TailraceError): never {
-  process.stderr.write(`The settings are not usable:\n${error.message.replaceAll(/^/gm, '  ')}\n`);
+  process.stderr.write(`Invalid settings:\n${error.message.replaceAll(/^/gm, '  ')}\n`);
   process.exit(exitCodes.invalidSettings);
 }

@@ -7,14 +7,14 @@ function* lines(count: number, text: string): Generator<string> {
   for (let nth = 0; nth < count; nth += 1) yield `${text}${nth}\n`;
 }
 
-test('the slices together are the text', async () => {
+test('the slices form the text', async () => {
   const slices = await Readable.from(createSlicer()(lines(20_000, 'line '))).toArray();
   assert.ok(slices.length > 1);
   assert.equal(slices.join(''), [...lines(20_000, 'line ')].join(''));
   assert.deepEqual(await Readable.from(createSlicer()([])).toArray(), []);
 });
 
-test('of all texts together one slice is made in each turn of the event loop', async () => {
+test('each turn of the event loop generates one slice across all texts', async () => {
   const inSlices = createSlicer();
   let turns = 0;
   let counting = true;

@@ -1,13 +1,13 @@
-/** A long text, made a slice at a time, so that the event loop is free for other work in between. */
+/** Generates a long text in slices, so that the event loop is free for other work between them. */
 import { setImmediate as immediate } from 'node:timers/promises';
 
-/** Far below the 20 ms that the loop may be held: on a busy machine a slice takes longer than it should. */
+/** Well below the 20 ms for which the event loop may be blocked, because slices take longer on a busy machine. */
 const sliceMs = 5;
 const sliceLength = 64 * 1024;
 
 export type Slicer = (lines: Iterable<string>) => AsyncGenerator<string, void, undefined>;
 
-/** In one turn of the loop there is one slice, of all texts of this slicer. */
+/** Each turn of the event loop generates one slice, across all texts of this slicer. */
 export function createSlicer(): Slicer {
   let last = Promise.resolve();
   const turn = (): Promise<void> => (last = last.then(() => immediate()));
