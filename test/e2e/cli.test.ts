@@ -188,7 +188,7 @@ test('an invalid configuration is reported with the position of every problem, a
   const { exitCode, stdout, stderr } = await tailrace(['apply', '-f', '-'], env, broken);
   assert.deepEqual([exitCode, stdout], [1, '']);
   assert.match(stderr, /standard input:3:5 sources\[0\]\.writeKeys: is missing/);
-  assert.match(stderr, /standard input:4:5 sources\[0\]\.writekey: .*is writeKeys meant\?/);
+  assert.match(stderr, /standard input:4:5 sources\[0\]\.writekey: .*did you mean writeKeys\?/);
   assert.match(
     stderr,
     /standard input:12:16 destinations\[0\]\.settings\.webhooks\[0\]\.url: is neither http/,
