@@ -24,7 +24,7 @@ const unitTests = [
     'docs/generate/*.test.ts',
   ],
 ];
-const shards = 2;
+const shards = 3;
 
 /** One process runs many test files: starting one for each costs more than the tests do. */
 function unitJob(shard: number): Job {
@@ -84,5 +84,5 @@ async function work(): Promise<void> {
     if (!(await run(job))) passed = false;
   }
 }
-await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+await Promise.all(Array.from({ length: Math.max(3, availableParallelism() + 1) }, work));
 process.exitCode = passed ? 0 : 1;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
 import { serviceSettings, topicSettings } from '@tailrace/service';
 import Type from 'typebox';
+import { kafkaImage } from './broker/jars.ts';
 import { demoPort } from './demo.ts';
 
 export const checkout = join(import.meta.dirname, '..', '..', '..');
@@ -57,6 +58,11 @@ export const settings = Type.Object({
     default: 9464,
     maximum: 65_532,
     description: 'The first of four ports in a row: metrics of ingest, router, delivery and control.',
+  }),
+  kafkaImage: Type.String({
+    env: 'TAILRACE_KAFKA_IMAGE',
+    default: kafkaImage,
+    description: 'Image of the broker where a Docker engine runs it.',
   }),
   // The services read these; reading them here too reports a mistake before the broker is started.
   topics: topicSettings(),

@@ -13,12 +13,11 @@ import { join } from 'node:path';
 import { GenericContainer, Wait, getContainerRuntimeClient } from 'testcontainers';
 import type { BrokerNode, NodeOptions } from './node.ts';
 import { startFailure } from '../failure.ts';
-import { kafkaVersion } from './jars.ts';
+import { kafkaImage } from './jars.ts';
 import { freePort, loopback } from '../ports.ts';
 import { untilReady } from './probe.ts';
 import { containerProperties, formatEnvironment } from './properties.ts';
 
-const defaultImage = `apache/kafka:${kafkaVersion}`;
 /** The image's volume for data, which its user may write to. */
 const dataPath = '/var/lib/kafka/data';
 const insidePort = 9092;
@@ -29,7 +28,7 @@ const clusterId = 'dGFpbHJhY2UtbG9jYWwtMQ';
 /** Undefined where the engine cannot run the image. The reason is reported to `progress`. */
 export async function startContainer(options: NodeOptions): Promise<BrokerNode | undefined> {
   const { env, dataDir, keepData, progress, onDeath, signal } = options;
-  const image = env['TAILRACE_KAFKA_IMAGE'] ?? defaultImage;
+  const image = env['TAILRACE_KAFKA_IMAGE'] ?? kafkaImage;
   progress(`starting the broker in a container of ${image}`);
 
   const docker = await getContainerRuntimeClient();

@@ -15,6 +15,8 @@ import type { Environment, Progress } from './node.ts';
 import { cacheDir, runMaven, type MavenRun } from './maven.ts';
 
 export const kafkaVersion = '4.3.1';
+/** The default image, where a Docker engine runs the broker. */
+export const kafkaImage = `apache/kafka:${kafkaVersion}`;
 
 const kafkaDir = join(import.meta.dirname, '../..', 'kafka');
 
