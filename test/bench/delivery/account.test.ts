@@ -23,7 +23,7 @@ test('each delivery has arrived, is dead, is unfinished or is lost', () => {
   assert.match(describeAccount(account), /^NOT SOUND: 5 written, 2 arrived, 1 dead \(circuit-open 1\)/);
 });
 
-test('a wave is sound where nothing is lost; repeats are allowed', () => {
+test('a wave is sound if no delivery is lost; repeats are allowed', () => {
   const copies = { deadFor: ['', '', '', '', ''], unfinished: new Uint8Array(5) };
   const account = accountFor(wave, { ...arrivedAt(1, 1, 1, 1, 1), repeated: 2 }, copies, 's');
   assert.ok(isSound(account));

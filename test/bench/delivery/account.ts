@@ -1,6 +1,6 @@
 /**
- * What became of every delivery of a wave. Each must have arrived, or lie among the dead letters, or have a record
- * that the service's group has not finished, so that it is read again; what does none of these is lost.
+ * Accounts for every delivery of a wave. A delivery has arrived, is a dead letter, or has a record that the service's
+ * group has not finished, so that the record is read again. Every other delivery is lost.
  */
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { decodeDelivery, tierDelaysMs, type TopicNames } from '@tailrace/topics';
@@ -9,17 +9,17 @@ import { faultsOf, type Arrivals } from '../receivers/receiver.ts';
 import { numberOfId } from './bodies.ts';
 import type { Wave } from './wave.ts';
 
-/** What lies in the service's topics, of the deliveries of a wave, by index. */
+/** The records of a wave's deliveries in the service's topics, by index in the wave. */
 export interface Copies {
-  /** Records in tiers that the service wrote: how often the delivery was rewritten, its death apart. */
+  /** Records that the service wrote to retry topics; the dead letter is not counted. */
   readonly rewrites: Uint16Array;
-  /** Of these, those that were put off because a lane was full. */
-  readonly putOff: Uint16Array;
-  /** Due time of the last copy in a tier, milliseconds since the epoch; NaN where there is none. */
+  /** Of the rewrites, those with the reason `lane-full`. */
+  readonly deferrals: Uint16Array;
+  /** Due time of the last record in a retry topic, milliseconds since the epoch; NaN if there is none. */
   readonly dueAt: Float64Array;
-  /** Why it died; empty where it did not. */
+  /** Reason of the dead letter; empty if there is none. */
   readonly deadFor: string[];
-  /** 1 where a record of it lies at or above the offset that is committed. */
+  /** 1 if a record of the delivery lies at or above the committed offset. */
   readonly unfinished: Uint8Array;
 }
 
@@ -28,7 +28,7 @@ export interface Account {
   readonly arrived: number;
   readonly dead: number;
   readonly deadReasons: Readonly<Record<string, number>>;
-  /** To be done by whoever owns the partitions next: waiting for its time, or handed back. */
+  /** Left for the next owner of the partitions: not yet due, or released when the service stopped. */
   readonly unfinished: number;
   readonly lost: number;
   readonly repeated: number;
@@ -41,12 +41,12 @@ export interface Stock {
   readonly kafka: Kafka;
   readonly admin: KafkaAdmin;
   readonly topics: TopicNames;
-  /** Of the service, which has ended. */
+  /** Consumer group of the service, which has ended. */
   readonly groupId: string;
   readonly scheduleMs: readonly number[];
 }
 
-/** Reads all tiers and the dead letters; and `deliveries`, where that leaves something to be found. */
+/** Reads all retry topics and the dead letters, and `deliveries` if deliveries are still unaccounted for. */
 export async function readCopies(
   { kafka, admin, topics, groupId, scheduleMs }: Stock,
   { first, count }: Wave,
@@ -54,19 +54,22 @@ export async function readCopies(
 ): Promise<Copies> {
   const copies: Copies = {
     rewrites: new Uint16Array(count),
-    putOff: new Uint16Array(count),
+    deferrals: new Uint16Array(count),
     dueAt: new Float64Array(count).fill(NaN),
     deadFor: Array.from({ length: count }, () => ''),
     unfinished: new Uint8Array(count),
   };
-  const { rewrites, putOff, dueAt, deadFor, unfinished } = copies;
+  const { rewrites, deferrals, dueAt, deadFor, unfinished } = copies;
 
-  const read = async (topic: string, see: (index: number, record: ConsumedRecord) => void): Promise<void> => {
+  const read = async (
+    topic: string,
+    onCopy: (index: number, record: ConsumedRecord) => void,
+  ): Promise<void> => {
     const follower = await kafka.follow({
       topic,
       onRecord(record) {
         const index = numberOfId(record.headers['delivery-id']?.toString() ?? '') - first;
-        if (index >= 0 && index < count) see(index, record);
+        if (index >= 0 && index < count) onCopy(index, record);
       },
     });
     await follower.close();
@@ -84,10 +87,11 @@ export async function readCopies(
     await read(topic, (index, record) => {
       note(index, record);
       const delivery = decodeDelivery(record);
-      if (typeof delivery === 'string') throw new Error(`a record of ${topic} is no delivery: ${delivery}`);
-      // What the bench itself has laid there has no reason.
+      if (typeof delivery === 'string')
+        throw new Error(`a record of ${topic} is not a delivery: ${delivery}`);
+      // Records that the bench itself wrote have no reason.
       if (delivery.reason !== undefined) rewrites[index] = (rewrites[index] ?? 0) + 1;
-      if (delivery.reason === 'lane-full') putOff[index] = (putOff[index] ?? 0) + 1;
+      if (delivery.reason === 'lane-full') deferrals[index] = (deferrals[index] ?? 0) + 1;
       const earlier = dueAt[index] ?? NaN;
       const due = delivery.dueAt ?? NaN;
       dueAt[index] = Number.isNaN(earlier) ? due : Math.max(earlier, due);
@@ -128,7 +132,7 @@ export function accountFor(
   };
 }
 
-/** Whether nothing was lost, altered or invented; repeats are allowed. */
+/** Whether no delivery was lost, altered or unexpected; repeats are allowed. */
 export function isSound({ lost, unexpected, faults }: Account): boolean {
   return lost + unexpected + faults.length === 0;
 }

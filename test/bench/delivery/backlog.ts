@@ -1,6 +1,6 @@
 /**
- * A backlog that waits in `deliveries` when the service starts: memory must stay small and flat, and the last tenth
- * must go as fast as the first. The bare loop then reads the same records.
+ * Measures a backlog in `deliveries` that exists when the service starts. Memory must stay small and flat, and the last
+ * tenth must be as fast as the first. The bare loop then reads the same records.
  */
 import { say } from '../processes/bench.ts';
 import { sharedNowMs } from '../processes/clock.ts';
@@ -23,7 +23,7 @@ interface Run {
 
 const destinations = Array.from({ length: 10 }, (_, place) => place);
 const mostBytes = 250 * 2 ** 20;
-/** A goal in the form of a ratio: `isFlat` says how much a heap may breathe. */
+/** Goal for the pace of the last tenth, as a ratio to the first. */
 const slowest = 0.9;
 const leastPerSecond = 400;
 
@@ -33,12 +33,12 @@ export async function measureBacklog(context: Context): Promise<Report> {
   await using stage = await openStage(context, { name: 'backlog', urls });
   const wave = await stage.wave(inTurn(options.backlog, destinations));
   say(`backlog: writing ${options.backlog} records`);
-  await stage.feedAtOnce(wave);
+  await stage.feedUnpaced(wave);
 
   say('backlog: the service');
   const service = await stage.startService({ untilReady: false });
   const ours = await run(context, wave, service.pid, () => service.ready);
-  const putOff = (await scrape(service.metricsPort)).sum('tailrace_deliveries_put_off_total');
+  const deferred = (await scrape(service.metricsPort)).sum('tailrace_deliveries_put_off_total');
   const { account, copies } = await stage.conclude(wave);
   const rewrites = distribution(copies.rewrites);
 
@@ -58,10 +58,10 @@ export async function measureBacklog(context: Context): Promise<Report> {
         ['', 'MiB, first third', 'last third', 'peak', '/s, first tenth', 'fifth', 'last', 'CPU µs'],
         [row('delivery service', ours), row('bare loop', theirs)],
       ),
-      `Put off, because a lane was taken to be slow: ${whole(putOff)} times; one record ${whole(rewrites.max)} times at most.`,
+      `Deferred because a lane was full: ${whole(deferred)} times; one record at most ${whole(rewrites.max)} times.`,
     ],
     goals: [
-      describeGoal('deliveries put off, though nobody is slow', putOff, '≤', 0, whole),
+      describeGoal('deliveries deferred although no receiver is slow', deferred, '≤', 0, whole),
       describeGoal('resident memory, peak, MiB', ours.memory.max, '≤', mostBytes, mebibytes),
       describeGoal(
         'resident memory, last third to first',
@@ -73,7 +73,7 @@ export async function measureBacklog(context: Context): Promise<Report> {
       describeGoal('pace, last tenth to first', pace, '≥', slowest, hundredths),
     ],
     accounts: [account],
-    figures: { putOff, rewrites, ours, bare: theirs, flat: isFlat(ours.memory) },
+    figures: { deferred, rewrites, ours, bare: theirs, flat: isFlat(ours.memory) },
   };
 }
 

@@ -1,9 +1,9 @@
 /**
- * The bare loop: a kafkajs consumer, HMAC, and an undici POST, so many at a time, with nothing around them. No lane,
- * no retry, no configuration, no metrics; a failure is a success to it. It finishes a batch before it takes the next,
- * as whoever commits offsets without a watermark must. No record of attempts either, unless it is given a topic for
- * them: then it says of each attempt what the service says, with the same libraries, as barely. The service logs no
- * attempt that succeeds, so it logs none.
+ * The bare loop: a kafkajs consumer, HMAC and an undici POST, with a fixed number of requests in flight. It has no
+ * lanes, retries, configuration or metrics, and treats a failure as a success. It finishes a batch before it reads the
+ * next, which a consumer without a watermark must do to commit offsets safely. It records attempts only if it is given
+ * a topic for them; the records then hold the same fields as those of the service. It logs nothing, because the service
+ * does not log successful attempts.
  */
 import { createHmac } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
@@ -15,9 +15,9 @@ import type { BareLoopSettings, FromBareLoop } from './bare-loop.ts';
 const { brokers, topic, attemptsTopic, sharedSecret, urls, inFlight } = JSON.parse(
   process.argv[2] ?? '{}',
 ) as BareLoopSettings;
-const tell: (message: FromBareLoop) => void = connectToParent();
+const report: (message: FromBareLoop) => void = connectToParent();
 
-// What the bench writes is compressed so, as by the router; the library has no codec of its own for it.
+// The bench compresses records with zstd, as the router does; kafkajs has no codec for it.
 kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => ({
   compress: (encoder: { readonly buffer: Buffer }) => Promise.resolve(zstdCompressSync(encoder.buffer)),
   decompress: (buffer: Buffer) => Promise.resolve(zstdDecompressSync(buffer)),
@@ -65,7 +65,7 @@ async function deliver({ headers = {}, value }: KafkaMessage): Promise<void> {
   });
 }
 
-/** Writes a record of each attempt, so many at a time as come within the service's 100 ms. */
+/** Writes a record of each attempt, in one request every 100 ms, as the service does. */
 async function startKeeping(
   attemptsTopic: string,
 ): Promise<(attempt: { readonly deliveryId: string; readonly [field: string]: unknown }) => void> {
@@ -86,7 +86,7 @@ const consumer = kafka.consumer({ groupId: `${topic}.bare-loop`, maxWaitTimeInMs
 await consumer.connect();
 await consumer.subscribe({ topic, fromBeginning: true });
 consumer.on(consumer.events.GROUP_JOIN, () => {
-  tell({ kind: 'joined' });
+  report({ kind: 'joined' });
 });
 await consumer.run({
   autoCommitInterval: 500,

@@ -1,11 +1,11 @@
-/** The bare counterpart of the delivery service: the handle on a loop of nothing but its libraries. */
+/** Starts the bare loop, the counterpart of the delivery service that consists of its libraries alone. */
 import { startChild, type Child } from '../processes/children.ts';
 import type { Context, Stage } from './stage.ts';
 
 export interface BareLoopSettings {
   readonly brokers: readonly string[];
   readonly topic: string;
-  /** Where a record of each attempt goes; none is written without it. */
+  /** Topic for a record of each attempt; without it, none is written. */
   readonly attemptsTopic?: string | undefined;
   readonly sharedSecret: string;
   /** URL of each destination. */
@@ -19,11 +19,11 @@ export interface FromBareLoop {
 
 export type BareLoop = Child<never, FromBareLoop>;
 
-/** As many as the service has in flight for one destination. */
+/** The service has the same number of requests in flight for one destination. */
 const inFlight = 64;
 const startsWithinMs = 60_000;
 
-/** Starts it on `topic`, from its beginning, and resolves when it is in its group. */
+/** Starts the loop at the beginning of `topic`; resolves when it has joined its group. */
 export async function startBareLoop(
   { bench, sharedSecret }: Context,
   { destinationIds }: Pick<Stage, 'destinationIds'>,

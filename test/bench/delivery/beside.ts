@@ -1,7 +1,7 @@
 /**
- * What healthy destinations at a low, steady rate notice of others: alone, and beside these, turn about. The others
- * begin in the same moment as the measuring, so that what they do before anything is known of them is in the figures.
- * Each run has a stage of its own, so that what is being retried burdens no other run.
+ * Measures how other destinations affect healthy ones that receive a low, steady rate. Runs alternate between the
+ * healthy destinations alone and beside the others. The others start when measuring starts, so that the figures include
+ * the time before their circuit breakers open. Each run has its own stage, so that its retries do not affect other runs.
  */
 import { say } from '../processes/bench.ts';
 import { startCpuMeter } from '../figures/measure.ts';
@@ -14,47 +14,47 @@ import { describeGoal, type Goal, type Report } from './report.ts';
 import { openStage, type Context } from './stage.ts';
 import { inTurn, select, type Wave } from './wave.ts';
 
-/** Who is there in a run. */
+/** URLs of the destinations of a run. */
 export interface Company {
   readonly healthy: readonly string[];
   readonly others: readonly string[];
 }
 
 export interface Setting {
-  /** Of letters and dashes. */
+  /** Letters and dashes. */
   readonly name: string;
   readonly title: string;
   readonly listen: (receiver: Receiver) => Promise<Company>;
-  /** Deliveries that each of the others gets in the moment the measuring begins. */
-  readonly atOnce?: number;
+  /** Deliveries written for each of the others when measuring starts. */
+  readonly burst?: number;
   /** Deliveries a second to the others, together; 0 for none. */
   readonly perSecond: number;
-  /** Of each of the others, in requests a second. */
+  /** Rate limit of each of the others, in requests a second. */
   readonly rateLimit?: number;
-  /** Whether goals are stated for it. */
+  /** Whether the setting has goals. */
   readonly judged?: boolean;
 }
 
 export interface Scenario {
   readonly name: string;
   readonly title: string;
-  /** The first is what the others are compared with. */
+  /** The others are compared with the first. */
   readonly settings: readonly [Setting, ...Setting[]];
-  /** Whether the metrics are scraped at the end of each run, and what that costs is measured. */
+  /** Whether the cost of scraping the metrics is measured at the end of each run. */
   readonly scrapes?: boolean;
 }
 
-/** Of the healthy destinations. */
+/** Figures of the healthy destinations. */
 interface Run {
   readonly setting: string;
   readonly latencyMs: Distribution;
-  /** Of those sent in the first seconds. */
+  /** Latencies of deliveries sent in the first seconds. */
   readonly firstMs: Distribution;
   readonly sent: number;
   readonly missing: number;
   readonly deferred: number;
   readonly dead: number;
-  /** Of one core, while it was measured. */
+  /** Share of one core while measuring. */
   readonly cpuShare: number;
   readonly scrapes: Readonly<Record<string, Scrape>>;
   readonly account: Account;
@@ -62,9 +62,9 @@ interface Run {
 
 export const healthyPerSecond = 20;
 const firstSeconds = 5;
-/** Until V8 has compiled what is hot; shorter where the run is. */
+/** V8 compiles hot code in this time; a shorter run has a shorter warm-up. */
 const longestWarmUpSeconds = 8;
-/** Of the warm-up, to the healthy ones; more where they are many, so that each gets one. */
+/** Rate of the warm-up to the healthy destinations; higher if they are many, so that each gets a delivery. */
 const warmUpPerSecond = 200;
 const settlesWithinMs = 15_000;
 const most = { ratio: 2, p99Ms: 50, scrapeBytes: 300_000, heldMs: 20 };
@@ -127,7 +127,7 @@ export async function measureBeside(context: Context, scenario: Scenario): Promi
 
 async function run(context: Context, scenario: Scenario, setting: Setting, name: string): Promise<Run> {
   const { options, receiver } = context;
-  const { atOnce = 0, perSecond, rateLimit } = setting;
+  const { burst: burstEach = 0, perSecond, rateLimit } = setting;
   const { healthy, others } = await setting.listen(receiver);
   await using stage = await openStage(context, {
     name,
@@ -141,7 +141,7 @@ async function run(context: Context, scenario: Scenario, setting: Setting, name:
   const warmUpSeconds = Math.min(longestWarmUpSeconds, options.besideSeconds);
   const warmUp = Math.max(warmUpPerSecond * warmUpSeconds, healthy.length);
   const measured = healthyPerSecond * options.besideSeconds;
-  const burst = atOnce * others.length;
+  const burst = burstEach * others.length;
   const inflow = others.length > 0 ? perSecond * options.besideSeconds : 0;
   const wave = await stage.wave([
     ...inTurn(warmUp, healthyPlaces),
@@ -157,7 +157,7 @@ async function run(context: Context, scenario: Scenario, setting: Setting, name:
   const meter = startCpuMeter({ delivery: service.pid });
   await Promise.all([
     stage.feedAtRate(wave, healthyPerSecond, { from, to: burstFrom }),
-    stage.feedAtOnce(wave, { from: burstFrom, to: inflowFrom }),
+    stage.feedUnpaced(wave, { from: burstFrom, to: inflowFrom }),
     ...(inflow > 0 ? [stage.feedAtRate(wave, perSecond, { from: inflowFrom })] : []),
   ]);
   const cpuShare = (meter.read()['delivery'] ?? NaN) / options.besideSeconds;
@@ -180,12 +180,12 @@ async function run(context: Context, scenario: Scenario, setting: Setting, name:
     latencyMs: latenciesOf(wave, receivedAt, indexes),
     firstMs: latenciesOf(wave, receivedAt, first),
     missing: count((index) => Number.isNaN(receivedAt[index] ?? NaN)),
-    deferred: count((index) => (copies.putOff[index] ?? 0) > 0),
+    deferred: count((index) => (copies.deferrals[index] ?? 0) > 0),
     dead: count((index) => copies.deadFor[index] !== ''),
   };
 }
 
-/** What did not arrive is late without an end, and not left out. */
+/** Deliveries that did not arrive count as infinitely late. */
 function latenciesOf(wave: Wave, receivedAt: Float64Array, indexes: readonly number[]): Distribution {
   return distribution(
     indexes.map((index) => {

@@ -1,20 +1,20 @@
 /**
- * The records that the bench writes into `deliveries`: what the router would have written for a track call of about
- * 1 KB. Each carries a number, by which the receiver and the account know it.
+ * Makes the records that the bench writes to `deliveries`, as the router would write them for a track call of about
+ * 1 KB. Each carries a number, by which the receiver and the account identify it.
  */
 import { randomBytes } from 'node:crypto';
 import type { Delivery } from '@tailrace/topics';
 import { deliveryKey } from '@tailrace/topics';
 import { numberDigits, numberMarker } from '../load/calls.ts';
 
-/** So many users of each destination take turns, which spreads deliveries over all partitions. */
+/** Users of each destination, in turn; this spreads deliveries over all partitions. */
 const users = 1_000;
 const bodyBytes = 1_024;
 const idPrefix = 'bench-';
 
 /**
- * What pads a body. Records that compress to nothing would make a fetch of so many compressed bytes hold thousands
- * of them; with this, a request of five hundred is compressed to about a third.
+ * Pads bodies with base64 noise, so that a request of five hundred records is compressed to about a third. If records
+ * compressed to almost nothing, one fetch would hold thousands of them.
  */
 const noise = Buffer.from(randomBytes(2 ** 20).toString('base64'));
 
@@ -33,7 +33,7 @@ const body = Buffer.from(template.toString().replace('PADDING', ' '.repeat(paddi
 const paddingAt = body.length - '"}'.length - paddingBytes;
 const numberAt = body.indexOf(numberMarker) + numberMarker.length;
 
-/** A delivery as the router writes it, or as `changes` has it. */
+/** A delivery as the router writes it, with `changes` applied. */
 export function deliveryOf(number: number, destinationId: string, changes: Partial<Delivery> = {}): Delivery {
   const digits = String(number).padStart(numberDigits, '0');
   const own = Buffer.from(body);
@@ -56,7 +56,7 @@ export function deliveryOf(number: number, destinationId: string, changes: Parti
   };
 }
 
-/** The number of the delivery with this id; NaN where it is none of the bench's. */
+/** The number of the delivery with this id; NaN if the bench did not write it. */
 export function numberOfId(deliveryId: string): number {
   return deliveryId.startsWith(idPrefix) ? Number(deliveryId.slice(idPrefix.length)) : NaN;
 }

@@ -1,4 +1,4 @@
-/** A burst to one receiver that is well: nothing is deferred, whatever else the machine is busy with. */
+/** Measures a burst to one healthy receiver. No delivery may be deferred, however busy the machine is. */
 import { say } from '../processes/bench.ts';
 import type { Distribution } from '../figures/statistics.ts';
 import { table, tenths, whole } from '../figures/table.ts';
@@ -21,12 +21,12 @@ export async function measureBurst(context: Context): Promise<Report> {
   const { runs: rounds, burst } = context.options;
   const runs: Run[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    say(`burst: round ${round} of ${rounds}, ${burst} deliveries at once`);
+    say(`burst: round ${round} of ${rounds}, ${burst} deliveries`);
     runs.push(await run(context, `burst-${round}`));
   }
   const sum = (figure: (run: Run) => number): number => runs.reduce((all, run) => all + figure(run), 0);
   return {
-    title: `Burst: ${burst} deliveries at once to one receiver that is well`,
+    title: `Burst: ${burst} unpaced deliveries to one healthy receiver`,
     tables: [
       table(
         ['', 'p50 ms', 'p99 ms', 'max ms', '/s', 'deferred', 'missing'],
@@ -57,7 +57,7 @@ async function run(context: Context, name: string): Promise<Run> {
   await using stage = await openStage(context, { name, urls });
   await stage.startService();
   const wave = await stage.wave(inTurn(options.burst, [0]));
-  await stage.feedAtOnce(wave);
+  await stage.feedUnpaced(wave);
   const all = select(wave, {});
   await stage.arrived(all, (options.burst / leastPerSecond) * 1_000 + 30_000);
   const { arrivals, copies, account } = await stage.conclude(wave);
@@ -65,7 +65,7 @@ async function run(context: Context, name: string): Promise<Run> {
   return {
     latencyMs: latencies(wave, receivedAt),
     perSecond: throughput(wave, receivedAt),
-    deferred: all.filter((index) => (copies.putOff[index] ?? 0) > 0).length,
+    deferred: all.filter((index) => (copies.deferrals[index] ?? 0) > 0).length,
     missing: all.filter((index) => Number.isNaN(receivedAt[index] ?? NaN)).length,
     account,
   };

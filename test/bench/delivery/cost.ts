@@ -1,6 +1,6 @@
 /**
- * What one delivery costs in CPU time: the service beside the bare loop, and beside one that keeps a record of each
- * attempt, with the same records and the same receiver, turn about, so that a noisy minute strikes all.
+ * Measures the CPU time of one delivery: of the service, of the bare loop, and of a bare loop that records each attempt.
+ * They take turns with the same receiver and the same number of deliveries, so that a noisy minute affects all three.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { say } from '../processes/bench.ts';
@@ -39,7 +39,7 @@ export async function measureCost(context: Context): Promise<Report> {
   const run = async (topic: string, count: number): Promise<Run> => {
     const wave = await stage.wave(inTurn(count, [0]));
     const meter = startCpuMeter(pids);
-    await stage.feedAtOnce(wave, { topic });
+    await stage.feedUnpaced(wave, { topic });
     await receiver.complete(arrivesWithinMs);
     await sleep(settleMs);
     const cpuMicroseconds = mapValues(meter.read(), (seconds) => (seconds * 1e6) / count);
@@ -59,7 +59,7 @@ export async function measureCost(context: Context): Promise<Report> {
     keepings.push(await run(keepingTopic, options.events));
   }
   const last = await stage.wave(inTurn(options.events, [0]));
-  await stage.feedAtOnce(last);
+  await stage.feedUnpaced(last);
   await stage.settled(last, arrivesWithinMs);
   const { account } = await stage.conclude(last);
 
@@ -76,7 +76,7 @@ export async function measureCost(context: Context): Promise<Report> {
     keeping: cpuOf(keepings, 'keeping'),
   };
   return {
-    title: `Cost of a delivery, ${options.events} at once to one destination`,
+    title: `Cost of a delivery, ${options.events} unpaced to one destination`,
     tables: [
       table(
         ['CPU a delivery, µs', `median of ${options.runs}`, 'min', 'max'],

@@ -1,7 +1,7 @@
 /**
- * A hundred destinations, twenty of which fail in four ways, and ten thousand deliveries: how late is the latest of
- * a healthy one? At once that is first of all a question of what the machine can do, so the same is done with all
- * healthy, and by the bare loop; and then at a pace, where lateness is what the failing ones cause.
+ * Measures the latest delivery to a healthy destination when twenty of a hundred destinations fail in four ways.
+ * Unpaced, the speed of the machine decides, so the run is repeated with all destinations healthy and with the bare
+ * loop. Paced, the failing destinations decide.
  */
 import { say } from '../processes/bench.ts';
 import type { Behaviour } from '../receivers/receiver.ts';
@@ -20,24 +20,24 @@ interface Run {
   readonly latencyMs: Distribution;
   readonly perSecond: number;
   readonly parked: number;
-  readonly putOff: number;
+  readonly deferred: number;
   readonly account?: Account;
 }
 
 const destinations = 100;
-/** Every fifth fails. */
+/** Every fifth destination fails. */
 const isHealthy = (destination: number): boolean => destination % 5 !== 4;
-const everyone = Array.from({ length: destinations }, (_, place) => place);
+const allDestinations = Array.from({ length: destinations }, (_, place) => place);
 const arrivesWithinMs = 60_000;
 
 export async function measureFleet(context: Context): Promise<Report> {
   const { fleetEvents, fleetRate } = context.options;
-  const atOnce = 'at once';
+  const unpaced = 'unpaced';
   const paced = `${fleetRate}/s`;
   const runs = [
-    await bareRun(context, `bare loop, all healthy, ${atOnce}`),
-    await run(context, { name: 'fleet-healthy', title: `all healthy, ${atOnce}`, failing: false }),
-    await run(context, { name: 'fleet-failing', title: `20 of 100 fail, ${atOnce}`, failing: true }),
+    await bareRun(context, `bare loop, all healthy, ${unpaced}`),
+    await run(context, { name: 'fleet-healthy', title: `all healthy, ${unpaced}`, failing: false }),
+    await run(context, { name: 'fleet-failing', title: `20 of 100 fail, ${unpaced}`, failing: true }),
     await run(context, {
       name: 'fleet-healthy-paced',
       title: `all healthy, ${paced}`,
@@ -56,15 +56,15 @@ export async function measureFleet(context: Context): Promise<Report> {
     title: `Fleet: 100 destinations, ${fleetEvents} deliveries; of the 80 that are healthy in each run`,
     tables: [
       table(
-        ['', 'p50 ms', 'p99 ms', 'latest ms', '/s', 'parked', 'put off'],
-        runs.map(({ title, latencyMs, perSecond, parked, putOff }): Row => {
+        ['', 'p50 ms', 'p99 ms', 'latest ms', '/s', 'parked', 'deferred'],
+        runs.map(({ title, latencyMs, perSecond, parked, deferred }): Row => {
           const { p50, p99, max } = latencyMs;
-          return [title, ...[p50, p99, max, perSecond, parked, putOff].map(whole)];
+          return [title, ...[p50, p99, max, perSecond, parked, deferred].map(whole)];
         }),
       ),
     ],
     goals: [
-      describeGoal(`latest healthy delivery, s, 20 of 100 fail, ${atOnce}`, latest(2), '≤', 2, tenths),
+      describeGoal(`latest healthy delivery, s, 20 of 100 fail, ${unpaced}`, latest(2), '≤', 2, tenths),
       describeGoal(`latest healthy delivery, s, 20 of 100 fail, ${paced}`, latest(4), '≤', 2, tenths),
     ],
     accounts: runs.flatMap(({ account }) => (account ? [account] : [])),
@@ -81,14 +81,14 @@ async function run(
   await using stage = await openStage(context, { name, urls: await listen(receiver, failing) });
   const service = await stage.startService();
   const { warmUp, fleetEvents } = options;
-  // The breakers are closed, and nothing is known of those that fail, when the ten thousand come.
+  // The warm-up leaves out the failing destinations, so that their breakers are closed when the measured deliveries start.
   const wave = await stage.wave([
-    ...inTurn(warmUp, everyone.filter(isHealthy)),
-    ...inTurn(fleetEvents, everyone),
+    ...inTurn(warmUp, allDestinations.filter(isHealthy)),
+    ...inTurn(fleetEvents, allDestinations),
   ]);
-  await stage.feedAtOnce(wave, { to: warmUp });
+  await stage.feedUnpaced(wave, { to: warmUp });
   await stage.arrived(select(wave, { to: warmUp }), arrivesWithinMs);
-  if (fleetRate === undefined) await stage.feedAtOnce(wave, { from: warmUp });
+  if (fleetRate === undefined) await stage.feedUnpaced(wave, { from: warmUp });
   else await stage.feedAtRate(wave, fleetRate, { from: warmUp });
   await stage.arrived(select(wave, { of: isHealthy }), arrivesWithinMs);
   const metrics = await scrape(service.metricsPort);
@@ -99,7 +99,7 @@ async function run(
     latencyMs: latencies(wave, arrivals.receivedAt, healthy),
     perSecond: throughput(wave, arrivals.receivedAt, healthy),
     parked: metrics.sum('tailrace_deliveries_parked_total'),
-    putOff: metrics.sum('tailrace_deliveries_put_off_total'),
+    deferred: metrics.sum('tailrace_deliveries_put_off_total'),
   };
 }
 
@@ -111,10 +111,10 @@ async function bareRun(context: Context, title: string): Promise<Run> {
   await using disposables = new AsyncDisposableStack();
   disposables.use(await startBareLoop(context, stage, { topic: stage.topics.deliveries, urls }));
   const { warmUp, fleetEvents } = options;
-  const wave = await stage.wave(inTurn(warmUp + fleetEvents, everyone));
-  await stage.feedAtOnce(wave, { to: warmUp });
+  const wave = await stage.wave(inTurn(warmUp + fleetEvents, allDestinations));
+  await stage.feedUnpaced(wave, { to: warmUp });
   await stage.arrived(select(wave, { to: warmUp }), arrivesWithinMs);
-  await stage.feedAtOnce(wave, { from: warmUp });
+  await stage.feedUnpaced(wave, { from: warmUp });
   await stage.arrived(select(wave, {}), arrivesWithinMs);
   const { receivedAt } = await receiver.handOver();
   const healthy = { from: warmUp, of: isHealthy };
@@ -122,13 +122,13 @@ async function bareRun(context: Context, title: string): Promise<Run> {
     title,
     latencyMs: latencies(wave, receivedAt, healthy),
     perSecond: throughput(wave, receivedAt, healthy),
-    ...{ parked: NaN, putOff: NaN },
+    ...{ parked: NaN, deferred: NaN },
   };
 }
 
-/** One endpoint for each destination; of those that fail, every fourth in the same way. */
+/** Opens one endpoint for each destination; the failing ones fail in four ways in turn. */
 async function listen(receiver: Context['receiver'], failing: boolean): Promise<string[]> {
-  const behaviours = everyone.map((place): Behaviour => {
+  const behaviours = allDestinations.map((place): Behaviour => {
     if (!failing || isHealthy(place)) return { kind: 'answers' };
     const kinds = ['fails', 'is silent', 'resets', 'answers'] as const;
     return { kind: kinds[Math.floor(place / 5) % 4] ?? 'fails' };

@@ -1,7 +1,7 @@
 /**
- * What healthy destinations notice of two of ten that fail, one of which accepts connections and never answers,
- * while the other refuses them: the same eight, at the same rate, with those two and with two more healthy ones in
- * their place, turn about. Each run has a stage of its own, so that what is being retried burdens no other run.
+ * Measures how two failing destinations of ten affect the other eight. One accepts connections and never answers; the
+ * other refuses connections. Runs alternate between these two and two healthy destinations, with the same eight at the
+ * same rate. Each run has its own stage, so that its retries do not affect other runs.
  */
 import { say } from '../processes/bench.ts';
 import { startCpuMeter } from '../figures/measure.ts';
@@ -18,19 +18,19 @@ interface Run {
   readonly failing: boolean;
   readonly latencyMs: Distribution;
   readonly perSecond: number;
-  /** Sent to healthy destinations and not arrived, at the end of each second. */
+  /** Deliveries sent to healthy destinations that had not arrived at the end of each second. */
   readonly lag: readonly number[];
-  /** Of one core. */
+  /** Share of one core. */
   readonly cpuShare: number;
   readonly parked: number;
-  readonly putOff: number;
+  readonly deferred: number;
   readonly account: Account;
 }
 
 const healthy = [0, 1, 2, 3, 4, 5, 6, 7];
 const all = [...healthy, 8, 9];
 const isHealthy = (destination: number): boolean => destination < healthy.length;
-/** Until V8 has compiled what is hot; with healthy destinations alone. */
+/** V8 compiles hot code in this time; only healthy destinations receive deliveries. */
 const warmUpSeconds = 8;
 const settlesWithinMs = 15_000;
 
@@ -53,7 +53,7 @@ export async function measureIsolation(context: Context): Promise<Report> {
     whole(median(run.lag)),
     whole(run.lag.at(-1) ?? NaN),
     percent(run.cpuShare),
-    ...[run.parked, run.putOff].map(whole),
+    ...[run.parked, run.deferred].map(whole),
   ]);
   const ratio = of(beside, p99) / of(without, p99);
   const throughputRatio = of(beside, (run) => run.perSecond) / of(without, (run) => run.perSecond);
@@ -61,7 +61,7 @@ export async function measureIsolation(context: Context): Promise<Report> {
   return {
     title: `Isolation: ten destinations, ${options.rate} deliveries a second for ${options.seconds} s; of the eight`,
     tables: [
-      table(['', 'p50 ms', 'p99 ms', 'max ms', '/s', 'lag', 'lag at end', 'CPU', 'parked', 'put off'], rows),
+      table(['', 'p50 ms', 'p99 ms', 'max ms', '/s', 'lag', 'lag at end', 'CPU', 'parked', 'deferred'], rows),
     ],
     goals: [
       describeGoal('p99 beside two that fail, to p99 without', ratio, '≤', 1.2, hundredths),
@@ -108,11 +108,11 @@ async function run(context: Context, name: string, failing: boolean): Promise<Ru
     perSecond: throughput(wave, receivedAt, of),
     lag: lagBySecond(wave, receivedAt, of),
     parked: metrics.sum('tailrace_deliveries_parked_total'),
-    putOff: metrics.sum('tailrace_deliveries_put_off_total'),
+    deferred: metrics.sum('tailrace_deliveries_put_off_total'),
   };
 }
 
-/** Nothing listens there. Each is an address of its own, because a breaker is for an address and port. */
+/** A URL that refuses connections. Each number has its own address, because a circuit breaker is for one address and port. */
 export function refusingUrl(number: number): string {
   const host = number + 1;
   return `http://127.1.${host >> 8}.${host & 255}:1/hook`;

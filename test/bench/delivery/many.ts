@@ -1,4 +1,7 @@
-/** Healthy destinations beside many others: bad in every way, held back by a limit, of the same origin, one in twenty. */
+/**
+ * Scenarios with healthy destinations beside many others: failing ones, rate-limited ones, ones of the same origin, and
+ * five per cent of ten thousand.
+ */
 import type { Behaviour, Receiver } from '../receivers/receiver.ts';
 import { measureBeside, type Company, type Setting } from './beside.ts';
 import { refusingUrl } from './isolation.ts';
@@ -9,7 +12,7 @@ import type { Context } from './stage.ts';
 const healthyCount = 10;
 const answers: Behaviour = { kind: 'answers' };
 
-/** What an endpoint of this kind does; those that no endpoint can show have a URL instead. */
+/** Behaviour of an endpoint of each kind, or a URL where no endpoint can show the failure. */
 const bad: Readonly<Record<BadKind, Behaviour | ((place: number) => string)>> = {
   fails: { kind: 'fails' },
   'fails-late': { kind: 'fails', afterMs: 2_000 },
@@ -19,18 +22,18 @@ const bad: Readonly<Record<BadKind, Behaviour | ((place: number) => string)>> = 
   slow: { kind: 'is slow', eachMs: 4_000 },
   trickles: { kind: 'trickles' },
   throttles: { kind: 'throttles', perSecond: 0 },
-  'dead-name': (place) => `http://nobody-${place}.invalid/hook`,
+  'dead-name': (place) => `http://unknown-${place}.invalid/hook`,
   'self-signed': { kind: 'is self-signed' },
 };
 
-/** URLs that are bad, each kind in turn, each of an origin of its own. */
+/** URLs of failing endpoints, each kind in turn, each with its own origin. */
 async function listenBadly(receiver: Receiver, count: number, kinds: readonly BadKind[]): Promise<string[]> {
   const all = Array.from({ length: count }, (_, place) => bad[kinds[place % kinds.length] ?? 'fails']);
   const urls = (await receiver.listen(all.filter((kind) => typeof kind !== 'function'))).values();
   return all.map((kind, place) => (typeof kind === 'function' ? kind(place) : (urls.next().value ?? '')));
 }
 
-/** So many healthy URLs, up to a hundred of one origin. */
+/** Healthy URLs; if there are more than 1,000, a hundred share an origin. */
 async function listenWell(receiver: Receiver, count: number): Promise<string[]> {
   const perOrigin = count > 1_000 ? 100 : 1;
   const origins = await receiver.listen(Array.from({ length: Math.ceil(count / perOrigin) }, () => answers));
@@ -46,10 +49,10 @@ async function listenAlone(receiver: Receiver): Promise<Company> {
 
 const alone: Setting = { name: 'alone', title: 'alone', listen: listenAlone, perSecond: 0 };
 
-/** As many others, which are well: what the machine makes of so much to do, whoever it is for. */
-function besideHealthy(count: number, others: Pick<Setting, 'perSecond' | 'atOnce'>): Setting {
+/** Healthy destinations in place of the others, which shows the effect of the load alone. */
+function besideHealthy(count: number, others: Pick<Setting, 'perSecond' | 'burst'>): Setting {
   return {
-    ...{ name: 'healthy', title: `beside ${count} that are well`, ...others },
+    ...{ name: 'healthy', title: `beside ${count} healthy ones`, ...others },
     listen: async (receiver) => ({
       healthy: await listenWell(receiver, healthyCount),
       others: await listenWell(receiver, count),
@@ -76,14 +79,14 @@ export function measureManyBad(context: Context): Promise<Report> {
   });
 }
 
-/** Nine at once, and then as many as the limit allows: they never get rid of what waits. */
+/** A burst of nine to each, then as many as the rate limit allows, so that the backlog never shrinks. */
 export function measureRateLimited(context: Context): Promise<Report> {
   const { limited } = context.options;
-  const inflow = { atOnce: 9, perSecond: limited };
+  const inflow = { burst: 9, perSecond: limited };
   const unlimited = besideHealthy(limited, inflow);
   return measureBeside(context, {
     name: 'rate-limited',
-    title: `Rate limited: ${limited} destinations with a limit of 1/s, nine deliveries to each at once, then 1/s`,
+    title: `Rate limited: ${limited} destinations with a limit of 1/s, a burst of nine deliveries to each, then 1/s`,
     settings: [
       alone,
       unlimited,
@@ -125,7 +128,7 @@ export function measureTenThousand(context: Context): Promise<Report> {
     title: `Ten thousand: ${destinations} destinations, ${perSecond} deliveries a second to 5 % of them`,
     scrapes: true,
     settings: [
-      { name: 'healthy', title: 'all are well', listen: listen(true), perSecond },
+      { name: 'healthy', title: 'all are healthy', listen: listen(true), perSecond },
       { name: 'bad', title: 'those 5 % are bad', listen: listen(false), perSecond, judged: true },
     ],
   });

@@ -1,8 +1,8 @@
-/** What the service says of itself: its metrics, in the text format of Prometheus. */
+/** Reads the metrics of the service, in the text format of Prometheus, and measures what a scrape costs. */
 import { median } from '../figures/statistics.ts';
 
 export interface Metrics {
-  /** The sum of all samples of this name that have these labels; 0 where there is none. */
+  /** The sum of all samples of this name that have these labels; 0 if there is none. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
@@ -11,19 +11,19 @@ export async function scrape(port: number): Promise<Metrics> {
   return parseMetrics(await response.text());
 }
 
-/** What a scrape is, and how long the process did nothing else meanwhile: medians of some. */
+/** Size and duration of a scrape, and how long it blocked the process: medians of several scrapes. */
 export interface Scrape {
   /** Before compression. */
   readonly bytes: number;
   readonly series: number;
   readonly tookMs: number;
-  /** The longest that the process kept another request waiting. */
+  /** The longest time that another request waited during the scrape. */
   readonly heldMs: number;
 }
 
 const scrapes = 5;
 
-/** Scrapes a page some times; undefined where there is no such page. */
+/** Scrapes a page several times; undefined if the page does not exist. */
 export async function measureScrape(port: number, page: string): Promise<Scrape | undefined> {
   const all: Scrape[] = [];
   while (all.length < scrapes) {
@@ -35,7 +35,7 @@ export async function measureScrape(port: number, page: string): Promise<Scrape 
   return { bytes: of('bytes'), series: of('series'), tookMs: of('tookMs'), heldMs: of('heldMs') };
 }
 
-/** Meanwhile one other request follows the other, which shows how long the event loop is held. */
+/** Other requests are sent one after another during the scrape, to show how long it blocks the event loop. */
 async function scrapeOnce(origin: string, page: string): Promise<Scrape | undefined> {
   let [scraping, heldMs] = [true, 0];
   const others = (async () => {
@@ -57,7 +57,7 @@ async function scrapeOnce(origin: string, page: string): Promise<Scrape | undefi
   return { bytes: body.length, series, tookMs, heldMs };
 }
 
-/** Reads samples without timestamps and labels without escapes, which is all that the service writes. */
+/** Reads samples without timestamps and labels without escapes; the service writes no others. */
 export function parseMetrics(text: string): Metrics {
   const samples = text
     .split('\n')

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { count, someOf, type CommandLine } from '../command-line.ts';
 
-/** In the order in which they run. */
+/** In the order in which the scenarios run. */
 export const scenarios = [
   ...(['cost', 'isolation', 'fleet', 'overload', 'punctual', 'backlog'] as const),
   ...(['many-bad', 'rate-limited', 'same-origin', 'ten-thousand', 'burst', 'recovery'] as const),
@@ -12,7 +12,7 @@ export type Scenario = (typeof scenarios)[number];
 export const overloads = ['serial', 'throttling', 'dead'] as const;
 export type Overload = (typeof overloads)[number];
 
-/** The ways to be bad. */
+/** How a failing destination fails. */
 export const badKinds = [
   ...(['fails', 'fails-late', 'silent', 'refuses', 'resets'] as const),
   ...(['slow', 'trickles', 'throttles', 'dead-name', 'self-signed'] as const),
@@ -26,7 +26,7 @@ export interface Options {
   readonly warmUp: number;
   readonly runs: number;
   readonly events: number;
-  /** Deliveries a second, to all destinations together. */
+  /** Deliveries a second, for all destinations together. */
   readonly rate: number;
   readonly seconds: number;
   readonly fleetEvents: number;
@@ -48,12 +48,12 @@ export interface Options {
 
 const usage = `Usage: npm run bench:delivery -- [options]
 
-Measures the delivery service alone, on a broker of its own: what a delivery costs, and what is left of it for
-healthy receivers while others fail.
+Measure the delivery service alone, on its own broker: the cost of a delivery, and how failing receivers affect
+healthy ones.
 
   --only LIST           some of ${scenarios.join(',')}
   --overload LIST       some of ${overloads.join(',')}
-  --kinds LIST          many-bad, ten-thousand: how bad ones are bad, some of
+  --kinds LIST          many-bad, ten-thousand: how the bad ones fail, some of
                         ${badKinds.join(',')}
   --events N            cost: deliveries in each run                 (20000; quick: 1000)
   --runs N              cost, isolation, many-bad, rate-limited, same-origin,
@@ -63,7 +63,7 @@ healthy receivers while others fail.
   --fleet-events N      fleet: deliveries                            (10000; quick: 1000)
   --fleet-rate N        fleet: deliveries a second in the paced run  (1000; quick: 500)
   --overload-seconds N  overload: length of the inflow               (60; quick: 10; long: 600)
-  --waiting N           punctual: records that wait in tiers         (100000; quick: 4000)
+  --waiting N           punctual: records that wait in retry topics  (100000; quick: 4000)
   --backlog N           backlog: records                             (200000; quick: 5000; long: 1000000)
   --beside-seconds N    many-bad, rate-limited, same-origin, ten-thousand:
                         length of a run                              (30; quick: 5)
@@ -72,18 +72,18 @@ healthy receivers while others fail.
                         together                                     (500; quick: 100)
   --limited N           rate-limited: destinations with a limit      (300; quick: 20)
   --destinations N      ten-thousand: destinations, 5 % of them bad  (10000; quick: 200)
-  --burst N             burst: deliveries at once                    (20000; quick: 1000)
+  --burst N             burst: deliveries                            (20000; quick: 1000)
   --down-seconds N      recovery: how long the receiver is down      (60; quick: 12)
-  --warm-up N           deliveries before anything is counted        (20000; quick: 500)
-  --partitions N        of every topic                               (6)
-  --quick               small sizes, to see that it works; its figures mean nothing
-  --long                the sizes of the goals: about an hour and a half more
-  --profile FOLDER      each process of the service leaves a CPU profile there; hottest functions are listed
-  --json FILE           also writes every figure there
-  --help                this text
+  --warm-up N           deliveries before measuring starts           (20000; quick: 500)
+  --partitions N        partitions of every topic                    (6)
+  --quick               use small sizes, to check that the bench works; the figures mean nothing
+  --long                use the sizes of the goals; takes about an hour and a half longer
+  --profile FOLDER      write a CPU profile of each service process there, and list the hottest functions
+  --json FILE           write every figure to FILE too
+  --help                print this text
 `;
 
-const usual = {
+const defaults = {
   warmUp: 20_000,
   runs: 3,
   events: 20_000,
@@ -102,7 +102,7 @@ const usual = {
   burst: 20_000,
   downSeconds: 60,
 };
-const quick: typeof usual = {
+const quick: typeof defaults = {
   warmUp: 500,
   runs: 1,
   events: 1_000,
@@ -121,7 +121,7 @@ const quick: typeof usual = {
   burst: 1_000,
   downSeconds: 12,
 };
-const long: typeof usual = { ...usual, overloadSeconds: 600, backlog: 1_000_000 };
+const long: typeof defaults = { ...defaults, overloadSeconds: 600, backlog: 1_000_000 };
 
 export function readCommandLine(args: readonly string[]): CommandLine<Options> {
   try {
@@ -157,8 +157,9 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
       },
     });
     if (values.help) return { kind: 'help', usage };
-    if (values.quick && values.long) throw new Error('--quick and --long exclude each other');
-    const sizes = values.quick ? quick : values.long ? long : usual;
+    if (values.quick && values.long)
+      throw new Error('--quick and --long cannot be combined; give one of them');
+    const sizes = values.quick ? quick : values.long ? long : defaults;
     const options: Options = {
       scenarios: someOf(scenarios, 'only', values.only),
       overloads: someOf(overloads, 'overload', values.overload),

@@ -1,9 +1,9 @@
 /**
- * A destination that gets more than it can take, or takes nothing at all, beside six that are well: how often is a
- * record rewritten while it waits, what do the others notice, and is everything delivered when the inflow ends?
+ * Measures one destination that gets more deliveries than it accepts, or refuses all, beside six healthy ones: how often
+ * a waiting record is rewritten, how the others are affected, and whether everything is delivered after the inflow ends.
  *
- * Short of --long the schedule is scaled down, so that the end can be seen in minutes. Rewriting does not depend on
- * the unit: what counts is how the inflow's backlog compares with the tiers.
+ * Without --long, the retry schedule is scaled down, so that the run ends within minutes. The number of rewrites depends
+ * on the ratio of the backlog to the delays of the retry topics, and not on their absolute length.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { say } from '../processes/bench.ts';
@@ -21,21 +21,21 @@ import { inTurn, lagBySecond, latencies, select } from './wave.ts';
 interface Run {
   readonly overload: Overload;
   readonly schedule: string;
-  /** Of the six, while they were alone, and during the overload. */
+  /** Latencies of the six others, alone and during the overload. */
   readonly alone: Distribution;
   readonly beside: Distribution;
   readonly lagOfOthers: readonly number[];
   readonly rewrites: Distribution & { readonly mean: number };
-  readonly putOff: Distribution;
+  readonly deferrals: Distribution;
   readonly steps: number;
-  /** From the end of the inflow until all was delivered, or dead; NaN where it was not by the time it was given. */
+  /** From the end of the inflow until every delivery was delivered or dead; NaN if that took too long. */
   readonly drainSeconds: number;
   readonly arrived: number;
   readonly written: number;
   readonly account: Account;
 }
 
-const takesPerSecond = 50;
+const acceptsPerSecond = 50;
 const inflowPerSecond = 200;
 const othersPerSecond = 150;
 const others = [1, 2, 3, 4, 5, 6];
@@ -44,8 +44,8 @@ const isBad = (destination: number): boolean => destination === 0;
 const warmUpSeconds = 8;
 const aloneSeconds = 15;
 const titles: Readonly<Record<Overload, string>> = {
-  serial: 'takes 50/s, one at a time',
-  throttling: 'takes 50/s, 429 beyond',
+  serial: 'accepts 50/s, one at a time',
+  throttling: 'accepts 50/s, 429 beyond',
   dead: 'refuses connections',
 };
 
@@ -58,12 +58,12 @@ export async function measureOverload(context: Context): Promise<Report> {
       `${othersPerSecond}/s to six others`,
     tables: [
       table(
-        ['', 'rewrites p50', 'p99', 'most', 'mean', 'put off, most', 'arrived', 'of', 'drained in s'],
-        runs.map(({ overload, rewrites, putOff, arrived, written, drainSeconds }) => [
+        ['', 'rewrites p50', 'p99', 'most', 'mean', 'deferred, most', 'arrived', 'of', 'drained in s'],
+        runs.map(({ overload, rewrites, deferrals, arrived, written, drainSeconds }) => [
           titles[overload],
           ...[rewrites.p50, rewrites.p99, rewrites.max].map(whole),
           hundredths(rewrites.mean),
-          ...[putOff.max, arrived, written, drainSeconds].map(whole),
+          ...[deferrals.max, arrived, written, drainSeconds].map(whole),
         ]),
       ),
       table(
@@ -105,22 +105,22 @@ function goalsOf({ overload, rewrites, steps, arrived, written, alone, beside }:
 }
 
 function behaviourOf(overload: Overload): Behaviour {
-  if (overload === 'throttling') return { kind: 'throttles', perSecond: takesPerSecond };
-  return { kind: 'is serial', eachMs: 1_000 / takesPerSecond };
+  if (overload === 'throttling') return { kind: 'throttles', perSecond: acceptsPerSecond };
+  return { kind: 'is serial', eachMs: 1_000 / acceptsPerSecond };
 }
 
-/** The schedule, and how long after the inflow the end of it all is waited for. */
+/** The retry schedule, and how long the bench waits after the inflow for the last delivery. */
 function planOf(
   overload: Overload,
   seconds: number,
 ): { readonly schedule: string; readonly drainMs: number } {
   const long = seconds >= 300;
   if (overload === 'dead') {
-    // Its end is that of the schedule, and nobody waits for hours. One made to fit ten minutes would have records go
-    // from tier to tier twenty times as often as they do.
+    // Deliveries end with the retry schedule, which takes hours, so the long run does not wait for it. A schedule of ten
+    // minutes would move records between retry topics twenty times as often as the usual one.
     return long ? { schedule: usualSchedule, drainMs: 0 } : { schedule: '1s,5s,20s,1m', drainMs: 105_000 };
   }
-  const backlogSeconds = (seconds * (inflowPerSecond - takesPerSecond)) / takesPerSecond;
+  const backlogSeconds = (seconds * (inflowPerSecond - acceptsPerSecond)) / acceptsPerSecond;
   return {
     schedule: long ? usualSchedule : '1s,5s,20s,1m,1m,1m,1m,20s',
     drainMs: (backlogSeconds * 1.5 + 60) * 1_000,
@@ -142,7 +142,7 @@ async function run(context: Context, overload: Overload): Promise<Run> {
   const warmUp = othersPerSecond * warmUpSeconds;
   const alone = othersPerSecond * aloneSeconds;
   const together = (othersPerSecond + inflowPerSecond) * seconds;
-  // Four to the bad one for three to the others.
+  // Four deliveries to the bad destination for every three to the others.
   const turns = others.flatMap((other, place) =>
     place % 3 === 0 ? [0, other, 0] : place % 3 === 1 ? [other, 0] : [0, other],
   );
@@ -151,13 +151,13 @@ async function run(context: Context, overload: Overload): Promise<Run> {
   await stage.feedAtRate(wave, othersPerSecond, { to: warmUp + alone });
   say(`overload, ${titles[overload]}: ${seconds} s of inflow`);
   await stage.feedAtRate(wave, othersPerSecond + inflowPerSecond, { from: warmUp + alone });
-  say(`overload, ${titles[overload]}: waiting for its end, at most ${whole(drainMs / 1_000)} s`);
+  say(`overload, ${titles[overload]}: waiting for the last delivery, at most ${whole(drainMs / 1_000)} s`);
   const ended = performance.now();
   const settled = await stage.settled(wave, drainMs);
   const drainSeconds = settled ? (performance.now() - ended) / 1_000 : NaN;
   const metrics = await scrape(service.metricsPort);
   say(
-    `overload, ${titles[overload]}: put off ${metrics.sum('tailrace_deliveries_put_off_total')}, ` +
+    `overload, ${titles[overload]}: deferred ${metrics.sum('tailrace_deliveries_put_off_total')}, ` +
       `parked ${metrics.sum('tailrace_deliveries_parked_total')}`,
   );
   await sleep(settleMs);
@@ -175,7 +175,7 @@ async function run(context: Context, overload: Overload): Promise<Run> {
       ...distribution(rewrites),
       mean: rewrites.reduce((sum, count) => sum + count, 0) / rewrites.length,
     },
-    putOff: distribution(of(copies.putOff)),
+    deferrals: distribution(of(copies.deferrals)),
     steps: schedule.split(',').length,
     arrived: bads.filter((index) => !Number.isNaN(receivedAt[index] ?? NaN)).length,
     written: bads.length,

@@ -1,8 +1,8 @@
 /**
- * How punctual retries are while a hundred thousand records wait, and what waiting costs. One part of them is laid
- * into the long tiers by the bench, as the service would have: a fifth falls due during the run, the rest in an hour.
- * The others are retries of the service itself, in the short tiers: a receiver turns one delivery in four away, and
- * asks for a wait.
+ * Measures how punctual retries are while a hundred thousand records wait, and the cost of waiting records. The bench
+ * writes these to the long retry topics, as the service would: a fifth is due during the run, the rest in an hour.
+ * The service writes other retries to the short retry topics: a receiver refuses one delivery in four, with
+ * `Retry-After`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '@tailrace/topics';
@@ -18,9 +18,9 @@ import { describeGoal, type Report } from './report.ts';
 import { openStage, type Context } from './stage.ts';
 import { inTurn, select } from './wave.ts';
 
-/** As the receiver asks for. */
+/** The delays that the receiver asks for. */
 const shortTiers = ['2s', '5s', '10s', '20s'] as const;
-/** For what falls due in the run, and for what does not: a tier is read in order, so the two share none. */
+/** Records due in the run and later ones have separate retry topics, because a retry topic is read in order. */
 const longTiers = { soon: ['2m', '5m'], later: ['1h', '2h'] } as const;
 const tiers = [...shortTiers, ...longTiers.soon, ...longTiers.later];
 const dueShare = 0.2;
@@ -28,8 +28,8 @@ const duePerSecond = 500;
 const livePerSecond = 200;
 const idleMs = 10_000;
 const hourMs = 3_600_000;
-/** What the bench lays into tiers is on its way to Kafka in parts of this many. */
-const layAtOnce = 4_000;
+/** Records that the bench writes to retry topics in one part. */
+const partSize = 4_000;
 const settlesWithinMs = 60_000;
 
 export async function measurePunctuality(context: Context): Promise<Report> {
@@ -50,20 +50,20 @@ export async function measurePunctuality(context: Context): Promise<Report> {
   const live = Math.round(livePerSecond * dueSeconds);
   const wave = await stage.wave([...inTurn(warmUp + waiting, [0]), ...inTurn(live, [1])]);
   say(`punctual: warming up, ${warmUp} deliveries`);
-  await stage.feedAtOnce(wave, { to: warmUp });
+  await stage.feedUnpaced(wave, { to: warmUp });
   await stage.arrived(select(wave, { to: warmUp }), settlesWithinMs);
 
-  say(`punctual: laying ${waiting} records into tiers`);
-  const layMs = 5_000 + waiting / 5;
-  const firstDueAt = Date.now() + layMs + idleMs;
+  say(`punctual: writing ${waiting} records to retry topics`);
+  const writeMs = 5_000 + waiting / 5;
+  const firstDueAt = Date.now() + writeMs + idleMs;
   const tierOf = (place: number): string => {
     const those = place < due ? longTiers.soon : longTiers.later;
     return stage.topics.retryTier(parseDuration(those[place % 2] ?? '') ?? NaN);
   };
   const dueAtOf = (place: number): number =>
     place < due ? Math.round(firstDueAt + (place * 1_000) / duePerSecond) : firstDueAt + hourMs + place;
-  for (let place = 0; place < waiting; place += layAtOnce) {
-    const part = Array.from({ length: Math.min(layAtOnce, waiting - place) }, (_, offset) => place + offset);
+  for (let place = 0; place < waiting; place += partSize) {
+    const part = Array.from({ length: Math.min(partSize, waiting - place) }, (_, offset) => place + offset);
     await Promise.all(
       part.map((place) => {
         const changes = { attempt: 1, step: 1, firstAttemptAt: Date.now(), dueAt: dueAtOf(place) };
@@ -72,7 +72,7 @@ export async function measurePunctuality(context: Context): Promise<Report> {
     );
   }
   const earlyMs = firstDueAt - idleMs - Date.now();
-  if (earlyMs < 0) throw new Error('the records were not in their tiers before the first was due');
+  if (earlyMs < 0) throw new Error('the records were not written before the first was due');
   await sleep(earlyMs);
 
   say(`punctual: nothing is due for ${idleMs / 1_000} s`);
@@ -82,7 +82,7 @@ export async function measurePunctuality(context: Context): Promise<Report> {
   const readAhead = (await scrape(service.metricsPort)).sum('tailrace_deliveries_waiting');
   await sleep(firstDueAt - Date.now());
 
-  say(`punctual: ${duePerSecond}/s fall due, ${livePerSecond}/s come in, for ${dueSeconds} s`);
+  say(`punctual: ${duePerSecond}/s are due, ${livePerSecond}/s come in, for ${dueSeconds} s`);
   await stage.feedAtRate(wave, livePerSecond, { from: warmUp + waiting });
   const arriving = [
     ...select(wave, { from: warmUp, to: warmUp + due }),
@@ -92,7 +92,7 @@ export async function measurePunctuality(context: Context): Promise<Report> {
   const metrics = await scrape(service.metricsPort);
   const { arrivals, copies, account } = await stage.conclude(wave);
 
-  // Due times are of the wall clock, arrivals of the one that processes share.
+  // Due times use the wall clock; arrivals use the clock that the processes share.
   const wallMs = Date.now() - sharedNowMs();
   const lateness = (indexes: readonly number[], dueAt: (index: number) => number) =>
     distribution(indexes.map((index) => (arrivals.receivedAt[index] ?? NaN) + wallMs - dueAt(index)));
@@ -107,7 +107,7 @@ export async function measurePunctuality(context: Context): Promise<Report> {
       table(
         ['from due to arrival, ms', 'p50', 'p99', 'max'],
         [
-          ['laid into the tiers', ...[laid.p50, laid.p99, laid.max].map(tenths)],
+          ['written by the bench', ...[laid.p50, laid.p99, laid.max].map(tenths)],
           ['retried by the service', ...[retried.p50, retried.p99, retried.max].map(tenths)],
         ],
       ),
@@ -118,10 +118,10 @@ export async function measurePunctuality(context: Context): Promise<Report> {
           ['bare loop on an idle topic', percent(idleShare('bare'))],
         ],
       ),
-      `By the service's own count, ${percent(within)} of retries began within 250 ms of their time.`,
+      `As counted by the service, ${percent(within)} of retries started within 250 ms of their due time.`,
     ],
     goals: [
-      describeGoal('p99 from due to arrival, laid into the tiers, ms', laid.p99, '≤', 250, tenths),
+      describeGoal('p99 from due to arrival, written by the bench, ms', laid.p99, '≤', 250, tenths),
       describeGoal('p99 from due to arrival, retried by the service, ms', retried.p99, '≤', 250, tenths),
       describeGoal('CPU of one core while nothing is due', idleShare('service'), '≤', 0.02, percent),
     ],

@@ -1,6 +1,6 @@
 /**
- * A receiver that is down for a while and then takes everything: how soon does what waited arrive? Its breaker is open
- * when it recovers, and what waits lies in tiers whose times were given while it was down.
+ * Measures how soon pending deliveries arrive after a receiver recovers. Its circuit breaker is open at that time, and
+ * the pending deliveries are in retry topics, with due times from the time when it was down.
  */
 import { say } from '../processes/bench.ts';
 import { distribution } from '../figures/statistics.ts';
@@ -10,11 +10,11 @@ import { openStage, type Context } from './stage.ts';
 import { inTurn, select } from './wave.ts';
 
 const perSecond = 20;
-/** What comes in while the receiver is well again. */
+/** How long new deliveries are written after the recovery. */
 const freshSeconds = 10;
-/** Beyond the longest that anything which failed for a minute waits by its schedule alone. */
+/** Longer than a delivery that failed for a minute waits by its retry schedule alone. */
 const waitsAtMostMs = 400_000;
-/** The longest pause between probes is a minute; and what waited takes its time, at a bounded rate. */
+/** The longest pause between probes is a minute; the pending deliveries then arrive at a bounded rate. */
 const goalSeconds = 90;
 
 export async function measureRecovery(context: Context): Promise<Report> {
@@ -27,9 +27,11 @@ export async function measureRecovery(context: Context): Promise<Report> {
   say(`recovery: the receiver is down for ${options.downSeconds} s`);
   await stage.feedAtRate(wave, perSecond, { to: waiting });
   const recoveredAt = await receiver.recover();
-  say(`recovery: it is well again; waiting for ${waiting} deliveries, ${waitsAtMostMs / 1_000} s at most`);
+  say(
+    `recovery: the receiver has recovered; waiting for ${waiting} deliveries, ${waitsAtMostMs / 1_000} s at most`,
+  );
   await stage.feedAtRate(wave, perSecond, { from: waiting });
-  // In proportion, so that a short run ends soon too.
+  // In proportion to the down time, so that a short run ends soon.
   const patienceMs = Math.min(waitsAtMostMs, options.downSeconds * 10_000);
   await stage.arrived(select(wave, {}), patienceMs);
   const { arrivals, account } = await stage.conclude(wave);
@@ -52,7 +54,7 @@ export async function measureRecovery(context: Context): Promise<Report> {
         [row('sent while it was down', waited), row(`sent in the ${freshSeconds} s after`, fresh)],
       ),
     ],
-    goals: [describeGoal('last of what waited, s after the recovery', latest, '≤', goalSeconds, tenths)],
+    goals: [describeGoal('last pending delivery, s after the recovery', latest, '≤', goalSeconds, tenths)],
     accounts: [account],
     figures: { recoveredAt, waited, fresh },
   };

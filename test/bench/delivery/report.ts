@@ -1,4 +1,4 @@
-/** What a scenario has to say: its tables, how it stands to its goals, and what became of every delivery. */
+/** The report of a scenario: its tables, its goals, and the account of every delivery. */
 import type { Format } from '../figures/table.ts';
 import { describeAccount, isSound, type Account } from './account.ts';
 
@@ -7,7 +7,7 @@ export interface Report {
   readonly tables: readonly string[];
   readonly goals: readonly Goal[];
   readonly accounts: readonly Account[];
-  /** Every figure, for --json. */
+  /** All figures, for --json. */
   readonly figures: unknown;
 }
 

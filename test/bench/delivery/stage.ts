@@ -1,7 +1,7 @@
 /**
- * A stage: topics under a prefix of their own, destinations, and in front of them one process of the delivery
- * service, with the settings of an operator who sets nothing but the schedule. Each scenario, and each run that
- * must not feel what an earlier one left behind, has a stage of its own.
+ * A stage: topics with their own prefix, destinations, and one process of the delivery service with default settings
+ * except for the retry schedule. Each scenario has its own stage, and so has each run that must not be affected by the
+ * retries of an earlier one.
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,49 +29,49 @@ import { scrape } from './metrics.ts';
 import type { Options } from './options.ts';
 import { createWave, type Wave } from './wave.ts';
 
-/** What all scenarios share. */
+/** Shared by all scenarios. */
 export interface Context {
   readonly bench: Bench;
   readonly options: Options;
   readonly receiver: Receiver;
   readonly sharedSecret: string;
-  /** The number of the next delivery: none is used twice. */
+  /** The number of the next delivery; no number is used twice. */
   readonly numbers: { next: number };
 }
 
 export interface StageOptions {
-  /** Of letters and dashes; names the stage's topics, its log and its profile. */
+  /** Letters and dashes; names the topics, the log and the profile of the stage. */
   readonly name: string;
-  /** One destination for each. */
+  /** The URL of each destination. */
   readonly urls: readonly string[];
-  /** Of the destination at a place, in requests a second; none where absent. */
+  /** Rate limit of the destination at a place, in requests a second; undefined for none. */
   readonly rateLimit?: (place: number) => number | undefined;
-  /** As TAILRACE_RETRY_SCHEDULE. */
+  /** In the format of TAILRACE_RETRY_SCHEDULE. */
   readonly schedule?: string;
 }
 
 export interface Stage extends AsyncDisposable {
   readonly topics: TopicNames;
   readonly destinationIds: readonly string[];
-  /** A wave for these destinations, by their places; the receiver expects it and nothing else from now on. */
+  /** Makes a wave for these destinations, by place; from then on the receiver expects this wave alone. */
   wave(destinations: readonly number[]): Promise<Wave>;
-  /** Writes the wave's deliveries, from one index to before another, when each is due. */
+  /** Writes the deliveries of a range of the wave at a steady rate. */
   feedAtRate(wave: Wave, ratePerSecond: number, range?: Range): Promise<void>;
-  /** Writes them as fast as Kafka takes them. */
-  feedAtOnce(wave: Wave, options?: Range & { readonly topic?: string }): Promise<void>;
-  /** A topic beside those of the service, with as many partitions. */
+  /** Writes the deliveries of a range as fast as Kafka accepts them. */
+  feedUnpaced(wave: Wave, options?: Range & { readonly topic?: string }): Promise<void>;
+  /** Creates another topic with as many partitions as those of the service. */
   createTopic(name: string): Promise<void>;
-  /** Writes one delivery to a topic, as it is. */
+  /** Writes one delivery to a topic unchanged. */
   write(topic: string, delivery: Delivery): Promise<void>;
-  /** Starts the service; resolves when it is ready, or at once when it runs. */
+  /** Starts the service; resolves when it is ready, or, with `untilReady: false`, when its process runs. */
   startService(options?: { readonly untilReady?: boolean }): Promise<ServiceProcess>;
-  /** Of the service's process; for a scrape it must run. */
+  /** The process of the service; throws if it has not been started. */
   readonly service: ServiceProcess;
-  /** Resolves once these of the latest wave, by index, have arrived, or after `timeoutMs`. */
+  /** Resolves when these deliveries of the latest wave, by index, have arrived, or after `timeoutMs`. */
   arrived(indexes: readonly number[], timeoutMs: number): Promise<void>;
-  /** Resolves with true once all of the wave has arrived or died, or with false after `timeoutMs`. */
+  /** Resolves with true when every delivery of the wave has arrived or is dead, or with false after `timeoutMs`. */
   settled(wave: Wave, timeoutMs: number): Promise<boolean>;
-  /** Stops the service, and accounts for the wave. */
+  /** Stops the service and accounts for the wave. */
   conclude(wave: Wave): Promise<Conclusion>;
 }
 
@@ -87,10 +87,10 @@ export interface Conclusion {
 }
 
 export const usualSchedule = '10s,1m,5m,20m,1h,1h,1h,20m';
-/** Records on their way to Kafka at a time: memory is the bench's own, but time is everybody's. */
+/** Bounds the records that wait for an acknowledgement of Kafka, because they take CPU time from the service. */
 const maxUnacknowledged = 4_000;
 const settlePollMs = 1_000;
-/** Commits and the records of attempts come a moment after the last delivery. */
+/** Commits and records of attempts follow shortly after the last delivery. */
 export const settleMs = 1_000;
 
 export async function openStage(
@@ -114,13 +114,13 @@ export async function openStage(
   opening.defer(() => service?.stop());
   const running = opening.move();
 
-  const serviceThatRuns = (): ServiceProcess => {
+  const runningService = (): ServiceProcess => {
     if (!service) throw new Error('the service has not been started');
     return service;
   };
   const unlessDead = <T>(work: Promise<T>): Promise<T> =>
     Promise.race([work, bench.brokerDied, ...(service ? [service.died] : [])]);
-  /** Whether `holds` does in time. */
+  /** Whether `holds` resolves with true within `timeoutMs`. */
   const becomes = async (timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
     const deadline = performance.now() + timeoutMs;
     while (performance.now() < deadline) {
@@ -130,7 +130,7 @@ export async function openStage(
     return false;
   };
   const send = (wave: Wave, index: number, topic: string): Promise<void> => {
-    const id = destinationIds[wave.destinations[index] ?? NaN] ?? 'nobody';
+    const id = destinationIds[wave.destinations[index] ?? NaN] ?? 'no-destination';
     wave.sentAt[index] = sharedNowMs();
     return write(topic, deliveryOf(wave.first + index, id));
   };
@@ -139,7 +139,7 @@ export async function openStage(
     topics,
     destinationIds,
     get service() {
-      return serviceThatRuns();
+      return runningService();
     },
     write,
 
@@ -157,7 +157,7 @@ export async function openStage(
     feedAtRate: (wave, ratePerSecond, { from = 0, to = wave.count } = {}) =>
       unlessDead(atRate(to - from, ratePerSecond, (place) => send(wave, from + place, topics.deliveries))),
 
-    feedAtOnce: (wave, { from = 0, to = wave.count, topic = topics.deliveries } = {}) =>
+    feedUnpaced: (wave, { from = 0, to = wave.count, topic = topics.deliveries } = {}) =>
       unlessDead(
         (async () => {
           for (let index = from; index < to;) {
@@ -196,7 +196,7 @@ export async function openStage(
       becomes(timeoutMs, async () => {
         const { receivedAt } = await receiver.handOver();
         const arrived = receivedAt.filter((at) => !Number.isNaN(at)).length;
-        const metrics = await scrape(serviceThatRuns().metricsPort);
+        const metrics = await scrape(runningService().metricsPort);
         return arrived + metrics.sum('tailrace_dead_letters_total') >= wave.count;
       }),
 

@@ -1,4 +1,4 @@
-/** Before anything is counted: the broker's JVM compiles its code while records pass through it. */
+/** Runs before measuring, so that the broker's JVM has compiled its code. */
 import { say } from '../processes/bench.ts';
 import { openStage, type Context } from './stage.ts';
 import { inTurn } from './wave.ts';
@@ -12,6 +12,6 @@ export async function warmUp(context: Context): Promise<void> {
   await using stage = await openStage(context, { name: 'warm-up', urls });
   await stage.startService();
   const wave = await stage.wave(inTurn(options.warmUp, [0]));
-  await stage.feedAtOnce(wave);
+  await stage.feedUnpaced(wave);
   await receiver.complete(arrivesWithinMs);
 }

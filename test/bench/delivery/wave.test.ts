@@ -29,7 +29,7 @@ test('destinations take turns, and a part of a wave is selected by index and des
   assert.deepEqual(select(wave, { to: 2 }), [0, 1]);
 });
 
-test('latencies are of what is selected and has arrived', () => {
+test('latencies include only selected deliveries that arrived', () => {
   const wave = sentWave(6);
   const receivedAt = wave.sentAt.map((at, index) => (index === 3 ? NaN : at + index));
   const { p50, max } = latencies(wave, receivedAt, { of: (destination) => destination === 0 });
@@ -37,13 +37,13 @@ test('latencies are of what is selected and has arrived', () => {
   assert.equal(latencies(wave, receivedAt).max, 5);
 });
 
-test('throughput is from the first sending to the last arrival', () => {
+test('throughput is measured from the first sending to the last arrival', () => {
   const wave = sentWave(20);
   const receivedAt = wave.sentAt.map((at) => at + 100);
   assert.equal(throughput(wave, receivedAt), 10);
 });
 
-test('the lag of each second is what was sent by then and had not arrived', () => {
+test('the lag of a second counts the deliveries sent by then that had not arrived', () => {
   const wave = sentWave(31);
   const prompt = wave.sentAt.map((at) => at + 50);
   assert.deepEqual(lagBySecond(wave, prompt), [1, 1, 1]);
@@ -51,12 +51,12 @@ test('the lag of each second is what was sent by then and had not arrived', () =
   assert.deepEqual(lagBySecond(wave, never), [11, 21, 31]);
 });
 
-test('a lag grows where its last third is far above its first, not where a few more are in flight', () => {
+test('a lag grows if its last third is far above its first; a few more in flight are no growth', () => {
   assert.ok(!lagGrows([3, 2, 5, 9, 2, 30]));
   assert.ok(lagGrows([10, 60, 110, 160, 210, 260]));
 });
 
-test('the pace of each tenth is its arrivals over its time', () => {
+test('the pace of a tenth is its arrivals divided by its duration', () => {
   // A hundred in the first second, then a hundred in two.
   const receivedAt = Float64Array.from({ length: 200 }, (_, index) =>
     index < 100 ? (index + 1) * 10 : 1_000 + (index - 99) * 20,

@@ -1,27 +1,27 @@
-/** A wave of deliveries, numbered, each for one of the stage's destinations; and what can be said of it afterwards. */
+/** A wave of numbered deliveries to the destinations of a stage, and the figures computed from it. */
 import { distribution, median, type Distribution } from '../figures/statistics.ts';
 
 export interface Wave {
-  /** Number of the first. */
+  /** Number of the first delivery. */
   readonly first: number;
   readonly count: number;
-  /** The place of each one's destination among those of the stage, by index. */
+  /** The place of each delivery's destination in the stage, by index. */
   readonly destinations: Uint16Array;
-  /** When each was handed to Kafka, on the shared clock, by index; NaN until then. */
+  /** When each delivery was given to the Kafka client, on the shared clock, by index; NaN until then. */
   readonly sentAt: Float64Array;
 }
 
-/** Some of a wave. */
+/** Selects deliveries of a wave. */
 export interface Selection {
-  /** Indexes from here … */
+  /** First index; 0 by default. */
   readonly from?: number;
-  /** … to before here. */
+  /** Index after the last; the end of the wave by default. */
   readonly to?: number;
-  /** Whether this destination's are meant; by default all. */
+  /** Whether deliveries of this destination are selected; all by default. */
   readonly of?: (destination: number) => boolean;
 }
 
-/** Destinations taking turns: `count` times the next of `turns`. */
+/** The destinations of `count` deliveries, which take `turns` round and round. */
 export function inTurn(count: number, turns: readonly number[]): number[] {
   return Array.from({ length: count }, (_, index) => turns[index % turns.length] ?? 0);
 }
@@ -44,14 +44,14 @@ export function select({ count, destinations }: Wave, selection: Selection): num
   return indexes;
 }
 
-/** From the handing to Kafka to the arrival, in milliseconds; of those that arrived. */
+/** Milliseconds from sending to arrival, of the selected deliveries that arrived. */
 export function latencies(wave: Wave, receivedAt: Float64Array, selection: Selection = {}): Distribution {
   return distribution(
     select(wave, selection).map((index) => (receivedAt[index] ?? NaN) - (wave.sentAt[index] ?? NaN)),
   );
 }
 
-/** Arrivals a second, from the first one's sending to the last one's arrival. */
+/** Arrivals a second, from the first sending to the last arrival. */
 export function throughput(wave: Wave, receivedAt: Float64Array, selection: Selection = {}): number {
   const indexes = select(wave, selection);
   const arrived = indexes.map((index) => receivedAt[index] ?? NaN).filter((at) => !Number.isNaN(at));
@@ -60,7 +60,7 @@ export function throughput(wave: Wave, receivedAt: Float64Array, selection: Sele
   return (arrived.length / (to - from)) * 1_000;
 }
 
-/** How many had been sent and not arrived at the end of each second of the sending. */
+/** Deliveries sent but not arrived, at the end of each second of sending. */
 export function lagBySecond(wave: Wave, receivedAt: Float64Array, selection: Selection = {}): number[] {
   const indexes = select(wave, selection);
   const began = wave.sentAt[indexes[0] ?? 0] ?? NaN;
@@ -75,13 +75,13 @@ export function lagBySecond(wave: Wave, receivedAt: Float64Array, selection: Sel
   return lags;
 }
 
-/** Whether a lag by second stays where it is; a few in flight, and a pause of the collector, are no growth. */
+/** Whether the lag of the last third is far above that of the first; a few in flight and a GC pause are no growth. */
 export function lagGrows(lags: readonly number[]): boolean {
   const third = Math.max(1, Math.floor(lags.length / 3));
   return median(lags.slice(-third)) > median(lags.slice(0, third)) * 2 + 50;
 }
 
-/** Arrivals a second in each tenth of them, in the order in which they came. */
+/** Arrivals a second in each tenth, in the order of arrival. */
 export function throughputByTenth(receivedAt: Float64Array, beganAt: number): number[] {
   const sorted = receivedAt.filter((at) => !Number.isNaN(at)).sort();
   let before = { count: 0, at: beganAt };
