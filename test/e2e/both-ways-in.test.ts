@@ -1,6 +1,6 @@
 /**
- * Generated calls, valid and broken, through both ways in: HTTP, alone and in batches, and straight into Kafka. Each
- * is delivered once, or refused with a reason that its sender is told or that `events.rejected` holds.
+ * Generated calls, valid and invalid, over HTTP (single and in batches) and through a Kafka producer. Each is delivered
+ * once, or refused with a reason in the response or in `events.rejected`.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -21,7 +21,7 @@ after(() => opened.disposeAsync());
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What makes a call of any type one that cannot be used. */
+/** Changes that make a call of any type invalid. */
 const faults: Readonly<Record<string, (call: Fields) => Fields | string>> = {
   'no user': (call) => ({ ...call, userId: null, anonymousId: '' }),
   'no such type': (call) => ({ ...call, type: 'teleport' }),
@@ -69,11 +69,11 @@ const generatedCall = fc.record({
 });
 
 interface Sent {
-  /** Names the user of a call that can be used, and so its webhook. */
+  /** User id of a valid call, by which its webhook is found. */
   readonly id: string;
   readonly type: string;
   readonly fault: string | null;
-  /** As it stands in a body or in a record. */
+  /** The call as text, for a body or a record. */
   readonly json: string;
 }
 
@@ -81,20 +81,20 @@ function sentOf({ type, extras, byAnonymousId, fault, way }: Generated, id: stri
   const user = byAnonymousId ? { anonymousId: id } : { userId: id };
   const call = { ...extras, type, messageId: `m-${id}`, ...required[type], ...user };
   const broken = fault === null ? call : (faults[fault]?.(call) ?? call);
-  // Its route says what type a single call is of, whatever it says itself.
-  const isMended = fault === 'no such type' && way === 'single';
+  // The route of a single call sets its type, so an invalid type in the call has no effect.
+  const isOverridden = fault === 'no such type' && way === 'single';
   const json = typeof broken === 'string' ? broken : JSON.stringify(broken);
-  return { id, type, fault: isMended ? null : fault, json };
+  return { id, type, fault: isOverridden ? null : fault, json };
 }
 
 type Generated = typeof generatedCall extends fc.Arbitrary<infer T> ? T : never;
 
 interface Account {
   readonly accepted: Sent[];
-  /** Refused with a reason in the answer. */
+  /** Refused with a reason in the response. */
   readonly refused: Sent[];
-  /** To be found in `events.rejected`. */
-  readonly setAside: Sent[];
+  /** Written to `events.rejected`. */
+  readonly rejectedLater: Sent[];
 }
 
 async function sendSingle(connection: Connection, call: Sent, account: Account): Promise<void> {
@@ -123,7 +123,7 @@ async function sendBatch(connection: Connection, calls: readonly Sent[], account
   if (response.status !== 200) assert.equal(named.size, calls.length, answer.message);
   for (const [index, call] of calls.entries()) {
     if (!named.has(index)) account.accepted.push(call);
-    else if (response.status === 200) account.setAside.push(call);
+    else if (response.status === 200) account.rejectedLater.push(call);
     else account.refused.push(call);
   }
 }
@@ -136,7 +136,7 @@ function postRaw({ writeKey }: Connection, route: string, body: string): Promise
   });
 }
 
-/** Whom a webhook is about: the user, under whichever key. */
+/** The user id of a webhook, under any of its keys. */
 function userOf(body: Buffer): string {
   const { userId, anonymousId, 'User ID': aliased } = JSON.parse(body.toString()) as Record<string, string>;
   return userId ?? anonymousId ?? aliased ?? '';
@@ -153,7 +153,7 @@ test(
         run += 1;
         await using receiver = await startReceiver();
         const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
-        const account: Account = { accepted: [], refused: [], setAside: [] };
+        const account: Account = { accepted: [], refused: [], rejectedLater: [] };
         const sentBy = (way: string): Sent[] =>
           generated.flatMap((call, index) => (call.way === way ? [sentOf(call, `${run}-${index}`)] : []));
         const publish = ({ id, json }: Sent): Promise<void> =>
@@ -172,7 +172,7 @@ test(
             .filter((calls) => calls.length > 0)
             .map((calls) => sendBatch(connection, calls, account)),
         ]);
-        // Behind all of it in every partition: once they are there, nothing else is on its way.
+        // These calls are the last in every partition: when they have arrived, no other call is in flight.
         const last = Array.from({ length: 16 }, (_, index) =>
           sentOf(
             { type: 'page', extras: {}, byAnonymousId: false, fault: null, way: 'direct' },
@@ -187,22 +187,22 @@ test(
         }, 30_000);
 
         await rejected.refresh();
-        const setAside = rejected.items.slice(known);
-        const asideDirect = new Set(
-          setAside
+        const rejectedLater = rejected.items.slice(known);
+        const rejectedDirect = new Set(
+          rejectedLater
             .filter((record) => headerOf(record, 'origin-topic') !== undefined)
             .map(({ key }) => key?.toString()),
         );
         for (const call of direct)
-          (asideDirect.has(call.id) ? account.setAside : account.accepted).push(call);
+          (rejectedDirect.has(call.id) ? account.rejectedLater : account.accepted).push(call);
         assert.equal(
-          account.accepted.length + account.refused.length + account.setAside.length,
+          account.accepted.length + account.refused.length + account.rejectedLater.length,
           generated.length,
         );
-        assert.equal(setAside.length, account.setAside.length);
-        for (const record of setAside) assertReason(record);
+        assert.equal(rejectedLater.length, account.rejectedLater.length);
+        for (const record of rejectedLater) assertReason(record);
         for (const { fault, json } of account.accepted) assert.equal(fault, null, json.slice(0, 300));
-        for (const { fault, json } of [...account.refused, ...account.setAside]) {
+        for (const { fault, json } of [...account.refused, ...account.rejectedLater]) {
           assert.notEqual(fault, null, json.slice(0, 300));
         }
         const wanted = [...account.accepted, ...last].map(({ id }) => id);

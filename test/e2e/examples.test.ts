@@ -32,7 +32,7 @@ const receivers: Readonly<Record<string, () => Promise<readonly [command: string
 
 interface Receiver {
   readonly url: string;
-  /** What it prints after its first line. */
+  /** Lines that it prints after the first. */
   readonly lines: Collected<string>;
 }
 
@@ -60,7 +60,7 @@ async function startReceiver(name: string, env: Readonly<Record<string, string>>
   return { url: `${first.replace('listening on ', '')}/webhooks`, lines };
 }
 
-/** What each example producer writes, with the write key of a source. */
+/** Runs each example producer with the write key of a source. */
 const producers: Readonly<Record<string, (writeKey: string) => Promise<unknown>>> = {
   'send.sh': (writeKey) =>
     run('sh', [path.join(examples, 'producers/http/send.sh')], {

@@ -1,4 +1,4 @@
-/** Numbers from the sender to the receiver: each has in the webhook body the text that it was sent with. */
+/** Numbers from the sender to the receiver: the webhook body holds each as the text that was sent. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -12,10 +12,10 @@ after(async () => {
   await pipeline[Symbol.asyncDispose]();
 });
 
-/** Sends `json`, one call, as it is; resolves once it is accepted. */
+/** Sends `json`, one call, unchanged; resolves when it is accepted. */
 type Send = (json: string) => Promise<void>;
 
-/** The three ways in, for one source. */
+/** The three ways to send an event, for one source. */
 function waysIn({ writeKey, sourceId }: Connection): Readonly<Record<string, Send>> {
   const post = async (route: string, body: string): Promise<void> => {
     const headers = { authorization: `Basic ${btoa(`${writeKey}:`)}` };
@@ -35,7 +35,7 @@ function waysIn({ writeKey, sourceId }: Connection): Readonly<Record<string, Sen
   };
 }
 
-/** Sends the call in every way and gives the bodies that arrive. */
+/** Sends the call in every way; resolves with the bodies that arrive. */
 async function bodiesOf(json: string): Promise<readonly (readonly [way: string, body: string])[]> {
   await using receiver = await startReceiver();
   const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
@@ -61,7 +61,7 @@ const numbers = [
 ];
 
 describe('a number', { concurrency: true }, () => {
-  test('arrives with the digits it was sent with, whichever way it came', async () => {
+  test('arrives with the digits it was sent with, over HTTP, in a batch and from Kafka', async () => {
     const properties = `{${numbers.map((text, index) => `"n${index}":${text}`).join(',')},"list":[${numbers.join(',')}]}`;
     const json = `{"type":"track","userId":"ada","event":"e","context":{"app":${properties}},"properties":${properties}}`;
     for (const [way, body] of await bodiesOf(json)) {
@@ -70,7 +70,7 @@ describe('a number', { concurrency: true }, () => {
     }
   });
 
-  test('of any text that JSON allows arrives as that text, in properties, traits and context', async () => {
+  test('in any form that JSON allows arrives as the same text, in properties, traits and context', async () => {
     await using receiver = await startReceiver();
     const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
     const sends = Object.values(waysIn(connection));
@@ -84,7 +84,7 @@ describe('a number', { concurrency: true }, () => {
     }
   });
 
-  test('given as an id is the text of its digits', async () => {
+  test('sent as an id becomes the text of its digits', async () => {
     const json = '{"type":"track","event":7,"userId":1234567890123456789}';
     for (const [way, body] of await bodiesOf(json)) {
       assert.match(body, /"userId":"1234567890123456789",.*"event":"7"/, way);
@@ -92,7 +92,7 @@ describe('a number', { concurrency: true }, () => {
   });
 });
 
-describe('what is answered with 200', { concurrency: true }, () => {
+describe('a call answered with 200', { concurrency: true }, () => {
   test('is delivered, also 32 KB of numbers that grow when they are rewritten', async () => {
     const count = Math.floor((32 * 1024 - 100) / '1e20,'.length);
     const list = Array.from({ length: count }, () => '1e20').join(',');

@@ -1,4 +1,4 @@
-/** Numbered tracking calls for fault tests, what must arrive for each, and a sender that does not give up. */
+/** Numbered tracking calls for fault tests, the body expected for each, and a sender that retries until accepted. */
 import assert from 'node:assert/strict';
 import { drainWithinMs } from '../support/ledger.ts';
 import type { Connection } from '../support/pipeline.ts';
@@ -23,7 +23,7 @@ export function bodyOf({ type, userId, timestamp, context, event, properties }: 
   return Buffer.from(JSON.stringify({ version: 1, type, userId, timestamp, context, event, properties }));
 }
 
-/** As an SDK does: the same calls, with the same messageIds, until the answer is 200. */
+/** Sends the same calls with the same messageIds until the response is 200, as an SDK does. */
 export async function sendUntilAccepted(
   connection: Connection,
   batch: readonly NumberedCall[],

@@ -1,6 +1,6 @@
 /**
- * Conservation under faults: ten thousand events, two of ten receivers failing at random, and then every service
- * killed in the middle. What ingest accepted with a 200 must be delivered or lie in the dead-letter topic.
+ * Conservation under faults: ten thousand events, with two of ten receivers failing at random, and then with every
+ * service killed in between. Each event that ingest accepted with a 200 must be delivered or be a dead letter.
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
@@ -15,23 +15,23 @@ import { bodyOf, callOf, sendUntilAccepted } from './calls.ts';
 const eventCount = 10_000;
 const batchSize = 20;
 const senderCount = 8;
-/** Senders wait while more obligations than this are open, so that a kill meets every stage at work. */
+/** Senders pause while more deliveries than this are outstanding, so that every stage is busy when it is killed. */
 const mostOpen = 4_000;
 
 /** Each event goes to the two destinations of its source. */
 const sourceCount = 5;
 const destinationsPerSource = 2;
-/** In thousandths: how often a failing receiver answers 503, resets the connection, or never answers. */
+/** Rates, in thousandths, at which a failing receiver answers 503, resets the connection, or never answers. */
 const failureRates = { serverError: 170, reset: 100, never: 20 };
 
 const pipelineOptions = { retrySchedule: '500ms,500ms,1s,1s', retryWindow: '1m', deliveryTimeout: '5s' };
 
-test('10,000 events with 2 of 10 receivers failing at random: each is delivered or a dead letter', async (t) => {
+test('each of 10,000 events is delivered or a dead letter while 2 of 10 receivers fail at random', async (t) => {
   await using pipeline = await startPipeline(pipelineOptions);
   await conserve(t, pipeline, []);
 });
 
-test('10,000 events while each service is killed and started again: none is lost', async (t) => {
+test('none of 10,000 events is lost while each service is killed and started again', async (t) => {
   await using pipeline = await startPipeline(pipelineOptions);
   const { ingest, router, delivery } = pipeline;
   const kills = [ingest, router, delivery].map((service) => async () => {
@@ -41,7 +41,7 @@ test('10,000 events while each service is killed and started again: none is lost
   await conserve(t, pipeline, kills);
 });
 
-/** Sends all events, with the faults spread evenly among them; waits for the drain, and judges. */
+/** Sends all events, with the faults spread evenly among them, waits until all are finished, and checks the ledger. */
 async function conserve(
   t: TestContext,
   pipeline: Pipeline,
@@ -68,26 +68,30 @@ async function conserve(
   assert.equal(faulted.length, faults.length);
 
   await sender.ledger.drained();
-  // With the services ends whatever was still in flight, duplicates too.
+  // Stopping the services also ends duplicates that are still in flight.
   for (const service of [pipeline.ingest, pipeline.router, pipeline.delivery]) await service.stop();
   const verdict = await sender.ledger.close();
   t.diagnostic(report(verdict));
   const causes = await causesOf(pipeline, verdict.duplicates);
-  t.diagnostic(`the duplicates came from: ${JSON.stringify(causes)}`);
+  t.diagnostic(`causes of the duplicates: ${JSON.stringify(causes)}`);
   assert.ok(isConserved(verdict), report(verdict));
   assert.equal(verdict.obligations, eventCount * destinationsPerSource);
   if (faults.length === 0) {
-    assert.equal(verdict.duplicates.length, causes.lateAnswer, 'without a kill only a late answer repeats');
+    assert.equal(
+      verdict.duplicates.length,
+      causes.lateAnswer,
+      'without a kill, only a late response causes repeats',
+    );
   }
 }
 
 interface Sender extends AsyncDisposable {
   readonly ledger: Ledger;
-  /** Sends the events with these numbers as one batch, again and again until it is accepted. */
+  /** Sends the events with these numbers as one batch until it is accepted. */
   send(numbers: readonly number[]): Promise<void>;
 }
 
-/** Sources, destinations and receivers. */
+/** Creates the sources, destinations and receivers. */
 async function openSender(pipeline: Pipeline): Promise<Sender> {
   await using opened = new AsyncDisposableStack();
   const ledger = opened.use(await openLedger(pipeline.kafka, pipeline.names.deliveriesDead));
@@ -99,7 +103,7 @@ async function openSender(pipeline: Pipeline): Promise<Sender> {
       const isFailing = index === 0 && source < 2;
       const receiver = await ledger.receive(
         () => ids[index] ?? '',
-        isFailing ? { answer: failNowAndThen } : {},
+        isFailing ? { answer: failAtRandom } : {},
       );
       settings.push({ webhooks: [{ url: receiver.url }] });
     }
@@ -126,7 +130,7 @@ async function openSender(pipeline: Pipeline): Promise<Sender> {
   };
 }
 
-function failNowAndThen(): answers.Answer {
+function failAtRandom(): answers.Answer {
   const dice = Math.random() * 1_000;
   const { serverError, reset, never } = failureRates;
   if (dice < serverError) return answers.status(503);
@@ -135,7 +139,7 @@ function failNowAndThen(): answers.Answer {
 }
 
 interface Causes {
-  /** The receiver had it, but its answer came too late. */
+  /** The receiver got it, but responded too late. */
   lateAnswer: number;
   /** Sent again, because ingest had written it and was killed before it answered. */
   ingestKilled: number;
@@ -145,10 +149,10 @@ interface Causes {
   deliveryKilled: number;
 }
 
-/** Where the duplicates came from, as the topics show it. */
+/** Counts the causes of the duplicates, as the topics show them. */
 async function causesOf(pipeline: Pipeline, duplicates: readonly Arrival[]): Promise<Causes> {
   const { kafka, names } = pipeline;
-  const taken = tally(await readAll(kafka, names.events), ({ value }) => eventIdIn(value));
+  const ingested = tally(await readAll(kafka, names.events), ({ value }) => eventIdIn(value));
   const routed = tally(await readAll(kafka, names.deliveries), ({ headers }) =>
     owedTo({ eventId: String(headers['event-id']), destinationId: String(headers['destination-id']) }),
   );
@@ -160,7 +164,7 @@ async function causesOf(pipeline: Pipeline, duplicates: readonly Arrival[]): Pro
   for (const { eventId, destinationId } of duplicates) {
     const delivery = owedTo({ eventId, destinationId });
     const isRoutedAgain = (routed.get(delivery) ?? 0) > 1;
-    if (isRoutedAgain && (taken.get(eventId) ?? 0) > 1) causes.ingestKilled++;
+    if (isRoutedAgain && (ingested.get(eventId) ?? 0) > 1) causes.ingestKilled++;
     else if (isRoutedAgain) causes.routerKilled++;
     else if (late.has(delivery)) causes.lateAnswer++;
     else causes.deliveryKilled++;

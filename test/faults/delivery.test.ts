@@ -1,6 +1,6 @@
 /**
- * Conservation of the delivery service by itself, under what happens to it and around it: nothing is lost or altered,
- * and every repeat is explained by what had not been committed when something was taken from its owner.
+ * Conservation of the delivery service alone, while it, the broker or receivers fail. No delivery is lost or altered,
+ * and every repeat is explained by offsets that were not committed when partitions were revoked or a process was killed.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { headerOf } from '../support/topics.ts';
 import { joinedAfter } from './evidence.ts';
 import { openFleet, type Fleet } from './fleet.ts';
 
-/** Of ten receivers, one fails half of the time and answers late when it succeeds, and one fails in other ways. */
+/** Of ten receivers, one fails half of the time and responds late when it succeeds, and one fails in other ways. */
 const receivers: readonly ReceiverOptions[] = [
   { answer: oneOf(answers.status(503), answers.delayed(300, answers.status(200))) },
   { answer: oneOf(answers.status(500), answers.reset, answers.status(200)) },
@@ -29,7 +29,7 @@ async function fleet(): Promise<Fleet> {
   return openFleet({ brokers, schedule, receivers });
 }
 
-test('delivery is killed again and again in the middle of retries', async (t) => {
+test('delivery loses nothing when it is killed repeatedly during retries', async (t) => {
   await using service = await fleet();
   for (const behind of [false, true, false]) {
     const replica = await service.join();
@@ -39,11 +39,11 @@ test('delivery is killed again and again in the middle of retries', async (t) =>
   }
   await service.join();
   const { killed, ...others } = await service.conclude(t);
-  assert.ok(killed > 0, 'what was in flight was sent again');
+  assert.ok(killed > 0, 'requests in flight were repeated');
   assert.deepEqual(others, { moved: 0, 'cut off': 0, 'lost answer': 0, 'written twice': 0 });
 });
 
-test('replicas of delivery join, leave and are killed', async (t) => {
+test('delivery loses nothing when replicas join, leave and are killed', async (t) => {
   await using service = await fleet();
   const first = await service.join();
   await service.busy();
@@ -64,11 +64,11 @@ test('replicas of delivery join, leave and are killed', async (t) => {
   await fourth.stop();
   await service.busy();
   const { moved, killed, ...others } = await service.conclude(t);
-  t.diagnostic(`${moved + killed} repeats for a partition that had another owner`);
+  t.diagnostic(`${moved + killed} repeats for partitions that changed their owner`);
   assert.deepEqual(others, { 'cut off': 0, 'lost answer': 0, 'written twice': 0 });
 });
 
-test('the broker is killed and comes back', async (t) => {
+test('delivery loses nothing when the broker is killed and restarted', async (t) => {
   await using broker = await ownBroker();
   await using service = await openFleet({ brokers: broker.brokers, schedule, receivers });
   const replica = await service.join();
@@ -85,11 +85,11 @@ test('the broker is killed and comes back', async (t) => {
   assert.equal(lostAnswers, 0);
 });
 
-test('receivers flip between dead and alive, and are dead for so long that deliveries are parked', async (t) => {
+test('delivery loses nothing when receivers fail and recover, also after deliveries were parked', async (t) => {
   const { brokers } = await sharedBroker();
   let dead = false;
   const unlessDead = (answer: answers.Answer) => () => (dead ? answer : answers.status(200));
-  // A client that dials a closed port must not be given the port itself.
+  // A client that connects to a closed port must not get the same port as its own.
   const refusing = { port: await freePort() };
   await using service = await openFleet({
     brokers,
@@ -112,7 +112,7 @@ test('receivers flip between dead and alive, and are dead for so long that deliv
     dead = false;
     await service.reopen(0);
   };
-  /** Resolves once each that flips has so many more copies in the tiers, for one of these reasons. */
+  /** Resolves when each flipping destination has `count` more records in retry topics, for one of these reasons. */
   const copied = async (isOne: (reason: string) => boolean, count: number): Promise<void> => {
     const earlier = service.copies.items.length;
     await service.copies.waitFor((copies) => {
@@ -131,7 +131,7 @@ test('receivers flip between dead and alive, and are dead for so long that deliv
       );
     });
   };
-  /** Resolves once the breaker of each that flips has come to this state, from now on. */
+  /** Resolves when the circuit breaker of each flipping destination has entered this state since the call. */
   const breakersAre = async (state: string): Promise<void> => {
     const earlier = replica.log.items.length;
     await replica.log.waitFor((lines) => {
@@ -158,6 +158,6 @@ test('receivers flip between dead and alive, and are dead for so long that deliv
   await closed;
   await delivered(30);
   const { 'lost answer': lostAnswers, ...others } = await service.conclude(t);
-  t.diagnostic(`${lostAnswers} answers lost with their connection`);
+  t.diagnostic(`${lostAnswers} responses lost with their connection`);
   assert.deepEqual(others, { killed: 0, moved: 0, 'cut off': 0, 'written twice': 0 });
 });

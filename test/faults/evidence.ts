@@ -1,6 +1,6 @@
 /**
- * What the topics, the receivers and the logs of its replicas tell of a delivery service: the trail of each delivery,
- * and when partitions were taken from their owners.
+ * Evaluates the topics, the receivers and the logs of the replicas after a fault test: the trail of each delivery, and
+ * when partitions were revoked from their owners.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
 import type { AttemptRecord } from '@tailrace/topics';
@@ -10,11 +10,11 @@ import type { Disruption, LoggedAttempt, Trail } from '../support/repeats.ts';
 import { headerOf } from '../support/topics.ts';
 
 export interface Evidence {
-  /** Of the receivers and the dead letters. */
+  /** Entries of the receivers and the dead letters. */
   readonly entries: readonly Entry[];
-  /** Everything in `deliveries`. */
+  /** All records of `deliveries`. */
   readonly written: readonly ConsumedRecord[];
-  /** Everything in the tiers. */
+  /** All records of the retry topics. */
   readonly copies: readonly ConsumedRecord[];
   /** The log of each replica. */
   readonly logs: readonly (readonly LogLine[])[];
@@ -42,8 +42,8 @@ export function trailsOf({ entries, written, copies, logs }: Evidence): Trail[] 
 }
 
 /**
- * When the replica lost partitions of `topic` that it had: to another one, or all because it had to join anew. From
- * the moment it joins again it can commit nothing, and starts nothing until it has joined: what counts is when it began.
+ * When partitions of `topic` were revoked from the replica: some because another replica got them, or all because it
+ * joined as a new member. While it rejoins, it can commit nothing and starts nothing, so the start of the rebalance counts.
  */
 export function movesIn(log: readonly LogLine[], topic: string): Disruption[] {
   const moves: Disruption[] = [];
@@ -55,20 +55,20 @@ export function movesIn(log: readonly LogLine[], topic: string): Disruption[] {
     const began = rejoinsFrom ?? timeOf(line);
     const assigned = line.assignment[topic] ?? [];
     const isNewMember = line.fresh === Object.values(line.assignment).flat().length;
-    const lost = new Set(isNewMember ? owned : owned.filter((partition) => !assigned.includes(partition)));
-    if (lost.size > 0) moves.push({ kind: 'moved', partitions: lost, from: began, until: began });
+    const revoked = new Set(isNewMember ? owned : owned.filter((partition) => !assigned.includes(partition)));
+    if (revoked.size > 0) moves.push({ kind: 'moved', partitions: revoked, from: began, until: began });
     owned = assigned;
     rejoinsFrom = undefined;
   }
   return moves;
 }
 
-/** The partitions of `topic` that the replica has had. */
+/** The partitions of `topic` that the replica has owned at any time. */
 export function partitionsIn(log: readonly LogLine[], topic: string): Set<number> {
   return new Set(log.filter(isJoin).flatMap(({ assignment }) => assignment[topic] ?? []));
 }
 
-/** The partitions of `topic` that the replica has, as far as it has told. */
+/** The partitions of `topic` that the replica owns, according to its log. */
 export function presentPartitionsIn(log: readonly LogLine[], topic: string): readonly number[] {
   return log.findLast(isJoin)?.assignment[topic] ?? [];
 }
@@ -83,7 +83,7 @@ export function joinedAfter(log: readonly LogLine[], since: number): number | un
 
 type JoinLine = LogLine & {
   readonly assignment: Readonly<Record<string, readonly number[]>>;
-  /** Partitions, of all topics, that it did not have before as this member. */
+  /** Number of partitions, of all topics, that this member did not own before. */
   readonly fresh: number;
 };
 

@@ -1,6 +1,6 @@
 /**
  * A fleet: one or more replicas of the delivery service, ten destinations whose receivers keep a ledger, and a feed
- * that writes to `deliveries` all the time. Only the delivery service is under test, so that every repeat is its own.
+ * that writes to `deliveries` continuously. No other service runs, so that only the delivery service can cause repeats.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -20,9 +20,9 @@ import { movesIn, partitionsIn, presentPartitionsIn, trailsOf } from './evidence
 
 export interface FleetOptions {
   readonly brokers: readonly string[];
-  /** As TAILRACE_RETRY_SCHEDULE. */
+  /** In the format of TAILRACE_RETRY_SCHEDULE. */
   readonly schedule: string;
-  /** How the receiver of each destination answers. */
+  /** The receiver of each destination. */
   readonly receivers: readonly ReceiverOptions[];
 }
 
@@ -30,34 +30,34 @@ export interface Fleet extends AsyncDisposable {
   readonly ledger: Ledger;
   /** In the order of the options. */
   readonly destinations: readonly { readonly id: string; readonly receiver: Receiver }[];
-  /** What it has written to the tiers. */
+  /** Records that the service has written to retry topics. */
   readonly copies: Collected<ConsumedRecord>;
-  /** Starts one more; resolves when it has joined the group. */
+  /** Starts another replica; resolves when it has joined the group. */
   join(): Promise<ServiceProcess>;
   /** Starts the receiver of a destination again, on its port. */
   reopen(place: number): Promise<void>;
-  /** SIGKILL. */
+  /** Kills a replica with SIGKILL. */
   kill(replica: ServiceProcess): Promise<void>;
-  /** Resolves once what the feed wrote while nobody took it is worked off, and some more. */
+  /** Resolves when the backlog of the feed and some further deliveries are finished. */
   caughtUp(): Promise<void>;
-  /** Resolves once some that failed since this call wait in tiers, and requests are in flight. */
+  /** Resolves when deliveries that failed since this call wait in retry topics, and requests are in flight. */
   busy(): Promise<void>;
-  /** Says that nothing could be committed in this time. */
+  /** Notes that no offset could be committed in this time. */
   cutOff(from: number, until: number): void;
-  /** Ends the feed, waits for the drain, and asserts that nothing is lost or altered, and every repeat explained. */
+  /** Ends the feed, waits until all deliveries are finished, and asserts that none is lost or altered and that every repeat is explained. */
   conclude(t: TestContext): Promise<Explanation['causes']>;
 }
 
 const partitions = 6;
 const feedEveryMs = 20;
 const feedPerTurn = 3;
-/** The feed pauses while more than this is owed: a service that is down needs not find more than that. */
+/** The feed pauses while more deliveries than this are outstanding, which bounds the backlog while the service is down. */
 const mostOpen = 1_500;
-/** With the feed at its pace, no more than this wait for an answer or a retry. */
+/** Without a backlog, at most this many deliveries wait for a response or a retry. */
 const fewOpen = 150;
 const someMore = 300;
 const busyRetries = 10;
-/** Finished work may be repeated for half a second; on a busy machine, commits take their time. */
+/** Deliveries finished within half a second before a crash may be repeated; commits take longer on a busy machine. */
 const repeatableMs = 500 + 2_000;
 
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
@@ -113,10 +113,10 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         TAILRACE_METRICS_PORT: String(await freePort()),
         TAILRACE_RETRY_SCHEDULE: schedule,
         TAILRACE_RETRY_WINDOW: '5m',
-        // No answer takes so long: that one came too late is then no reason for a repeat.
+        // Longer than any response takes, so that a timeout is never the cause of a repeat.
         TAILRACE_DELIVERY_TIMEOUT: '30s',
         TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-        // It then tells which partitions it has, and when it made each attempt.
+        // The log then shows the assigned partitions and the time of each attempt.
         LOG_LEVEL: 'debug',
         TAILRACE_LOG_ATTEMPTS: 'all',
       });
@@ -130,7 +130,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
       destination.receiver = await ledger.receive(() => id, { ...receivers[place], port: receiver.port });
     },
     async kill(replica) {
-      // Its last log lines are lost with it, so it must have told by now which partitions it has.
+      // The last log lines of a killed process are lost, so its assignment must already be in the log.
       await eventually(
         () =>
           replicas
@@ -159,7 +159,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     async conclude(t) {
       await feed.end();
       await ledger.drained();
-      // With the service ends whatever was still in flight, repeats too.
+      // Stopping the service also ends repeats that are still in flight.
       for (const replica of replicas) await replica.stop();
       const verdict = await ledger.close();
       t.diagnostic(report(verdict));
@@ -174,7 +174,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         repeatableMs,
       );
       const counts = Object.entries(causes).map(([cause, count]) => `${cause} ${count}`);
-      t.diagnostic(`repeats by cause: ${counts.join(', ')}; last seen ${oldestMs} ms before it at most`);
+      t.diagnostic(`repeats by cause: ${counts.join(', ')}; last seen at most ${oldestMs} ms before it`);
       assert.ok(isConserved(verdict), report(verdict));
       assert.deepEqual(unexplained, []);
       return causes;
@@ -184,11 +184,11 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 }
 
 interface Feed extends Disposable {
-  /** Resolves when Kafka has everything. */
+  /** Resolves when Kafka has acknowledged every record. */
   end(): Promise<void>;
 }
 
-/** Writes deliveries, to one destination after the other, and owes them. */
+/** Writes deliveries to the destinations in turn, and enters them in the ledger. */
 function startFeed(
   publisher: Publisher,
   topic: string,

@@ -1,4 +1,4 @@
-/** The only broker hangs: no service ends or calls it a defect, and everything goes on when it answers again. */
+/** The only broker hangs: no service ends or logs a defect, and all work continues when the broker responds again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownCluster } from '../support/cluster.ts';
@@ -8,7 +8,7 @@ import { startReceiver } from '../support/receiver.ts';
 
 const hangsForMs = 40_000;
 
-test('a broker that hangs: 503 until it answers, the same processes all along, and nothing is lost', async () => {
+test('while the broker hangs, calls get a 503, no process ends, and no accepted call is lost', async () => {
   await using cluster = await ownCluster({ size: 1 });
   await using pipeline = await startPipeline({ brokers: cluster.brokers });
   const prefix = pipeline.names.events.replace(/events$/, '');
@@ -36,7 +36,7 @@ test('a broker that hangs: 503 until it answers, the same processes all along, a
   }
   cluster.node(1).thaw();
 
-  // Calls that were answered with 503 may have been written all the same.
+  // Calls that were answered with 503 may have been written nevertheless.
   for (let nth = 0; nth < 50;) {
     const answer = await post('track', { userId: `u-${nth}`, event: 'After' });
     if (answer.status !== 200) continue;

@@ -1,4 +1,4 @@
-/** Kafka is killed under load: ingest says so, and keeps every promise that a 200 was. */
+/** Kafka is killed under load: ingest responds with 503, and loses no call that it answered with 200. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,12 +9,12 @@ import { startPipeline, type Connection } from '../support/pipeline.ts';
 import { startReceiver, type ReceivedRequest } from '../support/receiver.ts';
 
 const senderCount = 12;
-/** So large that what the senders have waiting is more than ingest may hold. */
+/** So large that the waiting calls of all senders exceed the buffer of ingest. */
 const padding = 'x'.repeat(10_000);
 const ingestLimits = { TAILRACE_INGEST_BUFFER: '64KB', TAILRACE_INGEST_ACK_TIMEOUT: '1s' };
 const recoversWithinMs = 90_000;
 
-test('Kafka is killed under load: 503 until it is back, and every call that was answered with 200 arrives', async (t) => {
+test('ingest responds with 503 while Kafka is killed under load, and every call answered with 200 arrives', async (t) => {
   await using broker = await ownBroker();
   await using pipeline = await startPipeline({ brokers: broker.brokers, env: ingestLimits });
   const arrived = new Set<string>();
@@ -44,7 +44,7 @@ test('Kafka is killed under load: 503 until it is back, and every call that was 
   await load.stop();
 
   const missing = (): string[] => load.accepted.filter((id) => !arrived.has(id));
-  // Where it takes too long, what is missing is shown.
+  // If this times out, the assertion below shows the missing ids.
   await receiver.waitFor(() => missing().length === 0, recoversWithinMs).catch(() => undefined);
   t.diagnostic(`${load.accepted.length} accepted; refused: ${JSON.stringify([...load.refusals])}`);
   assert.deepEqual(missing(), []);
@@ -53,12 +53,12 @@ test('Kafka is killed under load: 503 until it is back, and every call that was 
 interface RunningLoad {
   /** Ids of the calls that were answered with 200. */
   readonly accepted: readonly string[];
-  /** How often each error code was the answer. */
+  /** Number of responses with each error code. */
   readonly refusals: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
-/** Calls one after another from each of several senders; none is ever sent again. */
+/** Several senders, each with one call after another; no call is sent twice. */
 function startLoad({ post }: Connection): RunningLoad {
   const accepted: string[] = [];
   const refusals = new Map<string, number>();

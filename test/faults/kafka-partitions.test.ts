@@ -1,4 +1,4 @@
-/** Three brokers, of which one is lost or hangs: what can be written is written, and a partition holds up only itself. */
+/** One of three brokers ends or hangs: records of other partitions are written, and a failing partition delays no other. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
@@ -24,7 +24,7 @@ async function createTopic(replicas: number, partitions = 6): Promise<string> {
   return name;
 }
 
-/** A record for each partition, each with another value, and whether Kafka has acknowledged it. */
+/** Publishes a record to each partition; `acknowledged` holds the partitions that Kafka has acknowledged. */
 function publishEach(publisher: Publisher, topic: string, partitions: readonly number[]) {
   const acknowledged = new Set<number>();
   const all = partitions.map(async (partition) => {
@@ -35,7 +35,7 @@ function publishEach(publisher: Publisher, topic: string, partitions: readonly n
   return { acknowledged, all: Promise.all(all) };
 }
 
-test('partitions below their in-sync minimum wait by themselves, in order, and all others are written', async () => {
+test('partitions below min.insync.replicas wait, in order, while all others are written', async () => {
   const healthy = await createTopic(3);
   const mixed = await createTopic(2);
   await using admin = await connectAdmin(cluster.brokers);
@@ -59,7 +59,7 @@ test('partitions below their in-sync minimum wait by themselves, in order, and a
     (partitions) => String(partitions) === String(whole),
     30_000,
   );
-  // By now some are known to fail; whatever is published meanwhile does not wait for them.
+  // Some partitions are now known to fail; records for other partitions do not wait for them.
   for (let round = 0; round < 20; round += 1) {
     const before = performance.now();
     const behind = publishEach(publisher, mixed, whole);
@@ -72,11 +72,11 @@ test('partitions below their in-sync minimum wait by themselves, in order, and a
   await cluster.node(3).restart();
   await Promise.all([first.all, second.all]);
   const read = await readAll(kafka, mixed);
-  // Refused because there were too few replicas, nothing of them had been written: each is there once.
+  // Kafka wrote nothing of the requests it refused for too few replicas, so each record exists once.
   assert.equal(read.length, whole.length * 21 + short.length * 2);
 });
 
-test('a broker that hangs for half a minute: everything is written and read, and no error is unknown', async () => {
+test('all records are written and read after a broker hung for half a minute, and every error has a code', async () => {
   const topic = await createTopic(3);
   const publisher = kafka.publisher();
   await using member = await joinGroup(kafka, {
@@ -98,7 +98,7 @@ test('a broker that hangs for half a minute: everything is written and read, and
   const timer = setInterval(publishSome, 100);
   try {
     await cluster.node(2).freeze();
-    // Asked all the while, Kafka answers, or is said not to.
+    // Each of the requests made meanwhile succeeds or fails with kafka-unavailable.
     const until = performance.now() + 30_000;
     while (performance.now() < until) {
       await kafka.offsetsAt(topic, 0).catch((error: unknown) => {

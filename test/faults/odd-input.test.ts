@@ -1,7 +1,7 @@
 /**
- * Odd and hostile input in the middle of normal traffic: nothing accepted is lost or repeated, no service ends, memory
- * keeps to its bounds and readiness tells the truth. The seed is printed; ODD_INPUT_SEED and ODD_INPUT_SECONDS set it
- * and how long it lasts.
+ * Unexpected and hostile input within normal traffic: no accepted event is lost or repeated, no service ends, memory
+ * stays within its bounds, and readiness is correct. The seed is printed; ODD_INPUT_SEED sets the seed and
+ * ODD_INPUT_SECONDS the duration.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -18,7 +18,7 @@ import { oddInputs, seeded, type OddInputContext } from './odd-input.ts';
 
 const seconds = Number(process.env['ODD_INPUT_SECONDS'] ?? 75);
 const seed = Number(process.env['ODD_INPUT_SEED'] ?? randomInt(1_000_000));
-/** Peaks of resident memory in MB: what README.md of each service states, beside 40 for the runtime's own swings. */
+/** Peaks of resident memory in MB: the figure in each service's README.md, and 40 for variations of the runtime. */
 const mostMb = { ingest: 512, router: 450, delivery: 300 };
 const partitions = 3;
 
@@ -39,7 +39,7 @@ test(`odd input in normal traffic, for ${seconds} s with seed ${seed}`, async (t
   const kinds = Object.keys(oddInputs);
   const normal = sendNormally(context, ledger, until);
   const ready = watchReadiness(probes, until);
-  // Each kind once, whatever the seed, and then as it comes.
+  // Each kind once, for any seed, and then at random.
   for (let nth = 0; nth < kinds.length || performance.now() < until; nth += 1) {
     const kind = kinds[nth] ?? kinds[Math.floor(random() * kinds.length)] ?? '';
     await oddInputs[kind]?.(random())(context);
@@ -76,7 +76,7 @@ test(`odd input in normal traffic, for ${seconds} s with seed ${seed}`, async (t
   for (const { body } of receiver.requests) {
     const text = body.toString();
     const wanted = ledger.obligations.get((JSON.parse(text) as { userId: string }).userId);
-    if (wanted !== undefined) assert.ok(text.includes(wanted), `${text} is to hold ${wanted}`);
+    if (wanted !== undefined) assert.ok(text.includes(wanted), `${text} must hold ${wanted}`);
   }
   assert.equal(rejected.items.length, ledger.rejected);
   assert.deepEqual(
@@ -85,12 +85,12 @@ test(`odd input in normal traffic, for ${seconds} s with seed ${seed}`, async (t
   );
   assert.deepEqual(refusals, []);
   for (const [name, most] of Object.entries(mostMb)) {
-    assert.ok((peaks[name] ?? Infinity) <= most, `${name} took ${peaks[name] ?? 0} MB of at most ${most}`);
+    assert.ok((peaks[name] ?? Infinity) <= most, `${name} used ${peaks[name] ?? 0} MB of at most ${most}`);
   }
 });
 
 interface Ledger {
-  /** By id, what its body must hold. */
+  /** The text that the body of each id must hold. */
   readonly obligations: Map<string, string | undefined>;
   rejected: number;
 }
@@ -140,7 +140,7 @@ function contextOf(
   };
 }
 
-/** Twenty calls a second, each obliged to arrive once it is answered with 200. */
+/** Sends twenty calls a second; each that is answered with 200 must arrive. */
 async function sendNormally(context: OddInputContext, ledger: Ledger, until: number): Promise<void> {
   for (let nth = 0; performance.now() < until; nth += 1) {
     const id = `normal-${nth}`;
@@ -159,7 +159,7 @@ async function probeOf(service: ServiceProcess): Promise<string> {
   return `http://127.0.0.1:${String(line['metricsPort'])}/readyz`;
 }
 
-/** Every answer that was not 200, by service. */
+/** Collects every response that was not 200, by service. */
 async function watchReadiness(probes: readonly string[], until: number): Promise<string[]> {
   const refusals: string[] = [];
   while (performance.now() < until) {

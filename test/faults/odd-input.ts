@@ -1,6 +1,6 @@
 /**
- * Unexpected input, by seed: what other producers' codecs, damaged and hostile batches, headers, numbers and
- * bodies may look like. Each kind says what it obliges Tailrace to.
+ * Unexpected input, by seed: codecs of other producers, and damaged or hostile batches, headers, numbers and bodies.
+ * Each kind states what Tailrace must do with it.
  */
 import { Buffer } from 'node:buffer';
 import { connect } from 'node:net';
@@ -14,12 +14,12 @@ export interface OddInputContext {
   readonly destinationId: string;
   readonly writeKey: string;
   readonly ingestUrl: string;
-  /** A new id: its event must arrive, with `text` in its body where that is given. */
+  /** Makes a new id; its event must arrive, with `text` in its body if given. */
   readonly oblige: (text?: string) => string;
-  /** So many records more are to be found in `events.rejected`. */
+  /** Expects this many more records in `events.rejected`. */
   readonly rejects: (records: number) => void;
   readonly produce: (topic: 'events' | 'tier', batch: RawBatch) => Promise<void>;
-  /** A POST to ingest; resolves with the status. */
+  /** Sends a POST to ingest; resolves with the status. */
   readonly post: (
     route: string,
     body: string | Buffer,
@@ -49,7 +49,7 @@ const numbers = [
 ];
 
 const zeros = Buffer.alloc(64 * 2 ** 20);
-/** Half a megabyte when inflated, of which each object takes a hundred times its text when parsed. */
+/** Half a megabyte when inflated; each object takes a hundred times the size of its text when parsed. */
 const wideBody = gzipSync(`{"batch":[],"x":[${Array.from({ length: 160_000 }, () => '{}').join(',')}]}`);
 const plain = (all: Buffer): Buffer => all;
 const compressors: readonly ((all: Buffer) => Buffer)[] = [

@@ -1,6 +1,6 @@
 /**
- * Partitions added to a running system: events come in over HTTP, receivers fail and refuse, two routers and two
- * delivery services share the work, and `tailrace topics apply --partitions` runs in the middle. Nothing is lost.
+ * Partitions are added to a running system: events arrive over HTTP, receivers fail and refuse, two routers and two
+ * delivery services share the work, and `tailrace topics apply --partitions` runs in between. No event is lost.
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
@@ -20,12 +20,12 @@ const after = 5;
 const retrySchedule = '1s,2s,2s';
 const batchSize = 20;
 const pauseMs = 100;
-/** So many events before partitions are added, and after they are in use everywhere. */
+/** Events sent before partitions are added, and again after all stages use them. */
 const eventsAround = 1_000;
-/** They are noticed within 15 s, by one stage after the other. */
+/** Each stage notices added partitions within 15 s, one stage after another. */
 const inUseWithinMs = 150_000;
 
-test('partitions are added under load: each event is delivered or a dead letter, and the new ones are used', async (t) => {
+test('when partitions are added under load, each event is delivered or a dead letter, and the new ones are used', async (t) => {
   const env = { TAILRACE_RETRY_SCHEDULE: retrySchedule };
   await using pipeline = await startPipeline({ partitions: before, retrySchedule, retryWindow: '2m' });
   await using replicas = new AsyncDisposableStack();
@@ -67,9 +67,7 @@ test('partitions are added under load: each event is delivered or a dead letter,
   while (!inUse.signal.aborted) await sendBatch();
   await growing;
   await looking;
-  t.diagnostic(
-    `new partitions were in use by all stages ${Math.round((Date.now() - startedAt) / 1_000)} s later`,
-  );
+  t.diagnostic(`all stages used the new partitions ${Math.round((Date.now() - startedAt) / 1_000)} s later`);
   await sendFor(eventsAround);
 
   await ledger.drained();
@@ -81,7 +79,7 @@ test('partitions are added under load: each event is delivered or a dead letter,
   await showSpread(t, pipeline);
 });
 
-/** One more of a service, with the settings of the pipeline's own. */
+/** Starts another replica of a service, with the settings of the pipeline. */
 async function startReplica(name: string, { names }: Pipeline, env: Readonly<Record<string, string>>) {
   return startService(name, {
     KAFKA_BROKERS: (await sharedBroker()).brokers.join(','),
@@ -108,7 +106,7 @@ async function addPartitions({ names }: Pipeline, env: Readonly<Record<string, s
   assert.equal(exitCode, 0, stdout + stderr);
 }
 
-/** Resolves once something lies in every new partition of what each stage writes. */
+/** Resolves when every new partition of each stage's output holds a record. */
 async function untilInUse({ kafka, names }: Pipeline): Promise<void> {
   const topics = [names.events, names.deliveries, names.deliveriesDead, names.retryTier(1_000)];
   const deadline = Date.now() + inUseWithinMs;

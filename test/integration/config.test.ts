@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => kafka.close());
 
-/** A configuration topic of the test's own. */
+/** A configuration topic for one test. */
 async function configTopic(): Promise<string> {
   const names = topicNames(uniquePrefix());
   const specs = topicSpecs(names, { partitions: 1, retryScheduleMs: [] });
@@ -68,7 +68,7 @@ function messageOf(code: 'invalid-configuration' | 'topic-missing', message: Reg
   return (error: unknown) => isTailraceError(error, code) && message.test(error.message);
 }
 
-test('what was applied is there for who opens the configuration', async () => {
+test('an applied configuration is read when the configuration is opened', async () => {
   const topic = await configTopic();
   assert.deepEqual(shown(await applyConfiguration(kafka, topic, both)), [
     'created source/web',
@@ -91,7 +91,7 @@ test('an empty topic is an empty configuration', async () => {
   await view.refresh();
 });
 
-test('a change comes to an open view by itself, and its listeners are told', async () => {
+test('an open configuration receives a change and notifies its listeners', async () => {
   const topic = await configTopic();
   await applyConfiguration(kafka, topic, both);
   await using view = await open(topic);
@@ -112,7 +112,7 @@ test('a change comes to an open view by itself, and its listeners are told', asy
   assert.deepEqual([view.sources(), view.destinations()], [[app], []]);
 });
 
-test('after a refresh, all that was acknowledged before it is in force, whoever refreshes at the same time', async () => {
+test('a refresh applies every change acknowledged before it, also with concurrent refreshes', async () => {
   const topic = await configTopic();
   await using view = await open(topic);
   const early = view.refresh();
@@ -123,7 +123,7 @@ test('after a refresh, all that was acknowledged before it is in force, whoever 
   await early;
 });
 
-test('a record that cannot be read is logged and leaves its entry as it was, and applying again fixes it', async () => {
+test('an unreadable record is logged and leaves its entry unchanged, and applying again fixes it', async () => {
   const topic = await configTopic();
   await applyConfiguration(kafka, topic, both);
   const warnings = collect<object>('the warnings', (fields) => JSON.stringify(fields));
@@ -148,7 +148,7 @@ test('a record that cannot be read is logged and leaves its entry as it was, and
   assert.deepEqual(reopened.source('web'), web);
 });
 
-test('only what differs is written, and an update names its fields without their values', async () => {
+test('only differences are written, and an update names its fields without their values', async () => {
   const topic = await configTopic();
   await applyConfiguration(kafka, topic, both);
   const written = (await readAll(kafka, topic)).length;
@@ -178,7 +178,7 @@ test('only what differs is written, and an update names its fields without their
   assert.deepEqual(JSON.parse(records.at(-1)?.value?.toString() ?? ''), changed);
 });
 
-test('what is not in the configuration is left, and with prune deleted by a tombstone', async () => {
+test('an entry missing from the file is kept, and with prune deleted by a tombstone', async () => {
   const topic = await configTopic();
   await applyConfiguration(kafka, topic, both);
   const onlyApp: Configuration = { sources: [app], destinations: [] };
@@ -204,7 +204,7 @@ test('what is not in the configuration is left, and with prune deleted by a tomb
   );
 });
 
-test('a destination may name a source that only the topic has, but none that prune would delete', async () => {
+test('a destination may name a source that is only in the topic, unless prune would delete it', async () => {
   const topic = await configTopic();
   await applyConfiguration(kafka, topic, { sources: [web], destinations: [] });
   const configuration = parseConfiguration(
@@ -229,7 +229,7 @@ test('a destination may name a source that only the topic has, but none that pru
   ]);
 });
 
-test('a write key of a source that stays cannot be given to another, and then nothing is written', async () => {
+test('a write key of a kept source cannot be given to another source, and nothing is written', async () => {
   const topic = await configTopic();
   await applyConfiguration(kafka, topic, { sources: [web], destinations: [] });
   const renamed: Configuration = { sources: [app, { ...web, id: 'website' }], destinations: [] };
@@ -250,7 +250,7 @@ test('a write key of a source that stays cannot be given to another, and then no
   assert.equal(view.sourceByWriteKey('wk_web')?.id, 'website');
 });
 
-test('a configuration made by a program is checked as one from a file is', async () => {
+test('a configuration built by a program is checked like one from a file', async () => {
   const topic = await configTopic();
   const broken: Configuration = { sources: [{ ...web, id: 'a b' }], destinations: [] };
   await assert.rejects(
@@ -259,7 +259,7 @@ test('a configuration made by a program is checked as one from a file is', async
   );
 });
 
-test('applying to a topic that does not exist says how to create it', async () => {
+test('applying to a missing topic fails with a hint how to create it', async () => {
   await assert.rejects(
     applyConfiguration(kafka, `${uniquePrefix()}config`, both),
     messageOf('topic-missing', /tailrace topics apply/),

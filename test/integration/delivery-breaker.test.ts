@@ -1,6 +1,6 @@
 /**
- * A URL that fails is left alone, and nothing else is: what a circuit breaker and `Retry-After` hold back, what they do
- * not, and what becomes of what waited. All tests share one service.
+ * Circuit breakers and `Retry-After`: which deliveries they delay, which they do not, and the outcome of parked
+ * deliveries. All tests share one service.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -13,12 +13,12 @@ import { destinationOf, newDelivery, openDeliveryStage, type DeliveryStage } fro
 import { eventually } from '../support/kafka-client.ts';
 import { closedPort, startReceiver, type ReceivedRequest } from '../support/receiver.ts';
 
-/** Long enough that no delivery is at its end before a breaker has opened. */
+/** Long enough that no delivery becomes a dead letter before a breaker has opened. */
 const scheduleMs = [1_000, 2_000, ...Array.from({ length: 14 }, () => 5_000)];
 const tiersMs = [...new Set(scheduleMs)];
-/** Until a breaker has opened, or until what waited for one has arrived. */
+/** Time for a breaker to open, or for parked deliveries to arrive. */
 const withinMs = 80_000;
-/** Of one clock that two processes read, and of a timer that rounds down. */
+/** Error of a clock that two processes read, and of a timer that rounds down. */
 const clockErrorMs = 5;
 
 let stage: DeliveryStage;
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => stage[Symbol.asyncDispose]());
 
-/** Records of the destination that wait, or waited, in tiers because a breaker was open. */
+/** Records of the destination in retry topics that were parked because a breaker was open. */
 async function parked(destination: Destination): Promise<Delivery[]> {
   const tiers = await Promise.all(tiersMs.map((tierMs) => stage.watch(stage.names.retryTier(tierMs))));
   await Promise.all(tiers.map((tier) => tier.refresh()));
@@ -41,7 +41,7 @@ async function parked(destination: Destination): Promise<Delivery[]> {
   ).filter(({ reason }) => reason === 'circuit-open');
 }
 
-/** Sends deliveries to it, a few at a time, until its breaker has opened; gives all of them. */
+/** Sends deliveries, a few at a time, until the breaker of the destination has opened; returns all of them. */
 async function feedUntilParked(destination: Destination): Promise<Delivery[]> {
   const sent: Delivery[] = [];
   const deadline = performance.now() + withinMs;
@@ -55,7 +55,7 @@ async function feedUntilParked(destination: Destination): Promise<Delivery[]> {
   return sent;
 }
 
-/** A destination that has failed until its breaker opened, and then got `waiting` more. */
+/** A destination that failed until its breaker opened and then got `waiting` more deliveries. */
 async function parkedAt(
   url: string,
   waiting: number,
@@ -66,7 +66,7 @@ async function parkedAt(
   const more = deliveriesFor([destination], waiting);
   await publishAll(stage, more);
   const wanted = new Set(more.map(({ deliveryId }) => deliveryId));
-  // One of them may have become a probe.
+  // One of the deliveries may have become a probe.
   await eventually(
     async () => {
       const ids = (await parked(destination)).map(({ deliveryId }) => deliveryId);
@@ -78,17 +78,17 @@ async function parkedAt(
   return { destination, deliveries: [...sent, ...more] };
 }
 
-/** A step of the schedule is for an attempt; a probe is one that costs none. */
+/** Only an attempt costs a step of the retry schedule; a probe costs none. */
 function assertNoStepIsLost(waiting: readonly Delivery[]): void {
   const wrong = waiting.filter(({ step, attempt }) => step > attempt);
-  assert.equal(wrong.length, 0, `${wrong.length} of ${waiting.length} lost a step of their schedule`);
+  assert.equal(wrong.length, 0, `${wrong.length} of ${waiting.length} lost a step of their retry schedule`);
 }
 
 function bodiesOf(sent: readonly { readonly body: Buffer }[]): string[] {
   return sent.map(({ body }) => body.toString()).sort();
 }
 
-/** Resolves once each of them has been answered with 200, and asserts that each was so once. */
+/** Resolves when each delivery has been answered with 200, and asserts that each was so once. */
 async function eachArrivesOnce(
   taken: { waitFor(count: number, timeoutMs: number): Promise<readonly ReceivedRequest[]> },
   deliveries: readonly Delivery[],
@@ -98,7 +98,7 @@ async function eachArrivesOnce(
 }
 
 describe('a receiver that fails', { concurrency: true }, () => {
-  test('does not hold back another destination of its origin', async () => {
+  test('does not delay another destination of its origin', async () => {
     await using receiver = await startReceiver({
       answer: ({ path }) => answers.status(path === '/good' ? 200 : 500),
     });
@@ -113,7 +113,7 @@ describe('a receiver that fails', { concurrency: true }, () => {
     assert.deepEqual(await fatesOf(stage, tiersMs, [good]), undisturbed);
   });
 
-  test('four times of five is slowed down and not cut off', async () => {
+  test('four times of five gets its deliveries slowly, and none is parked', async () => {
     const count = 60;
     await using receiver = await startReceiver({
       answer: (_request, nth) => answers.status(nth % 5 === 0 ? 200 : 500),
@@ -126,7 +126,7 @@ describe('a receiver that fails', { concurrency: true }, () => {
     assert.deepEqual([waited['circuit-open'], died['circuit-open']], [undefined, undefined]);
   });
 
-  test('is asked by one request at a time, and gets each delivery once when it has recovered', async () => {
+  test('gets one probe at a time, and each delivery once when it has recovered', async () => {
     let [recovered, opened] = [false, false];
     let [inFlight, mostInFlight, probes] = [0, 0, 0];
     await using receiver = await startReceiver({
@@ -146,7 +146,7 @@ describe('a receiver that fails', { concurrency: true }, () => {
     const destination = destinationOf([receiver.url]);
     await stage.configure(destination);
     const sent = await feedUntilParked(destination);
-    // What was on its way when it opened is no probe.
+    // Requests in flight when the breaker opened are not probes.
     await eventually(
       () => inFlight,
       (count) => count === 0,
@@ -171,7 +171,7 @@ describe('a receiver that fails', { concurrency: true }, () => {
     assert.deepEqual((await fatesOf(stage, tiersMs, [destination])).died, {});
   });
 
-  test('to connect keeps no delivery from arriving once when it is there again', async () => {
+  test('by refusing connections gets each delivery once when it accepts them again', async () => {
     const port = await closedPort();
     const { destination, deliveries } = await parkedAt(`http://127.0.0.1:${port}`, 200);
     assertNoStepIsLost(await parked(destination));
@@ -182,7 +182,7 @@ describe('a receiver that fails', { concurrency: true }, () => {
 });
 
 for (const status of [429, 503]) {
-  test(`Retry-After of a ${status} holds back the destination, and not only the one delivery`, async () => {
+  test(`Retry-After of a ${status} delays all deliveries of the destination`, async () => {
     let answeredAt = NaN;
     await using receiver = await startReceiver({
       answer: (_request, nth) => (response) => {
@@ -194,7 +194,7 @@ for (const status of [429, 503]) {
     await stage.configure(destination);
     const first = newDelivery(destination.id);
     await stage.publish(first);
-    // The service has the answer, and so knows of the wait, when the retry is written.
+    // When the retry is written, the service has read the response and knows the delay.
     await stage.recordOf(stage.names.retryTier(2_000), first);
     const others = deliveriesFor([destination], 20);
     await publishAll(stage, others);

@@ -1,7 +1,4 @@
-/**
- * The delivery service in an environment that changes how Node makes connections: none of it may weaken whom a webhook
- * is sent to.
- */
+/** Environment variables that change how Node connects must not weaken the checks of a webhook's receiver. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -12,13 +9,13 @@ import { startReceiver } from '../support/receiver.ts';
 
 const scheduleMs = [1_000];
 
-test('no request goes to a self-signed receiver where NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
+test('no request is sent to a self-signed receiver if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
   const { selfSigned, unknownAuthority, misnamed } = certificates();
   await using stage = await openDeliveryStage({ scheduleMs });
   await stage.startReplica({ NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '--tls-min-v1.0' });
   for (const tls of [selfSigned, unknownAuthority, misnamed]) {
     await using receiver = await startReceiver({ tls });
-    // With TLS settings of its own a destination has its own connections.
+    // A destination with TLS settings has its own connections.
     const { webhooks } = destinationOf([receiver.url]).settings;
     const settings = { webhooks, tls: { ca: certificates().stranger } };
     const destinations = [destinationOf([receiver.url])];
@@ -34,7 +31,7 @@ test('no request goes to a self-signed receiver where NODE_TLS_REJECT_UNAUTHORIZ
   }
 });
 
-test('a proxy of the environment is not used: it would dial another address than the one that was judged', async () => {
+test('a proxy from the environment is not used, because it could connect to an address that was not checked', async () => {
   let dialled = 0;
   await using proxy = createServer((socket) => {
     dialled += 1;

@@ -1,6 +1,6 @@
 /**
- * Many bad destinations beside good ones, in small: who is attempted, who is deferred, who dies. Nothing here is about
- * how long anything takes: what is slow is held by the test itself, until the others are through.
+ * Many failing destinations beside healthy ones: which deliveries are attempted, deferred or dead. No test depends on
+ * durations: the test itself holds slow responses until the other deliveries have arrived.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -21,7 +21,7 @@ import type { Destination } from '@tailrace/config';
 
 const scheduleMs = [1_000, 2_000, 10_000];
 
-/** Exchanges that the test does not answer outlast it, so that none of them ends while the others are looked at. */
+/** Longer than the test, so that no request that the test leaves unanswered times out during it. */
 async function startStage(): Promise<DeliveryStage> {
   const stage = await openDeliveryStage({
     scheduleMs,
@@ -35,11 +35,11 @@ function fates(stage: DeliveryStage, ...destinations: readonly Destination[]): P
   return fatesOf(stage, scheduleMs, destinations);
 }
 
-test('300 destinations that their rate limit holds back do not hold back another', async () => {
+test('300 rate-limited destinations do not delay another destination', async () => {
   await using stage = await startStage();
   await using limited = await startReceiver();
   await using healthy = await startReceiver();
-  // A delivery to five URLs is five requests: at one a second it is one delivery in five seconds.
+  // A delivery to five URLs takes five requests: with a limit of one a second, one delivery in five seconds.
   const many = Array.from({ length: 300 }, (_, place) =>
     destinationOf(
       ['a', 'b', 'c', 'd', 'e'].map((name) => `${limited.url}/${place}/${name}`),
@@ -57,7 +57,7 @@ test('300 destinations that their rate limit holds back do not hold back another
   assert.deepEqual(await fates(stage, good), undisturbed);
 });
 
-test('260 slow receivers do not hold back another, neither before they answer nor afterwards', async () => {
+test('260 slow receivers do not delay another destination, before or after they respond', async () => {
   await using stage = await startStage();
   const gate = closedGate();
   let answered = 0;
@@ -79,7 +79,7 @@ test('260 slow receivers do not hold back another, neither before they answer no
   await healthy.waitFor(500, patientMs);
   assert.equal(answered, 0);
 
-  // Now it is known how long they take.
+  // From here on, the service knows how long these receivers take.
   gate.open();
   await eventually(
     () => answered,
@@ -92,7 +92,7 @@ test('260 slow receivers do not hold back another, neither before they answer no
   assert.deepEqual(await fates(stage, good), undisturbed);
 });
 
-test('600 receivers that never answer do not hold back another, nor one that was never used before', async () => {
+test('600 receivers that never respond do not delay another destination, even a new one', async () => {
   await using stage = await startStage();
   await using silent = await startReceiver({ answer: () => answers.never });
   await using healthy = await startReceiver();
@@ -110,12 +110,12 @@ test('600 receivers that never answer do not hold back another, nor one that was
   assert.deepEqual(await fates(stage, ...good, ...unused), undisturbed);
   const { waited } = await fates(stage, ...many);
   assert.equal(waited['timeout'], undefined, 'no exchange has run out of time yet');
-  // Each of them was tried too: what is not known to be bad gets its first request at once.
+  // Each of them got a request too: a destination that has not failed yet gets its first request without delay.
   const tried = new Set(silent.requests.map(({ path }) => path));
   assert.equal(tried.size, many.length);
 });
 
-test('64 requests that hang at an origin do not hold back another destination of that origin', async () => {
+test('64 hanging requests at an origin do not delay another destination of that origin', async () => {
   await using stage = await startStage();
   const gate = closedGate();
   const quick = 1_000;
@@ -130,7 +130,7 @@ test('64 requests that hang at an origin do not hold back another destination of
   const slow = destinationOf([`${receiver.url}/slow`]);
   const good = destinationOf([`${receiver.url}/good`]);
   await stage.configure(slow, good);
-  // It answers until it may have as many in flight as a destination ever has, and then no more.
+  // It responds until its lane has reached the highest limit of requests in flight, and then no more.
   await publishAll(stage, deliveriesFor([slow], quick + 400));
   await eventually(
     () => gate.waiting,
@@ -146,14 +146,14 @@ test('64 requests that hang at an origin do not hold back another destination of
   assert.deepEqual(await fates(stage, good), undisturbed);
 });
 
-describe('destinations that keep up', () => {
+describe('destinations that respond in time', () => {
   let stage: DeliveryStage;
   before(async () => {
     stage = await startStage();
   });
   after(() => stage[Symbol.asyncDispose]());
 
-  test('a burst of 20,000 to one of them: all arrive, and none is deferred', async () => {
+  test('receive a burst of 20,000 to one of them without a deferral', async () => {
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url]);
     await stage.configure(destination);
@@ -162,7 +162,7 @@ describe('destinations that keep up', () => {
     assert.deepEqual(await fates(stage, destination), undisturbed);
   });
 
-  test('a burst of 5,000 to a hundred of them: all arrive, and none is deferred', async () => {
+  test('receive a burst of 5,000 to a hundred of them without a deferral', async () => {
     await using receiver = await startReceiver();
     const destinations = crowdOf(100, receiver.url);
     await stage.configure(...destinations);
@@ -171,7 +171,7 @@ describe('destinations that keep up', () => {
     assert.deepEqual(await fates(stage, ...destinations), undisturbed);
   });
 
-  test('5,000 that are replayed do not hold back what is live, of their own destination or of another', async () => {
+  test('are not delayed by 5,000 replayed deliveries, to the same destination or to another', async () => {
     const gate = closedGate();
     const isLive = new Set<string>();
     let [replayed, arrived] = [0, 0];

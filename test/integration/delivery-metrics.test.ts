@@ -1,4 +1,4 @@
-/** What an operator sees of deliveries: metrics, ages from the acceptance, and lines in the log. */
+/** Metrics, ages and log lines of deliveries. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => stage[Symbol.asyncDispose]());
 
-/** The values of a page by series. */
+/** The values of a metrics page, by series. */
 async function scrape(page = ''): Promise<Map<string, number>> {
   const text = await (await fetch(`${service.metricsUrl}/metrics${page}`)).text();
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -36,7 +36,7 @@ async function scrape(page = ''): Promise<Map<string, number>> {
   );
 }
 
-test('counts are on /metrics in sum, and by destination on a page until the destination is deleted', async () => {
+test('/metrics has total counts, and another page has counts by destination until the destination is deleted', async () => {
   await using receiver = await startReceiver();
   const destination = destinationOf([receiver.url]);
   await stage.configure(destination);
@@ -84,7 +84,7 @@ async function published(delivery: ReturnType<typeof newDelivery>) {
   return delivery;
 }
 
-test('ages count from the acceptance, which every retry and the dead letter keep', async () => {
+test('ages are measured from the acceptance time, which every retry and the dead letter keep', async () => {
   await using receiver = await startReceiver({ answer: answers.sequence(answers.status(503)) });
   const destination = destinationOf([receiver.url]);
   await stage.configure(destination);
@@ -108,7 +108,7 @@ test('ages count from the acceptance, which every retry and the dead letter keep
   await using healthy = await startReceiver();
   const good = destinationOf([healthy.url]);
   await stage.configure(good);
-  // As it should be; as the release before writes it; by a clock that is an hour ahead.
+  // The current form; the form of the previous release; a time from a clock that is an hour ahead.
   const times = [acceptedAt, undefined, Date.now() + 3_600_000];
   for (const acceptedAt of times) await stage.publish(newDelivery(good.id, { acceptedAt }));
   await eventually(
@@ -119,7 +119,7 @@ test('ages count from the acceptance, which every retry and the dead letter keep
   assert.equal(await increase(`${age}_bucket{le="300"}`), 3);
 });
 
-test('the log has a line for each failed attempt, none for others, and their sum', async () => {
+test('the log has a line for each failed attempt, none for successful ones, and a summary', async () => {
   await using healthy = await startReceiver();
   await using failing = await startReceiver({ answer: () => answers.status(400) });
   const [good, bad] = [destinationOf([healthy.url]), destinationOf([failing.url])];

@@ -1,6 +1,6 @@
 /**
- * Order by user, with the delivery service as processes on a real Kafka: whatever fails, whoever is killed, joins
- * and leaves, the events of a user arrive for the first time in the order they have in `deliveries`.
+ * Order by user, with the delivery service as processes on a real Kafka. The first arrivals of a user's events have the
+ * order of `deliveries`, also while receivers fail and replicas are killed, join and leave.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -20,7 +20,7 @@ import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/top
 const silent = (): void => undefined;
 const quiet = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** Long enough that nothing dies of failures which come at random. */
+/** Long enough that no delivery becomes a dead letter because of random failures. */
 const retrySchedule = '1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s';
 const retryScheduleMs = [1_000, 2_000];
 const patientMs = 120_000;
@@ -66,7 +66,7 @@ interface Event {
   readonly nth: number;
 }
 
-/** A destination that wants order, whose users have an event each in every round. */
+/** A destination ordered by user; each round has one event for each user. */
 async function openDestination(stage: Stage, receiver: Receiver, users: readonly string[]) {
   const destination: Destination = {
     ...{ id: `d-${randomUUID()}`, type: 'Webhooks', enabled: true, sources: [], ordering: 'user' },
@@ -100,7 +100,7 @@ async function openDestination(stage: Stage, receiver: Receiver, users: readonly
   };
 }
 
-/** What was answered with 200, in order, without what was there already. */
+/** Events answered with 200, in order, without repeats. */
 function openLedger() {
   const arrivals = collect<Event>('the ledger', ({ user, nth }) => `${user} ${nth}`);
   const seen = new Set<string>();
@@ -125,7 +125,7 @@ function openLedger() {
   };
 }
 
-test('while an event of a user is retried, the later ones wait, and other users go on', async () => {
+test('while an event of a user is retried, the later ones wait, and those of other users are delivered', async () => {
   await using stage = await openStage();
   const ledger = openLedger();
   let refusals = 0;
@@ -156,7 +156,7 @@ test('while an event of a user is retried, the later ones wait, and other users 
   assert.equal(receiver.requests.length, 24);
 });
 
-test('at a receiver that stays down, the windows of a user’s events pass together, not one after another', async () => {
+test('while a receiver is down, the retry windows of a user’s events end at the same time', async () => {
   await using stage = await openStage();
   await using receiver = await startReceiver({ answer: () => answers.status(503) });
   await using letters = await watchTopic(stage.kafka, stage.names.deliveriesDead);
@@ -171,12 +171,12 @@ test('at a receiver that stays down, the windows of a user’s events pass toget
     assert.equal(headerOf(letter, 'reason'), 'circuit-open');
     const began = Date.parse(headerOf(letter, 'first-attempt-at') ?? '');
     assert.ok(began < first.timestamp, 'its window began before the first one died');
-    // One whose next delay would end outside of its window dies that much earlier.
-    assert.ok(letter.timestamp - began > 20_000 - 2_000, 'it lasted');
+    // A delivery whose next delay would end after its window becomes a dead letter that much earlier.
+    assert.ok(letter.timestamp - began > 20_000 - 2_000, 'the delivery waited until its window ended');
   }
 });
 
-test('what waited behind another while the receiver was down arrives in order when it is back', async () => {
+test('events that waited for an earlier one while the receiver was down arrive in order when it has recovered', async () => {
   await using stage = await openStage();
   const ledger = openLedger();
   let failing = true;
@@ -200,7 +200,7 @@ test('what waited behind another while the receiver was down arrives in order wh
   ledger.assertInOrder();
 });
 
-test('no event overtakes an earlier one of its user, whoever fails, is killed, joins and leaves', async (t) => {
+test('no event overtakes an earlier one of its user while receivers fail and replicas are killed, join and leave', async (t) => {
   await using stage = await openStage();
   const ledger = openLedger();
   let failing = true;

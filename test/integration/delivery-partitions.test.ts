@@ -1,4 +1,4 @@
-/** The delivery service where `deliveries` and the topics beside it do not have equally many partitions. */
+/** The delivery service when `deliveries` and its other topics have different numbers of partitions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyConfiguration, type Destination } from '@tailrace/config';
@@ -13,7 +13,7 @@ import { createTopics, readAll, uniquePrefix } from '../support/topics.ts';
 
 const { brokers } = await sharedBroker();
 const tierMs = 1_000;
-/** Members of a group notice added partitions within 15 s, and the service says that counts differ within 20 s. */
+/** Group members notice added partitions within 15 s, and the service reports different counts within 20 s. */
 const noticedWithinMs = 60_000;
 
 async function openStage() {
@@ -48,7 +48,7 @@ async function openStage() {
   };
 }
 
-test('it does not start, says which topics differ and what to do, and starts when they are equal', async () => {
+test('delivery does not start while partition counts differ, names the topics and the fix, and starts when they are equal', async () => {
   await using stage = await openStage();
   const { kafka, names } = stage;
   await kafka.addPartitions(names.deliveries, 4);
@@ -64,7 +64,7 @@ test('it does not start, says which topics differ and what to do, and starts whe
   await eventually(stage.readiness, (answer) => answer.startsWith('200'));
 });
 
-test('partitions added to deliveries alone, while it runs: it says so, and loses no retry and no dead letter', async () => {
+test('delivery reports partitions added to deliveries alone, and loses no retry and no dead letter', async () => {
   await using stage = await openStage();
   const { kafka, names } = stage;
   await using healthy = await startReceiver();
@@ -115,13 +115,13 @@ test('partitions added to deliveries alone, while it runs: it says so, and loses
     () => stage.metric(dead),
     (count) => count === perDestination,
   );
-  // Each failed once, so each is there twice.
+  // Each delivery failed once, so each has two requests.
   await failing.waitFor((requests) => requests.length >= 2 * perDestination, noticedWithinMs);
   assert.equal(bodies(failing.requests).size, perDestination);
   await eventually(stage.readiness, (answer) => answer.startsWith('200'), noticedWithinMs);
 });
 
-test('a single replica has the whole of a rate limit, whatever TAILRACE_PARTITIONS says', async () => {
+test('a single replica uses the whole rate limit, for any value of TAILRACE_PARTITIONS', async () => {
   await using stage = await openStage();
   const { kafka, names } = stage;
   const times: number[] = [];
@@ -136,7 +136,7 @@ test('a single replica has the whole of a rate limit, whatever TAILRACE_PARTITIO
     settings: { webhooks: [{ url: receiver.url }] },
   };
   await applyConfiguration(kafka, names.config, { sources: [], destinations: [limited] });
-  // The topics have two partitions; the setting is six where it is not given.
+  // The topics have two partitions; the default of the setting is six.
   await stage.start();
   const publisher = kafka.publisher();
   await Promise.all(
@@ -146,7 +146,7 @@ test('a single replica has the whole of a rate limit, whatever TAILRACE_PARTITIO
   );
   await receiver.waitFor((requests) => requests.length === 40, noticedWithinMs);
   const tookMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  // At a third of the limit it would be twelve seconds.
+  // With a third of the limit, this would take twelve seconds.
   assert.ok(tookMs > 2_500 && tookMs < 8_000, `${tookMs} ms for 40 at 10 a second`);
 });
 

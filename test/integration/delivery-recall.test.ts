@@ -1,4 +1,4 @@
-/** Recalls: what waits in the tiers is brought forward or ended, each delivery once, for the destination that is meant. */
+/** Recalls: the pending retries of one destination are brought forward or drained, each delivery once. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -35,7 +35,7 @@ function openStage(): Promise<DeliveryStage> {
   });
 }
 
-/** Deliveries of a destination that wait in a tier for an hour. */
+/** Writes deliveries of a destination that wait in a retry topic for an hour. */
 async function wait(
   { names, publisher }: DeliveryStage,
   destination: Destination,
@@ -66,7 +66,7 @@ async function request(stage: DeliveryStage, kind: RecallKind, { id: destination
   return id;
 }
 
-/** Resolves with what each partition told of the request, once all have done it. */
+/** Resolves with the progress of each partition, when all have finished the request. */
 async function progressOf(stage: DeliveryStage, id: string): Promise<readonly RecallProgress[]> {
   const records = await stage.watch(stage.names.recalls);
   const find = (): RecallProgress[] => {
@@ -97,7 +97,7 @@ function eventsOf(deliveries: readonly Delivery[]): string[] {
   return deliveries.map(({ eventId }) => eventId).sort();
 }
 
-/** Resolves once the group has nothing before it in the tier. */
+/** Resolves when the group has committed every record of the retry topic. */
 async function tierIsEmpty({ kafka, names }: DeliveryStage): Promise<void> {
   const groupId = names.deliveries.replace(/deliveries$/, 'delivery');
   const tier = names.retryTier(hourMs);
@@ -108,8 +108,8 @@ async function tierIsEmpty({ kafka, names }: DeliveryStage): Promise<void> {
   );
 }
 
-describe('a retry that was asked for', () => {
-  test('brings forward all that waits for the one destination, each once, also after a restart', async () => {
+describe('a recall to retry', () => {
+  test('brings forward each pending delivery of the destination once, also after a restart', async () => {
     await using stage = await openStage();
     await using receiver = await startReceiver();
     const [wanted, other] = [destinationOf([`${receiver.url}/a`]), destinationOf([`${receiver.url}/b`])];
@@ -123,7 +123,7 @@ describe('a retry that was asked for', () => {
     assert.equal(total(await progressOf(stage, id)), ofWanted.length);
     assert.deepEqual(receiver.requests.map(eventOf).sort(), eventsOf(ofWanted));
 
-    // The next owner reads the tier again, and drops what is over.
+    // The next owner reads the retry topic again, and drops finished deliveries.
     await replica.stop();
     await stage.startReplica();
     assert.equal(total(await progressOf(stage, await request(stage, 'retry', other))), ofOther.length);
@@ -131,7 +131,7 @@ describe('a retry that was asked for', () => {
     assert.deepEqual(receiver.requests.map(eventOf).sort(), eventsOf([...ofWanted, ...ofOther]));
   });
 
-  test('is done by all replicas, each its part, and continued by who takes over', async () => {
+  test('is carried out by all replicas, each for its partitions, and continued by the next owner', async () => {
     await using stage = await openStage();
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url]);
@@ -154,7 +154,7 @@ describe('a retry that was asked for', () => {
     const destination = destinationOf([receiver.url], { ordering: 'user' });
     await stage.configure(destination);
     const users = 20;
-    // As they come to lie in a tier: the later ones of a user in front of the earlier ones.
+    // In a retry topic, later events of a user can precede earlier ones.
     const count = 1_600;
     const deliveries = await wait(stage, destination, count, (nth) => {
       const place = count - 1 - nth;
@@ -164,7 +164,7 @@ describe('a retry that was asked for', () => {
         body: Buffer.from(JSON.stringify({ event: String(place), padding: 'x'.repeat(4_000) })),
       };
     });
-    // Order is decided once `deliveries` was read beyond their places.
+    // The order is known when `deliveries` has been read beyond the offsets of these events.
     const later = Array.from({ length: count * partitions }, (_, nth) =>
       encodeDelivery(stage.names.deliveries, newDelivery('nowhere'), nth % partitions),
     );
@@ -185,11 +185,11 @@ describe('a retry that was asked for', () => {
   });
 });
 
-test('a drain makes a dead letter of each delivery that waits for the one destination, once', async () => {
+test('a drain makes one dead letter of each pending delivery of the destination', async () => {
   await using stage = await openStage();
   await using receiver = await startReceiver();
   const [wanted, other] = [destinationOf([receiver.url]), destinationOf([receiver.url])];
-  // One that is deleted: its id is all that is known of it.
+  // The drained destination is deleted: only its id is known.
   await stage.configure(other);
   const ordered = (nth: number): Partial<Delivery> => ({ sequence: nth });
   const ofWanted = [...(await wait(stage, wanted, 700)), ...(await wait(stage, wanted, 700, ordered))];
@@ -213,7 +213,7 @@ test('a drain makes a dead letter of each delivery that waits for the one destin
 });
 
 for (const ordering of [undefined, 'user'] as const) {
-  test(`nothing is lost while replicas are killed and join${ordering ? ', ordered' : ''}`, async () => {
+  test(`no delivery is lost while replicas are killed and join${ordering ? ', ordered' : ''}`, async () => {
     await using stage = await openStage();
     const accepted = new Set<string>();
     await using receiver = await startReceiver({
@@ -254,7 +254,7 @@ for (const ordering of [undefined, 'user'] as const) {
   });
 }
 
-test('where a parked delivery arrives, the others are brought forward', async () => {
+test('when a parked delivery arrives, the other parked ones are brought forward', async () => {
   await using stage = await openStage();
   await using receiver = await startReceiver();
   const destination = destinationOf([receiver.url]);

@@ -1,5 +1,5 @@
 /**
- * Times in headers that another process's clock wrote, and due times after a change of owner, with the delivery
+ * Times in headers written with another process's clock, and due times after a change of owner, with the delivery
  * service as processes on a real Kafka.
  */
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ import type { Environment } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { headerOf } from '../support/topics.ts';
 
-/** More than may be read ahead of one partition of a tier. */
+/** More records than the service reads ahead in one partition of a retry topic. */
 const many = 2_000;
 const year2099 = Date.UTC(2099, 0, 1);
 
@@ -36,8 +36,8 @@ async function fillTier(
   await Promise.all(records.map((record) => publisher.publish(record)));
 }
 
-describe('a due time that no clock of ours would give', { concurrency: true }, () => {
-  test('is no later than the delay of the tier, so that a tier never stalls', async () => {
+describe('a due time that is out of range', { concurrency: true }, () => {
+  test('is limited to the delay of the retry topic, so that the topic never stalls', async () => {
     await using stage = await openDeliveryStage({ partitions: 1, scheduleMs: [3_000] });
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url]);
@@ -53,7 +53,7 @@ describe('a due time that no clock of ours would give', { concurrency: true }, (
     assert.ok(first && first.receivedAt >= startedAt + 3_000);
   });
 
-  test('counts in a tier only', async () => {
+  test('has an effect in a retry topic only', async () => {
     await using stage = await openDeliveryStage({ partitions: 1, scheduleMs: [3_000] });
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url]);
@@ -65,7 +65,7 @@ describe('a due time that no clock of ours would give', { concurrency: true }, (
     await receiver.waitFor(2, patientMs);
   });
 
-  test('may be missing: the record is due, also where its destination asks for order', async () => {
+  test('may be missing; the record is then due, also if its destination is ordered', async () => {
     await using stage = await openDeliveryStage({ partitions: 1, scheduleMs: [3_000] });
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url], { ordering: 'user' });
@@ -80,7 +80,7 @@ describe('a due time that no clock of ours would give', { concurrency: true }, (
   });
 });
 
-test('a first attempt in the future was made when the record was read, and the window ends', async () => {
+test('a first attempt in the future counts as made when the record is read, and the window ends', async () => {
   await using stage = await openDeliveryStage({ partitions: 1, scheduleMs: [1_000] });
   await using receiver = await startReceiver({ answer: () => answers.status(503) });
   const destination = destinationOf([receiver.url]);
@@ -100,13 +100,13 @@ test('a first attempt in the future was made when the record was read, and the w
   assert.equal((await stage.deadLetterOf(delivery)).reason, 'window-exceeded');
 });
 
-/** Environment of a replica whose clock is ahead, or behind where it is negative. */
+/** Environment of a replica whose clock is ahead, or behind if the offset is negative. */
 function clockAhead(ms: number): Environment {
   const script = `const now=Date.now;Date.now=()=>now()+(${ms});`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
 }
 
-describe('what a replica with a wrong clock has written', { concurrency: true }, () => {
+describe('a retry written by a replica with a wrong clock', { concurrency: true }, () => {
   for (const [what, aheadMs] of [
     ['ahead', 50 * 60_000],
     ['behind', -50 * 60_000],
@@ -138,12 +138,12 @@ describe('what a replica with a wrong clock has written', { concurrency: true },
   }
 });
 
-test('the retries of a new owner are due behind those that wait in the tier already', async () => {
+test('the retries of a new owner are due after those that already wait in the retry topic', async () => {
   await using stage = await openDeliveryStage({ partitions: 1, scheduleMs: [60_000] });
   await using receiver = await startReceiver({ answer: () => answers.status(503) });
   const destination = destinationOf([receiver.url]);
   await stage.configure(destination);
-  // What an owner before has written just now, as late as it may be due.
+  // Written by the previous owner a moment ago, with the latest possible due time.
   const lastDueAt = Date.now() + 60_000;
   await fillTier(stage, 60_000, destination.id, (nth) => ({
     firstAttemptAt: Date.now(),

@@ -1,6 +1,6 @@
 /**
- * The delivery service as a process, on a real Kafka, with a retry schedule of seconds: what becomes of a record
- * of `deliveries`, and what a stop or a crash in the middle of it all costs.
+ * The delivery service as a process, on a real Kafka, with a retry schedule of seconds: the outcome of each record of
+ * `deliveries`, and the effect of a stop or a crash.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -40,7 +40,7 @@ before(async () => {
 after(() => stage[Symbol.asyncDispose]());
 
 describe('a delivery', { concurrency: true }, () => {
-  test('arrives with exactly the bytes of its record, signed', async () => {
+  test('arrives with the exact bytes of its record, signed', async () => {
     await using receiver = await startReceiver();
     const { webhooks } = destinationOf([`${receiver.url}/hook?b=2`]).settings;
     const destination = destinationOf([], { settings: { webhooks, sharedSecret: 'sësame' } });
@@ -65,7 +65,7 @@ describe('a delivery', { concurrency: true }, () => {
     assert.equal(receiver.requests.length, 2);
   });
 
-  test('that fails goes through the tiers of the schedule until it succeeds', async () => {
+  test('that fails moves through the retry topics of the schedule until it succeeds', async () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(503), answers.status(500), answers.status(200)),
     });
@@ -112,7 +112,7 @@ describe('a delivery', { concurrency: true }, () => {
     assert.equal(attempts[0]?.nextDueAt, headerOf(first, 'due-at'));
   });
 
-  test('is not sent again to a URL that refused it for good, but to one that was corrected', async () => {
+  test('is not sent again to a URL that refused it permanently, and is sent to a corrected URL', async () => {
     await using wrong = await startReceiver({ answer: () => answers.status(404) });
     await using failing = await startReceiver({ answer: () => answers.status(503) });
     await using right = await startReceiver();
@@ -133,7 +133,7 @@ describe('a delivery', { concurrency: true }, () => {
     assert.equal(right.requests.length, 1);
   });
 
-  test('keeps headers that only a newer version knows, through retries and to the dead letters', async () => {
+  test('keeps unknown headers of a newer version through retries and in the dead letter', async () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(503), answers.status(410)),
     });
@@ -155,7 +155,7 @@ describe('a delivery', { concurrency: true }, () => {
     assert.equal(headerOf(letter, 'reason'), 'client-error');
   });
 
-  test('that every URL refuses for good is a dead letter that says what they answered', async () => {
+  test('that every URL refuses permanently becomes a dead letter with their responses', async () => {
     await using wrong = await startReceiver({ answer: () => answers.status(410) });
     await using moved = await startReceiver({ answer: () => answers.redirect(301, wrong.url) });
     const destination = destinationOf([`${wrong.url}/?key=topsecret`, moved.url]);
@@ -174,7 +174,7 @@ describe('a delivery', { concurrency: true }, () => {
     assert.doesNotMatch(letter.lastAnswer ?? '', /topsecret/);
   });
 
-  test('that comes from the replay lane is attempted too', async () => {
+  test('from the replay lane is attempted too', async () => {
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url]);
     await stage.configure(destination);
@@ -182,7 +182,7 @@ describe('a delivery', { concurrency: true }, () => {
     await receiver.waitFor(1);
   });
 
-  test('is attempted when it is due, and not before', async () => {
+  test('is attempted when it is due', async () => {
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url]);
     await stage.configure(destination);
@@ -200,8 +200,8 @@ describe('a delivery', { concurrency: true }, () => {
   });
 });
 
-describe('a delivery is a dead letter without a request', { concurrency: true }, () => {
-  test('where its destination is disabled', async () => {
+describe('a delivery becomes a dead letter without a request', { concurrency: true }, () => {
+  test('if its destination is disabled', async () => {
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url], { enabled: false });
     await stage.configure(destination);
@@ -213,7 +213,7 @@ describe('a delivery is a dead letter without a request', { concurrency: true },
     assert.equal(receiver.connections.items.length, 0);
   });
 
-  test('where its destination was deleted', async () => {
+  test('if its destination was deleted', async () => {
     const delivery = newDelivery('never-was');
     await stage.publish(delivery);
     const { reason, body } = await stage.deadLetterOf(delivery);
@@ -221,7 +221,7 @@ describe('a delivery is a dead letter without a request', { concurrency: true },
     assert.deepEqual(body, delivery.body);
   });
 
-  test('where all its URLs have refused it before', async () => {
+  test('if all its URLs have refused it before', async () => {
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url]);
     await stage.configure(destination);
@@ -232,7 +232,7 @@ describe('a delivery is a dead letter without a request', { concurrency: true },
     assert.equal(receiver.connections.items.length, 0);
   });
 
-  test('where its retry window has passed while nobody delivered', async () => {
+  test('if its retry window ended while the service was down', async () => {
     await using receiver = await startReceiver();
     const destination = destinationOf([receiver.url]);
     await stage.configure(destination);
@@ -244,7 +244,7 @@ describe('a delivery is a dead letter without a request', { concurrency: true },
   });
 });
 
-test('the last failure of the schedule makes a dead letter', async () => {
+test('the last failure of the retry schedule makes a dead letter', async () => {
   await using receiver = await startReceiver({ answer: () => answers.status(500) });
   const destination = destinationOf([receiver.url]);
   await stage.configure(destination);
@@ -257,7 +257,7 @@ test('the last failure of the schedule makes a dead letter', async () => {
   assert.equal(receiver.requests.length, 1);
 });
 
-test('a record that is no delivery is set aside as it is, and its partition goes on', async () => {
+test('a record that is not a delivery becomes a dead letter unchanged, and its partition continues', async () => {
   await using receiver = await startReceiver();
   const destination = destinationOf([receiver.url]);
   await stage.configure(destination);
@@ -302,7 +302,7 @@ test('a record that is no delivery is set aside as it is, and its partition goes
   assert.equal(receiver.requests.length, 1);
 });
 
-test('a change of the configuration holds for the delivery that comes right after it', async () => {
+test('a configuration change applies to the next delivery', async () => {
   await using receiver = await startReceiver();
   const letters = await stage.watch(stage.names.deliveriesDead);
   const rounds = 5;
@@ -318,7 +318,7 @@ test('a change of the configuration holds for the delivery that comes right afte
   }
 });
 
-test('secrets are in no line of the log', async () => {
+test('no log line holds a secret', async () => {
   await using receiver = await startReceiver({ answer: () => answers.status(400) });
   const { settings } = destinationOf([`${receiver.url}/hook?token=t0psecret`]);
   const destination = destinationOf([], { settings: { ...settings, sharedSecret: 'shhhh' } });
@@ -333,10 +333,10 @@ test('secrets are in no line of the log', async () => {
   assert.doesNotMatch(JSON.stringify(stage.service.log.items), /t0psecret|shhhh/);
 });
 
-describe('in the middle of deliveries and retries', { concurrency: true }, () => {
+describe('during deliveries and retries', { concurrency: true }, () => {
   /**
-   * Three destinations, one of which answers slowly, one fails first, one times out three times, one after the other since
-   * no more is sent to one that says nothing; and sixty deliveries to each. Resolves once some are in flight, some wait in a tier and some have not begun.
+   * Writes sixty deliveries to each of three destinations: one responds slowly, one fails first, and one times out three
+   * times, one request at a time. Resolves when some are in flight, some wait in a retry topic and some have not begun.
    */
   async function startWork(own: Stage) {
     const perDestination = 60;
@@ -372,7 +372,7 @@ describe('in the middle of deliveries and retries', { concurrency: true }, () =>
       slow,
       destinations,
       deliveries,
-      /** Resolves once every delivery has arrived, and asserts that no byte of them is wrong. */
+      /** Resolves when every delivery has arrived, and asserts that their bytes are correct. */
       async settled(): Promise<void> {
         const attempts = await own.watch(own.names.attempts);
         const wanted = new Set(deliveries.flat().map(({ deliveryId }) => deliveryId));
@@ -395,8 +395,8 @@ describe('in the middle of deliveries and retries', { concurrency: true }, () =>
     };
   }
 
-  test('SIGTERM ends it cleanly: what is in flight is finished, nothing is lost, nothing is repeated', async () => {
-    // An exchange that a busy machine lets run out of time is repeated, and would be counted here.
+  test('SIGTERM lets requests in flight finish, and no delivery is lost or repeated', async () => {
+    // A request that times out on a busy machine is repeated and would be counted here.
     await using own = await startStage({ timeout: '5s' });
     await using work = await startWork(own);
     await own.service.stop();
@@ -414,7 +414,7 @@ describe('in the middle of deliveries and retries', { concurrency: true }, () =>
     assert.equal(work.slow.requests.length, work.deliveries[0]?.length);
   });
 
-  test('kill -9 loses nothing', async () => {
+  test('kill -9 loses no delivery', async () => {
     await using own = await startStage();
     await using work = await startWork(own);
     await own.service.kill();

@@ -1,4 +1,4 @@
-/** However much is configured, and whatever is asked for, `/metrics` of each service stays small. */
+/** The size of `/metrics` of each service does not depend on the configuration or on requests. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
@@ -69,7 +69,7 @@ function seriesIn(text: string): string[] {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-/** Each operation of the API, without a token, with one that may only look, and with one that may do all. */
+/** Calls each operation of the API without a token, with a read-only one, and with one for all operations. */
 async function askEverything(): Promise<void> {
   const { paths } = (await control.ask({ path: '/openapi.json' })).json as unknown as {
     readonly paths: Readonly<Record<string, object>>;
@@ -86,7 +86,7 @@ async function askEverything(): Promise<void> {
   for (const method of ['PROPFIND', 'LOCK', 'HEAD', 'OPTIONS']) await control.ask({ path: '/none', method });
 }
 
-test('/metrics of each service has at most 2,000 series and 300 KB, and none for each thing that is configured', async () => {
+test('/metrics of each service has at most 2,000 series and 300 KB, and no series for each configured entry', async () => {
   for (const id of ids) {
     const authorization = `Basic ${Buffer.from(`wk_${id}:`).toString('base64')}`;
     const body = JSON.stringify({ userId: `u-${id}`, event: 'Order Completed' });

@@ -1,4 +1,4 @@
-/** What repeated runs of the tests keep, beside the installed packages: `npm ci` removes it. */
+/** The folder in which test runs keep their caches, beside the installed packages; `npm ci` removes it. */
 import path from 'node:path';
 
 export const cacheFolder = path.join(import.meta.dirname, '../../node_modules/.cache/tailrace');

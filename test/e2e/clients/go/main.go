@@ -8,7 +8,7 @@ import (
 	analytics "gopkg.in/segmentio/analytics-go.v3"
 )
 
-// failures makes the exit code tell what the client only reports.
+// failures counts the messages that the client failed to send, so that the exit code can be 1.
 type failures struct{ count int }
 
 func (f *failures) Success(analytics.Message) {}
