@@ -122,6 +122,23 @@ describe('documents', () => {
     assert.deepEqual(missing, []);
   });
 
+  test('tables of files name files that exist', () => {
+    const missing = files('.md').flatMap((file) => {
+      const folder = path.dirname(file);
+      const [, section = ''] = /^## Files$([^]*?)(?=^## |(?![^]))/m.exec(read(file)) ?? [];
+      // The first cell of each row. Names may be relative to the folder, its src, or the folder named in the heading.
+      const [, inFolder = '.'] = /\| file in `([\w/.-]+)`/.exec(section) ?? [];
+      const names = [...section.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = '']) =>
+        [...cell.matchAll(/`([\w./-]+\.\w+|[\w./-]+\/)`/g)].map(([, name = '']) => name),
+      );
+      const places = ['.', 'src', inFolder].map((place) => path.join(folder, place));
+      return names
+        .filter((name) => !places.some((place) => existsSync(path.join(root, place, name))))
+        .map((name) => `${file}: ${name}`);
+    });
+    assert.deepEqual(missing, []);
+  });
+
   test('sequence diagrams use declared participants and no character that ends a statement', () => {
     const diagrams = [...read('ARCHITECTURE.md').matchAll(/^```mermaid\n([^]*?)^```/gm)].map(
       ([, text = '']) => text,
