@@ -17,12 +17,7 @@ interface Job {
 const root = path.join(import.meta.dirname, '..');
 const unitTests = [
   ...['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'infra/*/src/**/*.test.ts'],
-  ...[
-    'test/support/**/*.test.ts',
-    'test/bench/**/*.test.ts',
-    'test/{architecture,docs}.test.ts',
-    'docs/generate/*.test.ts',
-  ],
+  ...['test/support/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/*.test.ts', 'docs/generate/*.test.ts'],
 ];
 const shards = 3;
 

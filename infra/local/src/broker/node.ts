@@ -1,4 +1,4 @@
-/** What broker.ts asks of one Kafka node, which container.ts or jvm.ts runs. */
+/** The interface of one Kafka node, which broker.ts uses and container.ts and jvm.ts implement. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
