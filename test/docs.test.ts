@@ -47,7 +47,28 @@ function anchorsOf(markdown: string): Set<string> {
   return new Set(anchors);
 }
 
-/** What is wrong with the relative links of a document, a sentence each. */
+/**
+ * The file and folder names in the first column of tables of files. `group` is the folder to which a name is relative: it is
+ * named in the header ("file in `src`") or in an earlier row of its own ("**`publish/`**").
+ */
+function filesInTables(markdown: string): { readonly name: string; readonly group: string }[] {
+  const tables = withoutCode(markdown).match(/^(?:\|.*\n)+/gm) ?? [];
+  return tables.flatMap((table) => {
+    const [header = '', , ...cells] = table.split('\n').map((row) => row.split('|')[1]?.trim() ?? '');
+    if (!/^(?:file|folder)\b/.test(header)) return [];
+    let [, group = '.'] = / in `([\w/.-]+)`/.exec(header) ?? [];
+    return cells.flatMap((cell) => {
+      group = /^\*\*`([\w/.-]+)`\*\*$/.exec(cell)?.[1] ?? group;
+      const isGroup = cell.startsWith('**');
+      return [...cell.matchAll(/`([\w./-]+\.\w+|[\w./-]+\/)`/g)].map(([, name = '']) => ({
+        name,
+        group: isGroup ? '.' : group,
+      }));
+    });
+  });
+}
+
+/** The broken relative links of a document, a sentence each. */
 function brokenLinks(file: string): string[] {
   const links = withoutCode(read(file))
     .replace(/`[^`\n]*`/g, '')
@@ -124,17 +145,13 @@ describe('documents', () => {
 
   test('tables of files name files that exist', () => {
     const missing = files('.md').flatMap((file) => {
-      const folder = path.dirname(file);
-      const [, section = ''] = /^## Files$([^]*?)(?=^## |(?![^]))/m.exec(read(file)) ?? [];
-      // The first cell of each row. Names may be relative to the folder, its src, or the folder named in the heading.
-      const [, inFolder = '.'] = /\| file in `([\w/.-]+)`/.exec(section) ?? [];
-      const names = [...section.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = '']) =>
-        [...cell.matchAll(/`([\w./-]+\.\w+|[\w./-]+\/)`/g)].map(([, name = '']) => name),
-      );
-      const places = ['.', 'src', inFolder].map((place) => path.join(folder, place));
-      return names
-        .filter((name) => !places.some((place) => existsSync(path.join(root, place, name))))
-        .map((name) => `${file}: ${name}`);
+      const exists = (name: string, group: string): boolean =>
+        ['.', 'src', group, path.join('src', group)].some((place) =>
+          existsSync(path.join(root, path.dirname(file), place, name)),
+        );
+      return filesInTables(read(file))
+        .filter(({ name, group }) => !exists(name, group))
+        .map(({ name }) => `${file}: ${name}`);
     });
     assert.deepEqual(missing, []);
   });
