@@ -38,7 +38,8 @@ function forbidden(file: string, specifier: string): string | undefined {
   if (/^packages\/(events|signing|errors)\//.test(file)) {
     if (isIo.test(specifier) || to === 'packages/kafka') return 'this package does no I/O';
   }
-  if (specifier.endsWith('/testing')) return 'only tests import what is for tests';
+  const isForTests = /\/testing(\/|$)/;
+  if (isForTests.test(specifier) && !isForTests.test(file)) return 'only tests import what is for tests';
   if (specifier === 'kafkajs' && from !== 'packages/kafka') return 'only packages/kafka knows kafkajs';
   if (specifier === 'undici' && !file.startsWith('packages/webhook/src/send')) {
     return 'only webhook/src/send sends HTTP';
@@ -85,6 +86,8 @@ test('the checker names the file and the import of every kind of violation', () 
     ['packages/errors/src/a.ts', `import { connectKafka } from '@tailrace/kafka';`, true],
     ['packages/signing/src/a.ts', `import { createHmac } from 'node:crypto';`, false],
     ['services/router/src/a.ts', `import { MemoryCluster } from '@tailrace/kafka/testing';`, true],
+    ['services/router/src/a.ts', `import { openStage } from './testing/stage.ts';`, true],
+    ['services/router/src/testing/a.ts', `import { MemoryCluster } from '@tailrace/kafka/testing';`, false],
     ['packages/topics/src/a.ts', `import { Kafka } from 'kafkajs';`, true],
     ['packages/kafka/src/a.ts', `import { Kafka } from 'kafkajs';`, false],
     ['services/delivery/src/deliver.ts', `import { request } from 'undici';`, true],

@@ -138,14 +138,19 @@ export class MemoryBroker {
     if (!group)
       this.#groups.set(
         groupId,
-        (group = new ConsumerGroup(() => {
-          this.checkReachable();
+        (group = new ConsumerGroup({
+          checkReachable: () => {
+            this.checkReachable();
+          },
+          onCommit: () => {
+            this.notify();
+          },
         })),
       );
     return group;
   }
 
-  /** Ends the waiting of all fetches. */
+  /** Reports a change: ends the waiting of all fetches and of `until`. */
   notify(): void {
     for (const listener of this.#listeners) listener();
   }
@@ -153,5 +158,28 @@ export class MemoryBroker {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Resolves when `holds` returns true. It is called now, and after each change in the cluster: a write, a commit of
+   * offsets, the end of an outage. Rejects after `withinMs`.
+   */
+  until(holds: () => boolean, withinMs = 10_000): Promise<void> {
+    if (holds()) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        unsubscribe();
+      };
+      const unsubscribe = this.onChange(() => {
+        if (!holds()) return;
+        end();
+        resolve();
+      });
+      const timer = setTimeout(() => {
+        end();
+        reject(new Error(`not within ${withinMs} ms: ${String(holds)}`));
+      }, withinMs);
+    });
   }
 }

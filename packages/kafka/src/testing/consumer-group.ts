@@ -24,16 +24,22 @@ export interface GroupMember {
   assign(assignment: Readonly<Record<string, readonly number[]>>): void;
 }
 
+export interface GroupHooks {
+  /** Throws during an outage. */
+  readonly checkReachable: () => void;
+  readonly onCommit: () => void;
+}
+
 export class ConsumerGroup {
   /** By `topic/partition`. */
   readonly offsets = new Map<string, CommittedOffset>();
-  readonly #checkReachable: () => void;
+  readonly #hooks: GroupHooks;
   #members: GroupMember[] = [];
   #rebalances: Promise<void> = Promise.resolve();
   #isJoining = false;
 
-  constructor(checkReachable: () => void) {
-    this.#checkReachable = checkReachable;
+  constructor(hooks: GroupHooks) {
+    this.#hooks = hooks;
   }
 
   get memberIds(): string[] {
@@ -62,10 +68,11 @@ export class ConsumerGroup {
 
   /** @throws Error `UNKNOWN_MEMBER_ID` or `REBALANCE_IN_PROGRESS` as the client library throws it */
   commit(member: GroupMember, offsets: ReadonlyMap<string, CommittedOffset>): void {
-    this.#checkReachable();
+    this.#hooks.checkReachable();
     if (!this.#members.includes(member)) throw protocolError('UNKNOWN_MEMBER_ID');
     if (this.#isJoining) throw protocolError('REBALANCE_IN_PROGRESS');
     for (const [key, committed] of offsets) this.offsets.set(key, committed);
+    this.#hooks.onCommit();
   }
 
   async #rebalance(change?: () => void): Promise<void> {

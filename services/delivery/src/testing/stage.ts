@@ -1,0 +1,241 @@
+/** The deliverer on an in-memory Kafka cluster, with a fake sender, wired as in main.ts. */
+import assert from 'node:assert/strict';
+import { applyConfiguration, openConfig, type Destination } from '@tailrace/config';
+import type { Consumption, ConsumedRecord, Kafka, Publisher } from '@tailrace/kafka';
+import { MemoryCluster } from '@tailrace/kafka/testing';
+import { createLogTo, createMetrics } from '@tailrace/service';
+import {
+  decodeDelivery,
+  deliveryKey,
+  encodeDelivery,
+  tierDelaysMs,
+  topicNames,
+  topicSpecs,
+  type AttemptRecord,
+  type Delivery,
+} from '@tailrace/topics';
+import { Deliverer } from '../deliver.ts';
+import { Lanes, type LaneLimits } from '../isolation/lanes.ts';
+import { DeliveryMetrics } from '../metrics.ts';
+import { openLedger } from '../recall/ledger.ts';
+import { idleTopics, ownedShare, partitionLimits, topicsToConsume } from '../topics.ts';
+import { FakeSender } from './fake-sender.ts';
+
+export const names = topicNames('');
+export const groupId = 'delivery';
+
+export interface StageOptions {
+  readonly scheduleMs?: readonly number[];
+  readonly windowMs?: number;
+  readonly limits?: Partial<LaneLimits>;
+  /** By topic, the largest record that Kafka accepts, where it is not the one of the catalogue. */
+  readonly maxMessageBytes?: Readonly<Record<string, number>>;
+}
+
+/** What a replica may have of its own. */
+export interface ReplicaOptions extends Pick<StageOptions, 'scheduleMs' | 'windowMs'> {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+const limits: LaneLimits = { perLane: 64, total: 2_048, waiting: 1_000, waitingBytes: 8 * 2 ** 20 };
+
+/** Topics of one partition, a configuration, and any number of replicas. */
+export class Stage implements AsyncDisposable {
+  readonly cluster = new MemoryCluster();
+  readonly kafka: Kafka = this.cluster.connect();
+  /** The lines of all replicas. */
+  readonly log: Readonly<Record<string, unknown>>[] = [];
+  readonly #options: Required<StageOptions>;
+  readonly #publisher: Publisher = this.kafka.publisher();
+  readonly #replicas: Replica[] = [];
+
+  constructor({
+    scheduleMs = [20, 40],
+    windowMs = 60_000,
+    limits = {},
+    maxMessageBytes = {},
+  }: StageOptions = {}) {
+    this.#options = { scheduleMs, windowMs, limits, maxMessageBytes };
+    for (const { name, config } of topicSpecs(names, { partitions: 1, retryScheduleMs: scheduleMs })) {
+      const bytes = maxMessageBytes[name];
+      const changed = bytes === undefined ? config : { ...config, 'max.message.bytes': String(bytes) };
+      this.cluster.createTopic(name, { config: changed });
+    }
+  }
+
+  /** Starts a replica, with a retry policy and a clock of its own where they are given. */
+  async startReplica(own: ReplicaOptions = {}): Promise<Replica> {
+    const options = { ...this.#options, ...own };
+    const replica = await openReplica(this.cluster, options, (line) => this.log.push(line));
+    this.#replicas.push(replica);
+    return replica;
+  }
+
+  async configure(...destinations: readonly Destination[]): Promise<void> {
+    await applyConfiguration(this.kafka, names.config, { sources: [], destinations });
+  }
+
+  /** Writes deliveries to a topic, in this order; default `deliveries`. */
+  async publish(deliveries: Delivery | readonly Delivery[], topic = names.deliveries): Promise<void> {
+    const records = [deliveries].flat().map((delivery) => encodeDelivery(topic, delivery));
+    await Promise.all(records.map((record) => this.#publisher.publish(record)));
+  }
+
+  /** The records of a topic, when there are `count` of them. */
+  async records(topic: string, count = 1): Promise<readonly ConsumedRecord[]> {
+    await this.cluster.until(() => this.cluster.records(topic).length >= count);
+    return this.cluster.records(topic);
+  }
+
+  /** The deliveries in a topic, when there are `count` of them. */
+  async deliveries(topic: string, count = 1): Promise<readonly Delivery[]> {
+    return (await this.records(topic, count)).map((record) => {
+      const delivery = decodeDelivery(record);
+      if (typeof delivery === 'string') assert.fail(delivery);
+      return delivery;
+    });
+  }
+
+  /** The first delivery in a topic. */
+  async delivery(topic: string): Promise<Delivery> {
+    const [delivery] = await this.deliveries(topic);
+    assert.ok(delivery);
+    return delivery;
+  }
+
+  async deadLetter(): Promise<Delivery> {
+    return this.delivery(names.deliveriesDead);
+  }
+
+  /** The records of attempts, when there are `count` of them. */
+  async attempts(count = 1): Promise<readonly AttemptRecord[]> {
+    const records = await this.records(names.attempts, count);
+    return records.map(({ value }) => JSON.parse(String(value)) as AttemptRecord);
+  }
+
+  /** The committed offset of a topic; 0 where there is none. */
+  committed(topic = names.deliveries): number {
+    return this.cluster.group(groupId).offsets.get(`${topic}/0`)?.offset ?? 0;
+  }
+
+  /** Resolves when the committed offset of a topic is at least `offset`. */
+  async untilCommitted(offset: number, topic = names.deliveries): Promise<void> {
+    await this.cluster.until(() => this.committed(topic) >= offset);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cluster.resumeAcknowledgements();
+    this.cluster.start();
+    for (const replica of this.#replicas) {
+      replica.sender.release();
+      await replica.stop();
+    }
+    await this.kafka.close();
+  }
+}
+
+export interface Replica {
+  readonly sender: FakeSender;
+  readonly lanes: Lanes;
+  readonly deliverer: Deliverer;
+  readonly consumption: Consumption;
+  /** Finishes what is in flight, and leaves the group. */
+  stop(): Promise<void>;
+}
+
+async function openReplica(
+  cluster: MemoryCluster,
+  options: Required<StageOptions> & ReplicaOptions,
+  onLine: (line: Readonly<Record<string, unknown>>) => void,
+): Promise<Replica> {
+  const write = (line: string): void => {
+    onLine(JSON.parse(line) as Record<string, unknown>);
+  };
+  const log = createLogTo({ write }, 'delivery', 'info');
+  const kafka = cluster.connect(log);
+  const policy = { scheduleMs: options.scheduleMs, windowMs: options.windowMs };
+  const topics = await topicsToConsume(kafka, names, policy);
+  const tiers = tierDelaysMs(policy.scheduleMs).map((delayMs) => names.retryTier(delayMs));
+  const config = await openConfig(kafka, names.config, log, { secretKeys: {} });
+  const sender = new FakeSender();
+  const lanes = new Lanes({ ...limits, ...options.limits });
+  const metrics = new DeliveryMetrics(createMetrics({ processMetrics: false }), {
+    ...{ config, log, logAttempts: 'failures' },
+  });
+  const publisher = kafka.publisher();
+  const ledger = await openLedger(kafka, publisher, names.recalls, log);
+  const deliverer: Deliverer = new Deliverer({
+    ...{ names, config, sender, lanes, policy, metrics, log, publisher },
+    attemptPublisher: kafka.publisher(),
+    ...(options.now && { now: options.now }),
+    unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
+    recall: {
+      ...{ ledger, tiers },
+      offsetsAt: (topic, time) => kafka.offsetsAt(topic, time),
+      unfinished: (topic, numbers, spans) => consumption.unfinished(topic, numbers, spans),
+      owned: (topic, partition) => consumption.owned(topic, partition),
+      assigned: () => consumption.partitions,
+    },
+    position: (topic, partition) => consumption.partition(topic, partition),
+    rateShare: ownedShare(
+      () => consumption.partitions,
+      names.deliveries,
+      () => 1,
+    ),
+  });
+  const consumption = await kafka.consume({
+    ...{ groupId, topics, coPartitioned: true, commitIntervalMs: 5 },
+    limits: partitionLimits(names),
+    idleTopics: idleTopics(names, topics, policy),
+    prepare: () => ledger.refresh(),
+    onRebalance: (rebalancing) => {
+      if (rebalancing) {
+        lanes.pause();
+        deliverer.rebalancing();
+      } else {
+        deliverer.joined();
+        lanes.resume();
+      }
+    },
+    onRecord: (record) => {
+      deliverer.receive(record);
+    },
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    consumption.stopReceiving();
+    await deliverer.stop();
+    await consumption.close();
+    await ledger.close();
+    metrics.close();
+    await config.close();
+    await kafka.close();
+  };
+  return { sender, lanes, deliverer, consumption, stop: () => (stopping ??= stop()) };
+}
+
+export function destinationOf(id: string, more: Partial<Destination> = {}): Destination {
+  const webhooks = [{ url: `https://${id}.example.com/hook` }];
+  return { id, type: 'Webhooks', enabled: true, sources: [], settings: { webhooks }, ...more };
+}
+
+let deliveries = 0;
+
+export function newDelivery(destinationId: string, more: Partial<Delivery> = {}): Delivery {
+  const nth = (deliveries += 1);
+  return {
+    deliveryId: `delivery-${nth}`,
+    eventId: `event-${nth}`,
+    sourceId: 'web',
+    destinationId,
+    type: 'track',
+    attempt: 0,
+    step: more.attempt ?? 0,
+    deferrals: 0,
+    closedUrls: [],
+    key: deliveryKey(destinationId, 'ada'),
+    body: Buffer.from(JSON.stringify({ version: 1, type: 'track', event: `event-${nth}` })),
+    ...more,
+  };
+}
