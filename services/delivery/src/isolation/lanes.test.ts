@@ -467,4 +467,14 @@ describe('draining', () => {
   test('resolves immediately where nothing runs', async () => {
     await new Lanes({ ...roomy, perLane: 1, total: 1 }).drain();
   });
+
+  test('leaves no timer of a destination with a rate limit', async (t) => {
+    const { lanes, submit, endOne } = openLanes({ perLane: 1, total: 1 });
+    for (const name of ['first', 'second']) submit('limited', name, { rateLimit: 1 });
+    const draining = lanes.drain();
+    const timers = t.mock.method(globalThis, 'setTimeout');
+    await endOne();
+    await draining;
+    assert.equal(timers.mock.callCount(), 0);
+  });
 });

@@ -172,6 +172,7 @@ export class Lanes {
 
   /** Gives the lane a turn, now or when its rate limit permits. */
   #schedule(lane: Lane, now: number): void {
+    if (this.#stopped) return;
     const delayMs = lane.startsIn(now);
     if (delayMs === 0) {
       this.#crowdedOut.delete(lane);
