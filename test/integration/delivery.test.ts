@@ -1,14 +1,11 @@
 /**
- * The delivery service as a process, on a real Kafka, with a retry schedule of seconds: the outcome of each record of
- * `deliveries`, and the effect of a stop or a crash.
+ * The delivery service as a process, on a real Kafka, with a retry schedule of seconds: retries, dead letters, and the
+ * effect of a stop or a crash. services/delivery tests the other outcomes on an in-memory cluster.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { isDeepStrictEqual } from 'node:util';
-import { readBack, type ConsumedRecord } from '@tailrace/kafka';
 import { verifySignature } from '@tailrace/signing';
 import { deliveryKey, encodeDelivery } from '@tailrace/topics';
-import { targetsOf } from '@tailrace/webhook';
 import * as answers from '../support/answers.ts';
 import {
   attemptIn,
@@ -112,49 +109,6 @@ describe('a delivery', { concurrency: true }, () => {
     assert.equal(attempts[0]?.nextDueAt, headerOf(first, 'due-at'));
   });
 
-  test('is not sent again to a URL that refused it permanently, and is sent to a corrected URL', async () => {
-    await using wrong = await startReceiver({ answer: () => answers.status(404) });
-    await using failing = await startReceiver({ answer: () => answers.status(503) });
-    await using right = await startReceiver();
-    const destination = destinationOf([wrong.url, failing.url]);
-    await stage.configure(destination);
-    const delivery = newDelivery(destination.id);
-    await stage.publish(delivery);
-
-    const retry = await stage.recordOf(stage.names.retryTier(1_000), delivery);
-    const [closed] = targetsOf(destination);
-    assert.equal(headerOf(retry, 'closed-urls'), closed?.fingerprint);
-    assert.equal(headerOf(retry, 'reason'), 'server-error');
-    await failing.waitFor(2, patientMs);
-    await stage.configure({ ...destinationOf([right.url, failing.url]), id: destination.id });
-    await right.waitFor(1, patientMs);
-    await stage.attemptsOf(delivery, 'delivered');
-    assert.equal(wrong.requests.length, 1);
-    assert.equal(right.requests.length, 1);
-  });
-
-  test('keeps unknown headers of a newer version through retries and in the dead letter', async () => {
-    await using receiver = await startReceiver({
-      answer: answers.sequence(answers.status(503), answers.status(410)),
-    });
-    const destination = destinationOf([receiver.url]);
-    await stage.configure(destination);
-    const newer = [
-      ['x-newer', Buffer.from([0xff, 0x00])],
-      ['x-newer', Buffer.from('two')],
-      ['X-Newer', Buffer.from('another name')],
-    ] as const;
-    const delivery = newDelivery(destination.id, { otherHeaders: newer });
-    await stage.publish(delivery);
-    const retry = await stage.recordOf(stage.names.retryTier(1_000), delivery);
-    const letter = await stage.recordOf(stage.names.deliveriesDead, delivery);
-    for (const record of [retry, letter]) {
-      const others = record.headerList.filter(([name]) => /^x-newer$/i.test(name));
-      assert.deepEqual(others, newer);
-    }
-    assert.equal(headerOf(letter, 'reason'), 'client-error');
-  });
-
   test('that every URL refuses permanently becomes a dead letter with their responses', async () => {
     await using wrong = await startReceiver({ answer: () => answers.status(410) });
     await using moved = await startReceiver({ answer: () => answers.redirect(301, wrong.url) });
@@ -173,133 +127,6 @@ describe('a delivery', { concurrency: true }, () => {
     ]);
     assert.doesNotMatch(letter.lastAnswer ?? '', /topsecret/);
   });
-
-  test('from the replay lane is attempted too', async () => {
-    await using receiver = await startReceiver();
-    const destination = destinationOf([receiver.url]);
-    await stage.configure(destination);
-    await stage.publish(newDelivery(destination.id), stage.names.deliveriesReplay);
-    await receiver.waitFor(1);
-  });
-
-  test('is attempted when it is due', async () => {
-    await using receiver = await startReceiver();
-    const destination = destinationOf([receiver.url]);
-    await stage.configure(destination);
-    const startedAt = Date.now();
-    const deliveries = [-5_000, 1_500, 1_600, 1_700, 1_800].map((delayMs) =>
-      newDelivery(destination.id, { attempt: 1, firstAttemptAt: startedAt, dueAt: startedAt + delayMs }),
-    );
-    await Promise.all(deliveries.map((delivery) => stage.publish(delivery, stage.names.retryTier(2_000))));
-    await receiver.waitFor(deliveries.length);
-    for (const { body, dueAt } of deliveries) {
-      const request = receiver.requests.find((candidate) => candidate.body.equals(body));
-      const latenessMs = (request?.receivedAt ?? NaN) - Math.max(dueAt ?? NaN, startedAt);
-      assert.ok(latenessMs >= 0 && latenessMs < 5_000, `${latenessMs} ms late`);
-    }
-  });
-});
-
-describe('a delivery becomes a dead letter without a request', { concurrency: true }, () => {
-  test('if its destination is disabled', async () => {
-    await using receiver = await startReceiver();
-    const destination = destinationOf([receiver.url], { enabled: false });
-    await stage.configure(destination);
-    const delivery = newDelivery(destination.id);
-    await stage.publish(delivery);
-    const { reason, attempt, body } = await stage.deadLetterOf(delivery);
-    assert.deepEqual({ reason, attempt }, { reason: 'destination-disabled', attempt: 0 });
-    assert.deepEqual(body, delivery.body);
-    assert.equal(receiver.connections.items.length, 0);
-  });
-
-  test('if its destination was deleted', async () => {
-    const delivery = newDelivery('never-was');
-    await stage.publish(delivery);
-    const { reason, body } = await stage.deadLetterOf(delivery);
-    assert.equal(reason, 'destination-deleted');
-    assert.deepEqual(body, delivery.body);
-  });
-
-  test('if all its URLs have refused it before', async () => {
-    await using receiver = await startReceiver();
-    const destination = destinationOf([receiver.url]);
-    await stage.configure(destination);
-    const closedUrls = targetsOf(destination).map(({ fingerprint }) => fingerprint);
-    const delivery = newDelivery(destination.id, { attempt: 1, closedUrls });
-    await stage.publish(delivery);
-    assert.equal((await stage.deadLetterOf(delivery)).reason, 'no-open-url');
-    assert.equal(receiver.connections.items.length, 0);
-  });
-
-  test('if its retry window ended while the service was down', async () => {
-    await using receiver = await startReceiver();
-    const destination = destinationOf([receiver.url]);
-    await stage.configure(destination);
-    const times = { firstAttemptAt: Date.now() - 61_000, dueAt: Date.now() - 5_000 };
-    const delivery = newDelivery(destination.id, { attempt: 2, ...times });
-    await stage.publish(delivery, stage.names.retryTier(2_000));
-    assert.equal((await stage.deadLetterOf(delivery)).reason, 'window-exceeded');
-    assert.equal(receiver.connections.items.length, 0);
-  });
-});
-
-test('the last failure of the retry schedule makes a dead letter', async () => {
-  await using receiver = await startReceiver({ answer: () => answers.status(500) });
-  const destination = destinationOf([receiver.url]);
-  await stage.configure(destination);
-  const times = { firstAttemptAt: Date.now() - 8_000, dueAt: Date.now() };
-  const delivery = newDelivery(destination.id, { attempt: scheduleMs.length, ...times });
-  await stage.publish(delivery, stage.names.retryTier(2_000));
-  const letter = await stage.deadLetterOf(delivery);
-  assert.equal(letter.reason, 'attempts-exhausted');
-  assert.equal(letter.attempt, 5);
-  assert.equal(receiver.requests.length, 1);
-});
-
-test('a record that is not a delivery becomes a dead letter unchanged, and its partition continues', async () => {
-  await using receiver = await startReceiver();
-  const destination = destinationOf([receiver.url]);
-  await stage.configure(destination);
-  const good = encodeDelivery(stage.names.deliveries, newDelivery(destination.id), 0);
-  const { headers: goodHeaders } = readBack(good.headers);
-  const malformed = [
-    { ...good, headers: { 'x-mine': 'kept' }, value: 'no headers at all' },
-    { ...good, headers: { ...goodHeaders, attempt: 'many', 'x-mine': 'kept' } },
-    { ...good, headers: { ...goodHeaders, 'due-at': 'tomorrow', 'x-mine': 'kept' } },
-    { ...good, headers: { ...goodHeaders, 'x-mine': 'kept' }, value: null },
-    { ...good, headers: { 'x-mine': 'kept' }, key: null, value: Buffer.from([0xff, 0x00]) },
-    {
-      ...good,
-      headers: [
-        ['x-mine', 'twice'],
-        ['x-mine', 'kept'],
-        ['reason', 'of its own'],
-        ['last-answer', Buffer.from([0xff])],
-      ] as const,
-    },
-  ];
-  await Promise.all([...malformed, good].map((record) => stage.publisher.publish(record)));
-  await receiver.waitFor(1);
-
-  const letters = await stage.watch(stage.names.deliveriesDead);
-  const isOurs = (record: ConsumedRecord): boolean => headerOf(record, 'x-mine') === 'kept';
-  const all = await letters.waitFor((records) => records.filter(isOurs).length >= malformed.length);
-  const ours = all.filter(isOurs);
-  assert.equal(ours.length, malformed.length);
-  const bytesOf = (value: string | Buffer | null): Buffer | null =>
-    value === null ? null : Buffer.from(value);
-  for (const [index, record] of ours.entries()) {
-    assert.equal(headerOf(record, 'reason'), 'malformed-record');
-    assert.notEqual(headerOf(record, 'last-answer') ?? '', '');
-    const { headerList } = readBack(malformed[index]?.headers);
-    for (const header of headerList)
-      assert.ok(record.headerList.some((kept) => isDeepStrictEqual(kept, header)));
-    assert.equal(record.headerList.length, headerList.length + 2);
-    assert.deepEqual(record.value, bytesOf(malformed[index]?.value ?? null));
-    assert.deepEqual(record.key, bytesOf(malformed[index]?.key ?? null));
-  }
-  assert.equal(receiver.requests.length, 1);
 });
 
 test('a configuration change applies to the next delivery', async () => {
