@@ -162,7 +162,7 @@ export const errorTable = {
   'unequal-partitions': {
     status: 503,
     meaning:
-      'deliveries, its retry topics, the replay lane and the dead letters have different partition counts',
+      'deliveries, its retry topics, the replay topic and the dead letters have different partition counts',
     hint:
       'Run `npx tailrace topics apply --partitions N --only deliveries`, where N is the largest of the counts; ' +
       '`npx tailrace doctor` shows it.',

@@ -1,7 +1,7 @@
 /**
  * All topics of Tailrace: their names, numbers of partitions and copies, and retention.
  *
- * `deliveries`, the retry topics, the replay lane and the dead letters have the same number of partitions. A key is in the same
+ * `deliveries`, the retry topics, the replay topic and the dead letters have the same number of partitions. A key is in the same
  * partition number in all of them, and one member of the delivery group owns that number everywhere. The same holds for
  * `events` and `events.waiting`, and the router.
  *

@@ -1,10 +1,10 @@
 /**
- * The record of `deliveries`, the retry topics, the replay lane and the dead letters: one event on its way to one destination.
+ * The record of `deliveries`, the retry topics, the replay topic and the dead letters: one event on its way to one destination.
  * The value is the webhook body, byte for byte. Everything else is in headers, so that only the router parses the body.
  */
 import type { ConsumedRecord, OutgoingRecord, RecordHeader } from '@tailrace/kafka';
 
-/** The dead letter that a record of the replay lane was made from: `<partition>/<offset>`. */
+/** The dead letter that a record of the replay topic was made from: `<partition>/<offset>`. */
 export const replayedFromHeader = 'replayed-from';
 
 /** Identify a delivery, in every topic. */
@@ -40,7 +40,7 @@ export interface Delivery {
   readonly step: number;
   /** How often in a row it was deferred because the lane was full, or parked because the circuit breaker was open. */
   readonly deferrals: number;
-  /** When a slot in the lane is reserved for it; only while it is deferred. */
+  /** When the lane has promised it a turn; only while it is deferred. */
   readonly placeAt?: number | undefined;
   /** When the first attempt was made, or would have been made had the delivery not been parked. The retry window starts here. */
   readonly firstAttemptAt?: number | undefined;

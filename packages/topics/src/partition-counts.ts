@@ -1,5 +1,5 @@
 /**
- * Checks that the topics of a group have the same number of partitions: `deliveries`, the retry topics, the replay lane and the
+ * Checks that the topics of a group have the same number of partitions: `deliveries`, the retry topics, the replay topic and the
  * dead letters; and `events` with `events.waiting`. A record keeps its partition number when it moves within a group, so it
  * cannot be written where a topic lacks that partition.
  */
