@@ -1,6 +1,6 @@
 /**
  * The ordered deliveries of one partition that a recall has in memory: the lowest sequences that fit, and for each key the
- * one whose turn it is. Of one key, one delivery is in flight at a time: order.ts has little memory for those behind it, and
+ * one whose turn it is. One delivery of each key is in flight at a time: order.ts has little memory for those behind it, and
  * would write them to a retry topic.
  */
 import type { Entry } from './part.ts';

@@ -21,7 +21,7 @@ const mostMarks = 3;
 export class Part {
   readonly topic: string;
   readonly owned: OwnedPartition;
-  /** The recall covers the offsets from `from` to before `end`. The group has dispatched all earlier records. */
+  /** The recall covers the offsets from `from` to before `end`. The group has received all earlier records. */
   readonly from: number;
   readonly end: number;
   /** The offset from which reading continues. */
