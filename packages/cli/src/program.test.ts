@@ -14,10 +14,11 @@ import { runCli } from './run.ts';
 /** The values with which a command line calls its command. */
 async function parse(...argv: string[]): Promise<Record<string, unknown>> {
   let called: Command | undefined;
-  const program = buildProgram(() => (...given) => {
+  const action = (...given: unknown[]): Promise<void> => {
     called = given.at(-1) as Command;
     return Promise.resolve();
-  });
+  };
+  const program = buildProgram(() => action, {}, argv);
   await program.parseAsync(argv, { from: 'user' });
   assert.ok(called);
   return { ...called.opts<Record<string, unknown>>(), args: called.args };
@@ -43,6 +44,7 @@ test('an option is accepted in every common form', async () => {
   assert.deepEqual(await parse('apply', '-fa.yaml', '--dry-run'), expected);
   assert.equal((await parse('apply', '-f', '-'))['file'], '-');
   assert.equal((await parse('apply', '--file=-a'))['file'], '-a');
+  assert.equal((await parse('apply', '--file=--dry-run'))['file'], '--dry-run');
   assert.equal((await parse('apply', '-f', 'a', '--output', 'json'))['output'], 'json');
 });
 
@@ -108,6 +110,9 @@ test('an invalid command line is reported with a suggestion and exit code 2', as
     [['apply', '-f'], /'-f, --file <file>' argument missing/],
     [['apply', '--file='], /'-f, --file <file>' needs a value/],
     [['apply', '--file', '--dry-run'], /'-f, --file <file>' needs a value/],
+    [['apply', '--file', '--dry-rnu'], /'-f, --file <file>' needs a value/],
+    [['apply', '-f', '-x'], /'-f, --file <file>' needs a value/],
+    [['create', 'source', '--name', '--yes'], /'--name <name>' needs a value/],
     [['apply', '-f', 'a', '--file', 'b'], /'-f, --file <file>' is given more than once/],
     [['dead', 'list', '--limit', '1', '--limit', '2'], /'--limit <n>' is given more than once/],
     [['apply', '-f', 'a', '--dry-urn'], /unknown option '--dry-urn'\n.*--dry-run/],

@@ -1,5 +1,5 @@
 /** The command lines of the CLI, as a tree of commander commands. */
-import { Command, Help, type OutputConfiguration } from 'commander';
+import { Command, Help, type Option, type OutputConfiguration } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { declareAudiences } from './audiences/commands.ts';
 import { declareCompletion } from './completion/commands.ts';
@@ -23,7 +23,12 @@ const sections: readonly (readonly [heading: string, ...declare: Declare[]])[] =
   ['Users:', declareUsers, declareAudiences],
 ];
 
-export function buildProgram(action: MakeAction, output: OutputConfiguration = {}): Command {
+/** @param argv the command line that the program will parse; without it, values with a leading dash are not checked */
+export function buildProgram(
+  action: MakeAction,
+  output: OutputConfiguration = {},
+  argv: readonly string[] = [],
+): Command {
   const program = new Command('tailrace')
     .description('Operate Tailrace: topics, sources, destinations, deliveries and dead letters.')
     .configureOutput(output)
@@ -37,7 +42,7 @@ export function buildProgram(action: MakeAction, output: OutputConfiguration = {
     program.commandsGroup(heading);
     for (const declare of declarations) declare(program, action);
   }
-  finish(program, 'tailrace');
+  finish(program, 'tailrace', argv);
   return program;
 }
 
@@ -47,9 +52,9 @@ function termOf(command: Command): string {
 }
 
 /** Adds the options and checks that all commands share. */
-function finish(command: Command, path: string): void {
+function finish(command: Command, path: string, argv: readonly string[]): void {
   command.showHelpAfterError(`See ${path} --help.`);
-  for (const subcommand of command.commands) finish(subcommand, `${path} ${subcommand.name()}`);
+  for (const subcommand of command.commands) finish(subcommand, `${path} ${subcommand.name()}`, argv);
   if (command.commands.length > 0) {
     command.helpCommand(false).usage('<command> [options]');
     if (command.description() === '') command.description(sentenceOf(command.summary()));
@@ -58,7 +63,7 @@ function finish(command: Command, path: string): void {
   command
     .addOption(choice('--output <format>', 'format of the result', ['text', 'json']).default('text'))
     .option('--verbose', 'write the log of the Kafka client to standard error');
-  checkValues(command);
+  checkValues(command, argv);
 }
 
 function sentenceOf(summary: string): string {
@@ -67,15 +72,20 @@ function sentenceOf(summary: string): string {
 
 /**
  * Rejects values that commander accepts and that are mistakes here: an empty value (an unset shell variable), the
- * name of the next option, and a second value of an option that takes one.
+ * next word if it begins with a dash (an option, perhaps misspelled; `--name=-x` is accepted), and a second value of
+ * an option that takes one.
  */
-function checkValues(command: Command): void {
+function checkValues(command: Command, argv: readonly string[]): void {
   const given = new Set<string>();
   for (const option of command.options.filter(({ required }) => required)) {
     const isRepeatable = option.description.endsWith('(repeatable)');
     command.on(`option:${option.name()}`, (value: string) => {
-      if (value === '' || command.options.some(({ short, long }) => value === short || value === long)) {
-        command.error(`error: option '${option.flags}' needs a value`);
+      if (value === '') command.error(`error: option '${option.flags}' needs a value`);
+      if (/^-./.test(value) && isNextWord(argv, option, value)) {
+        const inline = `${option.long ?? ''}=${value}`;
+        command.error(
+          `error: option '${option.flags}' needs a value; if it begins with a dash, use ${inline}`,
+        );
       }
       if (given.has(option.name()) && !isRepeatable) {
         command.error(`error: option '${option.flags}' is given more than once`);
@@ -83,4 +93,8 @@ function checkValues(command: Command): void {
       given.add(option.name());
     });
   }
+}
+
+function isNextWord(argv: readonly string[], { short, long }: Option, value: string): boolean {
+  return argv.some((word, index) => argv[index + 1] === value && (word === short || word === long));
 }

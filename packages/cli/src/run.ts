@@ -44,6 +44,7 @@ export async function runCli(context: CliContext): Promise<ExitCode> {
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
     },
+    argv,
   );
   try {
     await program.parseAsync(argv, { from: 'user' });
