@@ -51,6 +51,13 @@ test('Kafka with SASL requires mechanism, user name and password together', () =
   assert.throws(() => readKafka({ ...sasl, KAFKA_SASL_MECHANISM: 'gssapi' }), /must be one of plain, scram/);
 });
 
+test('incomplete SASL and a certificate authority without TLS are reported together', () => {
+  assert.throws(
+    () => readKafka({ KAFKA_SASL_PASSWORD: 'hunter2', KAFKA_SSL_CA: pemFile }),
+    /KAFKA_SASL_MECHANISM and KAFKA_SASL_USERNAME: not set\..*\nKAFKA_SSL_CA: set without TLS/,
+  );
+});
+
 test('Kafka with TLS accepts a certificate authority as a file or as PEM text', () => {
   assert.deepEqual(readKafka({ KAFKA_SSL: 'true' }), { ...plain, ssl: {} });
   assert.deepEqual(readKafka({ KAFKA_SSL: 'true', KAFKA_SSL_CA: pemFile }), { ...plain, ssl: { ca: pem } });

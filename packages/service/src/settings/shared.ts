@@ -73,14 +73,15 @@ export function kafkaSettings(clientId: string) {
       KAFKA_SASL_PASSWORD: password,
     });
     const unset = sasl.flatMap(([name, value]) => (value === undefined ? [name] : []));
+    const problems: string[] = [];
     if (unset.length > 0 && unset.length < sasl.length) {
-      throw invalid(
-        `${unset.join(' and ')}: not set. Set mechanism, user name and password together, or none of them.`,
-      );
+      const names = unset.join(' and ');
+      problems.push(`${names}: not set. Set mechanism, user name and password together, or none of them.`);
     }
     if (ca !== undefined && !ssl) {
-      throw invalid('KAFKA_SSL_CA: set without TLS. Set KAFKA_SSL to true, or unset KAFKA_SSL_CA.');
+      problems.push('KAFKA_SSL_CA: set without TLS. Set KAFKA_SSL to true, or unset KAFKA_SSL_CA.');
     }
+    if (problems.length > 0) throw invalid(problems.join('\n'));
     return {
       ...{ brokers, clientId },
       ...(mechanism && { sasl: { mechanism, username: username ?? '', password: password ?? '' } }),
