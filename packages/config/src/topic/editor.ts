@@ -161,21 +161,21 @@ export async function openConfigEditor(
 
   const change: ConfigEditor['change'] = async (decide) => {
     const beganAt = performance.now();
+    const elapsedMs = (): number => performance.now() - beganAt;
     unconfirmed = undefined;
     for (;;) {
       try {
         return await changeOnce(decide);
       } catch (error) {
-        const elapsedMs = performance.now() - beganAt;
         if (isTailraceError(error, 'transactions-unavailable')) {
-          if (elapsedMs > transactionsWithinMs) {
+          if (elapsedMs() > transactionsWithinMs) {
             if (withoutTransactions === 'refuse') throw error;
             log.warn({ topic }, `${error.message} Until then, one of two concurrent changes may be lost.`);
             publisher = plainPublisher(kafka);
           }
         } else if (isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable')) {
           await closePublisher();
-          if (elapsedMs > giveUpAfterMs) throw gaveUp(error, isUnconfirmed());
+          if (elapsedMs() > giveUpAfterMs) throw gaveUp(error, isUnconfirmed());
         } else {
           throw error;
         }
@@ -226,11 +226,6 @@ function gaveUp(cause: TailraceError, isUnconfirmed: boolean): TailraceError {
   const consequence = isUnconfirmed
     ? 'it is unknown whether the change was written; read the entry before you send the change again'
     : 'nothing was changed';
-  return new TailraceError(
-    'kafka-unavailable',
-    `Kafka did not accept the change in time, and ${consequence}.`,
-    {
-      cause,
-    },
-  );
+  const message = `Kafka did not accept the change in time, and ${consequence}.`;
+  return new TailraceError('kafka-unavailable', message, { cause });
 }
