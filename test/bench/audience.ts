@@ -1,6 +1,6 @@
 /**
- * `npm run bench:audience`: a large membership through control's API, twice: all of it, and then with some changes.
- * Counts the records of `events`, read committed. Exits with 1 unless each change was sent once.
+ * `npm run bench:audience`: uploads a large audience through the API of control, and again with some changes. Counts
+ * the committed records of `events`. The exit code is 1 unless each change was sent once.
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:clients`: what a track call costs a web server, in CPU time, with our client library and with the public
- * one. They take turns, each time in a process of its own; the Go benchmark follows where Go and it are there. Options:
- * `--calls N` (20,000), `--runs N` (3). It takes about a minute and never fails for being slow.
+ * `npm run bench:clients`: measures the CPU time of a track call in a web server, with Tailrace's client library and with
+ * the public one. They take turns, each run in its own process; the Go benchmark follows if Go and it are available.
+ * Options: `--calls N` (20,000), `--runs N` (3). It takes about a minute and never fails for being slow.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the pipeline end to end, with real processes and a broker of its own, and the bare parts. It exits
- * with 1 if a call was lost, altered or wrongly signed, never for being slow.
+ * `npm run bench`: the pipeline end to end, with real processes and its own broker, and the bare parts. The exit
+ * code is 1 if a call was lost, altered or wrongly signed. It never fails for being slow.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';

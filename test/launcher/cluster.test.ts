@@ -1,4 +1,4 @@
-/** The cluster that fault tests stand on: its brokers replicate, hang, die and are started again. */
+/** The cluster used by fault tests: its brokers replicate, hang, are killed and are started again. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { connectAdmin } from '../support/kafka-admin.ts';
 import { eventually, openKafka } from '../support/kafka-client.ts';
 import { readAll, uniquePrefix } from '../support/topics.ts';
 
-test('a cluster: a broker that hangs leaves the in-sync replicas, one that is killed loses nothing, both return', async () => {
+test('a hanging broker leaves the in-sync replicas, a killed one loses no record, and both rejoin', async () => {
   await using cluster = await ownCluster();
   const [first, second] = cluster.nodes;
   assert.ok(first && second && cluster.nodes.length === 3);
@@ -18,7 +18,7 @@ test('a cluster: a broker that hangs leaves the in-sync replicas, one that is ki
   const { brokers } = await kafka.inspectCluster();
   assert.deepEqual(brokers.map(({ id }) => id).sort(), [1, 2, 3]);
 
-  // Of the brokers that keep running alone, because the client waits long for one that hangs.
+  // Connects to a broker that keeps running, because the client waits long for a hanging one.
   await using admin = await connectAdmin([first.address]);
   const inSync = (holds: (ids: readonly number[]) => boolean): Promise<unknown> =>
     eventually(

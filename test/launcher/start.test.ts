@@ -1,4 +1,4 @@
-/** `npm start`, from the outside: what it prints, what it answers, what it leaves. */
+/** `npm start` as a process: its output, its services and its files. */
 import assert from 'node:assert/strict';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -29,11 +29,11 @@ async function storedEvents(brokers: string, topic: string): Promise<string[]> {
   return records.map(({ value }) => (JSON.parse(value?.toString() ?? '') as { event: string }).event);
 }
 
-test('npm start, with a broker of its own', async (t) => {
+test('npm start with its own broker', async (t) => {
   await using home = await createHome();
   const start = home.start();
 
-  await t.test('brings everything up, and the last line has the URLs', async () => {
+  await t.test('starts every process and prints the URLs in its last line', async () => {
     const last = await start.ready();
     assert.ok(last.includes(`http://localhost:${home.ports.ingest}`));
     assert.ok(last.includes(`http://localhost:${home.ports.metrics}/metrics`));
@@ -42,7 +42,7 @@ test('npm start, with a broker of its own', async (t) => {
     }
   });
 
-  await t.test('a call comes out at the demo receiver with a verified signature', async () => {
+  await t.test('a call arrives at the demo receiver with a verified signature', async () => {
     await sendTrack(home, 'Order Completed');
     await start.line(/^demo +track "Order Completed" by u1 · signature verified/);
   });
@@ -72,7 +72,7 @@ test('npm start, with a broker of its own', async (t) => {
     },
   );
 
-  await t.test('a second start in the same place says that one runs', async () => {
+  await t.test('a second start on the same data fails and reports the running one', async () => {
     const second = home.start();
     assert.equal(await second.exitCode, 1);
     await second.line(/^tailrace +Tailrace is already running on .*, as process \d+\. Stop it first/);
@@ -99,7 +99,7 @@ test('npm start, with a broker of its own', async (t) => {
     await home.untilQuiet();
   });
 
-  await t.test('the next start still has the data; a kill -9 ends everything as well', async () => {
+  await t.test('the next start has the data of the previous one, and a kill -9 ends every process', async () => {
     const next = home.start();
     await next.ready();
     const brokers = /ready at (\S+),/.exec(await next.line(/^kafka +ready at/))?.[1] ?? '';
@@ -122,7 +122,7 @@ test('npm start, with a broker of its own', async (t) => {
   });
 });
 
-test('wrong settings are all named, and nothing is started', async () => {
+test('all invalid settings are reported, and no process is started', async () => {
   await using home = await createHome();
   const start = home.start({ TAILRACE_INGEST_PORT: 'http', TAILRACE_RETRY_SCHEDULE: 'soon' });
   assert.equal(await start.exitCode, 1);
@@ -131,13 +131,13 @@ test('wrong settings are all named, and nothing is started', async () => {
   assert.ok(!start.lines.items.some((line) => line.startsWith('kafka')));
 });
 
-test('a wrong setting of one service stops the start, with what it said', async () => {
+test('an invalid setting of one service stops the start and prints the message of the service', async () => {
   await using home = await createHome();
   const { brokers } = await sharedBroker();
   const start = home.start({
     KAFKA_BROKERS: brokers.join(','),
     TAILRACE_TOPIC_PREFIX: uniquePrefix(),
-    // A setting that no other service reads: of two that refuse one, either may be named first.
+    // Only one service reads this setting; if two refused it, either could be reported first.
     TAILRACE_DELIVERY_CONCURRENCY: 'many',
   });
   assert.equal(await start.exitCode, 1);
@@ -146,7 +146,7 @@ test('a wrong setting of one service stops the start, with what it said', async 
   await home.untilQuiet();
 });
 
-test('every problem of a configuration file is named with its place, and the start ends', async () => {
+test('every problem of a configuration file is reported with its position, and the start fails', async () => {
   await using home = await createHome();
   const { brokers } = await sharedBroker();
   const file = path.join(home.dataDir, 'mine.yaml');
@@ -176,7 +176,7 @@ destinations:
   await start.line(/mine\.yaml:12:\d+ .*webhooks\[1\]\.headers/);
 });
 
-test('a port that is in use is named with the setting that changes it', async () => {
+test('a port in use is reported with the setting that changes it', async () => {
   await using home = await createHome();
   const squatter = createServer().listen(home.ports.ingest, '127.0.0.1');
   await once(squatter, 'listening');
@@ -187,7 +187,7 @@ test('a port that is in use is named with the setting that changes it', async ()
   await once(squatter, 'close');
 });
 
-test('Ctrl-C while it starts ends everything as well', async () => {
+test('Ctrl-C during the start ends every process', async () => {
   await using home = await createHome();
   const start = home.start();
   await start.line(/^kafka +starting the broker/);

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy between a client and a broker that can lose answers: the broker does what it was asked to, and the
- * client never hears of it. Kafka names its own address in what it answers, so the proxy puts its own in place.
+ * A TCP proxy between a client and a broker that can drop responses: the broker executes the request, and the client
+ * gets no response. Responses of Kafka contain the address of the broker, so the proxy replaces it by its own.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';

@@ -150,7 +150,7 @@ describe('a full lane', () => {
     assert.ok(!sender.bodies.includes(String(deferred.body)));
   });
 
-  test('defers what waits for a receiver that asked for a pause', async () => {
+  test('defers waiting deliveries to a receiver that asked for a pause', async () => {
     await using stage = new Stage({ scheduleMs: [1_000, 60_000], limits: { perLane: 1 } });
     await stage.configure(crm);
     const { sender } = await stage.startReplica();

@@ -1,6 +1,6 @@
 /**
- * One client library in a process of its own: so many track calls of a web server, and what they cost. Arguments: the
- * library, the endpoint, the number of calls. Prints {@link ClientCost} as JSON.
+ * Measures the cost of track calls of a web server with one client library, in its own process. Arguments: the library,
+ * the endpoint, the number of calls. Prints {@link ClientCost} as JSON.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Analytics as PublicAnalytics } from '@segment/analytics-node';
@@ -8,9 +8,9 @@ import { Analytics } from '../../../packages/analytics-node/src/index.ts';
 
 /** Microseconds of CPU time a call. */
 export interface ClientCost {
-  /** Of the thread, while it is in the call: what a request of the web server pays. */
+  /** CPU time of the thread within the call, which delays a request of the web server. */
   readonly call: number;
-  /** Of the whole process, until everything is sent. */
+  /** CPU time of the whole process until every call is sent. */
   readonly sent: number;
 }
 
@@ -21,7 +21,7 @@ interface Client {
   readonly close: () => Promise<unknown>;
 }
 
-/** Calls in a turn of the event loop, as many requests at a time make them. */
+/** Calls in one turn of the event loop, as with many concurrent requests. */
 const callsPerTurn = 10;
 const writeKey = 'wk_bench';
 

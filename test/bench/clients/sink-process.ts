@@ -1,4 +1,4 @@
-/** Accepts every batch immediately. Says on standard output where it listens, and ends with its input. */
+/** Accepts every batch immediately. Prints its URL on standard output, and ends when its standard input ends. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -1,7 +1,4 @@
-/**
- * The two servers that are compared, each a process of its own: ingest, with an operator's default settings, and the
- * bare server.
- */
+/** The two servers that are compared, each in its own process: ingest with default settings, and the bare server. */
 import path from 'node:path';
 import { applyConfiguration } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
@@ -24,7 +21,7 @@ const names = topicNames('tailrace.');
 const bareTopic = 'bare-parts';
 const startsWithinMs = 30_000;
 
-/** Makes the topics that both write to, alike, and the source that ingest knows. */
+/** Creates a topic of the same kind for each server, and the source for ingest. */
 export async function prepareTopics({ brokers }: Pick<Bench, 'brokers'>, partitions: number): Promise<void> {
   const source = { id: 'bench', writeKeys: [writeKey], enabled: true };
   const specs = topicSpecs(names, { partitions, retryScheduleMs: [10_000] });

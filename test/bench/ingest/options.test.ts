@@ -8,17 +8,17 @@ function optionsOf(...args: string[]): Options {
   return line.options;
 }
 
-test('without arguments both forms are measured, at full size', () => {
+test('without arguments, both forms are measured at full size', () => {
   const { forms: chosen, events, runs } = optionsOf();
   assert.deepEqual([chosen, events, runs], [forms, 40_000, 3]);
 });
 
-test('a size that is given wins over the quick one', () => {
+test('a given size overrides the quick one', () => {
   const { events, warmUp } = optionsOf('--quick', '--events', '500');
   assert.deepEqual([events, warmUp], [500, 1_000]);
 });
 
-test('a mistake is named together with the usage', () => {
+test('a mistake prints a message and the usage', () => {
   const line = readCommandLine(['--only', 'batches']);
   assert.equal(line.kind, 'mistake');
   assert.match(line.message, /--only/);

@@ -4,7 +4,7 @@ import { count, someOf, type CommandLine } from '../command-line.ts';
 
 /** In the order in which they run. */
 export const forms = ['single', 'batch'] as const;
-/** How calls are sent: each in a request of its own, or twenty in one. */
+/** How calls are sent: one or twenty in a request. */
 export type Form = (typeof forms)[number];
 
 export interface Options {

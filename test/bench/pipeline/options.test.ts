@@ -8,7 +8,7 @@ function optionsOf(...args: string[]): Options {
   return line.options;
 }
 
-test('without arguments everything is run, at full size', () => {
+test('without arguments, every section runs at full size', () => {
   const options = optionsOf();
   assert.deepEqual(options.sections, sections);
   assert.deepEqual([options.warmUp, options.events, options.soakEvents], [40_000, 20_000, 60_000]);
@@ -24,7 +24,7 @@ test('--only runs the named sections in their usual order', () => {
   assert.deepEqual(optionsOf('--only', 'parts,burst').sections, ['burst', 'parts']);
 });
 
-test('a mistake is named together with the usage', () => {
+test('a mistake prints a message and the usage', () => {
   for (const [args, named] of [
     [['--events', '0'], /--events/],
     [['--rate', 'fast'], /--rate/],

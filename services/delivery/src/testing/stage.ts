@@ -32,7 +32,7 @@ export interface StageOptions {
   readonly maxMessageBytes?: Readonly<Record<string, number>>;
 }
 
-/** What a replica may have of its own. */
+/** Options of one replica, in place of those of the stage. */
 export interface ReplicaOptions extends Pick<StageOptions, 'scheduleMs' | 'windowMs'> {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
