@@ -99,17 +99,20 @@ test('npm start with its own broker', async (t) => {
     await home.untilQuiet();
   });
 
-  await t.test('the next start has the data of the previous one, and a kill -9 ends every process', async () => {
-    const next = home.start();
-    await next.ready();
-    const brokers = /ready at (\S+),/.exec(await next.line(/^kafka +ready at/))?.[1] ?? '';
-    assert.deepEqual((await storedEvents(brokers, 'tailrace.events')).sort(), [
-      'After the router died',
-      'Order Completed',
-    ]);
-    next.killHard();
-    await next.exitCode;
-  });
+  await t.test(
+    'the next start has the data of the previous one, and a kill -9 ends every process',
+    async () => {
+      const next = home.start();
+      await next.ready();
+      const brokers = /ready at (\S+),/.exec(await next.line(/^kafka +ready at/))?.[1] ?? '';
+      assert.deepEqual((await storedEvents(brokers, 'tailrace.events')).sort(), [
+        'After the router died',
+        'Order Completed',
+      ]);
+      next.killHard();
+      await next.exitCode;
+    },
+  );
 
   await t.test('the start after a kill -9 works', async () => {
     const next = home.start();
