@@ -1,10 +1,9 @@
-/** Sources and destinations through the API: changes, versions, and concurrent instances. */
+/** Sources through the API on a real Kafka: one life cycle, and concurrent instances. services/control tests the rest. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openConfig } from '@tailrace/config';
 import fc from 'fast-check';
-import { readToken, startControl, startControlPlane, type Asked, type Control } from '../support/control.ts';
-import { uniquePrefix } from '../support/topics.ts';
+import { startControl, startControlPlane, type Asked, type Control } from '../support/control.ts';
 
 const control = await startControlPlane();
 const second = await startControl(control.brokers, control.prefix);
@@ -13,21 +12,8 @@ after(async () => {
   await control[Symbol.asyncDispose]();
 });
 
-/** A unique id. */
-function newId(): string {
-  return uniquePrefix().replace('.', '');
-}
-
-const webhooks = [{ url: 'https://crm.example.com/hook' }];
-
 async function newSource(fields: object = {}): Promise<string> {
   const { id } = await control.expect(201, { method: 'POST', path: '/v1/sources', body: fields });
-  return String(id);
-}
-
-async function newDestination(fields: object = {}): Promise<string> {
-  const body = { type: 'Webhooks', settings: { webhooks }, ...fields };
-  const { id } = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
   return String(id);
 }
 
@@ -57,114 +43,6 @@ test('a source is created with an id and a write key, read, changed, and deleted
   await refused({ path }, 404, 'not-found');
   await refused({ method: 'PATCH', path, body: {} }, 404, 'not-found');
   await refused({ method: 'DELETE', path }, 404, 'not-found');
-});
-
-test('an existing id is a conflict, and a body cannot change the id of the path', async () => {
-  const id = await newSource();
-  await refused({ method: 'POST', path: '/v1/sources', body: { id } }, 409, 'conflict');
-  await refused(
-    { method: 'PATCH', path: `/v1/sources/${id}`, body: { id: newId() } },
-    400,
-    'invalid-configuration',
-  );
-});
-
-test('write keys are added and removed, and the last one cannot be removed', async () => {
-  const id = await newSource();
-  const path = `/v1/sources/${id}`;
-  const { writeKeys } = (await control.expect(200, { path })) as { writeKeys: string[] };
-  const [first = ''] = writeKeys;
-  const added = await control.expect(201, { method: 'POST', path: `${path}/write-keys` });
-  const key = String(added['writeKey']);
-  const left = await control.expect(200, { method: 'DELETE', path: `${path}/write-keys/${first}` });
-  assert.deepEqual(left['writeKeys'], [key]);
-  await refused({ method: 'DELETE', path: `${path}/write-keys/${first}` }, 404, 'not-found');
-  await refused({ method: 'DELETE', path: `${path}/write-keys/${key}` }, 409, 'conflict');
-});
-
-test('a write key of another source is refused', async () => {
-  const key = `wk_${newId()}`;
-  const owner = await newSource({ writeKeys: [key] });
-  const answer = await control.ask({ method: 'POST', path: '/v1/sources', body: { writeKeys: [key] } });
-  assert.deepEqual(answer.json['problems'], [
-    { field: 'writeKeys[0]', rule: `is already a write key of the source "${owner}"` },
-  ]);
-});
-
-test('events are blocked and unblocked idempotently', async () => {
-  const id = await newSource();
-  const event = encodeURIComponent('Order / "Completed"');
-  const path = `/v1/sources/${id}/blocked-events/${event}`;
-  const once = await control.ask({ method: 'PUT', path });
-  assert.deepEqual(once.json['schema'], { track: { blocked: ['Order / "Completed"'] } });
-  const twice = await control.ask({ method: 'PUT', path });
-  assert.equal(twice.etag, once.etag);
-  const unblocked = await control.ask({ method: 'DELETE', path });
-  assert.deepEqual(unblocked.json['schema'], { track: { blocked: [] } });
-  assert.equal((await control.ask({ method: 'DELETE', path })).etag, unblocked.etag);
-});
-
-test('a destination is connected and disconnected, and a source with a connected destination is not deleted', async () => {
-  const sourceId = await newSource();
-  const id = await newDestination({ enabled: false });
-  const path = `/v1/destinations/${id}/sources/${sourceId}`;
-  const connected = await control.ask({ method: 'PUT', path });
-  assert.deepEqual([connected.json['sources'], connected.json['enabled']], [[sourceId], false]);
-  assert.equal((await control.ask({ method: 'PUT', path })).etag, connected.etag);
-  await refused({ method: 'PUT', path: `/v1/destinations/${id}/sources/nowhere` }, 404, 'not-found');
-
-  await refused({ method: 'DELETE', path: `/v1/sources/${sourceId}` }, 409, 'conflict');
-  assert.equal(
-    (await control.ask({ method: 'DELETE', path: `/v1/sources/${sourceId}?force=true` })).status,
-    204,
-  );
-  assert.deepEqual((await control.expect(200, { path: `/v1/destinations/${id}` }))['sources'], []);
-  const again = await newSource();
-  await control.expect(200, { method: 'PUT', path: `/v1/destinations/${id}/sources/${again}` });
-  const left = await control.expect(200, {
-    method: 'DELETE',
-    path: `/v1/destinations/${id}/sources/${again}`,
-  });
-  assert.deepEqual(left['sources'], []);
-});
-
-test('a list is paged, in the order of ids', async () => {
-  const ids = [await newSource(), await newSource(), await newSource()];
-  const seen: string[] = [];
-  for (let cursor = ''; ;) {
-    const page = await control.expect(200, { path: `/v1/sources?limit=2${cursor}` });
-    const { items, next } = page as { items: { id: string }[]; next?: string };
-    seen.push(...items.map(({ id }) => id));
-    if (next === undefined) break;
-    cursor = `&cursor=${next}`;
-  }
-  assert.deepEqual(seen, [...new Set(seen)].sort());
-  for (const id of ids) assert.ok(seen.includes(id));
-});
-
-test('a read-only token cannot change anything', async () => {
-  const id = await newSource();
-  await refused({ method: 'POST', path: '/v1/sources', token: readToken }, 403, 'forbidden');
-  await refused({ method: 'DELETE', path: `/v1/sources/${id}`, token: readToken }, 403, 'forbidden');
-  await control.expect(200, { path: `/v1/sources/${id}`, token: readToken });
-});
-
-test('If-Match refuses a change if the entry was changed in between', async () => {
-  const id = await newSource();
-  const path = `/v1/sources/${id}`;
-  const { etag } = await control.ask({ path });
-  const change = (ifMatch: string): Asked => ({
-    method: 'PATCH',
-    path,
-    body: { name: ifMatch },
-    headers: { 'if-match': ifMatch },
-  });
-  const first = await control.ask(change(etag));
-  assert.equal(first.status, 200, first.text);
-  await refused(change(etag), 412, 'precondition-failed');
-  await refused({ ...change('"x"'), method: 'DELETE' }, 412, 'precondition-failed');
-  await control.expect(200, change(`"x", ${first.etag}`));
-  await control.expect(200, change('*'));
 });
 
 test('a change that one instance acknowledged is visible to the next change of another', async () => {

@@ -85,35 +85,3 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
     await wait(50);
   }
 });
-
-test('an interrupted replay stops, and another replay sends the rest', async () => {
-  healed = false;
-  const before = receiver.requests.length;
-  const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
-  for (let n = 0; n < 5; n++) await send('page', { userId: `u-${n}` });
-  await receiver.waitFor(before + 5);
-  const deadline = performance.now() + 60_000;
-  const list = { path: `/v1/dead-letters?destination=${destinationId}` };
-  while (itemsOf(await control.expect(200, list)).length < 5) assert.ok(performance.now() < deadline);
-  healed = true;
-  const slow = await replay(202, { destination: destinationId, ratePerSecond: 1 });
-  const interrupted = await control.expect(202, {
-    path: `/v1/replays/${String(slow['id'])}`,
-    method: 'DELETE',
-  });
-  assert.equal(interrupted['id'], slow['id']);
-  const { state, replayed } = await ended(slow);
-  assert.equal(state, 'interrupted');
-  const rest = await ended(await replay(202, { destination: destinationId }));
-  assert.equal(Number(rest['replayed']) + Number(replayed), 5);
-});
-
-test('a replay needs a filter, and an unknown replay is not found', async () => {
-  await replay(400, {});
-  await replay(400, { all: true, destination: 'crm' });
-  await replay(400, { destination: 'crm', ratePerSecond: 0 });
-  await control.expect(404, { path: '/v1/replays/none' });
-  await control.expect(404, { path: '/v1/replays/none', method: 'DELETE' });
-  await control.expect(404, { path: '/v1/dead-letters/0-999999' });
-  await control.expect(403, { path: '/v1/replays', method: 'POST', body: { all: true }, token: readToken });
-});

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { isTailraceError, TailraceError, type ErrorCode, type FieldProblem } from '@tailrace/errors';
 import { clientError, closingResponse, hasRetryAfter } from '@tailrace/service';
 import type { ErrorObject } from 'ajv';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The codes of fastify and Node.js. An error with any other code is a defect. */
 const codes: Readonly<Record<string, ErrorCode>> = {
@@ -28,13 +28,13 @@ export function toTailraceError(error: unknown): TailraceError {
   return new TailraceError(known ?? 'internal-error', undefined, { cause: error as Error });
 }
 
-/** Sends the error, and returns its code for the audit log. */
-export function sendError(error: TailraceError, reply: FastifyReply): string {
+/** Sends the error, after its code is set for the audit log, which is written when the answer has been sent. */
+export function sendError(error: TailraceError, request: FastifyRequest, reply: FastifyReply): void {
   const { code, status, message, problems, retryAfterS = defaultRetryAfterS } = error;
+  request.errorCode = code;
   if (hasRetryAfter(status)) reply.header('retry-after', String(retryAfterS));
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   void reply.status(status).send({ code, message, ...(problems && { problems }) });
-  return code;
 }
 
 /** Answers bytes that are not an HTTP request, or a request that did not arrive in time, and closes the connection. */

@@ -69,7 +69,7 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
     routerOptions: { maxParamLength: maxParameterLength },
     forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => {
-      request.errorCode = sendError(toTailraceError(error), reply);
+      sendError(toTailraceError(error), request, reply);
     },
     clientErrorHandler: sendClientError,
   });
@@ -138,7 +138,7 @@ function answerErrors(app: FastifyInstance, { log }: Pick<ControlDeps, 'log'>): 
     if (error.code === 'internal-error') {
       log.error({ err: cause, route: request.routeOptions.url, method: request.method }, 'request failed');
     }
-    request.errorCode = sendError(error, reply);
+    sendError(error, request, reply);
   });
 }
 

@@ -1,10 +1,17 @@
 /** Every invalid setting is refused with field and rule, and changes nothing. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { startControlPlane } from '../support/control.ts';
-import { readAll } from '../support/topics.ts';
+import { after, before, test } from 'node:test';
+import { names, openApi, type Api } from '../testing/api.ts';
 
-const control = await startControlPlane();
+let control: Api;
+before(async () => {
+  control = await openApi();
+  await control.expect(201, {
+    method: 'POST',
+    path: '/v1/sources',
+    body: { id: 'owner', writeKeys: ['wk_taken'] },
+  });
+});
 after(() => control[Symbol.asyncDispose]());
 
 type Case = readonly [patch: unknown, field: string, rule: RegExp];
@@ -176,12 +183,6 @@ const ofDestinations: readonly Case[] = [
   [webhook({ url, headers: { a: '********' }, secretHeaders: ['a'] }), headerAt('a'), /mask/],
 ];
 
-await control.expect(201, {
-  method: 'POST',
-  path: '/v1/sources',
-  body: { id: 'owner', writeKeys: ['wk_taken'] },
-});
-
 for (const [kind, cases, body] of [
   ['sources', ofSources, { id: 'web', writeKeys: ['wk_web'] }],
   ['destinations', ofDestinations, { id: 'crm', type: 'Webhooks', settings: { webhooks: [{ url }] } }],
@@ -190,7 +191,7 @@ for (const [kind, cases, body] of [
     await control.expect(201, { method: 'POST', path: `/v1/${kind}`, body });
     const path = `/v1/${kind}/${body.id}`;
     const before = await control.ask({ path });
-    const records = (await readAll(control.kafka, control.names.config)).length;
+    const records = control.cluster.records(names.config).length;
     for (const [patch, field, rule] of cases) {
       const answer = await control.ask({ method: 'PATCH', path, body: patch });
       const shown = `${JSON.stringify(patch).slice(0, 200)}: ${answer.text.slice(0, 500)}`;
@@ -204,7 +205,7 @@ for (const [kind, cases, body] of [
     }
     const after = await control.ask({ path });
     assert.deepEqual([after.etag, after.text], [before.etag, before.text]);
-    assert.equal((await readAll(control.kafka, control.names.config)).length, records);
+    assert.equal(control.cluster.records(names.config).length, records);
   });
 }
 

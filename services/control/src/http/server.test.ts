@@ -1,14 +1,16 @@
 /** The HTTP behaviour of the API: authentication, parsing, errors. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { readToken, startControlPlane, type Asked } from '../support/control.ts';
+import { after, before, test } from 'node:test';
+import { openApi, readToken, type Api, type ApiRequest } from '../testing/api.ts';
 
-const control = await startControlPlane();
+let control: Api;
+before(async () => {
+  control = await openApi();
+});
 after(() => control[Symbol.asyncDispose]());
 
-async function refused(asked: Asked, status: number, code: string): Promise<void> {
-  const answer = await control.ask(asked);
-  assert.deepEqual([answer.status, answer.json['code']], [status, code], answer.text);
+async function refused(request: ApiRequest, status: number, code: string): Promise<void> {
+  const answer = await control.refused(request, status, code);
   assert.match(String(answer.json['message']), /\.$/);
 }
 

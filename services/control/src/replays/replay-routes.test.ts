@@ -1,0 +1,92 @@
+/** Dead letters and replays through the API, on an in-memory Kafka cluster. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { deliveryKey, encodeDelivery } from '@tailrace/topics';
+import { names, openApi, readToken, type Api } from '../testing/api.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+let control: Api;
+before(async () => {
+  control = await openApi();
+});
+after(() => control[Symbol.asyncDispose]());
+
+const itemsOf = (json: Json): readonly Json[] => json['items'] as Json[];
+const replay = (status: number, body: object): Promise<Json> =>
+  control.expect(status, { path: '/v1/replays', method: 'POST', body });
+
+/** Writes dead letters of a destination. */
+async function writeDeadLetters(destinationId: string, count: number): Promise<void> {
+  const publisher = control.kafka.publisher();
+  const letters = Array.from({ length: count }, (_, nth) => {
+    const userId = `u-${nth}`;
+    return encodeDelivery(names.deliveriesDead, {
+      ...{ deliveryId: `${destinationId}-${nth}`, eventId: `event-${nth}`, sourceId: 'web', destinationId },
+      ...{ type: 'track', eventName: 'Died', attempt: 1, step: 1, deferrals: 0, closedUrls: [] },
+      ...{ reason: 'client-error', key: deliveryKey(destinationId, userId) },
+      body: Buffer.from(JSON.stringify({ version: 1, type: 'track', userId, event: 'Died' })),
+    });
+  });
+  await Promise.all(letters.map((letter) => publisher.publish(letter)));
+  await publisher.close();
+}
+
+async function ended(started: Json): Promise<Json> {
+  const id = String(started['id']);
+  await control.logged((line) => line['msg'] === 'replay ended' && line['replay'] === id);
+  return control.expect(200, { path: `/v1/replays/${id}` });
+}
+
+test('dead letters are listed in pages, counted, shown, counted for a replay, and replayed once', async () => {
+  await writeDeadLetters('crm', 3);
+  const list = '/v1/dead-letters?destination=crm';
+  const first = await control.expect(200, { path: `${list}&limit=2` });
+  const second = await control.expect(200, { path: `${list}&limit=2&cursor=${String(first['next'])}` });
+  const refs = [...itemsOf(first), ...itemsOf(second)].map(({ ref }) => ref);
+  assert.equal(new Set(refs).size, 3);
+  assert.equal(second['next'], undefined);
+  const summary = await control.expect(200, { path: '/v1/dead-letters/summary?destination=crm' });
+  assert.deepEqual([summary['deadLetters'], itemsOf(summary)[0]?.['reason']], [3, 'client-error']);
+
+  const path = `/v1/dead-letters/${String(refs[0])}`;
+  const [letter] = itemsOf(await control.expect(200, { path }));
+  assert.deepEqual([letter?.['event'], letter?.['masked'], letter?.['replayed']], ['Died', false, false]);
+  const [masked] = itemsOf(await control.expect(200, { path, token: readToken }));
+  assert.deepEqual([masked?.['masked'], (masked?.['body'] as Json)['userId']], [true, '***']);
+  const ofDelivery = { path: `/v1/dead-letters/${String(letter?.['deliveryId'])}` };
+  assert.deepEqual(itemsOf(await control.expect(200, ofDelivery)), [letter]);
+
+  const counted = await ended(await replay(202, { destination: 'crm', dryRun: true }));
+  assert.deepEqual([counted['state'], counted['due'], counted['replayed']], ['done', 3, 0]);
+  const done = await ended(await replay(202, { destination: 'crm', ratePerSecond: 1_000 }));
+  assert.deepEqual([done['state'], done['due'], done['replayed']], ['done', 3, 3]);
+  assert.equal(control.cluster.records(names.deliveriesReplay).length, 3);
+  const again = await ended(await replay(202, { destination: 'crm' }));
+  assert.deepEqual([again['due'], again['replayed']], [0, 0]);
+  assert.equal(itemsOf(await control.expect(200, { path: '/v1/replays' })).length, 3);
+});
+
+test('an interrupted replay stops, and another replay sends the rest', async () => {
+  await writeDeadLetters('slow', 5);
+  const slow = await replay(202, { destination: 'slow', ratePerSecond: 1 });
+  const interrupted = await control.expect(202, {
+    path: `/v1/replays/${String(slow['id'])}`,
+    method: 'DELETE',
+  });
+  assert.equal(interrupted['id'], slow['id']);
+  const { state, replayed } = await ended(slow);
+  assert.equal(state, 'interrupted');
+  const rest = await ended(await replay(202, { destination: 'slow' }));
+  assert.equal(Number(rest['replayed']) + Number(replayed), 5);
+});
+
+test('a replay requires a filter, and an unknown replay is not found', async () => {
+  await replay(400, {});
+  await replay(400, { all: true, destination: 'crm' });
+  await replay(400, { destination: 'crm', ratePerSecond: 0 });
+  await control.expect(404, { path: '/v1/replays/none' });
+  await control.expect(404, { path: '/v1/replays/none', method: 'DELETE' });
+  await control.expect(404, { path: '/v1/dead-letters/0-999999' });
+  await control.expect(403, { path: '/v1/replays', method: 'POST', body: { all: true }, token: readToken });
+});
