@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { Breakers } from './breakers.ts';
+
+/** Breakers with a clock of their own. */
+function openBreakers(t: TestContext) {
+  let now = 1_000;
+  t.mock.method(performance, 'now', () => now);
+  const breakers = new Breakers(10, () => undefined);
+  return {
+    breakers,
+    /** Lets all requests to a URL fail for 10 s, so that its breaker opens. */
+    fail: (destinationId: string, url: string): void => {
+      for (let times = 0; times < 5; times += 1) {
+        if (times > 0) now += 2_500;
+        breakers.permit(destinationId, url);
+        breakers.report(destinationId, url, false);
+      }
+    },
+  };
+}
+
+describe('the breakers of an unused destination', () => {
+  test('are removed if all are closed and the last requests succeeded', (t) => {
+    const { breakers, fail } = openBreakers(t);
+    for (const id of ['crm', 'erp']) {
+      fail(id, 'url');
+      breakers.report(id, 'url', true);
+    }
+    breakers.forgetIdle((id) => id === 'erp');
+    // A removed breaker has no history.
+    assert.equal(breakers.stateOf('crm', 'url').since, -Infinity);
+    assert.notEqual(breakers.stateOf('erp', 'url').since, -Infinity);
+  });
+
+  test('stay if one of them is open, or has counted a failure', (t) => {
+    const { breakers, fail } = openBreakers(t);
+    breakers.permit('erp', 'url');
+    breakers.report('erp', 'url', false);
+    fail('crm', 'url');
+    breakers.permit('crm', 'other');
+    breakers.forgetIdle(() => false);
+    assert.equal(breakers.isIdle('erp'), false);
+    assert.equal(breakers.isIdle('crm'), false);
+    assert.equal(breakers.isBlocked('crm', 'url'), true);
+    assert.equal(breakers.count('open'), 1);
+  });
+});
+
+test('a question about an unknown URL creates no breaker, which would replace one that is open', (t) => {
+  const { breakers, fail } = openBreakers(t);
+  fail('crm', 'url');
+  for (let nth = 0; nth < 20; nth += 1) {
+    assert.equal(breakers.isBlocked('crm', `other-${nth}`), false);
+    assert.equal(breakers.claimProbe('crm', `other-${nth}`), undefined);
+    assert.deepEqual(breakers.stateOf('crm', `other-${nth}`), { state: 'closed', since: -Infinity });
+  }
+  assert.equal(breakers.isBlocked('crm', 'url'), true);
+});
