@@ -1,6 +1,6 @@
 /**
- * `npm test`: the checks, the Go client library, then every test that needs Kafka, in one run with one broker. The tests
- * of the launcher (infra/local) are the slowest and depend on little else: where they have passed on the same files in
+ * `npm test`: the checks, the Go client library, every test that needs Kafka, and last the tests of faults. The tests of
+ * the launcher (infra/local) are the slowest and depend on little else: where they have passed on the same files in
  * this checkout, they are left out, and the last line says so. A fresh checkout runs everything.
  */
 import { spawn } from 'node:child_process';
@@ -51,12 +51,15 @@ async function run(script: string, ...args: string[]): Promise<boolean> {
 }
 
 const withoutLauncher = launcherPassed();
-const folders = ['e2e', 'faults', 'integration', ...(withoutLauncher ? [] : ['launcher'])];
+const folders = ['e2e', 'integration', ...(withoutLauncher ? [] : ['launcher'])];
+const filesOf = (folder: string): string => `test/${folder}/**/*.test.ts`;
 const version = launcherVersion();
 const passed =
   (await run('check.ts')) &&
   (await run('go.ts')) &&
-  (await run('run.ts', '--test-concurrency=4', ...folders.map((folder) => `test/${folder}/**/*.test.ts`)));
+  (await run('run.ts', '--test-concurrency=4', ...folders.map(filesOf))) &&
+  // Each of these loads the machine by itself.
+  (await run('run.ts', '--test-concurrency=2', filesOf('faults')));
 if (passed && !withoutLauncher) {
   mkdirSync(cacheFolder, { recursive: true });
   writeFileSync(stamp, version);
