@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { buildGoProgram, run } from '../support/clients.ts';
 import { collect, type Collected } from '../support/collected.ts';
-import { startPipeline } from '../support/pipeline.ts';
+import { startPipeline } from '../support/processes/pipeline.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());

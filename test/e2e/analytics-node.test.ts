@@ -8,9 +8,9 @@ import {
   type AnalyticsError,
   type KafkaProducer,
 } from '../../packages/analytics-node/src/index.ts';
-import { sharedBroker } from '../support/broker.ts';
-import { startPipeline } from '../support/pipeline.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { startPipeline } from '../support/processes/pipeline.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());

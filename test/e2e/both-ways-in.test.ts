@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import fc from 'fast-check';
-import { startPipeline, type Connection, type Pipeline } from '../support/pipeline.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { headerOf, watchTopic, type WatchedTopic } from '../support/topics.ts';
+import { startPipeline, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { headerOf, watchTopic, type WatchedTopic } from '../support/kafka/topics.ts';
 
 let pipeline: Pipeline;
 let rejected: WatchedTopic;

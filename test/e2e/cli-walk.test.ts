@@ -1,12 +1,12 @@
 /** A whole life cycle with the command line only: create, deliver, look up, block, delete. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { adminToken, secretKey, startControl } from '../support/control.ts';
-import { startTailrace, tailrace, type Run } from '../support/cli.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startPipeline } from '../support/pipeline.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { sharedBroker } from '../support/broker.ts';
+import { adminToken, secretKey, startControl } from '../support/processes/control.ts';
+import { startTailrace, tailrace, type Run } from '../support/processes/cli.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startPipeline } from '../support/processes/pipeline.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
 
 const started = new AsyncDisposableStack();
 after(() => started.disposeAsync());

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freePort } from '@tailrace/local';
-import { sharedBroker } from '../support/broker.ts';
-import { tailrace } from '../support/cli.ts';
-import { openKafka } from '../support/kafka-client.ts';
-import { uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { tailrace } from '../support/processes/cli.ts';
+import { openKafka } from '../support/kafka/kafka-client.ts';
+import { uniquePrefix } from '../support/kafka/topics.ts';
 
 async function environment(): Promise<Record<string, string>> {
   const { brokers } = await sharedBroker();

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { verifySignature } from '@tailrace/signing';
-import { sharedBroker } from '../support/broker.ts';
-import { secretKey, startControl } from '../support/control.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startPipeline } from '../support/pipeline.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { readAll } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { secretKey, startControl } from '../support/processes/control.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startPipeline } from '../support/processes/pipeline.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { readAll } from '../support/kafka/topics.ts';
 
 const sharedSecret = 'a secret that is never shown';
 const headerSecret = 'another-one';

@@ -1,12 +1,12 @@
 /** Deliveries that a receiver refuses become dead letters, and `tailrace dead replay` delivers them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { sharedBroker } from '../support/broker.ts';
-import * as answers from '../support/answers.ts';
-import { tailrace } from '../support/cli.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startPipeline } from '../support/pipeline.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { tailrace } from '../support/processes/cli.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startPipeline } from '../support/processes/pipeline.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const pipeline = await startPipeline({ retrySchedule: '1s,1s', retryWindow: '20s' });
 after(() => pipeline[Symbol.asyncDispose]());

@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { verifySignature } from '@tailrace/signing';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import * as answers from '../support/answers.ts';
-import { certificates } from '../support/certificates.ts';
-import { startPipeline, type Connection, type DestinationSettings } from '../support/pipeline.ts';
-import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { certificates } from '../support/receivers/certificates.ts';
+import { startPipeline, type Connection, type DestinationSettings } from '../support/processes/pipeline.ts';
+import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receivers/receiver.ts';
 
 const pipeline = await startPipeline({
   retrySchedule: '1s,1s,1s',

@@ -9,11 +9,11 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, test } from 'node:test';
 import { sign } from '@tailrace/signing';
-import { sharedBroker } from '../support/broker.ts';
-import { tailrace } from '../support/cli.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { tailrace } from '../support/processes/cli.ts';
 import { buildGoProgram, run } from '../support/clients.ts';
 import { collect, type Collected } from '../support/collected.ts';
-import { startPipeline } from '../support/pipeline.ts';
+import { startPipeline } from '../support/processes/pipeline.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());

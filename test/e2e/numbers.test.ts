@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { startPipeline, type Connection } from '../support/pipeline.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startPipeline, type Connection } from '../support/processes/pipeline.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 const pipeline = await startPipeline();
 const publisher = pipeline.kafka.publisher();

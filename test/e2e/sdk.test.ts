@@ -13,8 +13,8 @@ import type * as analyticsNext from '@segment/analytics-next';
 import { Analytics } from '@segment/analytics-node';
 import { chromium } from 'playwright-core';
 import { findChromium, runGoClient, runPythonClient } from '../support/clients.ts';
-import { startPipeline } from '../support/pipeline.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startPipeline } from '../support/processes/pipeline.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());

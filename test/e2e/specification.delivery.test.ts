@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import * as answers from '../support/answers.ts';
-import { certificates, type Certificate } from '../support/certificates.ts';
-import { startPipeline, type Connection } from '../support/pipeline.ts';
-import { closedPort, startReceiver, type Receiver } from '../support/receiver.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { certificates, type Certificate } from '../support/receivers/certificates.ts';
+import { startPipeline, type Connection } from '../support/processes/pipeline.ts';
+import { closedPort, startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 const pipeline = await startPipeline({
   retrySchedule: '1s,1s,2s,10s',

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
-import { startPipeline, type Call, type CallType } from '../support/pipeline.ts';
-import { startReceiver, type ReceivedRequest } from '../support/receiver.ts';
+import { startPipeline, type Call, type CallType } from '../support/processes/pipeline.ts';
+import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
 const pipeline = await startPipeline();
 after(() => pipeline[Symbol.asyncDispose]());

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
-import { startPipeline, type Call, type DestinationSettings } from '../support/pipeline.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startPipeline, type Call, type DestinationSettings } from '../support/processes/pipeline.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const pipeline = await startPipeline();
 after(() => pipeline[Symbol.asyncDispose]());

@@ -1,7 +1,7 @@
 /** Numbered tracking calls for fault tests, the body expected for each, and a sender that retries until accepted. */
 import assert from 'node:assert/strict';
-import { drainWithinMs } from '../support/ledger.ts';
-import type { Connection } from '../support/pipeline.ts';
+import { drainWithinMs } from '../support/oracle/ledger.ts';
+import type { Connection } from '../support/processes/pipeline.ts';
 
 export type NumberedCall = ReturnType<typeof callOf>;
 

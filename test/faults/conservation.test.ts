@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { AttemptRecord } from '@tailrace/topics';
-import * as answers from '../support/answers.ts';
-import { eventIdIn, openLedger, owedTo, type Ledger } from '../support/ledger.ts';
-import { isConserved, report, type Arrival } from '../support/oracle.ts';
-import { startPipeline, type Connection, type Pipeline } from '../support/pipeline.ts';
-import { readAll } from '../support/topics.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { eventIdIn, openLedger, owedTo, type Ledger } from '../support/oracle/ledger.ts';
+import { isConserved, report, type Arrival } from '../support/oracle/oracle.ts';
+import { startPipeline, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
+import { readAll } from '../support/kafka/topics.ts';
 import { bodyOf, callOf, sendUntilAccepted } from './calls.ts';
 
 const eventCount = 10_000;

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '@tailrace/local';
-import * as answers from '../support/answers.ts';
-import { ownBroker, sharedBroker } from '../support/broker.ts';
-import type { ReceiverOptions } from '../support/receiver.ts';
-import { headerOf } from '../support/topics.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { ownBroker, sharedBroker } from '../support/kafka/broker.ts';
+import type { ReceiverOptions } from '../support/receivers/receiver.ts';
+import { headerOf } from '../support/kafka/topics.ts';
 import { joinedAfter } from './evidence.ts';
 import { openFleet, type Fleet } from './fleet.ts';
 

@@ -4,10 +4,10 @@
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
 import type { AttemptRecord } from '@tailrace/topics';
-import { owedTo, type Entry } from '../support/ledger.ts';
-import type { LogLine } from '../support/process.ts';
-import type { Disruption, LoggedAttempt, Trail } from '../support/repeats.ts';
-import { headerOf } from '../support/topics.ts';
+import { owedTo, type Entry } from '../support/oracle/ledger.ts';
+import type { LogLine } from '../support/processes/process.ts';
+import type { Disruption, LoggedAttempt, Trail } from '../support/oracle/repeats.ts';
+import { headerOf } from '../support/kafka/topics.ts';
 
 export interface Evidence {
   /** Entries of the receivers and the dead letters. */

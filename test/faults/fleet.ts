@@ -9,13 +9,13 @@ import type { ConsumedRecord, Publisher } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { deliveryKey, encodeDelivery, parseDuration, tierDelaysMs, type Delivery } from '@tailrace/topics';
 import { collect, type Collected } from '../support/collected.ts';
-import { eventually, openKafka } from '../support/kafka-client.ts';
-import { openLedger, type Ledger } from '../support/ledger.ts';
-import { isConserved, report } from '../support/oracle.ts';
-import { startService, type ServiceProcess } from '../support/process.ts';
-import type { Receiver, ReceiverOptions } from '../support/receiver.ts';
-import { explainRepeats, type Disruption, type Explanation } from '../support/repeats.ts';
-import { createTopics, headerOf, readAll, uniquePrefix } from '../support/topics.ts';
+import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { openLedger, type Ledger } from '../support/oracle/ledger.ts';
+import { isConserved, report } from '../support/oracle/oracle.ts';
+import { startService, type ServiceProcess } from '../support/processes/process.ts';
+import type { Receiver, ReceiverOptions } from '../support/receivers/receiver.ts';
+import { explainRepeats, type Disruption, type Explanation } from '../support/oracle/repeats.ts';
+import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
 import { movesIn, partitionsIn, presentPartitionsIn, trailsOf } from './evidence.ts';
 
 export interface FleetOptions {

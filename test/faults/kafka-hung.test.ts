@@ -1,10 +1,10 @@
 /** The only broker hangs: no service ends or logs a defect, and all work continues when the broker responds again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownCluster } from '../support/cluster.ts';
-import { startControl } from '../support/control.ts';
-import { startPipeline } from '../support/pipeline.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { ownCluster } from '../support/kafka/cluster.ts';
+import { startControl } from '../support/processes/control.ts';
+import { startPipeline } from '../support/processes/pipeline.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const hangsForMs = 40_000;
 

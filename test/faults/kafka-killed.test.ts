@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { status, type Answer } from '../support/answers.ts';
-import { ownBroker } from '../support/broker.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startPipeline, type Connection } from '../support/pipeline.ts';
-import { startReceiver, type ReceivedRequest } from '../support/receiver.ts';
+import { status, type Answer } from '../support/receivers/answers.ts';
+import { ownBroker } from '../support/kafka/broker.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startPipeline, type Connection } from '../support/processes/pipeline.ts';
+import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
 const senderCount = 12;
 /** So large that the waiting calls of all senders exceed the buffer of ingest. */

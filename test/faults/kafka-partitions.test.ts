@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
-import { ownCluster, type Cluster } from '../support/cluster.ts';
-import { connectAdmin } from '../support/kafka-admin.ts';
-import { eventually, joinGroup, openKafka, type TestKafka } from '../support/kafka-client.ts';
-import { readAll, uniquePrefix } from '../support/topics.ts';
+import { ownCluster, type Cluster } from '../support/kafka/cluster.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { eventually, joinGroup, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 let cluster: Cluster;
 let kafka: TestKafka;

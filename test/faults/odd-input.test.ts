@@ -8,12 +8,12 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { sharedBroker } from '../support/broker.ts';
-import { startPipeline, type Connection, type Pipeline } from '../support/pipeline.ts';
-import type { ServiceProcess } from '../support/process.ts';
-import { produceRaw } from '../support/raw-producer.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { watchTopic } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { startPipeline, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
+import type { ServiceProcess } from '../support/processes/process.ts';
+import { produceRaw } from '../support/kafka/raw-producer.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { watchTopic } from '../support/kafka/topics.ts';
 import { oddInputs, seeded, type OddInputContext } from './odd-input.ts';
 
 const seconds = Number(process.env['ODD_INPUT_SECONDS'] ?? 75);

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import lz4 from 'lz4-napi';
 import snappy from 'snappy';
-import type { RawBatch, RawRecord } from '../support/raw-producer.ts';
+import type { RawBatch, RawRecord } from '../support/kafka/raw-producer.ts';
 
 export interface OddInputContext {
   readonly sourceId: string;

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { freePort } from '@tailrace/local';
-import * as answers from '../support/answers.ts';
-import { sharedBroker } from '../support/broker.ts';
-import { tailrace } from '../support/cli.ts';
-import { openLedger } from '../support/ledger.ts';
-import { isConserved, report } from '../support/oracle.ts';
-import { startPipeline, type Pipeline } from '../support/pipeline.ts';
-import { startService } from '../support/process.ts';
-import { readAll } from '../support/topics.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { tailrace } from '../support/processes/cli.ts';
+import { openLedger } from '../support/oracle/ledger.ts';
+import { isConserved, report } from '../support/oracle/oracle.ts';
+import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
+import { startService } from '../support/processes/process.ts';
+import { readAll } from '../support/kafka/topics.ts';
 import { bodyOf, callOf, sendUntilAccepted } from './calls.ts';
 
 const before = 2;

@@ -14,7 +14,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort } from '@tailrace/local';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '../..');

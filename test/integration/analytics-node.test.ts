@@ -12,8 +12,8 @@ import {
   type KafkaMessage,
   type KafkaOptions,
 } from '../../packages/analytics-node/src/index.ts';
-import { reset, status, tooManyRequests, type Answer } from '../support/answers.ts';
-import { closedPort, startReceiver, type ReceivedRequest } from '../support/receiver.ts';
+import { reset, status, tooManyRequests, type Answer } from '../support/receivers/answers.ts';
+import { closedPort, startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
 const writeKey = 'wk_test';
 const run = promisify(execFile);

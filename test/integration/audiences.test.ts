@@ -9,10 +9,10 @@ import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { topicNames, type TopicNames } from '@tailrace/topics';
 import { openAudiences, type Audience, type Audiences } from '../../services/control/src/audiences/index.ts';
-import { sharedBroker } from '../support/broker.ts';
-import { eventually, openKafka, type TestKafka } from '../support/kafka-client.ts';
-import { startKafkaProxy } from '../support/kafka-proxy.ts';
-import { createTopics, headerOf, readAll, uniquePrefix, watchTopic } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
+import { createTopics, headerOf, readAll, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;

@@ -13,9 +13,9 @@ import {
 import { isTailraceError } from '@tailrace/errors';
 import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
 import { topicNames, topicSpecs } from '@tailrace/topics';
-import { sharedBroker } from '../support/broker.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
 import { collect } from '../support/collected.ts';
-import { readAll, uniquePrefix } from '../support/topics.ts';
+import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const ignore = (): void => undefined;
 const quiet: KafkaLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };

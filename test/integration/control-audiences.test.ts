@@ -14,9 +14,9 @@ import {
   startControlPlane,
   type Control,
   type ControlPlane,
-} from '../support/control.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { headerOf, readAll, watchTopic } from '../support/topics.ts';
+} from '../support/processes/control.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { headerOf, readAll, watchTopic } from '../support/kafka/topics.ts';
 
 let plane: ControlPlane;
 let folder: string;

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { startControlPlane } from '../support/control.ts';
+import { startControlPlane } from '../support/processes/control.ts';
 
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openConfig } from '@tailrace/config';
 import fc from 'fast-check';
-import { startControl, startControlPlane, type Asked, type Control } from '../support/control.ts';
+import { startControl, startControlPlane, type Asked, type Control } from '../support/processes/control.ts';
 
 const control = await startControlPlane();
 const second = await startControl(control.brokers, control.prefix);

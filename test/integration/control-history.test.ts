@@ -4,12 +4,12 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatInstant } from '@tailrace/events';
 import type { UsageRecord } from '@tailrace/topics';
-import { sharedBroker } from '../support/broker.ts';
-import { readToken, startControl, type Control } from '../support/control.ts';
-import { startPipeline, type Pipeline } from '../support/pipeline.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { status } from '../support/answers.ts';
-import { watchTopic } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { readToken, startControl, type Control } from '../support/processes/control.ts';
+import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
+import { status } from '../support/receivers/answers.ts';
+import { watchTopic } from '../support/kafka/topics.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { deliveryKey, encodeDelivery, topicSpecs } from '@tailrace/topics';
-import { tailrace, type Run } from '../support/cli.ts';
-import { adminToken, readToken, startControlPlane } from '../support/control.ts';
-import { newDelivery } from '../support/delivery.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startService } from '../support/process.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { tailrace, type Run } from '../support/processes/cli.ts';
+import { adminToken, readToken, startControlPlane } from '../support/processes/control.ts';
+import { newDelivery } from '../support/processes/delivery.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startService } from '../support/processes/process.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const control = await startControlPlane();
 const hourMs = 3_600_000;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { status } from '../support/answers.ts';
-import { sharedBroker } from '../support/broker.ts';
-import { readToken, startControl, type Control } from '../support/control.ts';
-import { startPipeline, type Pipeline } from '../support/pipeline.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { status } from '../support/receivers/answers.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { readToken, startControl, type Control } from '../support/processes/control.ts';
+import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import { openConfig, type Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import { secretKey, startControl, startControlPlane } from '../support/control.ts';
-import { readAll } from '../support/topics.ts';
+import { secretKey, startControl, startControlPlane } from '../support/processes/control.ts';
+import { readAll } from '../support/kafka/topics.ts';
 
 const control = await startControlPlane();
 after(() => control[Symbol.asyncDispose]());

@@ -8,12 +8,12 @@ import { after, before, test } from 'node:test';
 import { replayDeadLetters, countDeadLetters } from '@tailrace/deadletters';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { topicNames, type TopicNames } from '@tailrace/topics';
-import { sharedBroker } from '../support/broker.ts';
-import { startTailrace, tailrace, type RunningCommand } from '../support/cli.ts';
-import { eventually, openKafka, type TestKafka } from '../support/kafka-client.ts';
-import { startKafkaProxy } from '../support/kafka-proxy.ts';
-import type { Environment } from '../support/process.ts';
-import { createTopics, headerOf, readAll, uniquePrefix, watchTopic } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { startTailrace, tailrace, type RunningCommand } from '../support/processes/cli.ts';
+import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
+import type { Environment } from '../support/processes/process.ts';
+import { createTopics, headerOf, readAll, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;

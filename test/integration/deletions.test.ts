@@ -6,10 +6,10 @@ import type { Destination, Source } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
 import { topicNames, type TopicNames } from '@tailrace/topics';
 import { openDeletions, totalOf, type Deletions } from '../../services/control/src/deletions/index.ts';
-import { sharedBroker } from '../support/broker.ts';
-import { eventually, openKafka, type TestKafka } from '../support/kafka-client.ts';
-import { startKafkaProxy } from '../support/kafka-proxy.ts';
-import { createTopics, headerOf, readAll, uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
+import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;

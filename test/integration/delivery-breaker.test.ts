@@ -7,11 +7,16 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Destination } from '@tailrace/config';
 import type { Delivery } from '@tailrace/topics';
-import * as answers from '../support/answers.ts';
+import * as answers from '../support/receivers/answers.ts';
 import { deliveriesAmong, deliveriesFor, fatesOf, publishAll, undisturbed } from '../support/crowd.ts';
-import { destinationOf, newDelivery, openDeliveryStage, type DeliveryStage } from '../support/delivery.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { closedPort, startReceiver, type ReceivedRequest } from '../support/receiver.ts';
+import {
+  destinationOf,
+  newDelivery,
+  openDeliveryStage,
+  type DeliveryStage,
+} from '../support/processes/delivery.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { closedPort, startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
 /** Long enough that no delivery becomes a dead letter before a breaker has opened. */
 const scheduleMs = [1_000, 2_000, ...Array.from({ length: 14 }, () => 5_000)];

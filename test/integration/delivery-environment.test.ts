@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { certificates } from '../support/certificates.ts';
-import { destinationOf, newDelivery, openDeliveryStage } from '../support/delivery.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { certificates } from '../support/receivers/certificates.ts';
+import { destinationOf, newDelivery, openDeliveryStage } from '../support/processes/delivery.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const scheduleMs = [1_000];
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import * as answers from '../support/answers.ts';
+import * as answers from '../support/receivers/answers.ts';
 import {
   closedGate,
   crowdOf,
@@ -14,9 +14,14 @@ import {
   undisturbed,
   type Fates,
 } from '../support/crowd.ts';
-import { destinationOf, openDeliveryStage, patientMs, type DeliveryStage } from '../support/delivery.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startReceiver } from '../support/receiver.ts';
+import {
+  destinationOf,
+  openDeliveryStage,
+  patientMs,
+  type DeliveryStage,
+} from '../support/processes/delivery.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import type { Destination } from '@tailrace/config';
 
 const scheduleMs = [1_000, 2_000, 10_000];

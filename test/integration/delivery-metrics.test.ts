@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
 import { decodeDelivery } from '@tailrace/topics';
-import * as answers from '../support/answers.ts';
+import * as answers from '../support/receivers/answers.ts';
 import {
   destinationOf,
   newDelivery,
   openDeliveryStage,
   type DeliveryStage,
   type Replica,
-} from '../support/delivery.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startReceiver } from '../support/receiver.ts';
+} from '../support/processes/delivery.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const tierMs = 1_000;
 

@@ -10,12 +10,12 @@ import { applyConfiguration, type Destination } from '@tailrace/config';
 import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
-import * as answers from '../support/answers.ts';
-import { sharedBroker } from '../support/broker.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
 import { collect } from '../support/collected.ts';
-import { startService, type Environment, type ServiceProcess } from '../support/process.ts';
-import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/topics.ts';
+import { startService, type Environment, type ServiceProcess } from '../support/processes/process.ts';
+import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receivers/receiver.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
 
 const silent = (): void => undefined;
 const quiet = { debug: silent, info: silent, warn: silent, error: silent };

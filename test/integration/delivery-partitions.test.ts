@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { applyConfiguration, type Destination } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
 import { deliveryKey, encodeDelivery, type Delivery } from '@tailrace/topics';
-import * as answers from '../support/answers.ts';
-import { sharedBroker } from '../support/broker.ts';
-import { eventually, openKafka } from '../support/kafka-client.ts';
-import { startService } from '../support/process.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { createTopics, readAll, uniquePrefix } from '../support/topics.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { startService } from '../support/processes/process.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { createTopics, readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const { brokers } = await sharedBroker();
 const tierMs = 1_000;

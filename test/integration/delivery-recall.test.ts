@@ -12,17 +12,17 @@ import {
   type RecallKind,
   type RecallProgress,
 } from '@tailrace/topics';
-import * as answers from '../support/answers.ts';
+import * as answers from '../support/receivers/answers.ts';
 import {
   destinationOf,
   newDelivery,
   openDeliveryStage,
   patientMs,
   type DeliveryStage,
-} from '../support/delivery.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startReceiver, type ReceivedRequest } from '../support/receiver.ts';
-import { headerOf } from '../support/topics.ts';
+} from '../support/processes/delivery.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
+import { headerOf } from '../support/kafka/topics.ts';
 
 const hourMs = 3_600_000;
 const partitions = 2;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ConsumedRecord } from '@tailrace/kafka';
-import * as answers from '../support/answers.ts';
-import { destinationOf, newDelivery, openDeliveryStage, patientMs } from '../support/delivery.ts';
-import type { Environment } from '../support/process.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { headerOf } from '../support/topics.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { destinationOf, newDelivery, openDeliveryStage, patientMs } from '../support/processes/delivery.ts';
+import type { Environment } from '../support/processes/process.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { headerOf } from '../support/kafka/topics.ts';
 
 const timeIn = (record: ConsumedRecord, name: string): number => Date.parse(headerOf(record, name) ?? '');
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { verifySignature } from '@tailrace/signing';
 import { deliveryKey, encodeDelivery } from '@tailrace/topics';
-import * as answers from '../support/answers.ts';
+import * as answers from '../support/receivers/answers.ts';
 import {
   attemptIn,
   destinationOf,
@@ -15,9 +15,9 @@ import {
   patientMs,
   type DeliveryStage,
   type Replica,
-} from '../support/delivery.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { headerOf } from '../support/topics.ts';
+} from '../support/processes/delivery.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { headerOf } from '../support/kafka/topics.ts';
 
 const scheduleMs = [1_000, 2_000, 2_000, 2_000];
 

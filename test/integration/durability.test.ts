@@ -1,10 +1,10 @@
 /** `topics apply` and `doctor` manage the number of copies on a cluster of three brokers. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { tailrace, type Run } from '../support/cli.ts';
-import { ownCluster } from '../support/cluster.ts';
-import { eventually, openKafka } from '../support/kafka-client.ts';
-import { readAll, uniquePrefix } from '../support/topics.ts';
+import { tailrace, type Run } from '../support/processes/cli.ts';
+import { ownCluster } from '../support/kafka/cluster.ts';
+import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());

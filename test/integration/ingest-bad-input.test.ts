@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { applyConfiguration } from '@tailrace/config';
 import fc from 'fast-check';
-import { sharedBroker } from '../support/broker.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
 import {
   assertAccepted,
   assertRefused,
@@ -14,9 +14,9 @@ import {
   startIngest,
   type Answer,
   type Sent,
-} from '../support/ingest.ts';
-import { openKafka } from '../support/kafka-client.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/topics.ts';
+} from '../support/processes/ingest.ts';
+import { openKafka } from '../support/kafka/kafka-client.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());

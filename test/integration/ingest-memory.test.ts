@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { applyConfiguration } from '@tailrace/config';
-import { sharedBroker } from '../support/broker.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
 import {
   flood,
   openMany,
@@ -11,7 +11,7 @@ import {
   peakResidentBytes,
   type Outcomes,
   type RawRequest,
-} from '../support/flood.ts';
+} from '../support/processes/flood.ts';
 import {
   assertAccepted,
   assertRefused,
@@ -21,9 +21,9 @@ import {
   sendTo,
   startIngest,
   type Ingest,
-} from '../support/ingest.ts';
-import { eventually, openKafka } from '../support/kafka-client.ts';
-import { createTopics, uniquePrefix } from '../support/topics.ts';
+} from '../support/processes/ingest.ts';
+import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { createTopics, uniquePrefix } from '../support/kafka/topics.ts';
 
 const { brokers } = await sharedBroker();
 const prefix = uniquePrefix();

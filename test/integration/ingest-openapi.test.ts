@@ -4,10 +4,10 @@ import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { applyConfiguration } from '@tailrace/config';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { sharedBroker } from '../support/broker.ts';
-import { call, sendTo, startIngest } from '../support/ingest.ts';
-import { openKafka } from '../support/kafka-client.ts';
-import { createTopics, uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { call, sendTo, startIngest } from '../support/processes/ingest.ts';
+import { openKafka } from '../support/kafka/kafka-client.ts';
+import { createTopics, uniquePrefix } from '../support/kafka/topics.ts';
 
 interface Operation {
   readonly operationId: string;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyConfiguration } from '@tailrace/config';
-import { sharedBroker } from '../support/broker.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
 import {
   assertAccepted,
   call,
@@ -13,10 +13,10 @@ import {
   startIngest,
   type Ingest,
   type RawConnection,
-} from '../support/ingest.ts';
-import { eventually, openKafka } from '../support/kafka-client.ts';
-import type { Environment } from '../support/process.ts';
-import { createTopics, uniquePrefix } from '../support/topics.ts';
+} from '../support/processes/ingest.ts';
+import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import type { Environment } from '../support/processes/process.ts';
+import { createTopics, uniquePrefix } from '../support/kafka/topics.ts';
 
 const { brokers } = await sharedBroker();
 const prefix = uniquePrefix();

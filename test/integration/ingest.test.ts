@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { applyConfiguration } from '@tailrace/config';
 import { connectKafka, type ConsumedRecord, type Kafka, type KafkaLog } from '@tailrace/kafka';
-import { ownBroker, sharedBroker } from '../support/broker.ts';
+import { ownBroker, sharedBroker } from '../support/kafka/broker.ts';
 import {
   assertAccepted,
   assertRefused,
@@ -15,8 +15,8 @@ import {
   startIngest,
   type Answer,
   type Sent,
-} from '../support/ingest.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/topics.ts';
+} from '../support/processes/ingest.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
 
 const silent = (): void => undefined;
 const quiet: KafkaLog = { debug: silent, info: silent, warn: silent, error: silent };

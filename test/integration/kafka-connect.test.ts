@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
-import { sharedBroker } from '../support/broker.ts';
-import { openKafka, type TestKafka } from '../support/kafka-client.ts';
-import { closedPort } from '../support/receiver.ts';
-import { uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { closedPort } from '../support/receivers/receiver.ts';
+import { uniquePrefix } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;

@@ -7,15 +7,15 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TrackedRecord } from '@tailrace/kafka';
-import { sharedBroker } from '../support/broker.ts';
-import { connectAdmin, type KafkaAdmin } from '../support/kafka-admin.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
 import {
   eventually,
   joinGroup,
   openKafka,
   type TestKafka,
   type TestMember,
-} from '../support/kafka-client.ts';
+} from '../support/kafka/kafka-client.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;

@@ -2,11 +2,11 @@
 import { gzipSync } from 'node:zlib';
 import { connectKafka, type KafkaLog, type UnreadableBatch } from '@tailrace/kafka';
 import { testKafkaContract, type ContractCluster } from '@tailrace/kafka/testing';
-import { sharedBroker } from '../support/broker.ts';
-import { connectAdmin } from '../support/kafka-admin.ts';
-import { startKafkaProxy } from '../support/kafka-proxy.ts';
-import { produceRaw } from '../support/raw-producer.ts';
-import { uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
+import { produceRaw } from '../support/kafka/raw-producer.ts';
+import { uniquePrefix } from '../support/kafka/topics.ts';
 
 const silent = (): void => undefined;
 const noLog = { debug: silent, info: silent, warn: silent, error: silent };

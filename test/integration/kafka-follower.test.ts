@@ -1,10 +1,10 @@
 /** The follower against a real broker: it reads to the end, with and without records at the last offsets. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { sharedBroker } from '../support/broker.ts';
-import { connectAdmin } from '../support/kafka-admin.ts';
-import { openKafka, type TestKafka } from '../support/kafka-client.ts';
-import { readAll, uniquePrefix, watchTopic } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { readAll, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;

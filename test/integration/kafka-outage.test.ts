@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
-import { ownBroker } from '../support/broker.ts';
-import { connectAdmin } from '../support/kafka-admin.ts';
-import { eventually, joinGroup, openKafka } from '../support/kafka-client.ts';
-import { readAll, watchTopic } from '../support/topics.ts';
+import { ownBroker } from '../support/kafka/broker.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { eventually, joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
+import { readAll, watchTopic } from '../support/kafka/topics.ts';
 
 test('a broker is killed and restarted', async (t) => {
   await using broker = await ownBroker();

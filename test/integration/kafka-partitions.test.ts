@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
-import { sharedBroker } from '../support/broker.ts';
-import { eventually, joinGroup, openKafka } from '../support/kafka-client.ts';
-import { readAll, uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { eventually, joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
+import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const { brokers } = await sharedBroker();
 const opened = new AsyncDisposableStack();

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import type { OutgoingRecord } from '@tailrace/kafka';
-import { sharedBroker } from '../support/broker.ts';
-import { connectAdmin } from '../support/kafka-admin.ts';
-import { openKafka, type TestKafka } from '../support/kafka-client.ts';
-import { startKafkaProxy } from '../support/kafka-proxy.ts';
-import { readAll, uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
+import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;

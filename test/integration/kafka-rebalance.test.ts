@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { connectKafka } from '@tailrace/kafka';
-import { sharedBroker } from '../support/broker.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
 import { collect } from '../support/collected.ts';
-import { connectAdmin } from '../support/kafka-admin.ts';
-import { eventually, joinGroup, openKafka } from '../support/kafka-client.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { eventually, joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
 
 const ignore = (): void => undefined;
 

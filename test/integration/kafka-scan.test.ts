@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { ConsumedRecord, ScanOptions } from '@tailrace/kafka';
-import { sharedBroker } from '../support/broker.ts';
-import { connectAdmin } from '../support/kafka-admin.ts';
-import { eventually, openKafka, type TestKafka } from '../support/kafka-client.ts';
-import { uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { uniquePrefix } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;

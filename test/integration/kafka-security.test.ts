@@ -6,10 +6,10 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { freePort, startOwnBroker } from '@tailrace/local';
 import kafkajs from 'kafkajs';
-import { certificates } from '../support/certificates.ts';
-import { tailrace } from '../support/cli.ts';
-import { startService, type Environment } from '../support/process.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { certificates } from '../support/receivers/certificates.ts';
+import { tailrace } from '../support/processes/cli.ts';
+import { startService, type Environment } from '../support/processes/process.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 

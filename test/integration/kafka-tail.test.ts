@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TailOptions } from '@tailrace/kafka';
-import { sharedBroker } from '../support/broker.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
 import { collect } from '../support/collected.ts';
-import { openKafka, type TestKafka } from '../support/kafka-client.ts';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 
 async function publish(kafka: TestKafka, topic: string, values: readonly string[]): Promise<void> {
   const publisher = kafka.publisher();

@@ -7,10 +7,10 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { TopicNames } from '@tailrace/topics';
 import lz4 from 'lz4-napi';
 import { runPython } from '../support/clients.ts';
-import type { ServiceProcess } from '../support/process.ts';
-import { produceRaw, type RawRecord } from '../support/raw-producer.ts';
-import { startWatchedRouter } from '../support/router.ts';
-import { headerOf, type WatchedTopic } from '../support/topics.ts';
+import type { ServiceProcess } from '../support/processes/process.ts';
+import { produceRaw, type RawRecord } from '../support/kafka/raw-producer.ts';
+import { startWatchedRouter } from '../support/processes/router.ts';
+import { headerOf, type WatchedTopic } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let names: TopicNames;
@@ -41,7 +41,7 @@ const produce = (
 const hasDeliveryOf = (userId: string) => (records: readonly { key: Buffer | null }[]) =>
   records.some(({ key }) => key?.toString() === `crm/${userId}`);
 
-const producer = path.join(import.meta.dirname, '../support/producers/produce.py');
+const producer = path.join(import.meta.dirname, '../support/kafka/producers/produce.py');
 
 for (const library of ['librdkafka', 'kafka-python']) {
   for (const codec of ['none', 'gzip', 'snappy', 'lz4', 'zstd']) {

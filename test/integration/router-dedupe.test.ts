@@ -4,11 +4,17 @@ import { after, before, test } from 'node:test';
 import { applyConfiguration, type Configuration } from '@tailrace/config';
 import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { sharedBroker } from '../support/broker.ts';
-import { connectAdmin, type KafkaAdmin } from '../support/kafka-admin.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startService, type Environment, type ServiceProcess } from '../support/process.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startService, type Environment, type ServiceProcess } from '../support/processes/process.ts';
+import {
+  createTopics,
+  headerOf,
+  uniquePrefix,
+  watchTopic,
+  type WatchedTopic,
+} from '../support/kafka/topics.ts';
 
 const ignore = (): void => undefined;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };

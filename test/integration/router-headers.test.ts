@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/registry.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { produceWithLibrdkafka, type ForeignRecord } from '../support/librdkafka.ts';
-import { startWatchedRouter } from '../support/router.ts';
-import { readAll, type WatchedTopic } from '../support/topics.ts';
+import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { produceWithLibrdkafka, type ForeignRecord } from '../support/kafka/librdkafka.ts';
+import { startWatchedRouter } from '../support/processes/router.ts';
+import { readAll, type WatchedTopic } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
 let kafka: Kafka;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { startWatchedRouter } from '../support/router.ts';
-import { headerOf, type WatchedTopic } from '../support/topics.ts';
+import { startWatchedRouter } from '../support/processes/router.ts';
+import { headerOf, type WatchedTopic } from '../support/kafka/topics.ts';
 
 let kafka: Kafka;
 let names: TopicNames;

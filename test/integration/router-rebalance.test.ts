@@ -4,12 +4,12 @@ import { after, before, beforeEach, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
 import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { sharedBroker } from '../support/broker.ts';
-import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/registry.ts';
-import { connectAdmin, type KafkaAdmin } from '../support/kafka-admin.ts';
-import { eventually, joinGroup } from '../support/kafka-client.ts';
-import { startService, type Environment, type ServiceProcess } from '../support/process.ts';
-import { createTopics, headerOf, readAll, uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
+import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
+import { eventually, joinGroup } from '../support/kafka/kafka-client.ts';
+import { startService, type Environment, type ServiceProcess } from '../support/processes/process.ts';
+import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const ignore = (): void => undefined;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };

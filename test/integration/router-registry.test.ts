@@ -6,12 +6,12 @@ import type { ConsumedRecord } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { topicNames, type TopicNames } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
-import { sharedBroker } from '../support/broker.ts';
-import { tailrace } from '../support/cli.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { frame, startRealRegistry, type RealRegistry } from '../support/registry.ts';
-import { startWatchedRouter } from '../support/router.ts';
-import { headerOf, type WatchedTopic } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { tailrace } from '../support/processes/cli.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { frame, startRealRegistry, type RealRegistry } from '../support/kafka/registry.ts';
+import { startWatchedRouter } from '../support/processes/router.ts';
+import { headerOf, type WatchedTopic } from '../support/kafka/topics.ts';
 
 const avroSchema = {
   ...{ type: 'record', name: 'Call', namespace: 'shop' },

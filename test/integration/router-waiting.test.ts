@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Kafka, Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { eventually } from '../support/kafka-client.ts';
-import type { ServiceProcess } from '../support/process.ts';
-import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/registry.ts';
-import { startRouter } from '../support/router.ts';
-import { headerOf, readAll, watchTopic } from '../support/topics.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import type { ServiceProcess } from '../support/processes/process.ts';
+import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
+import { startRouter } from '../support/processes/router.ts';
+import { headerOf, readAll, watchTopic } from '../support/kafka/topics.ts';
 
 const badId = 1;
 const goodId = 2;

@@ -5,10 +5,16 @@ import { applyConfiguration, type Configuration } from '@tailrace/config';
 import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { decodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
-import { sharedBroker } from '../support/broker.ts';
-import { eventually } from '../support/kafka-client.ts';
-import { startService, type ServiceProcess } from '../support/process.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { eventually } from '../support/kafka/kafka-client.ts';
+import { startService, type ServiceProcess } from '../support/processes/process.ts';
+import {
+  createTopics,
+  headerOf,
+  uniquePrefix,
+  watchTopic,
+  type WatchedTopic,
+} from '../support/kafka/topics.ts';
 
 const quiet = {
   debug: () => undefined,

@@ -6,9 +6,9 @@ import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, test, type TestContext } from 'node:test';
 import { createAddressPolicy, createNameLookup, type NameLookup } from '@tailrace/webhook';
-import * as answers from '../support/answers.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { briefMs, openSender, post } from '../support/sender.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { briefMs, openSender, post } from '../support/receivers/sender.ts';
 
 const onlyPublic = createAddressPolicy([]);
 const onlyFirst = createAddressPolicy([{ address: '127.0.0.1', prefix: 32, family: 'ipv4' }]);

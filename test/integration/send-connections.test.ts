@@ -4,10 +4,10 @@ import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
-import * as answers from '../support/answers.ts';
-import { certificates } from '../support/certificates.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { briefMs, onRequests, openSender, post, startRawServer } from '../support/sender.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { certificates } from '../support/receivers/certificates.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { briefMs, onRequests, openSender, post, startRawServer } from '../support/receivers/sender.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 /** Longer than any test takes. */

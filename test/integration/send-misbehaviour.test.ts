@@ -14,8 +14,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import type { Sender } from '@tailrace/webhook';
-import * as answers from '../support/answers.ts';
-import { startReceiver } from '../support/receiver.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import {
   briefMs,
   onRequests,
@@ -24,7 +24,7 @@ import {
   pourForEver,
   startRawServer,
   writeForEver,
-} from '../support/sender.ts';
+} from '../support/receivers/sender.ts';
 
 const success = { kind: 'success', status: 200 };
 const timeout = { kind: 'retryable', reason: 'timeout' };
@@ -245,7 +245,7 @@ describe('a response', () => {
 });
 
 test('two hundred concurrent misbehaving responses stay within the memory limit of each', async (t) => {
-  const worker = new Worker(new URL('../support/pouring-receiver.ts', import.meta.url));
+  const worker = new Worker(new URL('../support/receivers/pouring-receiver.ts', import.meta.url));
   t.after(() => worker.terminate());
   const [port] = (await once(worker, 'message')) as [number];
   const expected: Readonly<Record<string, string>> = {

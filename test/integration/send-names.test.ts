@@ -7,9 +7,9 @@ import {
   type NameLookupOptions,
   type NameSettings,
 } from '@tailrace/webhook';
-import { startNameServer, type NameAnswer, type NameServer } from '../support/name-server.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { openSender, post } from '../support/sender.ts';
+import { startNameServer, type NameAnswer, type NameServer } from '../support/receivers/name-server.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { openSender, post } from '../support/receivers/sender.ts';
 
 type Options = Omit<NameLookupOptions, 'settings'> & Partial<NameSettings>;
 

@@ -6,8 +6,8 @@ import type { Destination } from '@tailrace/config';
 import { verifySignature } from '@tailrace/signing';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { requestHeaders, targetsOf } from '@tailrace/webhook';
-import { startReceiver, type ReceivedRequest } from '../support/receiver.ts';
-import { openSender } from '../support/sender.ts';
+import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
+import { openSender } from '../support/receivers/sender.ts';
 
 const body = '{"version":1,"type":"track","userId":"u-1","properties":{"name":"Zoë 🚀","total":1.0}}';
 

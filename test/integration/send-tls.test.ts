@@ -7,9 +7,9 @@ import { describe, test, type TestContext } from 'node:test';
 import { TLSSocket, type PeerCertificate } from 'node:tls';
 import type { TlsSettings } from '@tailrace/config';
 import { createNameLookup, createPools, type Answer } from '@tailrace/webhook';
-import { certificates, type Certificate } from '../support/certificates.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { loopback, openSender, patientMs, post } from '../support/sender.ts';
+import { certificates, type Certificate } from '../support/receivers/certificates.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { loopback, openSender, patientMs, post } from '../support/receivers/sender.ts';
 
 const { authority, client, trusted } = certificates();
 const clientTls: TlsSettings = { clientCertificate: client.cert, clientKey: client.key };

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from '@tailrace/webhook';
-import * as answers from '../support/answers.ts';
-import { closedPort, startReceiver } from '../support/receiver.ts';
-import { openSender, post, startRawServer } from '../support/sender.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { closedPort, startReceiver } from '../support/receivers/receiver.ts';
+import { openSender, post, startRawServer } from '../support/receivers/sender.ts';
 
 describe('a request', () => {
   test('arrives with exactly the given bytes, path and headers', async (t) => {

@@ -12,8 +12,8 @@ import { connectKafka, type Kafka } from '@tailrace/kafka';
 import { discardData, startOwnBroker, type Broker, type OwnBroker } from '@tailrace/local';
 import { resolveJars } from '../../infra/local/src/broker/jars.ts';
 import { isAlive, readIdentity, type ProcessIdentity } from '../../infra/local/src/broker/lock.ts';
-import { ownBroker } from '../support/broker.ts';
-import { readAll } from '../support/topics.ts';
+import { ownBroker } from '../support/kafka/broker.ts';
+import { readAll } from '../support/kafka/topics.ts';
 
 const ignore = (): void => undefined;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { ownCluster } from '../support/cluster.ts';
-import { connectAdmin } from '../support/kafka-admin.ts';
-import { eventually, openKafka } from '../support/kafka-client.ts';
-import { readAll, uniquePrefix } from '../support/topics.ts';
+import { ownCluster } from '../support/kafka/cluster.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 test('a hanging broker leaves the in-sync replicas, a killed one loses no record, and both rejoin', async () => {
   await using cluster = await ownCluster();

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connectKafka } from '@tailrace/kafka';
-import { sharedBroker } from '../support/broker.ts';
-import { createHome, type Home } from '../support/npm-start.ts';
-import { readAll, uniquePrefix } from '../support/topics.ts';
+import { sharedBroker } from '../support/kafka/broker.ts';
+import { createHome, type Home } from '../support/processes/npm-start.ts';
+import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const ignore = (): void => undefined;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };

@@ -2,9 +2,9 @@
 import type { Destination } from '@tailrace/config';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { decodeDelivery, deliveryKey, type Delivery } from '@tailrace/topics';
-import type { Answer } from './answers.ts';
-import { destinationOf, newDelivery, type DeliveryStage } from './delivery.ts';
-import { readAll } from './topics.ts';
+import type { Answer } from './receivers/answers.ts';
+import { destinationOf, newDelivery, type DeliveryStage } from './processes/delivery.ts';
+import { readAll } from './kafka/topics.ts';
 
 /** Destinations of one origin, each with its own path: `/0`, `/1` … */
 export function crowdOf(count: number, origin: string, more: Partial<Destination> = {}): Destination[] {

@@ -4,7 +4,7 @@
  */
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { decodeDelivery, tierDelaysMs, type TopicNames } from '@tailrace/topics';
-import type { KafkaAdmin } from '../../support/kafka-admin.ts';
+import type { KafkaAdmin } from '../../support/kafka/kafka-admin.ts';
 import { faultsOf, type Arrivals } from '../receivers/receiver.ts';
 import { numberOfId } from './bodies.ts';
 import type { Wave } from './wave.ts';

@@ -15,7 +15,7 @@ import {
   type Delivery,
   type TopicNames,
 } from '@tailrace/topics';
-import { connectAdmin } from '../../support/kafka-admin.ts';
+import { connectAdmin } from '../../support/kafka/kafka-admin.ts';
 import { atRate } from '../load/at-rate.ts';
 import type { Bench } from '../processes/bench.ts';
 import { sharedNowMs } from '../processes/clock.ts';

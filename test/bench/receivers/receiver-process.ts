@@ -178,7 +178,7 @@ async function listen(behaviour: Behaviour): Promise<number> {
   const server =
     behaviour.kind === 'is self-signed'
       ? createSecureServer(
-          (await import('../../support/certificates.ts')).certificates().selfSigned,
+          (await import('../../support/receivers/certificates.ts')).certificates().selfSigned,
           onRequest,
         )
       : createServer({ noDelay: true }, onRequest);

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runPython } from './clients.ts';
+import { runPython } from '../clients.ts';
 
 export interface ForeignRecord {
   readonly topic: string;

@@ -18,7 +18,7 @@ export interface RunningCommand {
 }
 
 /** The executable of `npx tailrace`. */
-const executable = path.join(import.meta.dirname, '../../node_modules/.bin/tailrace');
+const executable = path.join(import.meta.dirname, '../../../node_modules/.bin/tailrace');
 
 export function startTailrace(args: readonly string[], env: Environment, input = ''): RunningCommand {
   const child = spawn(executable, args, {

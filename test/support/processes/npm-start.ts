@@ -7,9 +7,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { discardData, freePort, isFree } from '@tailrace/local';
-import { collect, type Collected } from './collected.ts';
+import { collect, type Collected } from '../collected.ts';
 
-const root = path.join(import.meta.dirname, '../..');
+const root = path.join(import.meta.dirname, '../../..');
 const readyWithinMs = 120_000;
 
 /** One machine: everything that a start leaves for the next one. */

@@ -7,7 +7,7 @@ import {
   type Kafka,
   type TrackedRecord,
 } from '@tailrace/kafka';
-import { collect, type Collected } from './collected.ts';
+import { collect, type Collected } from '../collected.ts';
 import { uniquePrefix } from './topics.ts';
 
 export interface LogLine {

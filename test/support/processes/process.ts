@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { nodeFlags } from '@tailrace/local';
-import { collect, type Collected } from './collected.ts';
+import { collect, type Collected } from '../collected.ts';
 
 /** A JSON line of the service's log, or `{ msg: line }` for a line that is not JSON (a stack trace, a warning). */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: unknown };
@@ -38,7 +38,7 @@ export interface ProcessOptions {
 }
 
 const preload = pathToFileURL(path.join(import.meta.dirname, 'exit-with-parent.ts')).href;
-const root = path.join(import.meta.dirname, '../..');
+const root = path.join(import.meta.dirname, '../../..');
 
 /** Starts `services/<name>/src/main.ts` and resolves when it has logged `ready`. */
 export function startService(name: string, env: Environment): Promise<ServiceProcess> {

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TopicNames } from '@tailrace/topics';
-import { sharedBroker } from './broker.ts';
-import { openKafka, type TestKafka } from './kafka-client.ts';
+import { sharedBroker } from '../kafka/broker.ts';
+import { openKafka, type TestKafka } from '../kafka/kafka-client.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
-import { createTopics, uniquePrefix } from './topics.ts';
+import { createTopics, uniquePrefix } from '../kafka/topics.ts';
 
 export const adminToken = 'test-admin-token-0123456789';
 export const readToken = 'test-read-token-0123456789';

@@ -13,9 +13,9 @@ import {
   type Delivery,
   type TopicNames,
 } from '@tailrace/topics';
-import { sharedBroker } from './broker.ts';
+import { sharedBroker } from '../kafka/broker.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from './topics.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';
 
 const silent = (): void => undefined;
 const quiet = { debug: silent, info: silent, warn: silent, error: silent };

@@ -17,10 +17,10 @@ import {
   type Delivery,
   type TopicNames,
 } from '@tailrace/topics';
-import { sharedBroker } from './broker.ts';
-import { certificates } from './certificates.ts';
+import { sharedBroker } from '../kafka/broker.ts';
+import { certificates } from '../receivers/certificates.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from './topics.ts';
+import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';
 
 export type CallType = 'track' | 'identify' | 'page' | 'screen' | 'group' | 'alias';
 export type Call = Readonly<Record<string, unknown>>;

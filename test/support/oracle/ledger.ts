@@ -5,10 +5,10 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Kafka } from '@tailrace/kafka';
-import { collect } from './collected.ts';
+import { collect } from '../collected.ts';
 import { judge, type Arrival, type Obligation, type Verdict } from './oracle.ts';
-import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.ts';
-import { headerOf } from './topics.ts';
+import { startReceiver, type Receiver, type ReceiverOptions } from '../receivers/receiver.ts';
+import { headerOf } from '../kafka/topics.ts';
 
 /** A request at a receiver; its answer, a complete 2xx or not; or a dead letter. */
 export interface Entry {

@@ -2,10 +2,10 @@
 import { applyConfiguration } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { sharedBroker } from './broker.ts';
-import { openKafka } from './kafka-client.ts';
+import { sharedBroker } from '../kafka/broker.ts';
+import { openKafka } from '../kafka/kafka-client.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
-import { createTopics, uniquePrefix, watchTopic, type WatchedTopic } from './topics.ts';
+import { createTopics, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';
 
 export interface TestRouter extends AsyncDisposable {
   readonly brokers: readonly string[];
