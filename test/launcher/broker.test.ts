@@ -74,7 +74,7 @@ test('data belongs to one broker at a time, and the next broker finds it, also o
   await writeOne(first, 'kept');
   await assert.rejects(startOwnBroker({ ...any, dataDir: dir.path }), {
     code: 'local-start-failed',
-    message: `The broker's data in ${dir.path} is in use by the running process ${process.pid}. Stop that one first.`,
+    message: `The broker's data in ${dir.path} is in use by the running process ${process.pid}. Stop that process first.`,
   });
   await first.stop();
 
