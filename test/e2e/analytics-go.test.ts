@@ -72,7 +72,7 @@ test('a call of each kind arrives, and its signature is verified', async () => {
   );
 });
 
-test('what is signed with another secret is refused by the receiver', async () => {
+test('a webhook signed with another secret is refused by the receiver', async () => {
   const { url, verified } = await startGoReceiver('another secret');
   const { writeKey, destinationId } = await pipeline.connect({ webhooks: [{ url }], sharedSecret });
   await run(send, [pipeline.ingestUrl, writeKey, 'alias']);

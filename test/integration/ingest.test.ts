@@ -450,7 +450,7 @@ test('a write key that has just been configured is accepted, and junk keys are r
   assertRefused(await send({ path: '/v1/track', key: 'wk_junk', body: call() }), 401, 'unknown-write-key');
 });
 
-test('what is not HTTP is answered with JSON too', async () => {
+test('bytes that are not HTTP are answered with JSON too', async () => {
   const { port } = new URL(ingest.url);
   const socket = connect(Number(port), '127.0.0.1');
   socket.end('nonsense\r\n\r\n');

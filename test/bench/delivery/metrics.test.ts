@@ -21,7 +21,7 @@ test('a metric is the sum of the samples that have the labels', () => {
   assert.equal(metrics.sum('tailrace_deliveries_queued'), 2);
 });
 
-test('what was never counted is nothing', () => {
+test('a counter that was never counted is zero', () => {
   assert.equal(parseMetrics(text).sum('tailrace_dead_letters_total'), 0);
 });
 

@@ -29,7 +29,7 @@ function problemsOf(checked: Checked<unknown>): string[] {
     : [];
 }
 
-test('what may be left out has its default, and the value given is not changed', () => {
+test('optional fields get their defaults, and the given value is not changed', () => {
   const given = { sources: [source], destinations: [destination] };
   const before = structuredClone(given);
   const checked = checkConfiguration(given);

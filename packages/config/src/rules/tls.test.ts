@@ -29,7 +29,7 @@ test('certificates are one or more in PEM, with any text between them', () => {
   }
 });
 
-test('what is no certificate is refused with the reason', () => {
+test('text that is no certificate is refused with the reason', () => {
   const cases: [text: string, reason: RegExp][] = [
     ['', /contains no certificate/],
     ['/etc/ssl/ca.pem', /contains no certificate/],
