@@ -10,7 +10,7 @@ import { DeliveryMetrics, watchDelivery } from './metrics.ts';
 import { watchPartitions } from './partitions.ts';
 import { openLedger } from './recall/ledger.ts';
 import { laneLimits, settings } from './settings.ts';
-import { idleTopics, ownedShare, partitionLimits, topicsToConsume } from './topics.ts';
+import { consumeDeliveries, ownedShare, topicsToConsume } from './topics.ts';
 
 /** No delivery waits for the record of an attempt, so these records are published in larger batches. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
@@ -83,27 +83,9 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
       () => partitions.deliveries,
     ),
   });
-  const consumption = await kafka.consume({
-    groupId: `${settings.topics.prefix}delivery`,
-    topics,
-    coPartitioned: true,
-    limits: partitionLimits(names),
-    idleTopics: idleTopics(names, topics, policy),
-    // The deliveries that earlier owners have recalled must be known before the retry topics are read.
-    prepare: () => ledger.refresh(),
-    onRebalance: (rebalancing) => {
-      if (rebalancing) {
-        lanes.pause();
-        deliverer.rebalancing();
-      } else {
-        deliverer.joined();
-        lanes.resume();
-      }
-    },
-    onRecord: (record) => {
-      deliverer.receive(record);
-    },
-  });
+  const groupId = `${settings.topics.prefix}delivery`;
+  const group = { groupId, topics, names, policy, lanes, deliverer, ledger };
+  const consumption = await consumeDeliveries(kafka, group);
   service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
   watchDelivery(service.metrics, { deliverer, lanes, consumption, partitions });
   service.onClose('deliveries in flight', async () => {

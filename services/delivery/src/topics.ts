@@ -3,6 +3,9 @@ import { TailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka, PartitionLimits } from '@tailrace/kafka';
 import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
 import type { RetryPolicy } from './decide.ts';
+import type { Deliverer } from './deliver.ts';
+import type { Lanes } from './isolation/lanes.ts';
+import type { Ledger } from './recall/ledger.ts';
 
 /**
  * Returns `deliveries`, the replay topic, and all existing retry topics: those of the schedule, and those of an earlier
@@ -35,11 +38,53 @@ export async function topicsToConsume(
   return [...new Set([...needed, ...earlierTiers])];
 }
 
+export interface DeliveryGroup {
+  readonly groupId: string;
+  /** See {@link topicsToConsume}. */
+  readonly topics: readonly string[];
+  readonly names: TopicNames;
+  readonly policy: RetryPolicy;
+  readonly lanes: Pick<Lanes, 'pause' | 'resume'>;
+  readonly deliverer: Pick<Deliverer, 'receive' | 'rebalancing' | 'joined'>;
+  readonly ledger: Pick<Ledger, 'refresh'>;
+  /** Default: that of packages/kafka. */
+  readonly commitIntervalMs?: number;
+}
+
+/** Joins the group, and passes its records and rebalances to the deliverer. */
+export function consumeDeliveries(
+  kafka: Kafka,
+  { groupId, topics, names, policy, lanes, deliverer, ledger, commitIntervalMs }: DeliveryGroup,
+): Promise<Consumption> {
+  return kafka.consume({
+    groupId,
+    topics,
+    coPartitioned: true,
+    ...(commitIntervalMs !== undefined && { commitIntervalMs }),
+    limits: partitionLimits(names),
+    idleTopics: idleTopics(names, topics, policy),
+    // The deliveries that earlier owners have recalled must be known before the retry topics are read.
+    prepare: () => ledger.refresh(),
+    onRebalance: (rebalancing) => {
+      if (rebalancing) {
+        lanes.pause();
+        deliverer.rebalancing();
+      } else {
+        deliverer.joined();
+        lanes.resume();
+      }
+    },
+    onRecord: (record) => {
+      deliverer.receive(record);
+    },
+  });
+}
+
 /**
  * Returns how much unfinished work of one partition is held in memory. Most records of a retry topic are not due yet, so
  * it needs only as many as are due while the next fetch is in flight.
  */
-export function partitionLimits(names: TopicNames): (topic: string) => PartitionLimits {
+function partitionLimits(names: TopicNames): (topic: string) => PartitionLimits {
   // Lanes pause reading long before this limit, which bounds the records that wait for an acknowledgement from Kafka.
   const live: PartitionLimits = { records: 4_000, bytes: 4 * 2 ** 20 };
   const tier: PartitionLimits = { records: 500, bytes: 2 ** 20 };
@@ -50,7 +95,7 @@ export function partitionLimits(names: TopicNames): (topic: string) => Partition
  * Returns all topics but `deliveries`, and how often they are fetched while they are idle. No record of a retry topic is
  * due before most of its delay is over, so a few times a second, and a few times in the shortest delay, are enough.
  */
-export function idleTopics(
+function idleTopics(
   names: TopicNames,
   topics: readonly string[],
   { scheduleMs }: RetryPolicy,

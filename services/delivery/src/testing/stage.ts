@@ -18,7 +18,7 @@ import { Deliverer } from '../deliver.ts';
 import { Lanes, type LaneLimits } from '../isolation/lanes.ts';
 import { DeliveryMetrics } from '../metrics.ts';
 import { openLedger } from '../recall/ledger.ts';
-import { idleTopics, ownedShare, partitionLimits, topicsToConsume } from '../topics.ts';
+import { consumeDeliveries, ownedShare, topicsToConsume } from '../topics.ts';
 import { FakeSender } from './fake-sender.ts';
 
 export const names = topicNames('');
@@ -184,24 +184,8 @@ async function openReplica(
       () => 1,
     ),
   });
-  const consumption = await kafka.consume({
-    ...{ groupId, topics, coPartitioned: true, commitIntervalMs: 5 },
-    limits: partitionLimits(names),
-    idleTopics: idleTopics(names, topics, policy),
-    prepare: () => ledger.refresh(),
-    onRebalance: (rebalancing) => {
-      if (rebalancing) {
-        lanes.pause();
-        deliverer.rebalancing();
-      } else {
-        deliverer.joined();
-        lanes.resume();
-      }
-    },
-    onRecord: (record) => {
-      deliverer.receive(record);
-    },
-  });
+  const group = { groupId, topics, names, policy, lanes, deliverer, ledger, commitIntervalMs: 5 };
+  const consumption = await consumeDeliveries(kafka, group);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     consumption.stopReceiving();
