@@ -11,8 +11,14 @@ import type {
 import { coPartitionedAssigners } from './consume/assigner.ts';
 import { heartbeatIntervalMs, maxWaitMs } from './consume/pacing.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
+import type { OnRequest } from './observer.ts';
 import { followerMaxWaitMs, followerSessionTimeoutMs } from './read/follower.ts';
-import kafkajs, { askedAtEachFetch } from './wire/library.ts';
+import { oauthBearer } from './oauth/authenticate.ts';
+import { requestToken, type TokenServer } from './oauth/token-request.ts';
+import { createTokenSource } from './oauth/token-source.ts';
+import type { CreateReader } from './read/reader.ts';
+import type { Fetching } from './wire/group.ts';
+import kafkajs, { openSockets, usedForEachFetch } from './wire/library.ts';
 
 export interface KafkaSettings {
   /** `host:port` of the bootstrap servers. */
@@ -25,28 +31,39 @@ export interface KafkaSettings {
         readonly username: string;
         readonly password: string;
       }
+    | ({ readonly mechanism: 'oauthbearer' } & TokenServer)
     | undefined;
-  /** TLS to the brokers. `ca` is PEM; without it, the certificate authorities of the system are used. */
-  readonly ssl?: { readonly ca?: string | undefined } | undefined;
+  /** TLS to the brokers. All in PEM; without `ca`, the certificate authorities of the system are used. */
+  readonly ssl?:
+    | {
+        readonly ca?: string | undefined;
+        /** Client certificate; with `key`, and the `passphrase` of an encrypted key. */
+        readonly cert?: string | undefined;
+        readonly key?: string | undefined;
+        readonly passphrase?: string | undefined;
+      }
+    | undefined;
 }
 
 /** The part of the library's `Kafka` class that this package uses. `testing/` has an in-memory implementation. */
-export type LibraryClient = Pick<InstanceType<typeof kafkajs.Kafka>, 'producer' | 'consumer' | 'admin'>;
+export type LibraryClient = Pick<InstanceType<typeof kafkajs.Kafka>, 'producer' | 'consumer' | 'admin'> & {
+  /** Ends what the client does in the background. */
+  readonly close?: () => void;
+};
 
 export interface Clients {
   readonly admin: () => Admin;
   /** Idempotent; one request in flight. */
   readonly producer: () => Producer;
   readonly transactionalProducer: (id: string, transactionTimeoutMs: number) => Producer;
-  /** @param waitMs called for each fetch: how long it may wait for records */
   readonly groupConsumer: (options: {
     readonly groupId: string;
     /** For a co-partitioned group, the partition numbers that this member owns. */
     readonly owned: (() => readonly number[]) | undefined;
-    readonly waitMs: () => number;
+    readonly fetching: Fetching;
   }) => Consumer;
-  readonly followerConsumer: (groupId: string) => Consumer;
-  readonly tailConsumer: (groupId: string) => Consumer;
+  readonly followerConsumer: CreateReader;
+  readonly tailConsumer: CreateReader;
   readonly scanConsumer: (groupId: string) => Consumer;
 }
 
@@ -64,8 +81,21 @@ const metadataMaxAge = 15_000;
 /** Compressed, as Kafka stores it. The records of one fetch are decoded together and copied several times. */
 const fetchBytes = { maxBytesPerPartition: 128 * 1024, maxBytes: 8 * 1024 * 1024 };
 
-export function libraryClient(settings: KafkaSettings, log: KafkaLog): LibraryClient {
-  return new kafkajs.Kafka(clientConfig(settings, log));
+export function libraryClient(settings: KafkaSettings, log: KafkaLog, onRequest?: OnRequest): LibraryClient {
+  const { sasl } = settings;
+  const sockets = openSockets(onRequest);
+  const tokens =
+    sasl?.mechanism === 'oauthbearer' ? createTokenSource(() => requestToken(sasl), log) : undefined;
+  const client = new kafkajs.Kafka({
+    ...clientConfig(settings, tokens ? oauthBearer(tokens) : sasl, log),
+    socketFactory: sockets.factory,
+  });
+  return Object.assign(client, {
+    close: () => {
+      tokens?.close();
+      sockets.release();
+    },
+  });
 }
 
 export function createClients(client: LibraryClient): Clients {
@@ -93,20 +123,27 @@ export function createClients(client: LibraryClient): Clients {
     producer: () => producer({ idempotent: true }),
     transactionalProducer: (transactionalId, transactionTimeout) =>
       producer({ transactionalId, transactionTimeout }),
-    groupConsumer: ({ groupId, owned, waitMs }) =>
+    groupConsumer: ({ groupId, owned, fetching }) =>
       consumer({
         groupId,
         ...fetchBytes,
         sessionTimeout: sessionTimeoutMs,
         heartbeatInterval: heartbeatIntervalMs,
-        maxWaitTimeInMs: askedAtEachFetch(waitMs),
+        maxWaitTimeInMs: usedForEachFetch(fetching),
         partitionAssigners: owned ? coPartitionedAssigners(owned) : [kafkajs.PartitionAssigners.roundRobin],
       }),
-    followerConsumer: (groupId) => readerConsumer({ groupId, maxWaitTimeInMs: followerMaxWaitMs }),
-    tailConsumer: (groupId) => readerConsumer({ groupId, ...fetchBytes, maxWaitTimeInMs: followerMaxWaitMs }),
+    followerConsumer: (groupId, onAnswer) =>
+      readerConsumer({ groupId, maxWaitTimeInMs: usedForEachFetch({ waitMs: followerWaitMs, onAnswer }) }),
+    tailConsumer: (groupId, onAnswer) =>
+      readerConsumer({
+        ...{ groupId, ...fetchBytes },
+        maxWaitTimeInMs: usedForEachFetch({ waitMs: followerWaitMs, onAnswer }),
+      }),
     scanConsumer: (groupId) => readerConsumer({ groupId, ...fetchBytes, maxWaitTimeInMs: maxWaitMs }),
   };
 }
+
+const followerWaitMs = (): number => followerMaxWaitMs;
 
 /** Each message names its partition, so that a repeated request goes to the same one. */
 const namedPartition =
@@ -114,7 +151,11 @@ const namedPartition =
   ({ message }: PartitionerArgs) =>
     message.partition ?? 0;
 
-function clientConfig({ brokers, clientId, sasl, ssl }: KafkaSettings, log: KafkaLog): KafkaConfig {
+function clientConfig(
+  { brokers, clientId, ssl }: KafkaSettings,
+  sasl: KafkaConfig['sasl'] | KafkaSettings['sasl'],
+  log: KafkaLog,
+): KafkaConfig {
   return {
     clientId,
     brokers: [...brokers],
@@ -126,6 +167,6 @@ function clientConfig({ brokers, clientId, sasl, ssl }: KafkaSettings, log: Kafk
     // A copy, because the library adds properties to it.
     ...(sasl && { sasl: { ...sasl } as KafkaConfig['sasl'] & object }),
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
-    ...(ssl && { ssl: { rejectUnauthorized: true, ...(ssl.ca !== undefined && { ca: ssl.ca }) } }),
+    ...(ssl && { ssl: { rejectUnauthorized: true, ...ssl } }),
   };
 }

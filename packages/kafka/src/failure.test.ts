@@ -34,7 +34,7 @@ const cases: readonly (readonly [string, Error, ErrorCode])[] = [
     Object.assign(new Error('no'), { name: 'KafkaJSSASLAuthenticationError' }),
     'kafka-refused-credentials',
   ],
-  ['a missing ACL', protocolError('TOPIC_AUTHORIZATION_FAILED'), 'kafka-refused-credentials'],
+  ['a missing ACL', protocolError('TOPIC_AUTHORIZATION_FAILED'), 'kafka-permission-missing'],
   ['a missing topic', retriesExceeded(protocolError('UNKNOWN_TOPIC_OR_PARTITION')), 'topic-missing'],
   ['a record beyond max.message.bytes', protocolError('MESSAGE_TOO_LARGE'), 'record-too-large'],
   ['a batch beyond segment.bytes', protocolError('RECORD_LIST_TOO_LARGE'), 'record-too-large'],
@@ -44,7 +44,7 @@ const cases: readonly (readonly [string, Error, ErrorCode])[] = [
   [
     'one of several topics, without an ACL',
     new KafkaJSAggregateError('Topic creation errors', [protocolError('TOPIC_AUTHORIZATION_FAILED')]),
-    'kafka-refused-credentials',
+    'kafka-permission-missing',
   ],
 ];
 
@@ -115,11 +115,11 @@ describe('every error that the library can throw', () => {
       UNKNOWN_TOPIC_OR_PARTITION: 'topic-missing',
       MESSAGE_TOO_LARGE: 'record-too-large',
       RECORD_LIST_TOO_LARGE: 'record-too-large',
-      TOPIC_AUTHORIZATION_FAILED: 'kafka-refused-credentials',
-      GROUP_AUTHORIZATION_FAILED: 'kafka-refused-credentials',
-      CLUSTER_AUTHORIZATION_FAILED: 'kafka-refused-credentials',
-      TRANSACTIONAL_ID_AUTHORIZATION_FAILED: 'kafka-refused-credentials',
-      DELEGATION_TOKEN_AUTHORIZATION_FAILED: 'kafka-refused-credentials',
+      TOPIC_AUTHORIZATION_FAILED: 'kafka-permission-missing',
+      GROUP_AUTHORIZATION_FAILED: 'kafka-permission-missing',
+      CLUSTER_AUTHORIZATION_FAILED: 'kafka-permission-missing',
+      TRANSACTIONAL_ID_AUTHORIZATION_FAILED: 'kafka-permission-missing',
+      DELEGATION_TOKEN_AUTHORIZATION_FAILED: 'kafka-permission-missing',
     });
   });
 

@@ -7,32 +7,46 @@
  * and an error that is thrown in Tailrace's code is a defect.
  */
 import { TailraceError } from '@tailrace/errors';
+import type { Refusal } from './wire/refusals.ts';
 
 export interface LibraryError extends Error {
   readonly type?: string;
   readonly broker?: string;
   readonly cause?: unknown;
   readonly originalError?: unknown;
+  /** For an authorization error. */
+  readonly refusal?: Refusal;
   /** For a request about several topics, the error of each topic that failed. */
   readonly errors?: readonly unknown[];
 }
+
+/** The alerts of TLS by which a broker refuses a client. */
+const clientCertificateAlert =
+  /alert (certificate required|bad certificate|unknown ca|certificate (expired|revoked|unknown)|unsupported certificate|access denied)/i;
 
 /** Returns a TailraceError. An error that does not come from Kafka or the network is a defect, and is returned unchanged. */
 export function kafkaFailure(error: unknown, brokers: readonly string[]): unknown {
   if (error instanceof TailraceError || !(error instanceof Error)) return error;
   const chain = errorChain(error);
+  const own = chain.find((cause) => cause instanceof TailraceError);
+  if (own) return own;
   const types = chain.map((cause) => cause.type);
   const options = { cause: error };
 
   if (chain.some(({ name }) => name === 'KafkaJSSASLAuthenticationError')) {
     return new TailraceError('kafka-refused-credentials', undefined, options);
   }
-  if (types.some((type) => type?.endsWith('AUTHORIZATION_FAILED'))) {
+  const alert = chain.map(({ message }) => clientCertificateAlert.exec(message)?.[0]).find(Boolean);
+  if (alert !== undefined) {
     return new TailraceError(
       'kafka-refused-credentials',
-      `Kafka refuses the operation (${types.find(Boolean) ?? ''}): the user has no ACL for it. Add the ACL.`,
+      `Kafka refused the credentials (TLS ${alert}). Check KAFKA_SSL_CERT and KAFKA_SSL_KEY.`,
       options,
     );
+  }
+  if (types.some((type) => type?.endsWith('AUTHORIZATION_FAILED'))) {
+    const refusal = chain.find((cause) => cause.refusal)?.refusal;
+    return new TailraceError('kafka-permission-missing', messageOf(refusal), options);
   }
   if (types.includes('UNKNOWN_TOPIC_OR_PARTITION')) {
     return new TailraceError('topic-missing', undefined, options);
@@ -50,6 +64,17 @@ export function kafkaFailure(error: unknown, brokers: readonly string[]): unknow
     );
   }
   return error;
+}
+
+function messageOf(refusal: Refusal | undefined): string | undefined {
+  if (!refusal) return undefined;
+  const { operation, resource, names } = refusal;
+  const shown = names.length > 5 ? [...names.slice(0, 5), 'others'] : names;
+  const one = shown.length > 1 ? `one of the ${resource}s` : `the ${resource}`;
+  return (
+    `Kafka refuses ${operation} on ${one} ${shown.join(', ')}`.trimEnd() +
+    ': the user has no permission for it. Grant it; `npx tailrace permissions` lists what each user needs. No restart is needed.'
+  );
 }
 
 /** The error and its causes, outermost first. */

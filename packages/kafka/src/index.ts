@@ -1,17 +1,19 @@
 export type { KafkaSettings } from './clients.ts';
 export { connectKafka, type Kafka, type Partitioner } from './kafka.ts';
 export type { NewPartition, PreparePartitions } from './consume/assignment.ts';
-export type { Consumption, OwnedPartition, PartitionState } from './consume/consumption.ts';
+export type { Consumption } from './consume/consumption.ts';
 export type { ConsumeOptions, PartitionLimits } from './consume/options.ts';
-export type { TrackedRecord, Work } from './consume/tracked-record.ts';
+export type { ConsumptionTotals, OwnedPartition, PartitionLag, PartitionState } from './consume/reports.ts';
+export type { DueRecord, TrackedRecord, Work } from './consume/partition/tracked-record.ts';
 export type {
   ExclusivePublisher,
   ExclusivePublisherOptions,
   ExclusiveRecord,
 } from './publish/exclusive-publisher.ts';
 export type { Follower, FollowOptions } from './read/follower.ts';
-export type { ClusterReport, GroupReport, TopicDurability } from './admin/inspect.ts';
+export type { ClusterReport, GroupReport, TopicDurability, TopicHealth } from './admin/inspect.ts';
 export type { KafkaLog } from './log.ts';
+export { highestOf } from './lag/partition-lag.ts';
 export type { Publisher, PublisherOptions } from './publish/publisher.ts';
 export {
   lastOfEach,
@@ -21,6 +23,13 @@ export {
   type OutgoingRecord,
   type RecordHeader,
 } from './record.ts';
+export {
+  requestApis,
+  requestOutcomes,
+  type KafkaObserver,
+  type RequestApi,
+  type RequestOutcome,
+} from './observer.ts';
 export type { Scan, ScanOptions } from './read/scan.ts';
 export type { Tail, TailOptions, TailPosition } from './read/tail.ts';
 export type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';

@@ -6,19 +6,22 @@ import {
   inspectCluster,
   inspectDurability,
   inspectGroup,
+  inspectHealth,
   type ClusterReport,
   type GroupReport,
   type TopicDurability,
+  type TopicHealth,
 } from './admin/inspect.ts';
-import { topicOffsetsSince } from './admin/offsets.ts';
+import { topicOffsets, topicOffsetsSince } from './admin/offsets.ts';
 import type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
-import { addPartitions, describeTopics, ensureTopics, inspectTopics } from './admin/topics.ts';
+import { addPartitions, describeTopics, ensureTopics, inspectTopics, topicSettings } from './admin/topics.ts';
 import { createClients, libraryClient, type KafkaSettings, type LibraryClient } from './clients.ts';
 import { startConsumption, type Consumption } from './consume/consumption.ts';
 import type { ConsumeOptions } from './consume/options.ts';
 import { maxWaitMs, type Pacing } from './consume/pacing.ts';
 import { kafkaFailure } from './failure.ts';
 import type { KafkaLog } from './log.ts';
+import type { KafkaObserver } from './observer.ts';
 import {
   openExclusivePublisher,
   type ExclusivePublisher,
@@ -30,7 +33,7 @@ import { BatchingPublisher, type Publisher, type PublisherOptions } from './publ
 import { startFollower, type Follower, type FollowOptions } from './read/follower.ts';
 import { startScan, type Scan, type ScanOptions } from './read/scan.ts';
 import { startTail, type Tail, type TailOptions } from './read/tail.ts';
-import { createUnreadableReporter, type UnreadableBatch } from './unreadable.ts';
+import { createUnreadableReporter } from './unreadable.ts';
 
 /**
  * `close()` closes everything that was opened through it. All methods throw TailraceError `kafka-unavailable` or
@@ -65,15 +68,23 @@ export interface Kafka {
   /** Topics that do not exist are left out. */
   inspectDurability(names: readonly string[]): Promise<ReadonlyMap<string, TopicDurability>>;
   listTopics(): Promise<string[]>;
+  /** The replicas that are out of sync, by topic. All topics must exist. */
+  inspectHealth(names: readonly string[]): Promise<ReadonlyMap<string, TopicHealth>>;
+  /** By topic, the effective value of a topic setting such as `retention.ms`. All topics must exist. */
+  topicSetting(names: readonly string[], setting: string): Promise<ReadonlyMap<string, string>>;
   /** Differs between clusters, also when a new cluster has the address of an old one. */
   clusterId(): Promise<string>;
   inspectCluster(): Promise<ClusterReport>;
   /** The members of a consumer group, and its lag in topics that exist. */
   inspectGroup(groupId: string, topics: readonly string[]): Promise<GroupReport>;
+  /** By partition, the offset of the first record that is kept, and the end offset. */
+  offsets(topic: string): Promise<ReadonlyMap<number, { readonly low: number; readonly high: number }>>;
   /** By partition, the offset of the first record at `time` (milliseconds since the epoch) or later; else the end offset. */
   offsetsAt(topic: string, time: number): Promise<ReadonlyMap<number, number>>;
   /** Resolves if a broker answers within `timeoutMs` (default 5 s). */
   ping(options?: { timeoutMs?: number }): Promise<void>;
+  /** The records of all publishers that are not acknowledged yet. Exclusive publishers are not included. */
+  queued(): { readonly records: number; readonly bytes: number };
   close(): Promise<void>;
 }
 
@@ -86,13 +97,8 @@ export interface Partitioner {
 const defaultTransactionTimeoutMs = 30_000;
 const connectPauseMs = 1_000;
 
-/** @param onUnreadable called for each batch that a reader skips because it cannot be read */
-export function connectKafka(
-  settings: KafkaSettings,
-  log: KafkaLog,
-  onUnreadable?: (batch: UnreadableBatch) => void,
-): Kafka {
-  return openKafka(libraryClient(settings, log), settings, log, onUnreadable);
+export function connectKafka(settings: KafkaSettings, log: KafkaLog, observer: KafkaObserver = {}): Kafka {
+  return openKafka(libraryClient(settings, log, observer.onRequest), settings, log, observer);
 }
 
 /** As `connectKafka`, on a given client. */
@@ -100,16 +106,18 @@ export function openKafka(
   client: LibraryClient,
   settings: Pick<KafkaSettings, 'brokers'>,
   log: KafkaLog,
-  onUnreadable?: (batch: UnreadableBatch) => void,
+  { onUnreadable }: Pick<KafkaObserver, 'onUnreadable'> = {},
 ): Kafka {
   const clients = createClients(client);
   const classify = (error: unknown): unknown => kafkaFailure(error, settings.brokers);
   const reportUnreadable = createUnreadableReporter(log, onUnreadable);
   const opened = new Set<{ close(): Promise<void> }>();
+  const publishers = new Set<BatchingPublisher>();
   const administration = openAdministration(clients.admin, classify);
   const { admin, administer } = administration;
   // A client of its own: a metadata request for one topic makes the library forget all other topics for a moment.
   const metadata = openAdministration(clients.admin, classify);
+  const lookUps = openAdministration(clients.admin, classify);
   const layouts = createTopicLayouts(metadata.administer);
   const closeLater = <T extends { close(): Promise<void> }>(resource: T): T => {
     opened.add(resource);
@@ -128,12 +136,15 @@ export function openKafka(
   return {
     publisher(options) {
       const createProducer = clients.producer;
-      return closeLater(new BatchingPublisher({ createProducer, layouts, classify, log }, options));
+      const publisher = new BatchingPublisher({ createProducer, layouts, classify, log }, options);
+      publishers.add(publisher);
+      return closeLater(publisher);
     },
 
     async exclusivePublisher(id, { transactionTimeoutMs = defaultTransactionTimeoutMs } = {}) {
       const producer = clients.transactionalProducer(id, transactionTimeoutMs);
-      return closeLater(await openExclusivePublisher(producer, classify));
+      const endsOf = (topic: string) => administer((connected) => topicOffsets(connected, topic));
+      return closeLater(await openExclusivePublisher(producer, endsOf, classify));
     },
 
     async partitioner(topic) {
@@ -143,13 +154,16 @@ export function openKafka(
 
     async consume(options) {
       const owned = new Set<number>();
-      const pacing: Pacing = { waitMs: () => maxWaitMs };
+      const pacing: Pacing = { waitMs: () => maxWaitMs, onAnswer: () => undefined };
       const consumer = clients.groupConsumer({
         groupId: options.groupId,
         owned: options.coPartitioned ? () => [...owned] : undefined,
-        waitMs: () => pacing.waitMs(),
+        fetching: pacing,
       });
-      const dependencies = { consumer, classify, log, reportUnreadable, owned, openScan, pacing };
+      const dependencies = {
+        ...{ consumer, classify, log, reportUnreadable, owned, openScan, pacing },
+        lookUpAdmin: lookUps.admin,
+      };
       return closeLater(
         await startConsumption({ ...dependencies, admin: await retryUntilConnected(admin) }, options),
       );
@@ -185,7 +199,19 @@ export function openKafka(
     inspectCluster: () => administer(inspectCluster),
     inspectGroup: (groupId, topics) => administer((admin) => inspectGroup(admin, groupId, topics)),
     listTopics: () => administer((admin) => admin.listTopics()),
+    inspectHealth: (names) => administer((admin) => inspectHealth(admin, names)),
+    async topicSetting(names, setting) {
+      const wanted = new Map(names.map((name) => [name, [setting]]));
+      const found = await administer((admin) => topicSettings(admin, wanted));
+      return new Map(Array.from(found, ([name, values]) => [name, values[setting] ?? '']));
+    },
     clusterId: () => administer(async (admin) => (await admin.describeCluster()).clusterId),
+    async offsets(topic) {
+      const found = await administer((admin) => topicOffsets(admin, topic));
+      return new Map(
+        found.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]),
+      );
+    },
     async offsetsAt(topic, time) {
       const found = await administer((admin) => topicOffsetsSince(admin, topic, time));
       return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
@@ -208,10 +234,20 @@ export function openKafka(
       }
     },
 
+    queued() {
+      let [records, bytes] = [0, 0];
+      for (const publisher of publishers) {
+        records += publisher.bufferedRecords;
+        bytes += publisher.bufferedBytes;
+      }
+      return { records, bytes };
+    },
+
     async close() {
       for (const resource of opened) await resource.close();
       opened.clear();
-      await Promise.all([administration.close(), metadata.close()]);
+      await Promise.all([administration.close(), metadata.close(), lookUps.close()]);
+      client.close?.();
     },
   };
 

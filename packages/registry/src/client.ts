@@ -1,11 +1,21 @@
 /** Connects the client library to one registry, and classifies its errors. */
+import { Agent } from 'node:https';
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { avroOptions } from './avro.ts';
 import { schemaCompiler } from './json-schema.ts';
 
+export interface RegistrySettings {
+  /** Without user name and password. */
+  readonly url: string;
+  readonly credentials?:
+    { readonly username: string; readonly password: string } | { readonly token: string };
+  /** Certificate authority in PEM; by default, those of the system. */
+  readonly ca?: string;
+}
+
 export interface RegistryConnection {
   readonly client: SchemaRegistry;
-  /** The URL without credentials, for messages. */
+  /** For messages. */
   readonly address: string;
   /** Whether a registry answers at the address, rather than another server that responds with 404. */
   readonly isRegistry: () => Promise<boolean>;
@@ -15,20 +25,19 @@ const requestTimeoutMs = 5_000;
 /** How long a positive answer to `isRegistry` is cached. */
 const cachedForMs = 60_000;
 
-export function connectRegistry(url: string): RegistryConnection {
-  const { username, password, origin, pathname } = new URL(url);
-  const address = `${origin}${pathname.replace(/\/+$/, '')}`;
-  const auth = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+export function connectRegistry({ url: address, credentials, ca }: RegistrySettings): RegistryConnection {
+  const headers = credentials && { authorization: authorization(credentials) };
   const client = new SchemaRegistry(
     {
       host: address,
       clientId: 'tailrace',
       // fetching.ts retries.
       retry: { retries: 0 },
-      ...(username !== '' && { auth }),
+      ...(ca !== undefined && { agent: new Agent({ ca }) }),
       middlewares: [
         () => ({
-          prepareRequest: async (next) => (await next()).enhance({ timeout: requestTimeoutMs }),
+          prepareRequest: async (next) =>
+            (await next()).enhance({ timeout: requestTimeoutMs, ...(headers && { headers }) }),
         }),
       ],
     },
@@ -36,13 +45,9 @@ export function connectRegistry(url: string): RegistryConnection {
   );
 
   const probe = async (): Promise<boolean> => {
-    const headers =
-      username === '' ? {} : { authorization: `Basic ${btoa(`${auth.username}:${auth.password}`)}` };
-    const response = await fetch(`${address}/subjects`, {
-      headers,
-      signal: AbortSignal.timeout(requestTimeoutMs),
-    });
-    return response.ok && Array.isArray(await response.json());
+    // The class has no method for this request, which needs the same credentials and authority as the others.
+    const { api } = client as unknown as { api: { Subject: { all(): Promise<{ data(): unknown }> } } };
+    return Array.isArray((await api.Subject.all()).data());
   };
   let cachedUntil = -Infinity;
   let probing: Promise<boolean> | undefined;
@@ -56,6 +61,20 @@ export function connectRegistry(url: string): RegistryConnection {
     return isFound;
   };
   return { client, address, isRegistry };
+}
+
+function authorization(credentials: NonNullable<RegistrySettings['credentials']>): string {
+  if ('token' in credentials) return `Bearer ${credentials.token}`;
+  const { username, password } = credentials;
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** Why a request failed, as a clause. */
+export function reasonOf(error: unknown): string {
+  const status = statusOf(error);
+  return status === 401 || status === 403
+    ? `it refuses the credentials with status ${status}`
+    : (error as Error).message.replace(/\.$/, '');
 }
 
 /** The HTTP status of the response; undefined where the error has none. */

@@ -1,3 +1,4 @@
+export type { RegistrySettings } from './client.ts';
 export {
   magicByte,
   noRegistry,

@@ -59,7 +59,7 @@ function frame(id: number): Buffer {
 }
 
 function open(url: string, limits: Partial<RegistryLimits> = {}) {
-  const registry = openRegistry(url, quiet, limits);
+  const registry = openRegistry({ url }, quiet, limits);
   return {
     ...registry,
     [Symbol.dispose]() {

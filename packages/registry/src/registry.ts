@@ -13,7 +13,7 @@ import type { Type } from 'avsc';
 import type { Type as ProtobufType } from 'protobufjs';
 import { readAvro } from './avro.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { connectRegistry, isUnusable, statusOf } from './client.ts';
+import { connectRegistry, isUnusable, reasonOf, statusOf, type RegistrySettings } from './client.ts';
 import { createFetcher, type FetchLimits } from './fetching.ts';
 import { parseForValidator } from './json-schema.ts';
 import { completeSchema, readProtobuf } from './protobuf.ts';
@@ -79,9 +79,13 @@ type Rejected = FrameReading & { readonly outcome: 'rejected' };
 /** Reads an encoded value by one schema. */
 type ReadPayload = (payload: Buffer) => unknown;
 
-export function openRegistry(url: string, log: RegistryLog, options: Partial<RegistryLimits> = {}): Registry {
+export function openRegistry(
+  settings: RegistrySettings,
+  log: RegistryLog,
+  options: Partial<RegistryLimits> = {},
+): Registry {
   const limits = { ...defaultLimits, ...options };
-  const { client, address, isRegistry } = connectRegistry(url);
+  const { client, address, isRegistry } = connectRegistry(settings);
   const schemas = new BoundedMap<number, ReadPayload>(limits.schemas);
   const rejected = new BoundedMap<number, { readonly reading: Rejected; readonly until: number }>(
     limits.rejectedIds,
@@ -122,7 +126,7 @@ export function openRegistry(url: string, log: RegistryLog, options: Partial<Reg
       if (typeof found === 'function') schemas.set(id, found);
       else rejected.set(id, { reading: found, until: performance.now() + limits.rejectedForMs });
     } catch (error) {
-      lastFailure = (error as Error).message;
+      lastFailure = reasonOf(error);
       if (failingSince === undefined) {
         const fields = { registry: address, schemaId: id, reason: lastFailure };
         log.warn(fields, 'schema registry request failed, retrying');
@@ -171,7 +175,7 @@ export function openRegistry(url: string, log: RegistryLog, options: Partial<Reg
       if (failingSince === undefined || performance.now() - failingSince < unhealthyAfterMs) {
         return Promise.resolve();
       }
-      const message = `The schema registry at ${address} does not answer (${lastFailure}), and records wait for their schemas.`;
+      const message = `The schema registry at ${address} cannot be used (${lastFailure}), and records wait for their schemas.`;
       return Promise.reject(new TailraceError('registry-unavailable', message));
     },
     close() {

@@ -1,7 +1,7 @@
 /** Registers a JSON Schema as a subject of the registry, where producers look for it. */
 import { COMPATIBILITY, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { TailraceError } from '@tailrace/errors';
-import { connectRegistry } from './client.ts';
+import { connectRegistry, reasonOf, type RegistrySettings } from './client.ts';
 
 export interface SubjectReport {
   readonly subject: string;
@@ -15,8 +15,12 @@ export interface SubjectReport {
  *
  * @throws TailraceError `registry-unavailable`, `incompatible-schema`
  */
-export async function registerSubject(url: string, subject: string, schema: object): Promise<SubjectReport> {
-  const { client, address } = connectRegistry(url);
+export async function registerSubject(
+  settings: RegistrySettings,
+  subject: string,
+  schema: object,
+): Promise<SubjectReport> {
+  const { client, address } = connectRegistry(settings);
   const definition = { type: SchemaType.JSON, schema: JSON.stringify(schema) } as const;
   const before = await client.getLatestSchemaId(subject).catch((error: unknown) => {
     if ((error as { status?: unknown }).status === 404) return undefined;
@@ -37,9 +41,8 @@ export async function registerSubject(url: string, subject: string, schema: obje
 }
 
 function unavailable(address: string, error: unknown): TailraceError {
-  const reason = (error as Error).message;
   return new TailraceError(
     'registry-unavailable',
-    `The schema registry at ${address} cannot be used: ${reason}. Check SCHEMA_REGISTRY_URL, and that the registry is running.`,
+    `The schema registry at ${address} cannot be used: ${reasonOf(error)}. Check SCHEMA_REGISTRY_URL and its credentials, and that the registry is running.`,
   );
 }

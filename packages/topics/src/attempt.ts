@@ -33,5 +33,7 @@ export interface AttemptRecord {
   readonly reason?: string | undefined;
   /** When the next attempt is due; only with outcome `retry`. */
   readonly nextDueAt?: string | undefined;
+  /** When the first of the circuit breakers of its URLs opened that are open after the attempt; absent where none is. */
+  readonly breakerOpenSince?: string | undefined;
   readonly urls: readonly UrlAttempt[];
 }

@@ -9,7 +9,7 @@ const retryScheduleMs = [10_000, minuteMs, 60 * minuteMs, 60 * minuteMs, 20 * mi
 const specs = topicSpecs(names, { partitions: 6, retryScheduleMs });
 const spec = (topic: string) => specs.find(({ name }) => name === topic);
 
-test('each distinct delay of the schedule has a retry topic', () => {
+test('each distinct delay of the schedule has a retry topic, and so have paused destinations', () => {
   assert.deepEqual(tierDelaysMs(retryScheduleMs), [10_000, minuteMs, 20 * minuteMs, 60 * minuteMs]);
   const tiers = specs.map(({ name }) => name).filter((name) => names.retryTierDelayMs(name) !== undefined);
   assert.deepEqual(tiers, [
@@ -17,6 +17,7 @@ test('each distinct delay of the schedule has a retry topic', () => {
     'tailrace.deliveries.retry.1m',
     'tailrace.deliveries.retry.20m',
     'tailrace.deliveries.retry.1h',
+    'tailrace.deliveries.retry.1d',
   ]);
 });
 
@@ -70,10 +71,13 @@ test('each topic gets the configured copies, and the default of the brokers with
   }
 });
 
-test('only compacted topics keep their number of partitions', () => {
+test('only topics of state and of the audit log keep their number of partitions', () => {
   const keeping = specs.filter(({ keepsPartitions }) => keepsPartitions).map(({ name }) => name);
   assert.deepEqual(keeping, [
-    ...[names.config, names.audiences, names.audiencesSyncs, names.deletions, names.recalls],
+    ...[names.config, names.audiences, names.audiencesSyncs, names.deletions, names.replays],
+    ...[names.suppressions, names.destinationsHealth, names.recalls],
+    names.audit,
+    names.idempotency,
   ]);
 });
 
@@ -92,8 +96,11 @@ test('a topic allows larger records than the topics that it is written from', ()
   }
 });
 
-test('dead letters and rejected records are kept for 30 days, replays and usage longer, other records for 7 days, and state is compacted', () => {
-  const state = [names.config, names.audiences, names.audiencesSyncs, names.deletions];
+test('dead letters and rejected records are kept for 30 days, replays, usage and the audit log longer, other records for 7 days, and state is compacted', () => {
+  const state = [
+    ...[names.config, names.audiences, names.audiencesSyncs, names.deletions, names.replays],
+    ...[names.suppressions, names.destinationsHealth],
+  ];
   for (const { name, config } of specs) {
     if (state.includes(name)) {
       assert.deepEqual(config, { 'cleanup.policy': 'compact' });
@@ -104,6 +111,8 @@ test('dead letters and rejected records are kept for 30 days, replays and usage 
       [names.deliveriesDead]: 30,
       [names.deliveriesReplay]: 45,
       [names.usage]: 90,
+      [names.audit]: 90,
+      [names.idempotency]: 2,
       [names.recalls]: 15,
     };
     const days = longer[name] ?? 7;

@@ -25,11 +25,17 @@ export interface TopicNames {
   readonly deliveriesReplay: string;
   readonly attempts: string;
   readonly usage: string;
+  readonly decisions: string;
   readonly config: string;
   readonly audiences: string;
   readonly audiencesSyncs: string;
   readonly deletions: string;
   readonly recalls: string;
+  readonly replays: string;
+  readonly suppressions: string;
+  readonly destinationsHealth: string;
+  readonly audit: string;
+  readonly idempotency: string;
   /** The retry topic with this delay, such as `tailrace.deliveries.retry.10s`. */
   retryTier(delayMs: number): string;
   /** The delay of a retry topic; undefined where `topic` is not one. */
@@ -37,6 +43,11 @@ export interface TopicNames {
 }
 
 const dayMs = 86_400_000;
+/**
+ * The delay of the retry topic in which the deliveries of paused destinations wait. Its records are written again once a day
+ * while the destination stays paused, so they never expire, and 7 copies of each are kept at most.
+ */
+export const pauseTierMs = dayMs;
 const mib = 1024 * 1024;
 
 export function topicNames(prefix: string): TopicNames {
@@ -50,11 +61,17 @@ export function topicNames(prefix: string): TopicNames {
     deliveriesReplay: `${prefix}deliveries.replay`,
     attempts: `${prefix}attempts`,
     usage: `${prefix}usage`,
+    decisions: `${prefix}decisions`,
     config: `${prefix}config`,
     audiences: `${prefix}audiences`,
     audiencesSyncs: `${prefix}audiences.syncs`,
     deletions: `${prefix}deletions`,
     recalls: `${prefix}recalls`,
+    replays: `${prefix}replays`,
+    suppressions: `${prefix}suppressions`,
+    destinationsHealth: `${prefix}destinations.health`,
+    audit: `${prefix}audit`,
+    idempotency: `${prefix}idempotency`,
     retryTier: (delayMs) => `${retryPrefix}${formatDuration(delayMs)}`,
     retryTierDelayMs: (topic) =>
       topic.startsWith(retryPrefix) ? parseDuration(topic.slice(retryPrefix.length)) : undefined,
@@ -108,13 +125,17 @@ export function topicSpecs(names: TopicNames, options: TopicOptions): TopicSpec[
       group: 'events' satisfies PartitionGroup,
     },
     keptFor(names.deliveries, 7, 1.5 * mib),
-    ...tierDelaysMs(retryScheduleMs).map((delayMs) => likeDeliveries(names.retryTier(delayMs), 7)),
+    ...tierDelaysMs([...retryScheduleMs, pauseTierMs]).map((delayMs) =>
+      likeDeliveries(names.retryTier(delayMs), 7),
+    ),
     likeDeliveries(names.deliveriesDead, 30),
     // Shows which dead letters have been replayed, so it outlives them: 30 days, 7 days during which a segment may still be
     // written to, and a margin.
     likeDeliveries(names.deliveriesReplay, 45),
     keptFor(names.attempts, 7, mib),
     keptFor(names.usage, 90, mib),
+    // As long as the deliveries, which are the other part of what the router decided.
+    keptFor(names.decisions, 7, mib),
     // One partition, because readers rely on the order of changes across entries.
     compacted(names.config, 1),
     // The order of two records of a key is that of their partition, so a key must not change its partition.
@@ -122,6 +143,9 @@ export function topicSpecs(names: TopicNames, options: TopicOptions): TopicSpec[
     // Few and small records, which every instance of control reads completely.
     compacted(names.audiencesSyncs, 1),
     compacted(names.deletions, 1),
+    compacted(names.replays, 1),
+    compacted(names.suppressions, 1),
+    compacted(names.destinationsHealth, 1),
     // Marks outlive the records of the retry topics that they refer to: 7 days, 7 days during which a segment may still be
     // written to, and a margin.
     spec(
@@ -129,5 +153,9 @@ export function topicSpecs(names: TopicNames, options: TopicOptions): TopicSpec[
       { 'cleanup.policy': 'compact,delete', 'retention.ms': String(15 * dayMs) },
       { partitions: 1, keepsPartitions: true },
     ),
+    // One partition, because readers rely on the order of the changes.
+    { ...keptFor(names.audit, 90, mib), partitions: 1, keepsPartitions: true },
+    // Keys are kept for a day. One partition, whose first record has the key.
+    { ...keptFor(names.idempotency, 2, mib), partitions: 1, keepsPartitions: true },
   ];
 }

@@ -7,15 +7,19 @@ import type { ConsumedRecord, OutgoingRecord, RecordHeader } from '@tailrace/kaf
 /** The dead letter that a record of the replay topic was made from: `<partition>/<offset>`. */
 export const replayedFromHeader = 'replayed-from';
 
-/** Identify a delivery, in every topic. */
+/** When the event of a replay was accepted; `accepted-at` is then the time of the replay. */
+export const eventAcceptedAtHeader = 'event-accepted-at';
+
+/** Identify a delivery and its event, in every topic. */
 const identityHeaders = [
   ...['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'traceparent'],
+  eventAcceptedAtHeader,
 ];
 
 /** Describe the progress of a delivery. A replay begins without them. */
 export const progressHeaders: ReadonlySet<string> = new Set([
-  ...['attempt', 'step', 'put-off', 'place-at', 'first-attempt-at', 'due-at', 'reason', 'sequence'],
-  ...['closed-urls', 'last-answer', 'accepted-at', replayedFromHeader],
+  ...['attempt', 'step', 'put-off', 'place-at', 'first-attempt-at', 'first-attempt-span', 'due-at'],
+  ...['reason', 'sequence', 'held-by', 'closed-urls', 'last-answer', 'accepted-at', replayedFromHeader],
 ]);
 
 const knownHeaders: ReadonlySet<string> = new Set([...identityHeaders, ...progressHeaders]);
@@ -32,8 +36,10 @@ export interface Delivery {
   readonly type: string;
   /** The name of a track call's event. */
   readonly eventName?: string | undefined;
-  /** When the event was accepted or replayed. Ages are measured from this time; no decision depends on it. */
+  /** When the event was accepted or replayed. Ages are measured from this time, and deleted users are judged by it. */
   readonly acceptedAt?: number | undefined;
+  /** For replays, when the event was accepted. Deleted users are judged by it. */
+  readonly eventAcceptedAt?: number | undefined;
   /** Attempts made so far. */
   readonly attempt: number;
   /** Steps of the retry schedule taken so far: the number of attempts without those that were probes. */
@@ -48,6 +54,8 @@ export interface Delivery {
   readonly dueAt?: number | undefined;
   /** The reason of the retry or of the dead letter. */
   readonly reason?: string | undefined;
+  /** The cause that has held it back before its first attempt; only for metrics, and only until that attempt. */
+  readonly heldBy?: string | undefined;
   /**
    * The position among all deliveries of the key, ascending: the offset in `deliveries`. Only for destinations with
    * `ordering: user`.
@@ -59,8 +67,10 @@ export interface Delivery {
   readonly closedUrls: readonly string[];
   /** The last response of each URL, as JSON text; only on dead letters. */
   readonly lastAnswer?: string | undefined;
-  /** W3C Trace Context of the call. */
+  /** W3C Trace Context: the span of the routing, or that of the caller where the router does not trace. */
   readonly traceparent?: string | undefined;
+  /** The id of the span of the first attempt, where that was recorded. */
+  readonly firstAttemptSpan?: string | undefined;
   /**
    * Headers that this version does not know, such as those of a newer replica. They are passed on unchanged, in their order,
    * behind the known ones. Undefined where there are none.
@@ -93,14 +103,18 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   };
   if (delivery.eventName !== undefined) headers['event-name'] = delivery.eventName;
   if (delivery.acceptedAt !== undefined) headers['accepted-at'] = formatTime(delivery.acceptedAt);
+  if (delivery.eventAcceptedAt !== undefined)
+    headers[eventAcceptedAtHeader] = formatTime(delivery.eventAcceptedAt);
   if (delivery.step !== delivery.attempt) headers['step'] = String(delivery.step);
   if (delivery.deferrals > 0) headers['put-off'] = String(delivery.deferrals);
   if (delivery.placeAt !== undefined) headers['place-at'] = formatTime(delivery.placeAt);
   if (delivery.firstAttemptAt !== undefined)
     headers['first-attempt-at'] = formatTime(delivery.firstAttemptAt);
+  if (delivery.firstAttemptSpan !== undefined) headers['first-attempt-span'] = delivery.firstAttemptSpan;
   if (delivery.dueAt !== undefined) headers['due-at'] = formatTime(delivery.dueAt);
   if (delivery.reason !== undefined) headers['reason'] = delivery.reason;
   if (delivery.sequence !== undefined) headers['sequence'] = String(delivery.sequence);
+  if (delivery.heldBy !== undefined) headers['held-by'] = delivery.heldBy;
   if (delivery.closedUrls.length > 0) headers['closed-urls'] = delivery.closedUrls.join(',');
   if (delivery.lastAnswer !== undefined) headers['last-answer'] = delivery.lastAnswer;
   if (delivery.traceparent !== undefined) headers['traceparent'] = delivery.traceparent;
@@ -152,6 +166,7 @@ export function decodeDelivery(
     type: required('type'),
     eventName: header('event-name'),
     acceptedAt: acceptedAtOf(header('accepted-at')),
+    eventAcceptedAt: acceptedAtOf(header(eventAcceptedAtHeader)),
     attempt,
     step: count('step') ?? attempt,
     deferrals: count('put-off') ?? 0,
@@ -160,9 +175,11 @@ export function decodeDelivery(
     dueAt: time('due-at'),
     reason: header('reason'),
     sequence: count('sequence'),
+    heldBy: header('held-by'),
     closedUrls: header('closed-urls')?.split(',') ?? [],
     lastAnswer: header('last-answer'),
     traceparent: header('traceparent'),
+    firstAttemptSpan: header('first-attempt-span'),
     replayedFrom: header(replayedFromHeader),
     // Where as many headers were found as the record has, it has no others.
     otherHeaders: found === record.headerList.length ? undefined : unknownHeaders(record.headerList),
@@ -172,7 +189,7 @@ export function decodeDelivery(
   return problems.length > 0 ? problems.join('; ') : delivery;
 }
 
-/** Used only to measure ages, so an unreadable time does not make the delivery invalid. */
+/** An unreadable time does not make the delivery invalid. */
 function acceptedAtOf(text: string | undefined): number | undefined {
   const ms = text === undefined ? NaN : Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;

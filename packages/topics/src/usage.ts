@@ -20,5 +20,8 @@ export interface UsageRecord {
   readonly calls: Readonly<Partial<Record<Exclude<EventType, 'delete'>, number>>>;
   /** How many of these calls the source's schema blocked; only track calls can be. */
   readonly filtered: number;
+  /** Up to 500 names of a source and day, each of up to 200 UTF-16 units. */
   readonly events: readonly EventUsage[];
+  /** Track calls of all other names. */
+  readonly otherEvents?: Omit<EventUsage, 'event'> | undefined;
 }

@@ -12,6 +12,8 @@ export interface GroupReport {
   readonly members: number;
   /** By topic, the records between the committed offsets and the end, summed over all partitions. */
   readonly lag: ReadonlyMap<string, number>;
+  /** By topic, of each partition with lag: the offset of the first record that is not committed. */
+  readonly heads: ReadonlyMap<string, ReadonlyMap<number, number>>;
 }
 
 /** The number of replicas of a topic, and of those that an acknowledgement guarantees. */
@@ -19,6 +21,15 @@ export interface TopicDurability {
   readonly replicationFactor: number;
   /** `min.insync.replicas` of the topic, or the brokers' default. */
   readonly minInSync: number;
+}
+
+/** The state of the replicas of a topic. */
+export interface TopicHealth {
+  readonly partitions: number;
+  /** Partitions of which a replica is not in sync. */
+  readonly underReplicated: number;
+  /** Partitions without a leader, which cannot be read or written. */
+  readonly leaderless: number;
 }
 
 export async function inspectCluster(admin: Admin): Promise<ClusterReport> {
@@ -35,6 +46,7 @@ export async function inspectGroup(
   const { groups } = await admin.describeGroups([groupId]);
   const committed = await committedOffsets(admin, groupId, topics);
   const lag = new Map<string, number>();
+  const heads = new Map<string, ReadonlyMap<number, number>>();
   for (const topic of topics) {
     const finished = new Map(
       committed
@@ -42,12 +54,16 @@ export async function inspectGroup(
         ?.partitions.map(({ partition, offset }) => [partition, Number(offset)]),
     );
     let behind = 0;
+    const first = new Map<number, number>();
     for (const { partition, low, high } of await topicOffsets(admin, topic)) {
-      behind += Math.max(0, Number(high) - Math.max(Number(low), finished.get(partition) ?? -1));
+      const head = Math.max(Number(low), finished.get(partition) ?? -1);
+      if (head < Number(high)) first.set(partition, head);
+      behind += Math.max(0, Number(high) - head);
     }
     lag.set(topic, behind);
+    heads.set(topic, first);
   }
-  return { members: groups[0]?.members.length ?? 0, lag };
+  return { members: groups[0]?.members.length ?? 0, lag, heads };
 }
 
 /** Topics that do not exist are left out. */
@@ -65,6 +81,25 @@ export async function inspectDurability(
     Array.from(topics, ([name, { replicationFactor }]) => [
       name,
       { replicationFactor, minInSync: Number(settings.get(name)?.[setting] ?? 1) },
+    ]),
+  );
+}
+
+/** All topics must exist. */
+export async function inspectHealth(
+  admin: Admin,
+  names: readonly string[],
+): Promise<Map<string, TopicHealth>> {
+  if (names.length === 0) return new Map();
+  const { topics } = await admin.fetchTopicMetadata({ topics: [...names] });
+  return new Map(
+    topics.map(({ name, partitions }) => [
+      name,
+      {
+        partitions: partitions.length,
+        underReplicated: partitions.filter(({ isr, replicas }) => isr.length < replicas.length).length,
+        leaderless: partitions.filter(({ leader }) => leader < 0).length,
+      },
     ]),
   );
 }

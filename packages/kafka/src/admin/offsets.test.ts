@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Admin } from 'kafkajs';
-import { committedOffsets, topicOffsets } from './offsets.ts';
+import { committedOffsets, topicOffsets, topicOffsetsSince } from './offsets.ts';
 
 /** The library, which for a moment answers as if a topic had no partitions. */
 function forgetfulAdmin() {
@@ -33,4 +33,17 @@ test('a response without partitions is requested again, and does not count as an
   );
   const [ends] = await topicOffsets(forgetfulAdmin(), 'a');
   assert.equal(ends?.high, '7');
+});
+
+test('a time before 1970 is that of the first record', async () => {
+  const asked: (number | undefined)[] = [];
+  const admin = {
+    fetchTopicOffsetsByTimestamp: (_topic: string, time?: number) => {
+      asked.push(time);
+      return Promise.resolve([{ partition: 0, offset: '7' }]);
+    },
+  } as unknown as Admin;
+  // Kafka takes -1 for the end of the partition and -2 for its beginning, and refuses other negative times.
+  for (const time of [-1, -2, Date.parse('1960-01-01'), 5]) await topicOffsetsSince(admin, 'a', time);
+  assert.deepEqual(asked, [0, 0, 0, 5]);
 });

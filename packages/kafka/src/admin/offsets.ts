@@ -45,10 +45,13 @@ class PartitionsUnknown extends Error {
   override readonly name = 'KafkaJSPartitionsUnknown';
 }
 
-/** By partition, the offset of the first record at `since` or later, in milliseconds since the epoch. */
+/**
+ * By partition, the offset of the first record at `since` or later, in milliseconds since the epoch. No record is older, and
+ * Kafka gives negative numbers other meanings: -1 is the end of the partition.
+ */
 export function topicOffsetsSince(admin: Admin, topic: string, since: number): Promise<SeekEntry[]> {
   return retryWhileLeadersMove(admin, async () =>
-    checkKnown(await admin.fetchTopicOffsetsByTimestamp(topic, since), topic),
+    checkKnown(await admin.fetchTopicOffsetsByTimestamp(topic, Math.max(0, since)), topic),
   );
 }
 

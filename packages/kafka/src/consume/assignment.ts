@@ -14,8 +14,8 @@ import { TailraceError } from '@tailrace/errors';
 import type { Admin } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
 import { committedOffsets, topicOffsets } from '../admin/offsets.ts';
-import { Partition } from './partition.ts';
-import { decodeProgress, type OffsetRange } from './progress.ts';
+import { Partition } from './partition/partition.ts';
+import { decodeProgress, type OffsetRange } from './partition/progress.ts';
 import type { Session, TopicPartition } from '../session.ts';
 
 /** A partition that is assigned to this member from now on. */
@@ -45,6 +45,8 @@ export interface AssignmentOptions {
   /** Whether the topic may be fetched. If not, its partitions stay paused. */
   readonly mayFetch: (topic: string) => boolean;
   readonly prepare: PreparePartitions | undefined;
+  /** Called when every partition is located and prepared. */
+  readonly onLocated: () => void;
 }
 
 export interface Assignment {
@@ -57,15 +59,18 @@ export interface Assignment {
    * earlier generation; records may have expired before they were read; or the topic was deleted and created again.
    */
   relocate(partition: Partition): void;
+  /** By topic, the records that Kafka deleted before they were received. */
+  readonly expired: ReadonlyMap<string, number>;
   revokeAll(): void;
 }
 
 const retryPauseMs = 250;
 
 export function createAssignment(options: AssignmentOptions): Assignment {
-  const { groupId, admin, classify, log, session, limits, mayFetch, prepare } = options;
+  const { groupId, admin, classify, log, session, limits, mayFetch, prepare, onLocated } = options;
   const partitions = new Map<string, Partition>();
   const relocating = new Set<Partition>();
+  const expired = new Map<string, number>();
   let memberId: string | undefined;
   /** Aborted at the next join, which locates the partitions that are not located by then. */
   let locating = new AbortController();
@@ -103,7 +108,8 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     log.debug({ groupId, assignment, fresh: fresh.length }, 'joined the consumer group');
     locating.abort();
     locating = new AbortController();
-    if (!isClosed) void locate(fresh, locating.signal);
+    if (fresh.length === 0) onLocated();
+    else if (!isClosed) void locate(fresh, locating.signal);
   };
 
   /** Looks up the start offsets of new partitions, prepares them, and resumes them. Retries until the next join. */
@@ -114,11 +120,13 @@ export function createAssignment(options: AssignmentOptions): Assignment {
         const starts = await startOffsets(admin, groupId, fresh);
         const located = fresh.map((partition) => {
           const { offset, finished } = starts(partition);
+          partition.willStart(offset);
           return { partition, offset, finished };
         });
         if (prepare && !isDone()) await prepare(located.map(newPartition), signal).catch(stopOnDefect);
         if (isDone()) return;
         for (const { partition, offset, finished } of located) begin(partition, offset, finished);
+        onLocated();
         return;
       } catch (error) {
         if (isDone()) return;
@@ -139,7 +147,7 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     const ends = (await topicOffsets(admin, partition.topic)).find(
       (entry) => entry.partition === partition.partition,
     );
-    if (partition.revoked) return;
+    if (partition.revoked || !partition.located) return;
     const first = Number(ends?.low ?? 0);
     if (ends && Number(ends.high) < partition.next) {
       log.error(
@@ -151,8 +159,9 @@ export function createAssignment(options: AssignmentOptions): Assignment {
       return;
     }
     if (first > partition.next) {
-      log.error({ ...fields, missing: first - partition.next }, 'records expired before they were read');
-      partition.skipTo(first);
+      const missing = partition.skipExpired(first);
+      expired.set(partition.topic, (expired.get(partition.topic) ?? 0) + missing);
+      log.error({ ...fields, missing }, 'records expired before they were read');
     }
     session().seek(partition, partition.next);
   };
@@ -161,6 +170,7 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     partitions: { [Symbol.iterator]: () => partitions.values() },
     get: (topic, partition) => partitions.get(keyOf({ topic, partition })),
     onJoin,
+    expired,
     relocate(partition) {
       if (relocating.has(partition)) return;
       relocating.add(partition);

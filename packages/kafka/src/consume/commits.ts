@@ -5,12 +5,14 @@
  */
 import type { EachBatchPayload } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './partition/partition.ts';
 
 /** The library's commit that does not retry. */
 export type CommitOffsets = EachBatchPayload['commitOffsetsIfNecessary'];
 
 export interface Committer {
+  /** Commits that were refused, or not answered. */
+  readonly failures: number;
   /** Sets the function to commit with. Each run of the library's consumer has its own. */
   use(commitOffsets: CommitOffsets): void;
   /** Commits at the interval from now on. */
@@ -35,6 +37,7 @@ export function createCommitter(
   let waiting: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+  let failures = 0;
 
   const commitNow = async (): Promise<void> => {
     const changed = [...partitions()].filter((partition) => partition.changed);
@@ -50,6 +53,7 @@ export function createCommitter(
       });
     } catch (error) {
       for (const partition of changed) partition.changed = true;
+      failures += 1;
       log.debug({ err: error, ...fields }, 'commit refused');
     }
   };
@@ -78,6 +82,9 @@ export function createCommitter(
   };
 
   return {
+    get failures() {
+      return failures;
+    },
     use(newCommitOffsets) {
       commitOffsets = newCommitOffsets;
     },

@@ -16,37 +16,30 @@ import type { ReportUnreadable, UnreadableBatch } from '../unreadable.ts';
 import type { FetchedRecord } from '../wire/record-batch.ts';
 import { createAssignment } from './assignment.ts';
 import { createCommitter } from './commits.ts';
+import { Drain } from './drain.ts';
 import { startIdleTopics } from './idle-topics.ts';
 import { defaultLimits, type ConsumeOptions } from './options.ts';
 import { pace, type Pacing } from './pacing.ts';
-import type { Partition } from './partition.ts';
-import { PartitionWork, ReceivedRecord, type Work } from './tracked-record.ts';
+import type { Partition } from './partition/partition.ts';
+import { PartitionWork, ReceivedRecord, type Work } from './partition/tracked-record.ts';
+import { startLookUps } from './look-ups.ts';
+import {
+  lagsOf,
+  Membership,
+  stateOf,
+  type ConsumptionTotals,
+  type OwnedPartition,
+  type PartitionLag,
+  type PartitionState,
+} from './reports.ts';
 import { createUnfinished, type Span } from './unfinished.ts';
 
-export interface PartitionState {
-  readonly topic: string;
-  readonly partition: number;
-  /** The offset after the last record that was received or skipped. */
-  readonly next: number;
-  /** The end offset of the partition, as of the last fetch. */
-  readonly end: number;
-  /** Records that were received and are unfinished, or that finished behind an unfinished one. */
-  readonly uncommitted: number;
-  /** Records between the watermark and the end of the partition, as of the last fetch. */
-  readonly lag: number;
-}
-
-/** A partition while this member owns it. */
-export interface OwnedPartition {
-  /** Once this is true, the other fields are out of date. */
-  readonly revoked: boolean;
-  /** The offset after the last record that was received or skipped. */
-  readonly next: number;
-  /** The offset below which everything is finished. */
-  readonly committable: number;
-}
-
 export interface Consumption {
+  /** All topics of the group, whether or not this member owns partitions of them. */
+  readonly topics: readonly string[];
+  /** Computed from what is known: it asks Kafka nothing. `ageMs` and `lateMs` are absent while they are not known. */
+  lags(): PartitionLag[];
+  readonly totals: ConsumptionTotals;
   /** Whether the consumer is in its group and brokers answer. */
   readonly healthy: boolean;
   /** Rejects with the reason if the consumer is not healthy. */
@@ -83,6 +76,8 @@ export interface Consumption {
 export interface ConsumptionDependencies {
   readonly consumer: Consumer;
   readonly admin: Admin;
+  /** A client of its own for look-ups, which may take long while brokers do not answer. */
+  readonly lookUpAdmin: () => Promise<Admin>;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
   readonly reportUnreadable: ReportUnreadable;
@@ -93,9 +88,10 @@ export interface ConsumptionDependencies {
 }
 
 export async function startConsumption(
-  { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing }: ConsumptionDependencies,
+  dependencies: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
+  const { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing } = dependencies;
   const {
     groupId,
     topics,
@@ -107,13 +103,14 @@ export async function startConsumption(
     commitIntervalMs = 400,
     prepare,
     idleTopics,
+    delayMs = () => undefined,
     onRebalance = () => undefined,
   } = options;
   let isReceiving = true;
   let isPaused = false;
   const pausedTopics = new Set<string>();
   const mayFetch = (topic: string): boolean => isReceiving && !isPaused && !pausedTopics.has(topic);
-  let checkDrained: (() => void) | undefined;
+  const membership = new Membership(consumer);
 
   const assignment = createAssignment({
     groupId,
@@ -124,8 +121,12 @@ export async function startConsumption(
     limits,
     mayFetch,
     prepare,
+    onLocated() {
+      membership.located();
+    },
   });
   const { partitions } = assignment;
+  const drain = new Drain(partitions);
   const committer = createCommitter(() => partitions, log, { groupId, intervalMs: commitIntervalMs });
   const unfinished = createUnfinished((topic, partition) => assignment.get(topic, partition), openScan);
 
@@ -139,14 +140,16 @@ export async function startConsumption(
       assignment.relocate(partition);
       return;
     }
-    partition.end = end;
-    for (const fetched of fetchedRecords(batch)) {
+    const records = fetchedRecords(batch);
+    for (const fetched of records) {
       const { offset } = fetched;
       if (offset < partition.next) continue;
       if (partition.finishedBefore(offset)) partition.skipFinished(offset);
       else receive(partition, fetched);
     }
     partition.skipTo(Number(batch.lastOffset()) + 1);
+    const { timestamp = -1 } = records.at(-1) ?? {};
+    if (timestamp >= 0) partition.lastTimestamp = timestamp;
     payload.resolveOffset(batch.lastOffset());
     if (partition.full && !partition.paused) {
       partition.paused = true;
@@ -172,7 +175,7 @@ export async function startConsumption(
       partition.paused = false;
       if (mayFetch(partition.topic)) session.resume([partition]);
     }
-    checkDrained?.();
+    drain.changed();
   };
 
   const session: Session = startSession({
@@ -186,14 +189,22 @@ export async function startConsumption(
       assignment.onJoin(memberId, assigned);
       owned.clear();
       for (const { partition } of partitions) owned.add(partition);
+      membership.joined();
       committer.start();
       onRebalance(false);
-      checkDrained?.();
+      drain.changed();
     },
   });
   const idle =
     idleTopics && startIdleTopics({ ...{ consumer, session, partitions, mayFetch }, ...idleTopics });
   pace(pacing, { consumer, partitions, mayFetch, idle });
+  pacing.onAnswer = ({ topic, partition: number, fetchedFrom, end }) => {
+    const partition = assignment.get(topic, number);
+    if (!partition?.located) return;
+    partition.sawEnd(end, Date.now());
+    // The library has skipped records that expired. It passes on no batch until there is a new record.
+    if (fetchedFrom > partition.next && fetchedFrom === end) assignment.relocate(partition);
+  };
   // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
   consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
     const partition = assignment.get(payload.topic, payload.partition);
@@ -210,23 +221,12 @@ export async function startConsumption(
     onRebalance(true);
   });
   await session.joined;
-
-  const allFinished = (): boolean => {
-    for (const { unfinished } of partitions) if (unfinished > 0) return false;
-    return true;
-  };
-
-  const drained = (timeoutMs: number): Promise<void> => {
-    if (timeoutMs <= 0 || allFinished()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      checkDrained = () => {
-        if (!allFinished()) return;
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  };
+  const lookUps = startLookUps({
+    ...{ ...dependencies, topics, partitions },
+    relocate: (partition) => {
+      assignment.relocate(partition);
+    },
+  });
 
   const stopReceiving = (): void => {
     if (!isReceiving) return;
@@ -235,6 +235,11 @@ export async function startConsumption(
   };
 
   return {
+    topics,
+    lags: () => lagsOf(partitions, { delayMs, retentionMs: (topic) => lookUps.retentionMs(topic), mayFetch }),
+    get totals() {
+      return { ...membership.totals, commitFailures: committer.failures, expired: assignment.expired };
+    },
     get healthy() {
       return session.healthy;
     },
@@ -274,17 +279,14 @@ export async function startConsumption(
     async close({ drainTimeoutMs = 0 } = {}) {
       stopReceiving();
       idle?.end();
+      lookUps.end();
       await unfinished.close();
-      await drained(drainTimeoutMs);
+      await drain.finished(drainTimeoutMs);
       await committer.close();
       assignment.revokeAll();
       await session.end();
     },
   };
-}
-
-function stateOf({ topic, partition, next, end, uncommitted, lag }: Partition): PartitionState {
-  return { topic, partition, next, end, uncommitted, lag };
 }
 
 /** The offset that the library fetched from, which its types leave out. */

@@ -8,7 +8,7 @@
  * busy, all partitions are included: the fetch then waits, and the first record of any partition ends it.
  */
 import type { Consumer } from 'kafkajs';
-import type { Partition } from './partition.ts';
+import type { Partition } from './partition/partition.ts';
 import type { Session } from '../session.ts';
 
 export interface IdleTopicsOptions {

@@ -1,7 +1,7 @@
 /** How to consume: the options of `Kafka.consume`. */
 import type { UnreadableBatch } from '../unreadable.ts';
 import type { PreparePartitions } from './assignment.ts';
-import type { TrackedRecord, Work } from './tracked-record.ts';
+import type { DueRecord, Work } from './partition/tracked-record.ts';
 
 export interface ConsumeOptions {
   readonly groupId: string;
@@ -10,7 +10,7 @@ export interface ConsumeOptions {
    * Called for each record, in the order of its partition. It starts the work, which calls `record.done()` when it is
    * finished. Must not throw, and should not block.
    */
-  readonly onRecord: (record: TrackedRecord) => void;
+  readonly onRecord: (record: DueRecord) => void;
   /**
    * Called for a batch that cannot be read, in the order of the partition. The batch is already logged. Call `work.done()`
    * when the batch may be skipped; the default calls it immediately.
@@ -20,6 +20,8 @@ export interface ConsumeOptions {
   readonly limits?: (topic: string) => PartitionLimits;
   /** How often finished work is committed. Work that finished since the last commit is repeated after a crash. Default 400 ms. */
   readonly commitIntervalMs?: number;
+  /** The time after which records of a topic are due. Records that have a time of their own report it (`waitsUntil`). */
+  readonly delayMs?: (topic: string) => number | undefined;
   /** Called for partitions that are assigned to this member, before any of their records is fetched. */
   readonly prepare?: PreparePartitions;
   /** Assigns partition i of every topic to the same member. The topics should have the same number of partitions. */

@@ -3,7 +3,8 @@
  * the wait, but a resumed partition and a due heartbeat are noticed only after the fetch.
  */
 import type { Consumer } from 'kafkajs';
-import type { Partition } from './partition.ts';
+import type { Fetching, PartitionAnswer } from '../wire/group.ts';
+import type { Partition } from './partition/partition.ts';
 import type { IdleTopics } from './idle-topics.ts';
 
 /** The wait while partitions are paused that may be resumed at any time, for example because they were full. */
@@ -15,9 +16,10 @@ export const maxWaitMs = 100;
 export const heartbeatIntervalMs = 500;
 const leastWaitMs = 5;
 
-/** `waitMs` is called for each fetch. */
-export interface Pacing {
+/** The functions of a consumption that its fetches use. They are set after the library's consumer is created. */
+export interface Pacing extends Fetching {
   waitMs: () => number;
+  onAnswer: (answer: PartitionAnswer) => void;
 }
 
 export function pace(

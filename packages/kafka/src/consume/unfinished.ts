@@ -3,7 +3,7 @@
  * consumer that must know its pending work before it decides about new records.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Partition } from './partition.ts';
+import type { Partition } from './partition/partition.ts';
 import type { ConsumedRecord } from '../record.ts';
 import type { Scan, ScanOptions } from '../read/scan.ts';
 

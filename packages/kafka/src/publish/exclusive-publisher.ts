@@ -8,7 +8,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
-import type { CompressionTypes, Message, Producer } from 'kafkajs';
+import type { CompressionTypes, Message, Producer, RecordMetadata } from 'kafkajs';
+import type { TopicOffsets } from '../admin/offsets.ts';
 import { errorChain } from '../failure.ts';
 import { maxRequestBytes } from './lane.ts';
 import type { OutgoingRecord } from '../record.ts';
@@ -39,9 +40,14 @@ export type ExclusiveRecord = OutgoingRecord & { readonly partition: number };
 /** Requests of this size or more are compressed. */
 const compressFromBytes = 16 * 1024;
 const closeTimeoutMs = 2_000;
+/** After which a commit counts, although it cannot be read: its broker is away. */
+const readableWithinMs = 5_000;
+const readablePauseMs = 5;
 
+/** @param endsOf by partition of a topic, the offset after the last record that can be read */
 export async function openExclusivePublisher(
   producer: Producer,
+  endsOf: (topic: string) => Promise<readonly TopicOffsets[]>,
   classify: (error: unknown) => unknown,
 ): Promise<ExclusivePublisher> {
   const classified = (error: unknown): unknown =>
@@ -65,10 +71,26 @@ export async function openExclusivePublisher(
     throw classified(error);
   }
 
+  /**
+   * Kafka answers a commit before it has marked the partitions as committed, which takes milliseconds: 15 of 3,000 commits
+   * could not be read directly afterwards on a busy machine.
+   */
+  const untilReadable = async (written: readonly RecordMetadata[]): Promise<void> => {
+    const deadline = performance.now() + readableWithinMs;
+    for (const [topic, parts] of Map.groupBy(written, ({ topicName }) => topicName)) {
+      const isReadable = (ends: readonly TopicOffsets[]): boolean =>
+        parts.every(({ partition, baseOffset = '-1' }) =>
+          ends.some((end) => end.partition === partition && Number(end.high) > Number(baseOffset)),
+        );
+      while (!isReadable(await endsOf(topic)) && performance.now() < deadline) await wait(readablePauseMs);
+    }
+  };
+
   return {
     async publish(records) {
       try {
         transaction ??= await producer.transaction();
+        const all: RecordMetadata[] = [];
         // One request at a time: when one broker fails, the library repeats the requests to other brokers that have no
         // answer yet, under new sequence numbers.
         for (const request of requestsOf(records)) {
@@ -79,11 +101,15 @@ export async function openExclusivePublisher(
           });
           // The library drops records for a partition that it does not know, without an error.
           if (written.length === 0) throw partitionMissing(request[0]);
+          all.push(...written);
         }
         await transaction.commit().catch((error: unknown) => {
           throw isOfType(error, beingFenced) ? superseded(error) : error;
         });
         transaction = undefined;
+        // They are committed, also if these requests fail.
+        const tooLong = wait(readableWithinMs, undefined, { ref: false });
+        await Promise.race([untilReadable(all).catch(() => undefined), tooLong]);
       } catch (error) {
         throw classified(error);
       }

@@ -61,6 +61,7 @@ export class BatchingPublisher implements Publisher {
   readonly #waiting = new Map<string, Pending[]>();
   #recordsWithoutKey = 0;
   #bufferedBytes = 0;
+  #bufferedRecords = 0;
   #closing = false;
   #sweeper: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
@@ -74,6 +75,11 @@ export class BatchingPublisher implements Publisher {
     return this.#bufferedBytes;
   }
 
+  /** The records that are not acknowledged yet. */
+  get bufferedRecords(): number {
+    return this.#bufferedRecords;
+  }
+
   publish(record: OutgoingRecord): Promise<void> {
     if (this.#closing) return Promise.reject(new TailraceError('shutting-down'));
     if (this.#bufferedBytes >= this.#options.maxBufferedBytes) {
@@ -82,6 +88,7 @@ export class BatchingPublisher implements Publisher {
     return new Promise((resolve, reject) => {
       const bytes = sizeOf(record);
       this.#bufferedBytes += bytes;
+      this.#bufferedRecords += 1;
       const pending: Pending = {
         ...{ record, bytes, since: performance.now(), resolve, reject },
         ...{ settled: false, target: undefined },
@@ -218,6 +225,7 @@ export class BatchingPublisher implements Publisher {
     if (pending.settled) return;
     pending.settled = true;
     this.#bufferedBytes -= pending.bytes;
+    this.#bufferedRecords -= 1;
     if (pending.target) this.#leave(pending.target);
     if (error === undefined) pending.resolve();
     else pending.reject(error);

@@ -19,6 +19,8 @@ export interface FollowOptions {
 export interface Follower {
   /** Whether brokers have answered within the last 10 s. */
   readonly healthy: boolean;
+  /** Milliseconds since everything was last known to be read. */
+  readonly ageMs: number;
   /**
    * Resolves once all records are read that the topic had when this was called.
    *
@@ -57,7 +59,15 @@ export async function startFollower(
   { createConsumer, admin, classify, log, reportUnreadable }: ReaderDependencies,
   { topic, onRecord }: FollowOptions,
 ): Promise<Follower> {
-  const consumer = createConsumer(`${topic}.follower.${randomUUID()}`);
+  /** By partition, when a fetch last showed that there was nothing more to read. */
+  const atEndAt = new Map<number, number>();
+  let refreshedAt = performance.now();
+  const atEnd = (partition: number): void => {
+    atEndAt.set(partition, performance.now());
+  };
+  const consumer = createConsumer(`${topic}.follower.${randomUUID()}`, ({ partition, isAtEnd }) => {
+    if (isAtEnd) atEnd(partition);
+  });
   const positions = new Map<number, number>();
   const fetchedFrom = new Set<string>();
   let waiters: Waiter[] = [];
@@ -94,6 +104,7 @@ export async function startFollower(
     }
     positions.set(partition, Math.max(position(partition), Number(batch.lastOffset()) + 1));
     payload.resolveOffset(batch.lastOffset());
+    if (position(partition) >= Number(batch.highWatermark)) atEnd(partition);
     restartCounts();
     settleWaiters();
   };
@@ -128,6 +139,7 @@ export async function startFollower(
   });
 
   const refresh = async (): Promise<void> => {
+    const startedAt = performance.now();
     let offsets: TopicOffsets[];
     try {
       offsets = await topicOffsets(admin, topic);
@@ -141,6 +153,7 @@ export async function startFollower(
       waiters.push({ ends, idleFetches: new Map(), resolve });
       settleWaiters();
     });
+    refreshedAt = startedAt;
   };
 
   const close = async (): Promise<void> => {
@@ -159,6 +172,10 @@ export async function startFollower(
   return {
     get healthy() {
       return session.healthy;
+    },
+    get ageMs() {
+      const allAtEndAt = atEndAt.size > 0 ? Math.min(...atEndAt.values()) : -Infinity;
+      return performance.now() - Math.max(refreshedAt, allAtEndAt);
     },
     refresh,
     close,

@@ -3,11 +3,15 @@
  * of them is the only member of a group with a random name, which Kafka removes when the reader leaves.
  */
 import type { Admin, Consumer } from 'kafkajs';
+import type { PartitionAnswer } from '../wire/group.ts';
 import type { KafkaLog } from '../log.ts';
 import type { ReportUnreadable } from '../unreadable.ts';
 
+/** Creates a consumer of the library. `onAnswer` is called for each partition that a fetch has read. */
+export type CreateReader = (groupId: string, onAnswer?: (answer: PartitionAnswer) => void) => Consumer;
+
 export interface ReaderDependencies {
-  readonly createConsumer: (groupId: string) => Consumer;
+  readonly createConsumer: CreateReader;
   readonly admin: Admin;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;

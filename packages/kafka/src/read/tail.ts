@@ -6,6 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { EachBatchPayload } from 'kafkajs';
 import { topicOffsets } from '../admin/offsets.ts';
 import { fetchedRecords, toRecord } from '../fetched-record.ts';
+import { KnownEnds } from '../lag/known-ends.ts';
+import { highestOf, lagOf, type Progress } from '../lag/partition-lag.ts';
 import type { ConsumedRecord } from '../record.ts';
 import { startSession } from '../session.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
@@ -33,6 +35,8 @@ export interface Tail {
   readonly healthy: boolean;
   /** The records that are not delivered yet, as of the last fetch or refresh. */
   readonly behind: number;
+  /** The age of the oldest record that is not delivered yet; 0 without one, undefined while it is not known. */
+  readonly lagMs: number | undefined;
   /**
    * Resolves once all records are delivered that the topics had when this was called, or when the tail is closed.
    *
@@ -42,13 +46,45 @@ export interface Tail {
   close(): Promise<void>;
 }
 
-interface Position {
+class Position implements Progress {
   readonly topic: string;
   readonly partition: number;
   next: number;
   /** As of the last fetch or refresh. */
   end: number;
+  ends = new KnownEnds();
+  /** While records are being delivered, the timestamp of the first. */
+  nextTimestamp: number | undefined;
+  lastTimestamp: number | undefined;
+
+  constructor(topic: string, partition: number, next: number) {
+    this.topic = topic;
+    this.partition = partition;
+    this.next = next;
+    this.end = next;
+  }
+
+  get nextUnread(): number {
+    return this.next;
+  }
+
+  unfinishedRecords(): never[] {
+    return [];
+  }
+
+  /** To be called if the topic was created again. */
+  beginAgain(): void {
+    this.next = 0;
+    this.ends = new KnownEnds();
+  }
+
+  sawEnd(end: number): void {
+    this.end = end;
+    this.ends.see(end, Date.now(), this.next);
+  }
 }
+
+const noTimes = { delayMs: undefined, retentionMs: undefined };
 
 interface Waiter {
   readonly ends: readonly (readonly [position: Position, end: number])[];
@@ -70,9 +106,9 @@ export async function startTail(
         for (const { partition, low, high } of await topicOffsets(admin, topic)) {
           const isNew = !positions.has(`${topic}/${partition}`);
           const position = positionOf(topic, partition);
-          position.end = Number(high);
+          position.sawEnd(Number(high));
           // An offset beyond the end: the topic was deleted and created again since the offset was stored.
-          if (isNew && position.next > position.end) position.next = 0;
+          if (isNew && position.next > position.end) position.beginAgain();
           position.next = Math.max(position.next, Number(low));
         }
       }
@@ -86,7 +122,7 @@ export async function startTail(
     const known = positions.get(key);
     if (known) return known;
     const next = startOf(topic, partition) ?? 0;
-    const position: Position = { topic, partition, next, end: next };
+    const position = new Position(topic, partition, next);
     positions.set(key, position);
     return position;
   };
@@ -103,9 +139,9 @@ export async function startTail(
     const { batch } = payload;
     if (closed) return;
     const position = positionOf(batch.topic, batch.partition);
-    position.end = Number(batch.highWatermark);
     // The topic was deleted and created again.
-    if (position.end < position.next) position.next = 0;
+    if (Number(batch.highWatermark) < position.next) position.beginAgain();
+    position.sawEnd(Number(batch.highWatermark));
     const { topic, partition } = batch;
     const records: ConsumedRecord[] = [];
     for (const fetched of fetchedRecords(batch)) {
@@ -114,14 +150,21 @@ export async function startTail(
       else records.push(toRecord(topic, partition, fetched));
     }
     const next = Math.max(position.next, Number(batch.lastOffset()) + 1);
-    if (records.length > 0) await onRecords(records, { topic, partition, next });
+    if (records.length > 0) {
+      position.nextTimestamp = records[0]?.timestamp;
+      await onRecords(records, { topic, partition, next });
+      position.nextTimestamp = undefined;
+      position.lastTimestamp = records.at(-1)?.timestamp;
+    }
     position.next = next;
     payload.resolveOffset(batch.lastOffset());
     settleWaiters();
   };
 
   await updateEnds();
-  const consumer = createConsumer(`${topics[0] ?? ''}.tail.${randomUUID()}`);
+  const consumer = createConsumer(`${topics[0] ?? ''}.tail.${randomUUID()}`, ({ topic, partition, end }) => {
+    positions.get(`${topic}/${partition}`)?.sawEnd(end);
+  });
   const session = startSession({
     consumer,
     topics,
@@ -154,6 +197,11 @@ export async function startTail(
       let behind = 0;
       for (const { next, end } of positions.values()) behind += Math.max(0, end - next);
       return behind;
+    },
+    get lagMs() {
+      const now = Date.now();
+      const lags = Array.from(positions.values(), (position) => lagOf(position, noTimes, now)?.ageMs);
+      return highestOf(lags);
     },
     async refresh() {
       await updateEnds();

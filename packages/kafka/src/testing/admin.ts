@@ -1,5 +1,6 @@
 /** The client library's administration client on the in-memory cluster. */
 import type { Admin } from 'kafkajs';
+import type { TimestampReader } from '../wire/timestamp.ts';
 import type { MemoryBroker } from './broker.ts';
 import { protocolError } from './errors.ts';
 
@@ -27,7 +28,7 @@ type UsedMethods =
   | 'describeGroups'
   | 'listGroups';
 
-export function createAdmin(cluster: MemoryBroker): Admin {
+export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader {
   /** Answers after a turn of the event loop, as a request would. */
   const request = async <T>(answer: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve));
@@ -35,7 +36,7 @@ export function createAdmin(cluster: MemoryBroker): Admin {
     return answer();
   };
 
-  const admin: Pick<Admin, UsedMethods> = {
+  const admin: Pick<Admin, UsedMethods> & TimestampReader = {
     connect: () => request(() => undefined),
     disconnect: () => Promise.resolve(),
     listTopics: () => request(() => [...cluster.topics.keys()]),
@@ -99,12 +100,17 @@ export function createAdmin(cluster: MemoryBroker): Admin {
       ),
 
     fetchTopicOffsetsByTimestamp: (topic, time = 0) =>
-      request(() =>
-        cluster.topic(topic).partitions.map((log) => ({
+      request(() => {
+        // As a broker does: -1 means the end, and other times before 1970 are not known.
+        if (time < -1) throw protocolError('UNSUPPORTED_VERSION');
+        return cluster.topic(topic).partitions.map((log) => ({
           partition: log.partition,
-          offset: String(log.offsetAt(time)),
-        })),
-      ),
+          offset: String(time === -1 ? log.high : log.offsetAt(time)),
+        }));
+      }),
+
+    readTimestamp: ({ topic, partition, offset }) =>
+      request(() => cluster.partition(topic, partition)?.read(offset, 1)[0]?.timestamp),
 
     describeGroups: (groupIds) =>
       request(() => ({
@@ -127,5 +133,5 @@ export function createAdmin(cluster: MemoryBroker): Admin {
         }) as unknown as Awaited<ReturnType<Admin['describeConfigs']>>['resources'],
       })),
   };
-  return admin as Admin;
+  return admin as Admin & TimestampReader;
 }

@@ -74,6 +74,13 @@ export class MemoryBroker {
     return Promise.resolve();
   }
 
+  /** Writes a record with this timestamp to partition 0. */
+  writeAt(topic: string, timestamp: number): Promise<void> {
+    this.partition(topic, 0)?.append({ key: null, value: null }, timestamp);
+    this.notify();
+    return Promise.resolve();
+  }
+
   /** Writes records to partition 0 in a transaction that is then aborted: they take offsets, and are not consumed. */
   writeAborted(topic: string, values: readonly string[]): Promise<void> {
     this.partition(topic, 0)?.appendInvisible(values.length + 1);

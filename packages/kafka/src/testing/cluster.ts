@@ -9,7 +9,7 @@
 import type { LibraryClient } from '../clients.ts';
 import { openKafka, type Kafka } from '../kafka.ts';
 import type { KafkaLog } from '../log.ts';
-import type { UnreadableBatch } from '../unreadable.ts';
+import type { KafkaObserver } from '../observer.ts';
 import { createAdmin } from './admin.ts';
 import { MemoryBroker } from './broker.ts';
 import { MemoryConsumer } from './consumer.ts';
@@ -20,13 +20,13 @@ const noLog: KafkaLog = { debug: silent, info: silent, warn: silent, error: sile
 
 export class MemoryCluster extends MemoryBroker {
   /** Opens a connection, as `connectKafka` does. Any number may be open. */
-  connect(log: KafkaLog = noLog, onUnreadable?: (batch: UnreadableBatch) => void): Kafka & AsyncDisposable {
+  connect(log: KafkaLog = noLog, observer: KafkaObserver = {}): Kafka & AsyncDisposable {
     const client: LibraryClient = {
       producer: (config) => createProducer(this, config?.transactionalId),
       consumer: (config) => new MemoryConsumer(this, config).asConsumer(),
       admin: () => createAdmin(this),
     };
-    const kafka = openKafka(client, { brokers: ['memory:9092'] }, log, onUnreadable);
+    const kafka = openKafka(client, { brokers: ['memory:9092'] }, log, observer);
     return { ...kafka, [Symbol.asyncDispose]: () => kafka.close() };
   }
 }

@@ -8,7 +8,7 @@ import type {
   ConsumerRunConfig,
   EachBatchPayload,
 } from 'kafkajs';
-import { FetchedBatch } from '../wire/group.ts';
+import { FetchedBatch, type Fetching } from '../wire/group.ts';
 import kafkajs from '../wire/library.ts';
 import type { MemoryBroker } from './broker.ts';
 import type { GroupMember } from './consumer-group.ts';
@@ -102,6 +102,10 @@ export class MemoryConsumer implements GroupMember {
     return consumer as Consumer;
   }
 
+  get #fetching(): Partial<Fetching> {
+    return (this.#config.maxWaitTimeInMs ?? {}) as Partial<Fetching>;
+  }
+
   get #group() {
     return this.#cluster.group(this.#config.groupId);
   }
@@ -168,6 +172,9 @@ export class MemoryConsumer implements GroupMember {
       if (!log || this.#paused.has(key)) return [];
       // Expired, or beyond the end: the library begins again with the first record.
       if (assigned.position < log.low || assigned.position > log.high) assigned.position = log.low;
+      const { position: fetchedFrom } = assigned;
+      const end = log.high;
+      this.#fetching.onAnswer?.({ topic, partition, fetchedFrom, end, isAtEnd: fetchedFrom >= end });
       const messages = log.read(assigned.position, maxBytesPerPartition);
       if (messages.length === 0) return [];
       const data = { partition, highWatermark: String(log.high), messages, abortedTransactions: [] };

@@ -33,8 +33,11 @@ export class PartitionLog {
       .map((entry) => toRecord(this.topic, this.partition, entry));
   }
 
-  append({ key, value, headers }: Pick<OutgoingRecord, 'key' | 'value' | 'headers'>): void {
-    this.#add({ key: bytesOf(key), value: bytesOf(value), headers: readBack(headers).headerList });
+  append(
+    { key, value, headers }: Pick<OutgoingRecord, 'key' | 'value' | 'headers'>,
+    timestamp = Date.now(),
+  ): void {
+    this.#add({ key: bytesOf(key), value: bytesOf(value), headers: readBack(headers).headerList, timestamp });
   }
 
   /** Adds offsets that hold no visible record: transaction markers and aborted records. */
@@ -73,8 +76,9 @@ export class PartitionLog {
   }
 
   #add(entry: Partial<FetchedRecord>): void {
-    const defaults = { key: null, value: null, headers: [], isControlRecord: false, batchContext };
-    this.#entries.push({ ...defaults, ...entry, offset: this.high, timestamp: Date.now() });
+    const timestamp = Date.now();
+    const defaults = { key: null, value: null, headers: [], isControlRecord: false, batchContext, timestamp };
+    this.#entries.push({ ...defaults, ...entry, offset: this.high });
   }
 }
 

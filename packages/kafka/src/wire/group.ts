@@ -15,6 +15,24 @@ const filterAbortedMessages = require('kafkajs/src/consumer/filterAbortedMessage
   readonly abortedTransactions: PartitionData['abortedTransactions'];
 }) => readonly FetchedRecord[];
 
+/** Decides about the fetches of one consumer, and receives what their answers show. */
+export interface Fetching {
+  /** How long the fetch that begins now may wait for records. */
+  waitMs(): number;
+  /** Called for each partition that a fetch has read, whether or not it had records, before its records are passed on. */
+  readonly onAnswer?: ((answer: PartitionAnswer) => void) | undefined;
+}
+
+export interface PartitionAnswer {
+  readonly topic: string;
+  readonly partition: number;
+  readonly fetchedFrom: number;
+  /** The end offset of the partition. */
+  readonly end: number;
+  /** Whether the broker had no more records. The end offset may be higher: compaction may remove the last ones. */
+  readonly isAtEnd: boolean;
+}
+
 /** The library's class `ConsumerGroup`: the members that are used here. */
 export interface Group {
   readonly cluster: {
@@ -39,7 +57,7 @@ export interface Group {
   readonly minBytes: number;
   readonly maxBytes: number;
   readonly isolationLevel: number;
-  maxWaitTime: number | (() => number);
+  maxWaitTime: number | Fetching;
   checkForStaleAssignment(): void;
   seekOffsets(topics: readonly TopicPartitions[]): Promise<void>;
   recoverFromFetch(error: unknown): Promise<void>;
@@ -68,7 +86,7 @@ interface Layout {
 
 const layouts = new WeakMap<Group, Layout>();
 
-/** `maxWaitTimeInMs` may also be a function, which is called for each fetch. */
+/** `maxWaitTimeInMs` may also be a `Fetching`. */
 export async function fetchLean(this: Group, nodeId: string): Promise<FetchedBatch[]> {
   try {
     await this.cluster.refreshMetadataIfNecessary();
@@ -76,7 +94,7 @@ export async function fetchLean(this: Group, nodeId: string): Promise<FetchedBat
     await this.seekOffsets(led);
     const topics = toFetch(this, led);
     const { minBytes, maxBytes, isolationLevel } = this;
-    const maxWaitTime = typeof this.maxWaitTime === 'number' ? this.maxWaitTime : this.maxWaitTime();
+    const maxWaitTime = typeof this.maxWaitTime === 'number' ? this.maxWaitTime : this.maxWaitTime.waitMs();
     if (topics.length === 0) {
       await wait(maxWaitTime);
       return [];
@@ -140,20 +158,27 @@ function toFetch(group: Group, led: readonly TopicPartitions[]): FetchTopic[] {
 
 /** Leaves out empty batches, and partitions that were paused or moved to another offset during the fetch. */
 function batchesOf(
-  { seekOffset, subscriptionState }: Group,
+  { seekOffset, subscriptionState, maxWaitTime }: Group,
   topics: readonly FetchTopic[],
   { responses }: FetchAnswer,
 ): FetchedBatch[] {
   const batches: FetchedBatch[] = [];
-  for (const { topicName, partitions } of responses) {
+  const fetching = typeof maxWaitTime === 'number' ? undefined : maxWaitTime;
+  const isEmpty = responses.every(({ partitions }) =>
+    partitions.every(({ messages }) => messages.length === 0),
+  );
+  for (const { topicName: topic, partitions } of responses) {
+    const requested = topics.find((one) => one.topic === topic)?.partitions;
     for (const data of partitions) {
       const { partition, messages } = data;
-      if (messages.length === 0) continue;
-      if (seekOffset.size > 0 && seekOffset.has(topicName, partition)) continue;
-      if (subscriptionState.isPaused(topicName, partition)) continue;
-      const requested = topics.find(({ topic }) => topic === topicName)?.partitions;
       const fetchOffset = requested?.find((one) => one.partition === partition)?.fetchOffset;
-      if (fetchOffset !== undefined) batches.push(new FetchedBatch(topicName, fetchOffset, data));
+      if (fetchOffset === undefined) continue;
+      if (seekOffset.size > 0 && seekOffset.has(topic, partition)) continue;
+      const [fetchedFrom, end] = [Number(fetchOffset), Number(data.highWatermark)];
+      const isAtEnd = messages.length === 0 && (isEmpty || fetchedFrom >= end);
+      fetching?.onAnswer?.({ topic, partition, fetchedFrom, end, isAtEnd });
+      if (messages.length === 0 || subscriptionState.isPaused(topic, partition)) continue;
+      batches.push(new FetchedBatch(topic, fetchOffset, data));
     }
   }
   return batches;

@@ -8,14 +8,19 @@
  * - Produce requests and responses: null header values; the result of each partition.
  * - Metadata: a partition without a leader must not fail all other partitions of all topics.
  * - Grouping by partition: linear time.
+ * - Administration: reads the timestamp of one record.
  * - Connections, requests and fetches: without work that costs more than the records at low load. Joins have a connection
- *   of their own.
+ *   of their own. Each request is reported.
+ * - Authentication: tokens are fetched before an exchange begins; short sessions.
  */
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import type * as Library from 'kafkajs';
+import type { OnRequest } from '../observer.ts';
+import { preparedAuthenticator, type AuthenticatorClass } from './authentication.ts';
 import { encodeFetchRequest } from './fetch-request.ts';
 import { decodeFetchResponse } from './fetch-response.ts';
-import { fetchLean, type Group } from './group.ts';
+import { fetchLean, type Fetching, type Group } from './group.ts';
 import {
   frameRequest,
   poolWithJoins,
@@ -25,7 +30,9 @@ import {
   type LookUp,
   type RequestQueueClass,
 } from './network.ts';
+import { observable, observeRequests, type ConnectionClass } from './observed-requests.ts';
 import { encodeProduceRequest, readProduceAnswer } from './produce.ts';
+import { withTimestamps } from './timestamp.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -120,10 +127,15 @@ replace<{ readonly lookup: LookUp }>('protocol/requests', (original) => ({
 
 replace<typeof frameRequest>('protocol/request', () => frameRequest);
 
+// Before the connections, which load it.
+replace<AuthenticatorClass>('broker/saslAuthenticator', preparedAuthenticator);
+
 replace<RequestQueueClass>('network/requestQueue', sparingQueue);
 
+replace<ConnectionClass>('network/connection', observable);
+
 replace<ConnectionPoolClass>('network/connectionPool', (original) =>
-  poolWithJoins(original, require('kafkajs/src/network/connection') as new (options: unknown) => unknown),
+  poolWithJoins(original, require('kafkajs/src/network/connection') as Parameters<typeof poolWithJoins>[1]),
 );
 
 replace<(offset: unknown) => boolean>(
@@ -131,11 +143,47 @@ replace<(offset: unknown) => boolean>(
   () => (offset) => offset === undefined || offset === null || offset === '' || Number(offset) < 0,
 );
 
+replace<(options: { readonly cluster: unknown }) => Library.Admin>('admin/index', withTimestamps);
+
 (require('kafkajs/src/consumer/consumerGroup') as { prototype: Group }).prototype.fetch = fetchLean;
 
-/** A value for `maxWaitTimeInMs`, which the library types as a number. wire/group.ts calls it for each fetch. */
-export function askedAtEachFetch(waitMs: () => number): number {
-  return waitMs as unknown as number;
+/** A value for `maxWaitTimeInMs`, which the library types as a number. wire/group.ts uses it for each fetch. */
+export function usedForEachFetch(fetching: Fetching): number {
+  return fetching as unknown as number;
+}
+
+const createSocketFactory = require('kafkajs/src/network/socketFactory') as () => Library.ISocketFactory;
+
+export interface OpenSockets {
+  readonly factory: Library.ISocketFactory;
+  readonly count: number;
+  /** From now on they do not keep the process alive. A consumer may still leave its group, for which `close` does not wait. */
+  release(): void;
+}
+
+/** The sockets of a client whose requests are reported to `onRequest`. */
+export function openSockets(onRequest?: OnRequest): OpenSockets {
+  const createSocket = createSocketFactory();
+  const sockets = new Set<Socket>();
+  let released = false;
+  const factory: Library.ISocketFactory = (options) => {
+    const socket = createSocket(options);
+    if (released) socket.unref();
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  };
+  if (onRequest) observeRequests(factory, onRequest);
+  return {
+    factory,
+    get count() {
+      return sockets.size;
+    },
+    release() {
+      released = true;
+      for (const socket of sockets) socket.unref();
+    },
+  };
 }
 
 const kafkajs = require('kafkajs') as typeof Library;

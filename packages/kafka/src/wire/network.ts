@@ -2,6 +2,7 @@
  * Sends the library's requests without its overhead: a timer after every response, a check of every connection ten times a
  * second, and two copies into zeroed buffers. At low load this overhead costs as much as the work on the records.
  */
+import { withRefusal, type DescribedRequest } from './refusals.ts';
 
 /** The library's class for the requests of one connection: the members that are used here. */
 export interface RequestQueue {
@@ -67,9 +68,10 @@ function watchTimeouts(queue: RequestQueue): void {
 
 /** The library's class for the connections to one broker: the members that are used here. */
 export interface ConnectionPool {
-  readonly pool: unknown[];
+  readonly pool: { isConnected(): boolean }[];
   getConnection(index: number): Promise<unknown>;
-  getConnectionByRequest(request: { readonly request: { readonly apiKey: number } }): Promise<unknown>;
+  getConnectionByRequest(request: DescribedRequest): Promise<unknown>;
+  send(request: DescribedRequest): Promise<unknown>;
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- TypeScript asks for it where a class is extended.
@@ -81,13 +83,17 @@ const syncGroup = 14;
 /**
  * Gives requests to join a group a connection of their own. A broker handles the requests of a connection one at a time, and
  * answers a join when all members have joined, which takes seconds after a member was killed. Commits must not wait for it.
+ *
+ * Requests that find a connection closed wait until it is open. The library opens one socket for each of them, and keeps all
+ * but the last until the broker closes them.
  */
 export function poolWithJoins(
   Original: ConnectionPoolClass,
-  Connection: new (options: unknown) => unknown,
+  Connection: new (options: unknown) => { isConnected(): boolean },
 ): ConnectionPoolClass {
   return class PoolWithJoins extends Original {
     readonly #joining: number;
+    readonly #opening = new Map<number, Promise<unknown>>();
 
     constructor(options: unknown) {
       super(options);
@@ -95,9 +101,23 @@ export function poolWithJoins(
       this.#joining = this.pool.push(new Connection(options)) - 1;
     }
 
-    override getConnectionByRequest(
-      protocolRequest: Parameters<ConnectionPool['getConnectionByRequest']>[0],
-    ): Promise<unknown> {
+    override send(protocolRequest: DescribedRequest): Promise<unknown> {
+      return super.send(protocolRequest).catch((error: unknown) => {
+        throw withRefusal(error, protocolRequest);
+      });
+    }
+
+    override getConnection(index = 0): Promise<unknown> {
+      if (this.pool[index]?.isConnected()) return super.getConnection(index);
+      let opening = this.#opening.get(index);
+      if (!opening) {
+        opening = super.getConnection(index).finally(() => this.#opening.delete(index));
+        this.#opening.set(index, opening);
+      }
+      return opening;
+    }
+
+    override getConnectionByRequest(protocolRequest: DescribedRequest): Promise<unknown> {
       const { apiKey } = protocolRequest.request;
       const isJoin = apiKey === joinGroup || apiKey === syncGroup;
       return isJoin ? this.getConnection(this.#joining) : super.getConnectionByRequest(protocolRequest);
@@ -141,17 +161,30 @@ export interface Definition {
   readonly protocol: (choice: { version: number }) => unknown;
 }
 
-export type LookUp = (versions: unknown) => (apiKey: number, definition: Definition) => unknown;
+/** Makes a request from its content. */
+type MakeRequest = (content: unknown) => DescribedRequest;
 
-/** Looks up the version of a request once for each broker, instead of once for each request. */
+export type LookUp = (versions: unknown) => (apiKey: number, definition: Definition) => MakeRequest;
+
+/**
+ * Looks up the version of a request once for each broker, instead of once for each request. The requests keep what they were
+ * made from, for refusals.ts.
+ */
 export function rememberingLookUp(lookUp: LookUp): LookUp {
   return (versions) => {
     const find = lookUp(versions);
-    const found = new Map<Definition, unknown>();
+    const found = new Map<Definition, MakeRequest>();
     return (apiKey, definition) => {
-      let request = found.get(definition);
-      if (request === undefined) found.set(definition, (request = find(apiKey, definition)));
-      return request;
+      const known = found.get(definition);
+      if (known) return known;
+      const make = find(apiKey, definition);
+      const describing: MakeRequest = (content) => {
+        const request = make(content);
+        request.madeFrom = content;
+        return request;
+      };
+      found.set(definition, describing);
+      return describing;
     };
   };
 }

@@ -3,19 +3,22 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Kafka } from '../../kafka.ts';
 import type { Consumption } from '../../consume/consumption.ts';
 import type { ConsumeOptions } from '../../consume/options.ts';
-import type { TrackedRecord } from '../../consume/tracked-record.ts';
+import type { DueRecord } from '../../consume/partition/tracked-record.ts';
 import type { KafkaLog } from '../../log.ts';
+import type { KafkaObserver } from '../../observer.ts';
 import type { ConsumedRecord } from '../../record.ts';
 import type { UnreadableBatch } from '../../unreadable.ts';
 
 export interface ContractCluster {
-  connect(log?: KafkaLog, onUnreadable?: (batch: UnreadableBatch) => void): Kafka;
+  connect(log?: KafkaLog, observer?: KafkaObserver): Kafka;
   /** A name that no topic has. */
   newName(): string;
   committed(groupId: string, topic: string): Promise<number[]>;
   commit(groupId: string, topic: string, partition: number, offset: number): Promise<void>;
   memberIds(groupId: string): Promise<string[]>;
   expire(topic: string, partition: number, offset: number): Promise<void>;
+  /** Writes a record with this timestamp to partition 0. */
+  writeAt(topic: string, timestamp: number): Promise<void>;
   writeAborted(topic: string, values: readonly string[]): Promise<void>;
   writeUnreadable(topic: string): Promise<void>;
   stop(): void;
@@ -58,7 +61,7 @@ export function connect(cluster: ContractCluster): TestConnection {
     warn: write('warn'),
     error: write('error'),
   };
-  const kafka = cluster.connect(log, (batch) => unreadable.push(batch));
+  const kafka = cluster.connect(log, { onUnreadable: (batch) => unreadable.push(batch) });
   return {
     ...kafka,
     cluster,
@@ -86,7 +89,7 @@ export function connect(cluster: ContractCluster): TestConnection {
 
 export interface TestMember extends AsyncDisposable {
   readonly consumption: Consumption;
-  readonly records: TrackedRecord[];
+  readonly records: DueRecord[];
   readonly offsets: number[];
 }
 
@@ -95,7 +98,7 @@ export async function join(
   kafka: Kafka,
   { finish, ...options }: Omit<ConsumeOptions, 'onRecord'> & { readonly finish?: boolean },
 ): Promise<TestMember> {
-  const records: TrackedRecord[] = [];
+  const records: DueRecord[] = [];
   const consumption = await kafka.consume({
     commitIntervalMs: 20,
     ...options,

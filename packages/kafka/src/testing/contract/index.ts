@@ -6,6 +6,7 @@
 import { after, before, describe } from 'node:test';
 import type { ContractCluster, OpenCluster } from './cluster.ts';
 import { testConsuming } from './consuming.ts';
+import { testLag } from './lag.ts';
 import { testPublishing } from './publishing.ts';
 import { testReading } from './reading.ts';
 import { testTopics } from './topics.ts';
@@ -24,6 +25,7 @@ export function testKafkaContract(name: string, open: OpenCluster): void {
     const cluster = (): ContractCluster => opened;
     testPublishing(cluster);
     testConsuming(cluster);
+    testLag(cluster);
     testReading(cluster);
     testTransactions(cluster);
     testTopics(cluster);

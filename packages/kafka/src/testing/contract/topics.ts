@@ -39,7 +39,17 @@ export function testTopics(cluster: () => ContractCluster): void {
       for (const record of member.records.slice(0, 3)) record.done();
       await until(async () => String(await cluster().committed(groupId, topic)) === '3');
       const report = await kafka.inspectGroup(groupId, [topic]);
-      assert.deepEqual(report, { members: 1, lag: new Map([[topic, 2]]) });
+      const heads = new Map([[topic, new Map([[0, 3]])]]);
+      assert.deepEqual(report, { members: 1, lag: new Map([[topic, 2]]), heads });
+    });
+
+    test('reports a setting and the health of a topic', async () => {
+      await using kafka = connect(cluster());
+      const topic = await kafka.createTopic();
+      const retention = await kafka.topicSetting([topic], 'retention.ms');
+      assert.deepEqual([...retention], [[topic, '604800000']]);
+      const health = { partitions: 1, underReplicated: 0, leaderless: 0 };
+      assert.deepEqual(await kafka.inspectHealth([topic]), new Map([[topic, health]]));
     });
 
     test('reports the brokers and the id of the cluster, and that it cannot be reached', async () => {

@@ -3,6 +3,8 @@ import { describe, test } from 'node:test';
 import type { ExclusiveRecord } from '../../publish/exclusive-publisher.ts';
 import { connect, texts, type ContractCluster } from './cluster.ts';
 
+const hourMs = 3_600_000;
+
 function recordsOf(topic: string, ...values: readonly string[]): ExclusiveRecord[] {
   return values.map((value, nth) => ({ topic, partition: nth % 2, key: 'k', value }));
 }
@@ -24,6 +26,20 @@ export function testTransactions(cluster: () => ContractCluster): void {
       const last = await kafka.exclusivePublisher(topic);
       await last.publish(recordsOf(topic, 'e'));
       assert.deepEqual(texts(await kafka.readAll(topic)).sort(), ['a', 'b', 'c', 'e']);
+    });
+
+    test('resolves when the records can be read', async () => {
+      await using kafka = connect(cluster());
+      const topic = await kafka.createTopic({ partitions: 1 });
+      const publisher = await kafka.exclusivePublisher(topic);
+      const behind: number[] = [];
+      for (let round = 0; round < 200; round += 1) {
+        await publisher.publish([{ topic, partition: 0, key: 'k', value: 'v' }]);
+        const end = (await kafka.offsetsAt(topic, Date.now() + hourMs)).get(0) ?? 0;
+        // Of each transaction there is also the marker of its commit.
+        if (end < 2 * round + 1) behind.push(round);
+      }
+      assert.deepEqual(behind, []);
     });
 
     test('supersedes the one before it with the same id, and no other', async () => {

@@ -1,14 +1,19 @@
 /** One assigned partition: its watermark, its unfinished work, and whether it is revoked. */
+import { KnownEnds } from '../../lag/known-ends.ts';
+import type { Progress } from '../../lag/partition-lag.ts';
 import { encodeProgress, type OffsetRange } from './progress.ts';
 import { Watermark, type Mark } from './watermark.ts';
 
-export class Partition {
+export class Partition implements Progress {
   readonly topic: string;
   readonly partition: number;
   readonly #limits: { readonly records: number; readonly bytes: number };
   #watermark: Watermark | undefined;
   #unfinished = 0;
   #unfinishedBytes = 0;
+  /** Where it begins, once that is known. */
+  #begin: number | undefined;
+  #lookedUp: { readonly offset: number; readonly timestamp: number } | undefined;
 
   revoked = false;
   /** Because the partition is full. */
@@ -17,8 +22,9 @@ export class Partition {
   changed = false;
   /** Ranges that an earlier owner finished above its watermark. Ranges that were skipped are removed. */
   #finishedBefore: readonly OffsetRange[] = [];
-  /** The end offset of the partition, as of the last fetch. */
-  end = 0;
+  readonly ends = new KnownEnds();
+  /** The timestamp of the last record that was received. */
+  lastTimestamp: number | undefined;
 
   constructor(topic: string, partition: number, limits: { records: number; bytes: number }) {
     this.topic = topic;
@@ -29,8 +35,13 @@ export class Partition {
   /** Sets the offset to begin with, and the finished ranges above it. No record may be tracked before. */
   start(offset: number, finishedBefore: readonly OffsetRange[] = []): void {
     this.#watermark = new Watermark(offset);
+    this.#begin = offset;
     this.#finishedBefore = finishedBefore;
-    this.end = Math.max(this.end, offset);
+  }
+
+  /** Sets the offset that it will begin with, before it is prepared. */
+  willStart(offset: number): void {
+    this.#begin = offset;
   }
 
   /** Whether its start offset is known. */
@@ -40,6 +51,30 @@ export class Partition {
 
   get next(): number {
     return this.#watermark?.next ?? 0;
+  }
+
+  /** The offset of the first record that was not received; undefined while it is not known. */
+  get nextUnread(): number | undefined {
+    return this.#watermark?.next ?? this.#begin;
+  }
+
+  /** The end offset of the partition, as of the last fetch. */
+  get end(): number {
+    return Math.max(this.ends.end ?? 0, this.#begin ?? 0);
+  }
+
+  /** The timestamp of the first record that was not received, if it was looked up. */
+  get nextTimestamp(): number | undefined {
+    return this.#lookedUp?.offset === this.nextUnread ? this.#lookedUp?.timestamp : undefined;
+  }
+
+  /** @param offset the first record that was not received */
+  lookedUp(offset: number, timestamp: number): void {
+    this.#lookedUp = { offset, timestamp };
+  }
+
+  sawEnd(end: number, now: number): void {
+    this.ends.see(end, now, this.#watermark?.committable ?? 0);
   }
 
   get committable(): number {
@@ -66,6 +101,11 @@ export class Partition {
     return Math.max(0, this.end - this.committable);
   }
 
+  /** The records that were received and are unfinished, in the order of their offsets. */
+  *unfinishedRecords(): Generator<Mark> {
+    for (const mark of this.#watermark?.window() ?? []) if (!mark.finished) yield mark;
+  }
+
   get full(): boolean {
     return this.#unfinished >= this.#limits.records || this.#unfinishedBytes >= this.#limits.bytes;
   }
@@ -76,11 +116,11 @@ export class Partition {
   }
 
   /** Counts the record at `offset` as unfinished until `finish`. */
-  track(offset: number, bytes: number): Mark {
+  track(offset: number, bytes: number, timestamp = -1): Mark {
     if (!this.#watermark) throw new Error('the partition has no start offset: call start() first');
     this.#unfinished += 1;
     this.#unfinishedBytes += bytes;
-    return this.#watermark.track(offset);
+    return this.#watermark.track(offset, timestamp);
   }
 
   finish(mark: Mark, bytes: number): void {
@@ -113,6 +153,18 @@ export class Partition {
     if (!this.#watermark) return;
     this.#watermark.finish(this.#watermark.track(offset));
     this.changed = true;
+  }
+
+  /** Skips records that Kafka has deleted. Returns how many of them no earlier owner had finished. */
+  skipExpired(first: number): number {
+    let missing = first - this.next;
+    for (const { from, to } of this.#finishedBefore) {
+      missing -= Math.max(0, Math.min(to, first) - Math.max(from, this.next));
+    }
+    this.skipTo(first);
+    // A commit would forget the ranges above. Without it, the next owner counts these records again.
+    if (this.#finishedBefore.every(({ to }) => to <= first)) this.changed = true;
+    return missing;
   }
 
   skipTo(offset: number): void {

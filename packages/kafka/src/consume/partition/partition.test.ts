@@ -53,7 +53,7 @@ test('one unfinished record does not fill a partition, regardless of how many fi
 
 test('the lag counts from the watermark to the end of the partition', () => {
   const partition = started({ records: 10, bytes: 1_000 });
-  partition.end = 150;
+  partition.sawEnd(150, 0);
   const mark = partition.track(100, 1);
   partition.track(120, 1);
   assert.equal(partition.lag, 50);

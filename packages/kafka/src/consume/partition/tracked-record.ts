@@ -1,6 +1,6 @@
 /** Records whose work is tracked: each counts as unfinished until `done()`. */
-import { lastOfEach, type ConsumedRecord, type RecordHeader } from '../record.ts';
-import type { FetchedRecord } from '../wire/record-batch.ts';
+import { lastOfEach, type ConsumedRecord, type RecordHeader } from '../../record.ts';
+import type { FetchedRecord } from '../../wire/record-batch.ts';
 import type { Partition } from './partition.ts';
 import type { Mark } from './watermark.ts';
 
@@ -21,12 +21,17 @@ export interface TrackedRecord extends ConsumedRecord, Work {
   readonly work: Work;
 }
 
+/** A record of a topic whose records are not due immediately. */
+export interface DueRecord extends TrackedRecord {
+  /** Sets when the record is due, in milliseconds since the epoch. Until then it does not count as late. */
+  waitsUntil(dueAt: number): void;
+}
+
 export class PartitionWork implements Work {
   readonly #partition: Partition;
   readonly #mark: Mark;
   readonly #bytes: number;
   readonly #onDone: (partition: Partition) => void;
-  readonly timestamp: number;
 
   constructor(
     partition: Partition,
@@ -36,10 +41,9 @@ export class PartitionWork implements Work {
     onDone: (partition: Partition) => void,
   ) {
     this.#partition = partition;
-    this.#mark = partition.track(offset, bytes);
+    this.#mark = partition.track(offset, bytes, timestamp);
     this.#bytes = bytes;
     this.#onDone = onDone;
-    this.timestamp = timestamp;
   }
 
   get topic(): string {
@@ -54,8 +58,16 @@ export class PartitionWork implements Work {
     return this.#mark.offset;
   }
 
+  get timestamp(): number {
+    return this.#mark.timestamp;
+  }
+
   get revoked(): boolean {
     return this.#partition.revoked;
+  }
+
+  waitsUntil(dueAt: number): void {
+    this.#mark.dueAt = dueAt;
   }
 
   done(): void {
@@ -65,14 +77,14 @@ export class PartitionWork implements Work {
   }
 }
 
-export class ReceivedRecord implements TrackedRecord {
-  readonly work: Work;
+export class ReceivedRecord implements DueRecord {
+  readonly work: PartitionWork;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headerList: readonly RecordHeader[];
   #headers: Readonly<Record<string, Buffer>> | undefined;
 
-  constructor(work: Work, { key, value, headers }: FetchedRecord) {
+  constructor(work: PartitionWork, { key, value, headers }: FetchedRecord) {
     this.work = work;
     this.key = key;
     this.value = value;
@@ -102,6 +114,10 @@ export class ReceivedRecord implements TrackedRecord {
 
   get revoked(): boolean {
     return this.work.revoked;
+  }
+
+  waitsUntil(dueAt: number): void {
+    this.work.waitsUntil(dueAt);
   }
 
   done(): void {

@@ -28,8 +28,13 @@ export class Watermark {
     return this.#span;
   }
 
+  /** The lowest unfinished record. */
+  get first(): Mark | undefined {
+    return this.#first;
+  }
+
   /** From the lowest unfinished record on: each unfinished record, and each run of finished ones between two of them. */
-  *window(): Generator<Run> {
+  *window(): Generator<Mark> {
     for (let mark = this.#first; mark; mark = mark.after) yield mark;
   }
 
@@ -39,10 +44,10 @@ export class Watermark {
   }
 
   /** Adds the record at `offset` as unfinished. Offsets rise; gaps are compacted or control records. */
-  track(offset: number): Mark {
+  track(offset: number, timestamp = -1): Mark {
     if (offset < this.#next)
       throw new RangeError(`offset ${offset} is below ${this.#next}: offsets must rise`);
-    const mark = new Mark(offset, this.#last);
+    const mark = new Mark(offset, timestamp, this.#last);
     if (this.#last) this.#last.after = mark;
     else this.#first = mark;
     this.#last = mark;
@@ -98,14 +103,19 @@ export interface Run {
 /** A tracked record. When it is finished, it is the first of a run or is merged into another. */
 export class Mark implements Run {
   readonly offset: number;
+  /** Of the record. */
+  readonly timestamp: number;
+  /** When the record is due, for one of a retry topic. */
+  dueAt: number | undefined;
   to: number;
   records = 1;
   finished = false;
   before: Mark | undefined;
   after: Mark | undefined;
 
-  constructor(offset: number, before: Mark | undefined) {
+  constructor(offset: number, timestamp: number, before: Mark | undefined) {
     this.offset = offset;
+    this.timestamp = timestamp;
     this.to = offset + 1;
     this.before = before;
   }

@@ -1,0 +1,113 @@
+/**
+ * Looks up what fetches do not show: the end of partitions that are not fetched (because reading is paused, or the group
+ * rebalances), the time of their first unread record, and for how long each topic keeps records.
+ *
+ * Only partitions that no fetch has read for some seconds are looked up, so that a busy consumer makes no requests for it.
+ * A look-up that fails leaves the partition as it is known, and is repeated.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Admin } from 'kafkajs';
+import { topicOffsets } from '../admin/offsets.ts';
+import { topicSettings } from '../admin/topics.ts';
+import type { KafkaLog } from '../log.ts';
+import { readTimestamp } from '../wire/timestamp.ts';
+import type { Partition } from './partition/partition.ts';
+
+export interface LookUpOptions {
+  readonly topics: readonly string[];
+  /** All partitions that this member owns. */
+  readonly partitions: Iterable<Partition>;
+  readonly lookUpAdmin: () => Promise<Admin>;
+  /** Called for a partition whose next record has expired. */
+  readonly relocate: (partition: Partition) => void;
+  readonly classify: (error: unknown) => unknown;
+  readonly log: KafkaLog;
+}
+
+export interface LookUps {
+  /** Undefined while it is not known, or if the topic keeps records for an unlimited time. */
+  retentionMs(topic: string): number | undefined;
+  end(): void;
+}
+
+const everyMs = 3_000;
+const retentionEveryMs = 10 * 60_000;
+
+export function startLookUps(options: LookUpOptions): LookUps {
+  const { topics, partitions, lookUpAdmin, relocate, classify, log } = options;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const isEnding = (): boolean => signal.aborted;
+  const retentions = new Map<string, number>();
+  let retentionsAsOf = -Infinity;
+  let hasReportedFailure = false;
+
+  const lookUpRetentions = async (): Promise<void> => {
+    if (performance.now() - retentionsAsOf < retentionEveryMs) return;
+    const wanted = new Map(topics.map((topic) => [topic, ['retention.ms']]));
+    const found = await topicSettings(await lookUpAdmin(), wanted);
+    retentionsAsOf = performance.now();
+    retentions.clear();
+    for (const [topic, { 'retention.ms': text }] of found) {
+      const retentionMs = Number(text);
+      if (retentionMs > 0) retentions.set(topic, retentionMs);
+    }
+  };
+
+  const lookUpEnds = async (): Promise<void> => {
+    const since = Date.now() - everyMs;
+    const unread = [...partitions].filter(
+      ({ ends, nextUnread }) => nextUnread !== undefined && ends.asOf < since,
+    );
+    for (const [topic, ofTopic] of Map.groupBy(unread, (partition) => partition.topic)) {
+      // A topic whose leaders do not answer does not hide the lag of the others.
+      if (!isEnding()) await attempt(() => lookUpEndsOf(topic, ofTopic));
+    }
+  };
+
+  const lookUpEndsOf = async (topic: string, ofTopic: readonly Partition[]): Promise<void> => {
+    const admin = await lookUpAdmin();
+    const offsets = new Map((await topicOffsets(admin, topic)).map((entry) => [entry.partition, entry]));
+    for (const partition of ofTopic) {
+      const found = offsets.get(partition.partition);
+      if (!found || isEnding()) continue;
+      partition.sawEnd(Number(found.high), Date.now());
+      if (partition.located && Number(found.low) > partition.next) relocate(partition);
+      await lookUpTimestamp(admin, partition);
+    }
+  };
+
+  const lookUpTimestamp = async (admin: Admin, partition: Partition): Promise<void> => {
+    const { topic, partition: number, nextUnread: offset, end, nextTimestamp, unfinished } = partition;
+    if (offset === undefined || offset >= end || nextTimestamp !== undefined || unfinished > 0) return;
+    const timestamp = await readTimestamp(admin, { topic, partition: number, offset });
+    if (timestamp !== undefined) partition.lookedUp(offset, timestamp);
+  };
+
+  const attempt = async (lookUp: () => Promise<void>): Promise<void> => {
+    try {
+      await lookUp();
+    } catch (error) {
+      const fields = { err: classify(error), topics };
+      if (hasReportedFailure) log.debug(fields, 'looking up ends or retention failed, retrying');
+      else log.warn(fields, 'looking up ends or retention failed, retrying');
+      hasReportedFailure = true;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!isEnding()) {
+      await attempt(lookUpEnds);
+      if (!isEnding()) await attempt(lookUpRetentions);
+      await wait(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  void run();
+
+  return {
+    retentionMs: (topic) => retentions.get(topic),
+    end() {
+      ending.abort();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * The records of `suppressions`: users whose calls the router refuses, and users who were deleted. Compaction keeps the last
+ * record of each key; a tombstone lifts the suppression or the deletion.
+ *
+ * | key                          | value                                                  |
+ * | ---------------------------- | ------------------------------------------------------ |
+ * | `suppressed/<userId>`        | `{"since": ...}`                                       |
+ * | `deleted/<source>/<userId>`  | `{"requests": [{"id", "at"}]}`, the latest request last |
+ *
+ * `<source>` is `*` where the deletion covers all sources, which no id of a source can be.
+ */
+import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+
+/** Suppressed users and deletions together: the most that control accepts. Readers need about 34 bytes for each. */
+export const maxSuppressions = 1_000_000;
+
+export const allSources = '*';
+
+export interface SuppressedUser {
+  readonly kind: 'suppressed';
+  readonly userId: string;
+  /** ISO 8601, UTC with milliseconds. */
+  readonly since: string;
+}
+
+/** One deletion request that covers a user. */
+export interface UserDeletion {
+  /** The id of the request. */
+  readonly id: string;
+  /** Calls that were accepted up to this time are not sent any more: ISO 8601, UTC with milliseconds. */
+  readonly at: string;
+}
+
+export interface DeletedUser {
+  readonly kind: 'deleted';
+  readonly userId: string;
+  /** The id of a source, or {@link allSources}. */
+  readonly scope: string;
+  /** In the order of time, at least one. */
+  readonly requests: readonly UserDeletion[];
+}
+
+/** A record without `entry` is a tombstone. */
+export type SuppressionRecord =
+  | { readonly kind: 'suppressed'; readonly userId: string; readonly entry: SuppressedUser | undefined }
+  | {
+      readonly kind: 'deleted';
+      readonly userId: string;
+      readonly scope: string;
+      readonly entry: DeletedUser | undefined;
+    };
+
+export function suppressedKey(userId: string): string {
+  return `suppressed/${userId}`;
+}
+
+export function deletedKey(scope: string, userId: string): string {
+  return `deleted/${scope}/${userId}`;
+}
+
+export function encodeSuppressed(topic: string, { userId, since }: SuppressedUser): OutgoingRecord {
+  return { topic, key: suppressedKey(userId), value: JSON.stringify({ since }) };
+}
+
+export function encodeDeleted(topic: string, { scope, userId, requests }: DeletedUser): OutgoingRecord {
+  return { topic, key: deletedKey(scope, userId), value: JSON.stringify({ requests }) };
+}
+
+/** Undefined where the record is not valid. */
+export function decodeSuppression({
+  key,
+  value,
+}: Pick<ConsumedRecord, 'key' | 'value'>): SuppressionRecord | undefined {
+  const text = key?.toString() ?? '';
+  const suppressed = /^suppressed\/(.+)$/s.exec(text);
+  if (suppressed) {
+    const [, userId = ''] = suppressed;
+    if (value === null) return { kind: 'suppressed', userId, entry: undefined };
+    const since = parsed(value)?.['since'];
+    if (typeof since !== 'string' || !isTime(since)) return undefined;
+    return { kind: 'suppressed', userId, entry: { kind: 'suppressed', userId, since } };
+  }
+  const [, scope, userId] = /^deleted\/([^/]+)\/(.+)$/s.exec(text) ?? [];
+  if (scope === undefined || userId === undefined) return undefined;
+  if (value === null) return { kind: 'deleted', scope, userId, entry: undefined };
+  const requests = parsed(value)?.['requests'];
+  if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isDeletion)) return undefined;
+  return { kind: 'deleted', scope, userId, entry: { kind: 'deleted', scope, userId, requests } };
+}
+
+/** Up to when the events of the user are not sent, in milliseconds since the epoch. */
+export function deletedUntil({ requests }: Pick<DeletedUser, 'requests'>): number {
+  return Math.max(...requests.map(({ at }) => Date.parse(at)));
+}
+
+function isDeletion(value: unknown): value is UserDeletion {
+  const { id, at } = (value ?? {}) as { readonly id?: unknown; readonly at?: unknown };
+  return typeof id === 'string' && typeof at === 'string' && isTime(at);
+}
+
+function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text));
+}
+
+function parsed(value: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const found: unknown = JSON.parse(value.toString());
+    return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
