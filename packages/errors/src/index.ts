@@ -57,6 +57,11 @@ export const errorTable = {
     meaning: 'the source sends more calls a second than its rate limit allows',
     hint: 'Send the call again after the number of seconds in Retry-After, or raise rateLimit of the source.',
   },
+  'too-many-requests': {
+    status: 429,
+    meaning: 'the token sends more requests than its rate limit allows',
+    hint: 'Send the request again after the number of seconds in Retry-After, or raise TAILRACE_API_RATE_LIMIT.',
+  },
   'too-many-at-once': {
     status: 429,
     meaning: 'the limit of concurrent operations of this kind is reached',
@@ -72,6 +77,11 @@ export const errorTable = {
     meaning: 'there is no resource at this path',
     hint: 'See /openapi.json of the same server for its paths.',
   },
+  expired: {
+    status: 410,
+    meaning: 'the record with the body has expired from its topic',
+    hint: 'Send the event again from its source.',
+  },
   'invalid-request': {
     status: 400,
     meaning: 'a parameter or the body of the request is invalid',
@@ -80,12 +90,12 @@ export const errorTable = {
   unauthorized: {
     status: 401,
     meaning: 'the request has no valid token',
-    hint: 'Send a token of TAILRACE_API_TOKEN or TAILRACE_API_READ_TOKEN as Authorization: Bearer <token>.',
+    hint: 'Send a token of the API as Authorization: Bearer <token>: one of TAILRACE_API_TOKEN, or one that was created and is neither expired nor revoked.',
   },
   forbidden: {
     status: 403,
-    meaning: 'the token allows reading only',
-    hint: 'Send a token of TAILRACE_API_TOKEN.',
+    meaning: 'the scope or the limits of the token do not permit the request',
+    hint: 'Send another token; `npx tailrace create token` makes one.',
   },
   'method-not-allowed': {
     status: 405,
@@ -96,6 +106,16 @@ export const errorTable = {
     status: 409,
     meaning: 'the request conflicts with the current state',
     hint: 'Read the current state that the message names, and decide again.',
+  },
+  'too-many-suppressions': {
+    status: 409,
+    meaning: 'there are as many suppressed and deleted users as the services keep in memory',
+    hint: 'Lift suppressions or deletions that are no longer needed.',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    meaning: 'the Idempotency-Key belongs to another request',
+    hint: 'Use a new key for each request, and the same key only to send the same request again.',
   },
   'precondition-failed': {
     status: 412,
@@ -142,12 +162,24 @@ export const errorTable = {
   'kafka-refused-credentials': {
     status: 503,
     meaning: 'Kafka refused the credentials',
-    hint: 'Check KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD and KAFKA_SSL.',
+    hint: 'Check KAFKA_SASL_MECHANISM with the settings of its mechanism, KAFKA_SSL, and KAFKA_SSL_CERT if the brokers require one.',
+  },
+  'kafka-permission-missing': {
+    status: 503,
+    meaning: 'the user has no permission for an operation in Kafka',
+    hint: 'Grant the permission that the message names; `npx tailrace permissions` lists what each user needs.',
+  },
+  'kafka-token-unavailable': {
+    status: 503,
+    meaning: 'the token server gives no token for Kafka',
+    hint:
+      'Check KAFKA_OAUTH_TOKEN_URL, KAFKA_OAUTH_CLIENT_ID, KAFKA_OAUTH_CLIENT_SECRET and KAFKA_OAUTH_SCOPE, and that the ' +
+      'token server runs.',
   },
   'topic-missing': {
     status: 503,
     meaning: 'a topic does not exist',
-    hint: 'Create the topics with `npx tailrace topics apply`.',
+    hint: 'Create the topics with `npx tailrace topics apply`. If they exist, allow the user to describe them.',
   },
   'unreadable-batch': {
     status: 400,
@@ -211,6 +243,11 @@ export const errorTable = {
     status: 400,
     meaning: 'sources or destinations are invalid',
     hint: 'Correct every problem that the message lists, and apply the configuration again.',
+  },
+  'invalid-export': {
+    status: 400,
+    meaning: 'an export of the configuration cannot be opened',
+    hint: 'Use a complete copy of the file, and the key or passphrase that the message names.',
   },
   'secret-locked': {
     status: 503,

@@ -8,6 +8,8 @@ export function nearestName(mistyped: string, names: readonly string[]): string 
   let nearest: string | undefined;
   let least = closeEnough + 1;
   for (const name of names) {
+    // Their distance is at least the difference of their lengths, and a hostile name may be long.
+    if (Math.abs(name.length - meant.length) >= least) continue;
     const distance = editDistance(meant, name.toLowerCase());
     // Short names are within two errors of many others, so at most half of the letters may differ.
     if (distance >= least || distance * 2 > name.length) continue;

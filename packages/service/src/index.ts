@@ -2,9 +2,11 @@ export { CountsById, unknownId } from './counts.ts';
 export { createHealth, type CheckReport, type Health, type HealthCheck } from './health.ts';
 export { clientError, closeServer, closingResponse, errorResponses, hasRetryAfter } from './http.ts';
 export { createLog, createLogTo, type Log } from './log.ts';
-export { buckets, countUnreadable, createMetrics, watchLag, type Metrics } from './metrics.ts';
-export { type PageMetric, type PageSample } from './metrics-page.ts';
-export { listen, startProbeServer, type ProbeServer } from './probe-server.ts';
+export { type Distribution, type Histogram } from './histogram.ts';
+export { observeKafka, watchConsumption, watchPublishers } from './kafka-metrics.ts';
+export { createMetrics, type Counter, type Metrics } from './metrics.ts';
+export { type MetricsPages, type PageSample } from './metrics-page.ts';
+export { listen, startProbeServer, type ProbeServer, type Readiness } from './probe-server.ts';
 export { exitCodes, runService, type ServiceContext } from './run.ts';
 export { bytes, cidrs, duration, hexKey, httpUrl, port, type Cidr } from './settings/kinds.ts';
 export { formatValue, formOf } from './settings/describe.ts';
@@ -15,14 +17,18 @@ export {
   type Environment,
   type SettingsOf,
 } from './settings/read.ts';
+export { readBounded } from './settings/bounded-file.ts';
+export { kafkaSettings } from './settings/kafka.ts';
+export { registrySettings } from './settings/registry.ts';
+export { fileVariable } from './settings/secret-file.ts';
 export {
-  kafkaSettings,
+  ingestPublicUrl,
   receiverSettings,
   retryWindow,
-  schemaRegistryUrl,
   secretKeys,
   serviceSettings,
   topicPrefix,
   topicSettings,
   type LogLevel,
 } from './settings/shared.ts';
+export type { TracingSettings } from './settings/tracing.ts';

@@ -2,49 +2,55 @@
  * Metrics with one or more series for each destination, source or partition. There may be tens of thousands of series, so
  * they are not on `/metrics`, and their pages are generated line by line while they are sent (slices.ts).
  */
+import {
+  specOf,
+  type LabelsOf,
+  type MetricName,
+  type MetricType,
+  type NameOf,
+  type Page,
+} from '@tailrace/metrics';
 
-export interface PageSample {
-  readonly labels: Readonly<Record<string, string>>;
+export interface PageSample<Labels = Readonly<Record<string, string>>> {
+  readonly labels: Labels;
   readonly value: number;
-  /** For a summary, which has a sum and a count and no quantiles. */
-  readonly suffix?: '_sum' | '_count';
+  /** A summary has a sum and a count, and no quantiles. A histogram has buckets too. */
+  readonly suffix?: '_sum' | '_count' | '_bucket';
 }
 
-/** All series of one name. */
-export interface PageMetric {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'summary';
-  /** Iterated while the page is sent; later counts may or may not be included. */
-  readonly samples: () => Iterable<PageSample>;
-}
-
-export interface MetricsPage {
-  add(metric: PageMetric): void;
+export interface MetricsPage<On extends Page = Page> {
+  /** `samples` is iterated while the page is sent; later counts may or may not be included. */
+  add<Name extends NameOf<MetricType, On>>(
+    name: Name,
+    samples: () => Iterable<PageSample<LabelsOf<Name>>>,
+  ): void;
   /** The page in the text format of Prometheus. */
   lines(): Iterable<string>;
 }
 
-const pageNames = ['destinations', 'sources', 'partitions'] as const;
-
 /** The pages `/metrics/<name>`; empty if the service has no metrics of this kind. */
-export type MetricsPages = Readonly<Record<(typeof pageNames)[number], MetricsPage>>;
-
-export function createPages(): MetricsPages {
-  return Object.fromEntries(pageNames.map((name) => [name, createPage()])) as MetricsPages;
+export interface MetricsPages {
+  readonly destinations: MetricsPage<'/metrics/destinations'>;
+  readonly sources: MetricsPage<'/metrics/sources'>;
+  readonly partitions: MetricsPage<'/metrics/partitions'>;
 }
 
-function createPage(): MetricsPage {
-  const metrics: PageMetric[] = [];
+export function createPages(): MetricsPages {
+  return { destinations: createPage(), sources: createPage(), partitions: createPage() };
+}
+
+export function createPage<On extends Page>(): MetricsPage<On> {
+  const metrics: { readonly name: MetricName; readonly samples: () => Iterable<PageSample> }[] = [];
   return {
-    add(metric) {
-      metrics.push(metric);
+    add(name, samples) {
+      metrics.push({ name, samples: samples as () => Iterable<PageSample> });
     },
     *lines() {
-      for (const { name, help, type, samples } of metrics) {
+      for (const { name, samples } of metrics) {
+        const { type, help } = specOf(name);
         yield `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
         for (const { labels, value, suffix = '' } of samples()) {
-          yield `${name}${suffix}{${formatLabels(labels)}} ${value}\n`;
+          yield `${name}${suffix}${formatLabels(labels)} ${value}\n`;
         }
       }
     },
@@ -54,9 +60,9 @@ function createPage(): MetricsPage {
 function formatLabels(labels: PageSample['labels']): string {
   let text = '';
   for (const name in labels) {
-    text += `${text === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`;
+    text += `${text === '' ? '{' : ','}${name}="${escaped(labels[name] ?? '')}"`;
   }
-  return text;
+  return text === '' ? '' : `${text}}`;
 }
 
 const toEscape = /[\\\n"]/;

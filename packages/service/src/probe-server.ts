@@ -5,9 +5,19 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { TailraceError } from '@tailrace/errors';
-import type { Health } from './health.ts';
+import type { CheckReport } from './health.ts';
 import type { Metrics } from './metrics.ts';
+import type { MetricsPage } from './metrics-page.ts';
 import { createSlicer } from './slices.ts';
+
+/** The answer of `/readyz`. */
+export interface Readiness {
+  readonly ready: boolean;
+  /** Why it is not ready. */
+  readonly reason?: string;
+  /** The last results. A check that fails does not make the process unready. */
+  readonly checks: readonly CheckReport[];
+}
 
 export interface ProbeServer {
   readonly port: number;
@@ -17,11 +27,11 @@ export interface ProbeServer {
 export async function startProbeServer(options: {
   readonly port: number;
   readonly metrics: Metrics;
-  readonly health: Health;
+  readonly readiness: () => Readiness;
 }): Promise<ProbeServer> {
-  const { metrics, health } = options;
+  const { metrics, readiness } = options;
   const inSlices = createSlicer();
-  const pages = Object.entries(metrics.pages).map(([name, page]) => {
+  const pages = Object.entries<Pick<MetricsPage, 'lines'>>({ ...metrics.pages }).map(([name, page]) => {
     const answer = (): Promise<Answer> =>
       Promise.resolve({ status: 200, contentType: metrics.contentType, body: inSlices(page.lines()) });
     return [`/metrics/${name}`, answer] as const;
@@ -35,9 +45,9 @@ export async function startProbeServer(options: {
     ...Object.fromEntries(pages),
     // A process that answers is live: unexpected errors end the process.
     '/livez': () => Promise.resolve(json(200, { live: true })),
-    '/readyz': async () => {
-      const report = await health.report();
-      return json(report.ready ? 200 : 503, report);
+    '/readyz': () => {
+      const found = readiness();
+      return Promise.resolve(json(found.ready ? 200 : 503, found));
     },
   };
   const server = createServer((request, response) => {

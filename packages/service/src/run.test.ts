@@ -94,6 +94,77 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+test('after SIGTERM a service is unready and serves for the delay, and closes then', async () => {
+  await using service = startService(
+    `async ({ onClose, leaving, signal, log }) => {
+      const state = () => ({ leaving: leaving.aborted, stopping: signal.aborted });
+      process.on('SIGUSR2', () => { log.info(state(), 'state'); log.flush(); });
+      onClose('http server', () => log.info('closed http server'));
+    }`,
+    { TAILRACE_SHUTDOWN_DELAY: '2s' },
+  );
+  await service.line('ready');
+  assert.match((await service.probe('/metrics')).body, /^tailrace_ready 1$/m);
+  const askedAt = performance.now();
+  service.child.kill('SIGTERM');
+  await service.line('stopping');
+  const notReady = await service.probe('/readyz');
+  assert.equal(notReady.status, 503);
+  assert.match(notReady.body, /it is stopping: SIGTERM/);
+  assert.match((await service.probe('/metrics')).body, /^tailrace_ready 0$/m);
+  service.child.kill('SIGUSR2');
+  const state = await service.line('state');
+  assert.deepEqual([state['leaving'], state['stopping']], [true, false]);
+  await service.line('closed http server');
+  assert.ok(performance.now() - askedAt > 1_900);
+  assert.equal((await service.exit()).code, 0);
+});
+
+test('Ctrl-C and a stop before it is ready do not wait for the delay', async () => {
+  const delay = { TAILRACE_SHUTDOWN_DELAY: '1h' };
+  await using interrupted = startService('async () => undefined', delay);
+  await interrupted.line('ready');
+  interrupted.child.kill('SIGINT');
+  assert.equal((await interrupted.exit()).code, 0);
+  await using starting = startService('() => new Promise(() => setInterval(() => undefined, 1_000))', delay);
+  await starting.line('starting');
+  starting.child.kill('SIGTERM');
+  assert.equal((await starting.exit()).code, 0);
+});
+
+test('a check that fails later is a metric and on /readyz, and the service stays ready', async () => {
+  await using service = startService(`async ({ health }) => {
+    health.add('kafka', () => Promise.reject(new Error('no broker answers')));
+    health.add('consumer-group', () => Promise.resolve());
+  }`);
+  await service.line('ready');
+  const { status, body } = await service.probe('/readyz');
+  assert.equal(status, 200);
+  assert.deepEqual(JSON.parse(body), {
+    ready: true,
+    checks: [
+      { name: 'kafka', ok: false, reason: 'no broker answers' },
+      { name: 'consumer-group', ok: true },
+    ],
+  });
+  const metrics = (await service.probe('/metrics')).body;
+  assert.match(metrics, /^tailrace_check_ok\{check="kafka"\} 0$/m);
+  assert.match(metrics, /^tailrace_check_ok\{check="consumer-group"\} 1$/m);
+});
+
+test('a reason to wait is logged once, and each further reason too', async () => {
+  await using service = startService(`async ({ whenAvailable }) => {
+    const messages = ['no topic', 'no topic', 'no broker', 'no topic'];
+    await whenAvailable('its topics', async () => {
+      const message = messages.shift();
+      if (message) throw new TailraceError('topic-missing', message);
+    });
+  }`);
+  await service.line('ready');
+  const warnings = service.lines.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
+  assert.deepEqual(warnings, ['no topic', 'no broker']);
+});
+
 test('a service ends with the parent that holds its IPC channel', async () => {
   await using service = startService('async () => undefined', {}, { ipc: true });
   await service.line('ready');

@@ -4,8 +4,9 @@ import { isTailraceError, TailraceError } from '@tailrace/errors';
 import Type, { type TSchema } from 'typebox';
 import { formatValue } from './describe.ts';
 import { bytes, cidrs, duration, hexKey, httpUrl, port } from './kinds.ts';
+import { kafkaSettings } from './kafka.ts';
 import { misspelledVariables, readSettings } from './read.ts';
-import { kafkaSettings, topicSettings } from './shared.ts';
+import { serviceSettings, topicSettings } from './shared.ts';
 
 const x = { env: 'X', description: 'An example.' };
 const kinds: readonly {
@@ -178,6 +179,13 @@ test('all problems are reported together, one per line', () => {
   });
 });
 
+test('the password in an invalid URL is not shown', () => {
+  const settings = Type.Object({ url: httpUrl({ env: 'URL', description: '' }) });
+  assert.throws(() => readSettings({ URL: 'htp://user:hunter2@host' }, settings), {
+    message: 'URL: invalid value "htp://(not shown)@host"; must be a full URL with http or https',
+  });
+});
+
 test('an invalid secret is not shown', () => {
   const settings = Type.Object({ key: hexKey(32, { env: 'KEY', description: '' }) });
   assert.throws(
@@ -231,8 +239,35 @@ test('a misspelled variable is reported with the name that is close to it', () =
   }
 });
 
+test('the file of a secret is a known variable, and a file for another setting is reported', () => {
+  const settings = Type.Object({
+    key: Type.Optional(Type.String({ env: 'TAILRACE_KEY', writeOnly: true })),
+    brokers: Type.Optional(Type.String({ env: 'KAFKA_BROKERS' })),
+  });
+  const warnings = (name: string): string[] => misspelledVariables({ [name]: '1' }, settings);
+  assert.deepEqual(warnings('TAILRACE_KEY_FILE'), []);
+  assert.deepEqual(warnings('TAILRACE_KEY_FIEL'), [
+    'TAILRACE_KEY_FIEL: unknown variable; did you mean TAILRACE_KEY_FILE?',
+  ]);
+  assert.deepEqual(warnings('KAFKA_BROKERS_FILE'), [
+    'KAFKA_BROKERS_FILE: only secrets are read from files; set KAFKA_BROKERS.',
+  ]);
+});
+
+test('variables of OpenTelemetry for metrics and logs are not taken for misspelled ones for traces', () => {
+  const settings = Type.Object(serviceSettings({ metricsPort: 9464 }));
+  const env = Object.fromEntries(
+    [
+      ...['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'OTEL_EXPORTER_OTLP_LOGS_HEADERS', 'OTEL_METRICS_EXPORTER'],
+      ...['OTEL_LOGS_EXPORTER', 'OTEL_PROPAGATORS', 'OTEL_NODE_RESOURCE_DETECTORS', 'OTEL_LOG_LEVEL'],
+    ].map((name) => [name, 'x']),
+  );
+  assert.deepEqual(misspelledVariables(env, settings), []);
+  assert.equal(misspelledVariables({ OTEL_EXPORTER_OTLP_ENDPONT: 'x' }, settings).length, 1);
+});
+
 test('a required variable that is misspelled is reported as missing and as misspelled', () => {
-  const settings = Type.Object({ kafka: kafkaSettings('tailrace-test') });
+  const settings = Type.Object({ kafka: kafkaSettings('test') });
   assert.throws(() => readSettings({ KAFKA_BROKER: 'a:1' }, settings), {
     message:
       'KAFKA_BROKERS: not set. Set it to the bootstrap servers as host:port, separated by commas, such as localhost:9092.\n' +

@@ -1,9 +1,8 @@
 /** The settings that several services share. A name has the same meaning in all of them. */
-import { readFileSync } from 'node:fs';
 import { TailraceError } from '@tailrace/errors';
-import type { KafkaSettings } from '@tailrace/kafka';
 import Type, { type StaticDecode } from 'typebox';
 import { cidrs, duration, hexKey, httpUrl, port } from './kinds.ts';
+import { tracingSettings } from './tracing.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -26,94 +25,20 @@ export function serviceSettings(defaults: { readonly metricsPort: number }) {
       description: 'Port of `/metrics`, `/livez` and `/readyz`.',
     }),
     // Kubernetes kills a process after 30 s; below that, the log still names the component that did not close.
+    shutdownDelayMs: duration({
+      env: 'TAILRACE_SHUTDOWN_DELAY',
+      minimum: 0,
+      default: 0,
+      description:
+        'Time to keep serving after SIGTERM, while `/readyz` is 503 already, until load balancers send nothing more.',
+    }),
     shutdownGraceMs: duration({
       env: 'TAILRACE_SHUTDOWN_GRACE',
       default: 25 * secondMs,
-      description: 'Time to finish what is in flight when the process is stopped.',
+      description: 'Time to finish what is in flight when the process is stopped, after the delay.',
     }),
+    tracing: tracingSettings(),
   };
-}
-
-/** How to reach Kafka; `clientId` identifies this process in the brokers' logs and quotas. */
-export function kafkaSettings(clientId: string) {
-  const variables = Type.Object({
-    brokers: Type.Array(Type.String({ format: 'broker' }), {
-      env: 'KAFKA_BROKERS',
-      maxItems: 1_000,
-      form: 'host:port, or several separated by commas',
-      hint: 'Set it to the bootstrap servers as host:port, separated by commas, such as localhost:9092.',
-      description: 'Bootstrap servers.',
-    }),
-    mechanism: Type.Optional(
-      Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'], {
-        env: 'KAFKA_SASL_MECHANISM',
-        description: 'SASL mechanism; set it together with user name and password.',
-      }),
-    ),
-    username: Type.Optional(Type.String({ env: 'KAFKA_SASL_USERNAME', description: 'SASL user name.' })),
-    password: Type.Optional(
-      Type.String({ env: 'KAFKA_SASL_PASSWORD', writeOnly: true, description: 'SASL password.' }),
-    ),
-    ssl: Type.Boolean({ env: 'KAFKA_SSL', default: false, description: 'Connect with TLS.' }),
-    ca: Type.Optional(
-      Type.Decode(
-        Type.String({
-          env: 'KAFKA_SSL_CA',
-          form: 'a file, or a certificate in PEM',
-          description: 'Certificate authority of the brokers, in PEM, or a file that contains it.',
-        }),
-        readAuthority,
-      ),
-    ),
-  });
-  return Type.Decode(variables, ({ brokers, mechanism, username, password, ssl, ca }): KafkaSettings => {
-    const sasl = Object.entries({
-      KAFKA_SASL_MECHANISM: mechanism,
-      KAFKA_SASL_USERNAME: username,
-      KAFKA_SASL_PASSWORD: password,
-    });
-    const unset = sasl.flatMap(([name, value]) => (value === undefined ? [name] : []));
-    const problems: string[] = [];
-    if (unset.length > 0 && unset.length < sasl.length) {
-      const names = unset.join(' and ');
-      problems.push(`${names}: not set. Set mechanism, user name and password together, or none of them.`);
-    }
-    if (ca !== undefined && !ssl) {
-      problems.push('KAFKA_SSL_CA: set without TLS. Set KAFKA_SSL to true, or unset KAFKA_SSL_CA.');
-    }
-    if (problems.length > 0) throw invalid(problems.join('\n'));
-    return {
-      ...{ brokers, clientId },
-      ...(mechanism && { sasl: { mechanism, username: username ?? '', password: password ?? '' } }),
-      ...(ssl && { ssl: ca === undefined ? {} : { ca } }),
-    };
-  });
-}
-
-function readAuthority(pemOrPath: string): string {
-  const isPem = (content: string): boolean => content.includes('-----BEGIN CERTIFICATE-----');
-  if (isPem(pemOrPath)) return pemOrPath;
-  let content: string;
-  try {
-    content = readFileSync(pemOrPath, 'utf8');
-  } catch (error) {
-    throw invalid(
-      `KAFKA_SSL_CA: neither a certificate in PEM nor a readable file: ${(error as Error).message}`,
-    );
-  }
-  if (!isPem(content)) throw invalid('KAFKA_SSL_CA: the file contains no certificate in PEM');
-  return content;
-}
-
-/** A registry with Confluent's interface; user name and password may be in the URL. */
-export function schemaRegistryUrl() {
-  return Type.Optional(
-    httpUrl({
-      env: 'SCHEMA_REGISTRY_URL',
-      description:
-        'Schema registry with the interface of Confluent; user name and password may be in the URL.',
-    }),
-  );
 }
 
 /** The prefix of every topic's name, as `topicNames` of @tailrace/topics takes it. */
@@ -188,6 +113,18 @@ export function secretKeys() {
       'TAILRACE_SECRET_KEY: not set, but TAILRACE_SECRET_KEY_PREVIOUS is. Set it to the newer of the two keys.',
     );
   });
+}
+
+/** The address of ingest as applications see it. */
+export function ingestPublicUrl() {
+  return Type.Optional(
+    httpUrl({
+      env: 'TAILRACE_INGEST_PUBLIC_URL',
+      description:
+        'URL at which applications reach ingest, for the settings of the browser SDK and for snippets of the console; by default the ' +
+        'host of the request.',
+    }),
+  );
 }
 
 /** The time limit and the networks of requests to receivers. */

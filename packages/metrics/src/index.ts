@@ -1,0 +1,15 @@
+export {
+  catalogue,
+  exposedNames,
+  firstSeries,
+  labelNamesOf,
+  pageOf,
+  specOf,
+  type ExposedName,
+  type LabelsOf,
+  type MetricName,
+  type NameOf,
+} from './catalogue.ts';
+export { deadReasons } from './label-values.ts';
+export { funnel, type Equation, type Term } from './funnel.ts';
+export { services, type MetricSpec, type MetricType, type Page, type Service } from './metric.ts';
