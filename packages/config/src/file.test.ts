@@ -2,14 +2,21 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
-import { parseConfiguration } from './file.ts';
+import { parseConfiguration, type ParseOptions } from './file.ts';
 import { destinationSchema, sourceSchema, webhooksSettingsSchema } from './rules/schema.ts';
 
 const fileName = 'tailrace.yaml';
+const options: ParseOptions = {
+  fileName,
+  env: { CRM_SECRET: 's3cret' },
+  readFile: () => {
+    throw Object.assign(new Error(), { code: 'ENOENT' });
+  },
+};
 
 function linesOf(text: string): string[] {
   try {
-    parseConfiguration(text, { fileName });
+    parseConfiguration(text, options);
   } catch (error) {
     if (isTailraceError(error, 'invalid-configuration')) return error.message.split('\n');
     throw error;
@@ -49,14 +56,14 @@ destinations:
         - url: https://crm.example.com/hook
           headers: { X-Team: growth }
 `;
-  const { sources, destinations } = parseConfiguration(text, { fileName });
+  const { sources, destinations } = parseConfiguration(text, options);
   assert.deepEqual({ sources, destinations }, wanted);
 });
 
 test('JSON, indented with tabs too, and a byte order mark are understood', () => {
   for (const indent of [undefined, 2, '\t']) {
     const text = `\uFEFF${JSON.stringify(wanted, null, indent)}`;
-    const { sources, destinations } = parseConfiguration(text, { fileName });
+    const { sources, destinations } = parseConfiguration(text, options);
     assert.deepEqual({ sources, destinations }, wanted);
   }
 });
@@ -67,7 +74,7 @@ destinations:
   - { id: a, type: Webhooks, sources: [], settings: &hooks { webhooks: [{ url: https://a.example/ }] } }
   - { id: b, type: Webhooks, sources: [], settings: *hooks }
 `;
-  const { destinations } = parseConfiguration(text, { fileName });
+  const { destinations } = parseConfiguration(text, options);
   assert.deepEqual(destinations[1]?.settings, destinations[0]?.settings);
 });
 
@@ -101,6 +108,68 @@ destinations:
     'tailrace.yaml:17:21 destinations[0].settings.webhooks[1].headers["X-Team"]: is a list; allowed is a text',
     'tailrace.yaml:18:11 destinations[0].settings.webhooks[2].url: is missing; it is a full URL with http or https',
   ]);
+});
+
+test('a reference to a secret is replaced, and one that leads nowhere is reported beside the other problems', () => {
+  const text = `sources:
+  - { id: web, writeKeys: [env:WEB_KEY] }
+destinations:
+  - id: crm
+    type: Webhooks
+    sources: [web]
+    rateLimit: 0
+    settings:
+      sharedSecret: file:secrets/crm
+      webhooks:
+        - { url: https://crm.example.com/hook, headers: { Authorization: env:CRM_SECRET } }
+`;
+  assert.deepEqual(linesOf(text), [
+    'tailrace.yaml:2:28 sources[0].writeKeys[0]: refers to the environment variable WEB_KEY, which is not set',
+    'tailrace.yaml:7:16 destinations[0].rateLimit: is not a whole number of requests a second, from 1 to 1000000',
+    'tailrace.yaml:9:21 destinations[0].settings.sharedSecret: refers to the file "secrets/crm", which does not exist',
+  ]);
+  const { destinations } = parseConfiguration(
+    text
+      .replace('rateLimit: 0', 'rateLimit: 1')
+      .replace('env:WEB_KEY', 'wk')
+      .replace('file:secrets/crm', 'env:CRM_SECRET'),
+    options,
+  );
+  assert.equal(destinations[0]?.settings.sharedSecret, 's3cret');
+  assert.deepEqual(destinations[0].settings.webhooks[0]?.headers, { Authorization: 's3cret' });
+});
+
+test('the mask of a secret is refused wherever a secret may stand', () => {
+  const text = `destinations:
+  - id: crm
+    type: Webhooks
+    sources: []
+    settings:
+      sharedSecret: '********'
+      previousSharedSecret: '[redacted]'
+      webhooks:
+        - url: https://crm.example.com/hook?token=********
+          headers: { Authorization: '********', X-Team: growth }
+          secretHeaders: [authorization]
+        - url: https://crm.example.com/second
+          headers: { X-Open: '********' }
+`;
+  const lines = linesOf(text).map(
+    (line) => /^(\S+ \S+: has the mask) .*env:NAME, file:PATH/.exec(line)?.[1] ?? line,
+  );
+  assert.deepEqual(lines, [
+    'tailrace.yaml:6:21 destinations[0].settings.sharedSecret: has the mask',
+    'tailrace.yaml:7:29 destinations[0].settings.previousSharedSecret: has the mask',
+    'tailrace.yaml:9:16 destinations[0].settings.webhooks[0].url: has the mask',
+    'tailrace.yaml:10:37 destinations[0].settings.webhooks[0].headers.Authorization: has the mask',
+    'tailrace.yaml:13:30 destinations[0].settings.webhooks[1].headers["X-Open"]: has the mask',
+  ]);
+  const key = `destinations:
+  - { id: crm, type: Webhooks, sources: [], settings: { tls: { clientKey: '********' }, webhooks: [{ url: 'http://a/' }] } }
+`;
+  assert.ok(linesOf(key).some((line) => line.includes('settings.tls.clientKey: has the mask')));
+  const writeKey = "sources:\n  - { id: web, writeKeys: ['********'] }\n";
+  assert.ok(linesOf(writeKey).some((line) => line.includes('sources[0].writeKeys[0]: has the mask')));
 });
 
 test('invalid YAML is reported with its place', () => {
@@ -138,7 +207,7 @@ destinations:
   - { id: a, type: Webhooks, sources: &all [x, y], settings: { webhooks: [{ url: http://a/ }] } }
   - { id: b, type: Webhooks, sources: *all, settings: { webhooks: [{ url: http://a/ }] } }
 `;
-  const { placeOf } = parseConfiguration(text, { fileName });
+  const { placeOf } = parseConfiguration(text, options);
   assert.equal(placeOf(['destinations', 0, 'sources', 1]), 'tailrace.yaml:3:48');
   assert.equal(placeOf(['destinations', 1, 'sources', 1]), 'tailrace.yaml:3:48');
   assert.equal(placeOf(['destinations', 1, 'name']), 'tailrace.yaml:4:5');
@@ -147,7 +216,7 @@ destinations:
 test('the example of the README is a valid configuration with every field there is but PEM', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
-  const { sources, destinations } = parseConfiguration(example, { fileName: 'README.md' });
+  const { sources, destinations } = parseConfiguration(example, options);
   const fieldsOf = (entry: object | undefined): string[] => Object.keys(entry ?? {}).sort();
   assert.deepEqual(fieldsOf(sources[0]), Object.keys(sourceSchema.properties).sort());
   assert.deepEqual(fieldsOf(destinations[0]), Object.keys(destinationSchema.properties).sort());

@@ -17,6 +17,7 @@ import {
 import { checkConfiguration } from './rules/check.ts';
 import { formatPath, type FieldPath, type Problem } from './rules/problem.ts';
 import type { Configuration } from './rules/schema.ts';
+import { resolveConfiguration, type ReferenceLookups } from './secrets/references.ts';
 
 /** A configuration with the places of its fields in the file. */
 export interface ParsedConfiguration extends Configuration {
@@ -24,16 +25,20 @@ export interface ParsedConfiguration extends Configuration {
   readonly placeOf: (path: FieldPath) => string;
 }
 
+export interface ParseOptions extends ReferenceLookups {
+  /** Where problems are. */
+  readonly fileName: string;
+}
+
 /**
- * The sources and destinations that `text` describes, with defaults filled in.
+ * The sources and destinations that `text` describes, with defaults filled in and references to secrets resolved.
  *
  * @throws TailraceError `invalid-configuration` with every problem, one per line, in the order of the file
  */
 export function parseConfiguration(
   text: string,
-  options: { readonly fileName: string },
+  { fileName, ...lookups }: ParseOptions,
 ): ParsedConfiguration {
-  const { fileName } = options;
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
   const place = (offset: number): string => {
@@ -53,9 +58,15 @@ export function parseConfiguration(
     throw invalidConfiguration(unreadable.map(({ offset, message }) => `${place(offset)} ${message}`));
   }
 
-  const checked = checkConfiguration(valueOf(document, fileName));
-  if ('problems' in checked) {
-    const found = checked.problems.map((problem) => ({
+  const resolved = resolveConfiguration(valueOf(document, fileName), lookups);
+  const checked = checkConfiguration(resolved.value);
+  if ('problems' in checked || resolved.problems.length > 0) {
+    const unresolved = new Set(resolved.problems.map(({ path }) => formatPath(path)));
+    // A reference that cannot be resolved is not judged by the rules of its field.
+    const broken = ('problems' in checked ? checked.problems : []).filter(
+      ({ path }) => !unresolved.has(formatPath(path)),
+    );
+    const found = [...resolved.problems, ...broken].map((problem) => ({
       offset: offsetOf(document, problem.path, problem.about),
       line: problemLine(problem),
     }));

@@ -1,30 +1,61 @@
+export { applyConfiguration, type ApplyOptions, type WantedConfiguration } from './apply.ts';
 export {
-  applyConfiguration,
-  type ApplyOptions,
-  type EntryChange,
-  type EntryOutcome,
-  type FieldDifference,
-  type WantedConfiguration,
-} from './apply.ts';
+  openExport,
+  writeExport,
+  type ExportHeader,
+  type ExportOrigin,
+  type OpenedExport,
+} from './export/export-file.ts';
+export { readConfiguration, type StoredConfiguration } from './export/read-configuration.ts';
+export { restoreConfiguration, type RestoreMode, type RestoreOptions } from './export/restore.ts';
+export type { SealSecrets } from './export/sealing.ts';
+export { differencesOf, type FieldDifference } from './differences.ts';
+export type { EntryChange, EntryOutcome } from './plan.ts';
 export {
   openConfigEditor,
+  type BeforeWrite,
   type Changed,
   type ConfigEditor,
   type ConfigSnapshot,
   type Decision,
 } from './topic/editor.ts';
-export { maskDestination, secretMask, unmaskDestination } from './secrets/mask.ts';
+export {
+  escapeReference,
+  mapSecretPlaces,
+  resolveEntry,
+  resolveReference,
+  type ReferenceLookups,
+} from './secrets/references.ts';
+export {
+  isMasked,
+  maskDestination,
+  maskDestinationForReaders,
+  maskQuery,
+  maskSource,
+  secretMask,
+  unmaskDestination,
+} from './secrets/mask.ts';
 export {
   checkConfiguration,
   checkDestination,
   checkSource,
+  checkToken,
   missingSources,
   type Checked,
 } from './rules/check.ts';
-export { parseConfiguration, problemsError, type ParsedConfiguration } from './file.ts';
+export { parseConfiguration, problemsError, type ParsedConfiguration, type ParseOptions } from './file.ts';
+export { builtInSource, builtInSourceRule } from './rules/built-in.ts';
 export { formatPath, type FieldPath, type Problem } from './rules/problem.ts';
 export type { Entry, EntryKind } from './topic/record.ts';
-export { redactDestination, redactSource, redactUrl } from './secrets/redact.ts';
+export { redactDestination, redactSource, redactToken, redactUrl } from './secrets/redact.ts';
+export {
+  fieldSteps,
+  filterLimits,
+  filterSchema,
+  type FieldCondition,
+  type FilterComparison,
+  type FilterCondition,
+} from './rules/filter.ts';
 export {
   configurationSchema,
   destinationSchema,
@@ -32,11 +63,21 @@ export {
   webhooksSettingsSchema,
   type Configuration,
   type Destination,
+  type Filter,
   type Source,
   type TlsSettings,
   type Webhook,
 } from './rules/schema.ts';
+export {
+  maxTokens,
+  tokenChoices,
+  tokenSchema,
+  tokenScopes,
+  type Token,
+  type TokenScope,
+} from './rules/token.ts';
 export { hasSecrets } from './secrets/secrets.ts';
 export type { SecretKeys } from './secrets/encryption.ts';
 export type { ConfigChange, ConfigLookup } from './topic/state.ts';
+export { singleFlight } from './topic/single-flight.ts';
 export { openConfig, type ConfigOptions, type ConfigView } from './topic/view.ts';

@@ -1,5 +1,6 @@
 /** A record of `deliveries.dead`. Its headers suffice to select it; the body is not parsed. */
 import type { ConsumedRecord } from '@tailrace/kafka';
+import { userKeyOf } from '@tailrace/topics';
 
 /** Position and headers. Malformed records of other producers may lack any header. */
 export interface DeadLetterSummary {
@@ -15,6 +16,10 @@ export interface DeadLetterSummary {
   readonly sourceId: string | undefined;
   readonly destinationId: string | undefined;
   readonly type: string | undefined;
+  /** The name of a track call's event. */
+  readonly event: string | undefined;
+  /** The userId, else the anonymousId. */
+  readonly userKey: string | undefined;
   /** The number of attempts made. */
   readonly attempts: number;
 }
@@ -25,10 +30,17 @@ export interface DeadLetter {
   readonly record: ConsumedRecord;
 }
 
+/** Whether the body was removed, because its user was deleted. */
+export function hasNoBody({ reason }: Pick<DeadLetterSummary, 'reason'>): boolean {
+  return reason === 'user-deleted';
+}
+
 export function readDeadLetter(record: ConsumedRecord, replayed: boolean): DeadLetter {
   const { partition, offset, timestamp } = record;
   const header = (name: string): string | undefined => record.headers[name]?.toString();
   const attempts = Number(header('attempt'));
+  const destinationId = header('destination-id');
+  const key = record.key?.toString();
   const summary = {
     partition,
     offset,
@@ -38,8 +50,10 @@ export function readDeadLetter(record: ConsumedRecord, replayed: boolean): DeadL
     deliveryId: header('delivery-id'),
     eventId: header('event-id'),
     sourceId: header('source-id'),
-    destinationId: header('destination-id'),
+    destinationId,
     type: header('type'),
+    event: header('event-name'),
+    userKey: key === undefined ? undefined : userKeyOf({ key, destinationId: destinationId ?? '' }),
     attempts: Number.isNaN(attempts) ? 0 : attempts,
   };
   return { summary, record };

@@ -14,6 +14,8 @@ const letter: DeadLetterSummary = {
   sourceId: 'web',
   destinationId: 'crm',
   type: 'track',
+  event: 'Signed Up',
+  userKey: 'ada',
   attempts: 1,
 };
 
@@ -27,6 +29,8 @@ test('a dead letter matches if every field of the filter matches', () => {
     destinationId: 'crm',
     reason: 'client-error',
     type: 'track',
+    event: 'Signed Up',
+    userKey: 'ada',
     since: 1_000,
     until: 1_001,
   };
@@ -35,6 +39,8 @@ test('a dead letter matches if every field of the filter matches', () => {
     destinationId: 'erp',
     reason: 'redirect',
     type: 'page',
+    event: 'Signed Out',
+    userKey: 'grace',
     since: 1_001,
     until: 1_000,
   };

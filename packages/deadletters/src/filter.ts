@@ -5,6 +5,10 @@ export interface DeadLetterFilter {
   readonly destinationId?: string | undefined;
   readonly reason?: string | undefined;
   readonly type?: string | undefined;
+  /** The name of a track call's event. */
+  readonly event?: string | undefined;
+  /** The userId, else the anonymousId. */
+  readonly userKey?: string | undefined;
   /** Written at this time or later, in milliseconds since the epoch. */
   readonly since?: number | undefined;
   /** Written before this time, in milliseconds since the epoch. */
@@ -16,6 +20,8 @@ export function matches(filter: DeadLetterFilter, letter: DeadLetterSummary): bo
     equalsOrAny(filter.destinationId, letter.destinationId) &&
     equalsOrAny(filter.reason, letter.reason) &&
     equalsOrAny(filter.type, letter.type) &&
+    equalsOrAny(filter.event, letter.event) &&
+    equalsOrAny(filter.userKey, letter.userKey) &&
     letter.diedAt >= (filter.since ?? -Infinity) &&
     letter.diedAt < (filter.until ?? Infinity)
   );

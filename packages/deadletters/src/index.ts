@@ -1,5 +1,5 @@
-export type { DeadLetterFilter } from './filter.ts';
-export type { DeadLetter, DeadLetterSummary } from './dead-letter.ts';
+export { matches, type DeadLetterFilter } from './filter.ts';
+export { hasNoBody, readDeadLetter, type DeadLetter, type DeadLetterSummary } from './dead-letter.ts';
 export {
   findDeadLetters,
   newestDeadLetters,
@@ -9,5 +9,8 @@ export {
   type CountRow,
 } from './list.ts';
 export { RateLimiter } from './rate-limiter.ts';
+export { reasonProblem } from './reason.ts';
 export type { ReadOptions } from './read.ts';
+export { parsePosition, type RecordPosition } from './replayed-letters.ts';
+export { replayRecord } from './replay-record.ts';
 export { replayDeadLetters, type ReplayOptions, type ReplayResult } from './replay.ts';

@@ -57,10 +57,11 @@ export interface DeadLetterCounts {
   readonly ends: ReadonlyMap<number, number>;
 }
 
+/** Counts up to the present ends, or to the `ends` of an earlier count. */
 export async function countDeadLetters(
   kafka: Pick<Kafka, 'scan'>,
   names: TopicNames,
-  options: ReadOptions = {},
+  options: ReadOptions & { readonly ends?: ReadonlyMap<number, number> | undefined } = {},
 ): Promise<DeadLetterCounts> {
   const rows = new Map<string, CountRow>();
   const reading = await readDeadLetters(kafka, names, options);

@@ -8,18 +8,13 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
-import type { ExclusivePublisher, ExclusiveRecord, Kafka } from '@tailrace/kafka';
-import {
-  decodeDelivery,
-  progressHeaders,
-  replayedFromHeader,
-  unequalPartitions,
-  type TopicNames,
-} from '@tailrace/topics';
+import type { ExclusivePublisher, Kafka } from '@tailrace/kafka';
+import { decodeDelivery, unequalPartitions, type TopicNames } from '@tailrace/topics';
 import { formatPosition } from './replayed-letters.ts';
-import type { DeadLetter } from './dead-letter.ts';
+import { hasNoBody, type DeadLetter } from './dead-letter.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
+import { replayRecord } from './replay-record.ts';
 
 export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
   /** The end offsets of a count. Without them a replay whose deliveries fail again would never end. */
@@ -33,7 +28,7 @@ export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
 
 export interface ReplayResult {
   readonly replayed: number;
-  /** The number of records that are not valid deliveries, and cannot be replayed. */
+  /** The number of records that cannot be replayed: they are not deliveries, or their body was removed with their user. */
   readonly malformed: number;
   /** Whether `signal` ended it before all were replayed. */
   readonly interrupted: boolean;
@@ -135,7 +130,7 @@ class Replay {
       if (this.#uncertain.delete(formatPosition(letter.record))) this.#replayed += 1;
       return false;
     }
-    if (typeof decodeDelivery(letter.record) === 'string') {
+    if (hasNoBody(letter.summary) || typeof decodeDelivery(letter.record) === 'string') {
       this.#malformed += 1;
       return false;
     }
@@ -152,20 +147,14 @@ class Replay {
     }
     this.#limiter.spend(batch.length);
     for (const { record } of batch) this.#uncertain.add(formatPosition(record));
-    await publisher.publish(batch.map((letter) => replayOf(letter, this.#names.deliveriesReplay)));
+    await publisher.publish(
+      batch.map(({ record }) => replayRecord(record, this.#names.deliveriesReplay, true)),
+    );
     for (const { record } of batch) this.#uncertain.delete(formatPosition(record));
     this.#replayed += batch.length;
     this.#lastReplayAt = performance.now();
     onReplayed?.(this.#replayed);
   }
-}
-
-/** Keeps all headers, including those of newer versions, except the progress of earlier attempts. */
-function replayOf({ record }: DeadLetter, topic: string): ExclusiveRecord {
-  const { partition, key, value, headerList } = record;
-  const kept = headerList.filter(([name]) => !progressHeaders.has(name));
-  const headers = [...kept, ['attempt', '0'], [replayedFromHeader, formatPosition(record)]] as const;
-  return { topic, partition, key, value, headers };
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -32,5 +32,5 @@ export {
   type JsonObject,
   type TailraceEvent,
 } from './schema.ts';
-export { webhookBody } from './webhook-body.ts';
+export { webhookBody, webhookDocument } from './webhook-body.ts';
 export { writeJson } from './write-json.ts';

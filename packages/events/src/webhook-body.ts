@@ -4,13 +4,18 @@
  */
 import type { JsonObject, TailraceEvent } from './schema.ts';
 
-/** The body of the webhook for `event`, as JSON text. */
-export function webhookBody(event: TailraceEvent): string {
+/**
+ * The body of the webhook for `event`, as JSON text.
+ *
+ * @param document the {@link webhookDocument} of the event, where the caller has it
+ */
+export function webhookBody(event: TailraceEvent, document = webhookDocument(event)): string {
   // JSON.stringify leaves out every key whose value is undefined.
-  return JSON.stringify(bodyOf(event));
+  return JSON.stringify(document);
 }
 
-function bodyOf(event: TailraceEvent): object {
+/** The body as an object. Keys whose value is undefined are not part of the body; its objects are those of the event. */
+export function webhookDocument(event: TailraceEvent): object {
   const { type, userId, timestamp, context, properties = {}, traits = {} } = event;
   const anonymousId = userId === undefined ? event.anonymousId : undefined;
   const common = { version: 1, type, userId, anonymousId, timestamp, context };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Destination, Source } from '@tailrace/config';
-import { parseJson, readCall, type JsonObject, type TailraceEvent } from '@tailrace/events';
-import { routeEvent, type FilterReason } from './index.ts';
+import { parseJson, readCall, webhookDocument, type JsonObject, type TailraceEvent } from '@tailrace/events';
+import { createRoutes, routeEvent, type FilterReason, type Routing } from './index.ts';
 import { isSelected } from './integrations.ts';
 
 const crm: Destination = {
@@ -13,6 +13,18 @@ const crm: Destination = {
   settings: { webhooks: [{ url: 'https://crm.example/hook' }] },
 };
 const erp: Destination = { ...crm, id: 'erp' };
+
+function route(
+  event: TailraceEvent,
+  schema: Source['schema'],
+  enabled: readonly Destination[],
+  disabled: readonly Destination[] = [],
+): Routing {
+  const routes = createRoutes({ destinationsOf: () => enabled, disabledDestinationsOf: () => disabled });
+  return routeEvent(event, schema ? { schema } : {}, routes('web'), webhookDocument);
+}
+
+const idsOf = (destinations: readonly Destination[] = []): string[] => destinations.map(({ id }) => id);
 
 function eventOf(call: object): TailraceEvent {
   const reading = readCall(
@@ -25,7 +37,7 @@ function eventOf(call: object): TailraceEvent {
 
 /** The decision for one destination. */
 function decisionFor(call: object, schema?: Source['schema']): 'routed' | FilterReason {
-  const routing = routeEvent(eventOf(call), schema ? { schema } : {}, [crm]);
+  const routing = route(eventOf(call), schema, [crm]);
   assert.equal(routing.routed.length + routing.filtered.length, 1);
   assert.equal(routing.outcome, routing.routed.length === 1 ? 'routed' : 'filtered');
   return routing.filtered[0]?.reason ?? 'routed';
@@ -80,10 +92,10 @@ describe("the source's schema", () => {
 
   test('is reported where integrations turn the destination off too, and where there is no destination', () => {
     const event = eventOf({ event: 'Debug Event', integrations: { All: false } });
-    const routing = routeEvent(event, { schema }, [crm]);
+    const routing = route(event, schema, [crm]);
     assert.equal(routing.blocked, true);
     assert.equal(routing.filtered[0]?.reason, 'integrations');
-    const nowhere = routeEvent(event, { schema }, []);
+    const nowhere = route(event, schema, []);
     assert.deepEqual([nowhere.outcome, nowhere.blocked], ['no-destination', true]);
   });
 });
@@ -92,21 +104,70 @@ test('a delete goes to every destination, also where its integrations turn them 
   assert.equal(decisionFor({ type: 'delete', integrations: { All: false, Webhooks: false } }), 'routed');
 });
 
+test('a disabled destination does not get an event, and is named, also for a delete', () => {
+  const off: Destination = { ...crm, id: 'off', enabled: false };
+  for (const call of [{}, { type: 'delete' }, { integrations: { All: true } }]) {
+    const { outcome, routed, filtered } = route(eventOf(call), undefined, [crm], [off]);
+    assert.deepEqual([outcome, idsOf(routed)], ['routed', ['crm']]);
+    assert.deepEqual(filtered, [{ reason: 'disabled', destinations: [off] }]);
+  }
+  assert.equal(route(eventOf({}), undefined, [], [off]).outcome, 'filtered');
+});
+
+test('a filter applies after the event itself and its source, and never to a delete', () => {
+  const picky: Destination = { ...crm, filter: { events: { include: ['Signed Up'] } } };
+  const rule = { path: 'events.include', text: 'events include Signed Up' };
+  assert.deepEqual(route(eventOf({}), undefined, [picky, erp]), {
+    ...{ outcome: 'routed', blocked: false, routed: [erp] },
+    filtered: [{ reason: 'filter', rule, destinations: [picky] }],
+  });
+  assert.equal(route(eventOf({ event: 'Signed Up' }), undefined, [picky]).outcome, 'routed');
+  assert.equal(route(eventOf({ type: 'delete' }), undefined, [picky]).outcome, 'routed');
+  const [all] = route(eventOf({ integrations: { All: false } }), undefined, [picky]).filtered;
+  assert.equal(all?.reason, 'integrations');
+  const blocked = { track: { blocked: ['Order Completed'] } };
+  assert.equal(route(eventOf({}), blocked, [picky]).filtered[0]?.reason, 'schema');
+});
+
+test('an event of a suppressed user goes to no destination, and a delete to all', () => {
+  const off: Destination = { ...crm, id: 'off', enabled: false };
+  const source = createRoutes({ destinationsOf: () => [crm, erp], disabledDestinationsOf: () => [off] });
+  const routed = (call: object) => routeEvent(eventOf(call), {}, source('web'), webhookDocument, true);
+  const { outcome, filtered } = routed({ integrations: { All: false } });
+  assert.deepEqual(
+    [outcome, filtered],
+    [
+      'filtered',
+      [
+        { reason: 'disabled', destinations: [off] },
+        { reason: 'suppressed', destinations: [crm, erp] },
+      ],
+    ],
+  );
+  assert.deepEqual(idsOf(routed({ type: 'delete' }).routed), ['crm', 'erp']);
+});
+
+test('routes are prepared again only where the configuration has changed', () => {
+  let enabled: readonly Destination[] = [crm];
+  let disabled: readonly Destination[] = [];
+  const routesOf = createRoutes({ destinationsOf: () => enabled, disabledDestinationsOf: () => disabled });
+  const before = routesOf('web');
+  assert.equal(routesOf('web'), before);
+  assert.equal(before.filters, undefined);
+  disabled = [erp];
+  assert.equal(routesOf('web').connected, 2);
+  enabled = [{ ...crm, filter: { types: ['page'] } }];
+  assert.equal(routesOf('web').filters?.length, 1);
+});
+
 test('the destinations keep the order in which they are given', () => {
-  const routing = routeEvent(eventOf({}), {}, [erp, crm]);
-  assert.deepEqual(
-    routing.routed.map(({ id }) => id),
-    ['erp', 'crm'],
-  );
-  const filtered = routeEvent(eventOf({ integrations: { All: false } }), {}, [erp, crm]);
-  assert.deepEqual(
-    filtered.filtered.map(({ destination }) => destination.id),
-    ['erp', 'crm'],
-  );
+  assert.deepEqual(idsOf(route(eventOf({}), undefined, [erp, crm]).routed), ['erp', 'crm']);
+  const { filtered } = route(eventOf({ integrations: { All: false } }), undefined, [erp, crm]);
+  assert.deepEqual(filtered, [{ reason: 'integrations', destinations: [erp, crm] }]);
 });
 
 test('an event without candidates has no destination', () => {
-  assert.deepEqual(routeEvent(eventOf({}), {}, []), {
+  assert.deepEqual(route(eventOf({}), undefined, []), {
     ...{ outcome: 'no-destination', blocked: false },
     ...{ routed: [], filtered: [] },
   });

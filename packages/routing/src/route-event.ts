@@ -1,70 +1,99 @@
-/** Which destinations get an event (docs/specification.md, rules 5.1 to 5.4). Pure: the event and the configuration decide. */
+/** Which destinations get an event (docs/specification.md, rules 5.1 to 5.6). Pure: the event and the configuration decide. */
 import type { Destination, Source } from '@tailrace/config';
 import type { EventType, JsonObject } from '@tailrace/events';
+import type { FilterRule } from './filter/condition.ts';
+import type { FilterableEvent } from './filter/filter.ts';
 import { isSelected } from './integrations.ts';
+import type { FilteredDestinations, FilterReason, SourceRoutes } from './routes.ts';
 
 /** The fields of an event that routing looks at. */
 export interface RoutableEvent {
-  readonly type?: EventType;
+  readonly type: EventType;
   /** The name of a track event. */
   readonly event?: string;
+  /** The name of a page or screen. */
+  readonly name?: string;
   readonly integrations?: JsonObject;
 }
 
-/** Why a destination does not get an event: the event's own `integrations`, or the source's list of blocked track events. */
-export type FilterReason = 'integrations' | 'schema';
-
-export interface FilteredDestination {
-  readonly destination: Destination;
-  readonly reason: FilterReason;
-}
-
-export type Routing = {
+export interface Routing {
+  /** `filtered`: no connected destination gets the event. */
+  readonly outcome: 'no-destination' | 'filtered' | 'routed';
   /** Whether the source blocks the event. */
   readonly blocked: boolean;
-} & (
-  | { readonly outcome: 'no-destination'; readonly routed: readonly []; readonly filtered: readonly [] }
-  /** All destinations are filtered. */
-  | {
-      readonly outcome: 'filtered';
-      readonly routed: readonly [];
-      readonly filtered: readonly FilteredDestination[];
-    }
-  | {
-      readonly outcome: 'routed';
-      readonly routed: readonly Destination[];
-      readonly filtered: readonly FilteredDestination[];
-    }
-);
-
-/** @param destinations the enabled ones that are connected to the source */
-export function routeEvent(
-  event: RoutableEvent,
-  source: Pick<Source, 'schema'>,
-  destinations: readonly Destination[],
-): Routing {
-  const blocked = isBlocked(event, source);
-  if (destinations.length === 0) return { outcome: 'no-destination', blocked, routed: [], filtered: [] };
-  const routed: Destination[] = [];
-  const filtered: FilteredDestination[] = [];
-  for (const destination of destinations) {
-    const reason = filterReason(event, destination, blocked);
-    if (reason === undefined) routed.push(destination);
-    else filtered.push({ destination, reason });
-  }
-  if (routed.length === 0) return { outcome: 'filtered', blocked, routed: [], filtered };
-  return { outcome: 'routed', blocked, routed, filtered };
+  readonly routed: readonly Destination[];
+  /** Destinations that do not get the event, by reason and rule; disabled ones included. */
+  readonly filtered: readonly FilteredDestinations[];
 }
 
-function filterReason(
-  { type, integrations }: RoutableEvent,
-  destination: Destination,
-  blocked: boolean,
-): FilterReason | undefined {
+/**
+ * @param documentOf makes the webhook body as an object; called once, where a filter has a condition
+ * @param isSuppressed whether calls of the event's user are refused
+ */
+export function routeEvent<Event extends RoutableEvent>(
+  event: Event,
+  source: Pick<Source, 'schema'>,
+  routes: SourceRoutes,
+  documentOf: (event: Event) => object,
+  isSuppressed = false,
+): Routing {
+  const blocked = isBlocked(event, source);
+  const { enabled, filters, disabled, connected } = routes;
+  const { type, integrations } = event;
+  if (isSuppressed && type !== 'delete' && enabled.length > 0) {
+    return routingOf(connected, blocked, [], [...disabled, { reason: 'suppressed', destinations: enabled }]);
+  }
   // Every receiver that holds data about a user has to learn that the user is to be deleted.
-  if (type === 'delete') return undefined;
-  if (!isSelected(destination.type, integrations)) return 'integrations';
-  return blocked ? 'schema' : undefined;
+  if (type === 'delete' || (!blocked && integrations === undefined && filters === undefined)) {
+    return routingOf(connected, blocked, enabled, disabled);
+  }
+  const routed: Destination[] = [];
+  const groups = new Map<string | FilterRule, Destination[]>();
+  const filterable = filters && filterableOf(event, documentOf);
+  for (const [index, destination] of enabled.entries()) {
+    const filter = filters?.[index];
+    const broken =
+      (isSelected(destination.type, integrations) ? undefined : 'integrations') ??
+      (blocked ? 'schema' : undefined) ??
+      (filterable && filter?.(filterable));
+    if (broken === undefined) {
+      routed.push(destination);
+      continue;
+    }
+    const group = groups.get(broken);
+    if (group) group.push(destination);
+    else groups.set(broken, [destination]);
+  }
+  const filtered = Array.from(groups, ([broken, destinations]): FilteredDestinations =>
+    typeof broken === 'string'
+      ? { reason: broken as FilterReason, destinations }
+      : { reason: 'filter', rule: broken, destinations },
+  );
+  return routingOf(connected, blocked, routed, disabled.length > 0 ? [...disabled, ...filtered] : filtered);
+}
+
+function routingOf(
+  connected: number,
+  blocked: boolean,
+  routed: readonly Destination[],
+  filtered: readonly FilteredDestinations[],
+): Routing {
+  const outcome = routed.length > 0 ? 'routed' : connected > 0 ? 'filtered' : 'no-destination';
+  return { outcome, blocked, routed, filtered };
+}
+
+/** The part of an event that filters look at. */
+export function filterableOf<Event extends RoutableEvent>(
+  event: Event,
+  documentOf: (event: Event) => object,
+): FilterableEvent {
+  const { type } = event;
+  let document: object | undefined;
+  return {
+    type,
+    name: type === 'track' ? event.event : event.name,
+    document: () => (document ??= documentOf(event)),
+  };
 }
 
 function isBlocked({ type, event }: RoutableEvent, { schema }: Pick<Source, 'schema'>): boolean {

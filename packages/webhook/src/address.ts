@@ -10,43 +10,40 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Cidr } from '@tailrace/service';
 
-const refused = new BlockList();
-for (const cidr of [
-  '0.0.0.0/8', // this host, this network
-  '10.0.0.0/8', // private
-  '100.64.0.0/10', // carrier-grade NAT
-  '127.0.0.0/8', // loopback
-  '161.26.0.0/16', // IBM Cloud internal: name servers, mirrors, storage
-  '166.8.0.0/14', // IBM Cloud internal: private endpoints of its services
-  '168.63.129.16/32', // Azure: agent server, name server and health probes
-  '169.254.0.0/16', // link-local, including the metadata services of clouds
-  '172.16.0.0/12', // private
-  '192.0.0.0/24', // protocol assignments
-  '192.0.2.0/24', // documentation
-  '192.88.99.0/24', // 6to4 relays, retired
-  '192.168.0.0/16', // private
-  '198.18.0.0/15', // benchmarking
-  '198.51.100.0/24', // documentation
-  '203.0.113.0/24', // documentation
-  '224.0.0.0/4', // multicast
-  '240.0.0.0/4', // reserved, and broadcast
-]) {
-  const [network = '', prefix] = cidr.split('/');
-  refused.addSubnet(network, Number(prefix), 'ipv4');
-}
+/** Networks that no webhook may reach, unless the operator allows them. The network policies of the chart are made from these. */
+export const refusedNetworks = {
+  ipv4: [
+    '0.0.0.0/8', // this host, this network
+    '10.0.0.0/8', // private
+    '100.64.0.0/10', // carrier-grade NAT
+    '127.0.0.0/8', // loopback
+    '161.26.0.0/16', // IBM Cloud internal: name servers, mirrors, storage
+    '166.8.0.0/14', // IBM Cloud internal: private endpoints of its services
+    '168.63.129.16/32', // Azure: agent server, name server and health probes
+    '169.254.0.0/16', // link-local, including the metadata services of clouds
+    '172.16.0.0/12', // private
+    '192.0.0.0/24', // protocol assignments
+    '192.0.2.0/24', // documentation
+    '192.88.99.0/24', // 6to4 relays, retired
+    '192.168.0.0/16', // private
+    '198.18.0.0/15', // benchmarking
+    '198.51.100.0/24', // documentation
+    '203.0.113.0/24', // documentation
+    '224.0.0.0/4', // multicast
+    '240.0.0.0/4', // reserved, and broadcast
+  ],
+  /** Inside of global unicast; IPv6 addresses outside of it are not reachable. */
+  ipv6: [
+    '2001::/23', // protocol assignments, including Teredo
+    '2001:db8::/32', // documentation
+    '2002::/16', // 6to4, embeds an IPv4 address
+    '3fff::/20', // documentation
+  ],
+} as const;
+export const ipv6GlobalUnicast = '2000::/3';
 
-/** IPv6 addresses outside of global unicast are not reachable. The ranges below are exceptions inside it. */
-const globalUnicast = new BlockList();
-globalUnicast.addSubnet('2000::', 3, 'ipv6');
-for (const cidr of [
-  '2001::/23', // protocol assignments, including Teredo
-  '2001:db8::/32', // documentation
-  '2002::/16', // 6to4, embeds an IPv4 address
-  '3fff::/20', // documentation
-]) {
-  const [network = '', prefix] = cidr.split('/');
-  refused.addSubnet(network, Number(prefix), 'ipv6');
-}
+const refused = blockList([...refusedNetworks.ipv4, ...refusedNetworks.ipv6]);
+const globalUnicast = blockList([ipv6GlobalUnicast]);
 
 export interface AddressPolicy {
   /** @param address IPv4 or IPv6, as a socket or a resolver reports it */
@@ -66,6 +63,15 @@ export function createAddressPolicy(allowed: readonly Cidr[]): AddressPolicy {
       return family === 'ipv4' || globalUnicast.check(plain, 'ipv6');
     },
   };
+}
+
+function blockList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [network = '', prefix] = cidr.split('/');
+    list.addSubnet(network, Number(prefix), isIPv4(network) ? 'ipv4' : 'ipv6');
+  }
+  return list;
 }
 
 /** The IPv4 address inside an IPv4-mapped IPv6 address. Any other address is returned without its zone. */

@@ -5,4 +5,4 @@ export type { NameSettings } from './dns/name-settings.ts';
 export type { NameLookup } from './dns/resolve.ts';
 export { createPools } from './send-pools.ts';
 export { createSender, type Sender, type SenderOptions, type SendRequest } from './send.ts';
-export { requestHeaders, targetsOf, type Target } from './target.ts';
+export { requestHeaders, secretsAt, targetsOf, type Target } from './target.ts';

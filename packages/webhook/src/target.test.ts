@@ -14,6 +14,9 @@ function destinationOf(settings: Partial<Settings> = {}): Destination {
   return { id: 'crm', type: 'Webhooks', enabled: true, sources: [], settings: { webhooks, ...settings } };
 }
 
+const before = new Date(attempt.startedAt - 1).toISOString();
+const after = new Date(attempt.startedAt + 1).toISOString();
+
 function onlyTarget(destination: Destination): Target {
   const [target] = targetsOf(destination);
   assert.ok(target);
@@ -82,6 +85,10 @@ describe('the headers of a request', () => {
     const signed = { ...always, 'X-Signature': sign('newer', body) };
     assert.deepEqual(headersOf({ sharedSecret: 'newer' }), signed);
     assert.deepEqual(headersOf({ sharedSecret: 'newer', previousSharedSecret: 'older' }), signed);
+    const rotated = { sharedSecret: 'newer', previousSharedSecret: 'older' };
+    assert.deepEqual(headersOf({ ...rotated, previousSharedSecretUntil: before }), signed);
+    const until = headersOf({ ...rotated, previousSharedSecretUntil: after });
+    assert.equal(until['X-Signature'], sign('older', body));
   });
 
   test('include those of Standard Webhooks where enabled, with the time in whole seconds', () => {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Destination, TlsSettings } from '@tailrace/config';
 import { sign, signStandardWebhook } from '@tailrace/signing';
+import { validTraceparent } from '@tailrace/tracing';
 
 export interface Target {
   /**
@@ -24,6 +25,8 @@ export interface AttemptStamp {
   readonly deliveryId: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** W3C Trace Context of the attempt, as the delivery has it. */
+  readonly traceparent?: string | undefined;
 }
 
 const targets = new WeakMap<Destination, readonly Target[]>();
@@ -52,7 +55,7 @@ export function targetsOf(destination: Destination): readonly Target[] {
 
 /**
  * All the headers of a webhook request (docs/specification.md, rules 7.2 and 8.4), as alternating names and values. During a
- * change of the secret there are two secrets; `X-Signature` is made with the newer one.
+ * change of the secret there are two secrets, and `X-Signature` is made with one of them, see {@link secretsAt}.
  */
 export function requestHeaders(
   destination: Destination,
@@ -61,18 +64,42 @@ export function requestHeaders(
   attempt: AttemptStamp,
 ): string[] {
   const headers = ['Content-Type', 'application/json', 'User-Agent', 'Tailrace/1.0'];
-  const { sharedSecret, previousSharedSecret, standardWebhooks = false } = destination.settings;
-  if (sharedSecret !== undefined) {
-    headers.push('X-Signature', sign(sharedSecret, body));
+  const { standardWebhooks = false } = destination.settings;
+  const secrets = secretsAt(destination, attempt.startedAt);
+  if (secrets) {
+    headers.push('X-Signature', sign(secrets.signsAlone, body));
     if (standardWebhooks) {
       const { deliveryId: id } = attempt;
       const timestamp = Math.floor(attempt.startedAt / 1_000);
-      const secrets =
-        previousSharedSecret === undefined ? [sharedSecret] : [sharedSecret, previousSharedSecret];
-      const signature = signStandardWebhook(secrets, { id, timestamp, body });
+      const signature = signStandardWebhook(secrets.all, { id, timestamp, body });
       headers.push('webhook-id', id, 'webhook-timestamp', String(timestamp), 'webhook-signature', signature);
     }
   }
+  if (destination.settings.traceparent === true) {
+    // The record may be from any producer, and an invalid value may not be a header at all.
+    const traceparent = validTraceparent(attempt.traceparent);
+    if (traceparent !== undefined) headers.push('traceparent', traceparent);
+  }
   headers.push(...target.headers);
   return headers;
+}
+
+/**
+ * The secrets that sign at a time, the newest first; undefined where requests are not signed. Of two secrets, `X-Signature` is
+ * made with the newer one. While the previous one is kept until a certain time, because the server has made the newer one,
+ * receivers do not know that yet: then it is made with the previous one until that time, so that they have all of it.
+ *
+ * @param at milliseconds since the epoch
+ */
+export function secretsAt(
+  { settings }: Destination,
+  at: number,
+): { readonly signsAlone: string; readonly all: readonly string[] } | undefined {
+  const { sharedSecret, previousSharedSecret, previousSharedSecretUntil: until } = settings;
+  if (sharedSecret === undefined) return undefined;
+  if (previousSharedSecret === undefined || (until !== undefined && at >= Date.parse(until))) {
+    return { signsAlone: sharedSecret, all: [sharedSecret] };
+  }
+  const signsAlone = until === undefined ? sharedSecret : previousSharedSecret;
+  return { signsAlone, all: [sharedSecret, previousSharedSecret] };
 }

@@ -186,6 +186,14 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
       'settings.previousSharedSecret: is set without sharedSecret; set sharedSecret to the newer secret',
     ],
     [
+      withSettings({ sharedSecret: 's3cret', previousSharedSecretUntil: '2026-05-01T08:30:00Z' }),
+      'settings.previousSharedSecretUntil: is set without previousSharedSecret; remove it',
+    ],
+    [
+      withSettings({ sharedSecret: 's', previousSharedSecret: 'o', previousSharedSecretUntil: '2026-02-31' }),
+      'settings.previousSharedSecretUntil: is not a time in UTC, such as 2026-05-01T08:30:00Z',
+    ],
+    [
       withSettings({ sharedSecret: 's3cret', previousSharedSecret: 's3cret' }),
       'settings.previousSharedSecret: is the same as sharedSecret; remove it',
     ],

@@ -4,7 +4,9 @@
  */
 import { nearestName } from '@tailrace/errors';
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
+import { builtInSource, builtInSourceRule } from './built-in.ts';
 import { destinationProblems } from './destination.ts';
+import { filterConditionSchema, filterProblems } from './filter.ts';
 import {
   field,
   formatPath,
@@ -23,19 +25,28 @@ import {
   type Destination,
   type Source,
 } from './schema.ts';
+import { tokenSchema, type Token } from './token.ts';
 import { certificatesProblem, privateKeyProblem } from './tls.ts';
+import { maskProblems } from '../secrets/mask.ts';
 import { headerNameProblem, headerValueProblem, webhookUrlProblem } from './webhook.ts';
 
 export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
 
 /** Each returns why a text is invalid, or undefined. */
 const formats = {
+  'date-time': timeProblem,
   'webhook-url': webhookUrlProblem,
   'header-name': headerNameProblem,
   'header-value': headerValueProblem,
   certificates: certificatesProblem,
   'private-key': privateKeyProblem,
 } as const;
+
+function timeProblem(text: string): string | undefined {
+  const isTime =
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) && !Number.isNaN(Date.parse(text));
+  return isTime ? undefined : 'is not a time in UTC, such as 2026-05-01T08:30:00Z';
+}
 
 /** The parts of a schema that messages contain. */
 interface DescribedSchema {
@@ -48,6 +59,8 @@ const ajv = new Ajv({
   allErrors: true,
   verbose: true,
   useDefaults: true,
+  // The operand of a filter's condition is a text, a number or a boolean.
+  allowUnionTypes: true,
   formats: Object.fromEntries(
     Object.entries(formats).map(([name, refuse]) => [name, (text: string) => refuse(text) === undefined]),
   ),
@@ -61,10 +74,12 @@ function validatorOf(schema: AnySchema): () => ValidateFunction {
 const configurationValidator = validatorOf(configurationSchema);
 const sourceValidator = validatorOf(sourceSchema);
 const destinationValidator = validatorOf(destinationSchema);
+const conditionValidator = validatorOf(filterConditionSchema);
+const tokenValidator = validatorOf(tokenSchema);
 
 /**
- * `value` with its defaults, or every problem. Sources of destinations may be defined elsewhere, so
- * {@link missingSources} checks them separately.
+ * The content of a file with its defaults, or every problem. Sources of destinations may be defined elsewhere, so
+ * {@link missingSources} checks them separately. A mask in place of a secret is refused: a file states secrets.
  */
 export function checkConfiguration(value: unknown): Checked<Configuration> {
   return check<Configuration>(configurationValidator(), value, (copy) => {
@@ -73,8 +88,12 @@ export function checkConfiguration(value: unknown): Checked<Configuration> {
     return [
       ...repeatedIds('sources', sources),
       ...repeatedWriteKeys(sources),
+      ...sources.flatMap((source, index) =>
+        field(source, 'id') === builtInSource.id ? problem(['sources', index, 'id'], builtInSourceRule) : [],
+      ),
       ...repeatedIds('destinations', destinations),
-      ...destinations.flatMap((entry, index) => destinationProblems(entry, ['destinations', index])),
+      ...destinations.flatMap((entry, index) => beyondSchema(entry, ['destinations', index])),
+      ...maskProblems(copy),
     ];
   });
 }
@@ -89,7 +108,15 @@ export function checkSource(value: unknown, options?: CheckOptions): Checked<Sou
 }
 
 export function checkDestination(value: unknown, options?: CheckOptions): Checked<Destination> {
-  return check<Destination>(destinationValidator(), value, (copy) => destinationProblems(copy, []), options);
+  return check<Destination>(destinationValidator(), value, (copy) => beyondSchema(copy, []), options);
+}
+
+/**
+ * Unknown keys are always refused: a later release may limit tokens by another key, and a token must not reach more where its
+ * limit is unknown.
+ */
+export function checkToken(value: unknown): Checked<Token> {
+  return check<Token>(tokenValidator(), value, () => []);
 }
 
 /** A problem for each source of a destination that is not in `sourceIds`. */
@@ -97,7 +124,7 @@ export function missingSources(
   destinations: readonly Destination[],
   sourceIds: readonly string[],
 ): Problem[] {
-  const existing = new Set(sourceIds);
+  const existing = new Set([...sourceIds, builtInSource.id]);
   return destinations.flatMap(({ sources }, index) =>
     sources.flatMap((sourceId, position) => {
       if (existing.has(sourceId)) return [];
@@ -109,6 +136,20 @@ export function missingSources(
   );
 }
 
+function beyondSchema(destination: unknown, path: FieldPath): Problem[] {
+  return [
+    ...destinationProblems(destination, path),
+    ...filterProblems(field(destination, 'filter'), [...path, 'filter'], (condition, at) =>
+      schemaProblems(conditionValidator(), condition, at),
+    ),
+  ];
+}
+
+function schemaProblems(validate: ValidateFunction, value: unknown, path: FieldPath): Problem[] {
+  const broken = validate(value) ? [] : (validate.errors ?? []);
+  return broken.flatMap((error) => problemOf(error, [...path, ...pathOf(value, error.instancePath)]));
+}
+
 function check<T>(
   validate: ValidateFunction,
   value: unknown,
@@ -117,11 +158,9 @@ function check<T>(
 ): Checked<T> {
   // Validation writes defaults into the value, so it gets a copy of the caller's value.
   const copy = structuredClone(value);
-  const broken = validate(copy) ? [] : (validate.errors ?? []);
-  const problems = [
-    ...broken.flatMap((error) => problemOf(error, pathOf(copy, error.instancePath))),
-    ...checkBeyondSchema(copy),
-  ].filter(({ about }) => !(allowUnknownKeys && about === 'unknown-key'));
+  const problems = [...schemaProblems(validate, copy, []), ...checkBeyondSchema(copy)].filter(
+    ({ about }) => !(allowUnknownKeys && about === 'unknown-key'),
+  );
   return problems.length === 0 ? { value: copy as T } : { problems };
 }
 

@@ -11,6 +11,7 @@ export function destinationProblems(destination: unknown, path: FieldPath): Prob
   return [
     ...repeatedHeaders(settings, settingsPath),
     ...missingSecretHeaders(settings, settingsPath),
+    ...traceparentHeaders(settings, settingsPath),
     ...sealedValues(destination, path),
     ...unusableSecrets(settings, settingsPath),
     ...unusableKeyPair(field(settings, 'tls'), [...settingsPath, 'tls']),
@@ -49,6 +50,24 @@ function missingSecretHeaders(settings: unknown, path: FieldPath): Problem[] {
   });
 }
 
+/** With the option the header is Tailrace's. Without it the header may have any value, as any other. */
+function traceparentHeaders(settings: unknown, path: FieldPath): Problem[] {
+  if (field(settings, 'traceparent') !== true) return [];
+  return items(field(settings, 'webhooks')).flatMap((webhook, index) => {
+    const headers = field(webhook, 'headers');
+    const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
+    return names
+      .filter((name) => name.toLowerCase() === 'traceparent')
+      .map((name) =>
+        problem(
+          [...path, 'webhooks', index, 'headers', name],
+          'is set by Tailrace, because the destination has traceparent: true; remove one of them',
+          'key',
+        ),
+      );
+  });
+}
+
 /** A secret in the form of an encrypted one could not be distinguished from it. */
 function sealedValues(destination: unknown, path: FieldPath): Problem[] {
   return [...secretsOf(destination)].flatMap((secret) =>
@@ -68,6 +87,11 @@ function unusableSecrets(settings: unknown, path: FieldPath): Problem[] {
   const previous = field(settings, 'previousSharedSecret');
   const isStandard = field(settings, 'standardWebhooks') === true;
   const problems: Problem[] = [];
+  if (previous === undefined && field(settings, 'previousSharedSecretUntil') !== undefined) {
+    problems.push(
+      problem([...path, 'previousSharedSecretUntil'], 'is set without previousSharedSecret; remove it'),
+    );
+  }
   if (previous !== undefined && current === undefined) {
     problems.push(
       problem(

@@ -30,9 +30,10 @@ export function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** A field of any value; undefined if the value is not an object. */
+/** A field of any value; undefined if the value is not an object. A list has no field `filter`, though it has a method. */
 export function field(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string, unknown>)[key];
 }
 
 /** The items of any value; none if it is not a list. */

@@ -1,8 +1,10 @@
 /**
  * The JSON Schemas of sources and destinations. Types, validation, forms and API documents are derived from them. Each
- * `description` is a noun phrase for the allowed values; messages about invalid values contain it.
+ * `description` is a noun phrase for the allowed values; messages about invalid values contain it. A `title` is the name
+ * of the schema in the OpenAPI document.
  */
 import Type, { type Static } from 'typebox';
+import { filterSchema } from './filter.ts';
 
 const closed = { additionalProperties: false };
 
@@ -75,7 +77,7 @@ const webhook = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'a mapping with url, headers and secretHeaders' },
+  { ...closed, title: 'Webhook', description: 'a mapping with url, headers and secretHeaders' },
 );
 
 const secret = Type.String({
@@ -91,7 +93,7 @@ const tls = Type.Object(
     clientCertificate: Type.Optional(certificates),
     clientKey: Type.Optional(Type.String({ format: 'private-key', description: 'a private key in PEM' })),
   },
-  { ...closed, description: 'a mapping with ca, clientCertificate and clientKey' },
+  { ...closed, title: 'TlsSettings', description: 'a mapping with ca, clientCertificate and clientKey' },
 );
 
 /**
@@ -101,11 +103,15 @@ export const webhooksSettingsSchema = Type.Object(
   {
     sharedSecret: Type.Optional(secret),
     previousSharedSecret: Type.Optional(secret),
+    previousSharedSecretUntil: Type.Optional(
+      Type.String({ format: 'date-time', description: 'a time in UTC, such as 2026-05-01T08:30:00Z' }),
+    ),
     standardWebhooks: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    traceparent: Type.Optional(Type.Boolean({ description: 'true or false' })),
     tls: Type.Optional(tls),
     webhooks: Type.Array(webhook, { minItems: 1, maxItems: 5, description: 'a list of 1 to 5 webhooks' }),
   },
-  { ...closed, description: 'a mapping with webhooks and sharedSecret' },
+  { ...closed, title: 'WebhooksSettings', description: 'a mapping with webhooks and sharedSecret' },
 );
 
 export const destinationSchema = Type.Object(
@@ -114,6 +120,7 @@ export const destinationSchema = Type.Object(
     type: Type.Literal('Webhooks', { description: 'Webhooks' }),
     name: Type.Optional(name),
     enabled: Type.Optional(enabled),
+    paused: Type.Optional(Type.Boolean({ description: 'true or false' })),
     sources: Type.Array(id, {
       uniqueItems: true,
       description: 'a list of ids of sources',
@@ -128,6 +135,7 @@ export const destinationSchema = Type.Object(
     ordering: Type.Optional(
       Type.Unsafe<'none' | 'user'>({ enum: ['none', 'user'], description: 'none or user' }),
     ),
+    filter: Type.Optional(filterSchema),
     settings: webhooksSettingsSchema,
   },
   { ...closed, description: 'a destination: a mapping with id, type, sources and settings' },
@@ -152,9 +160,13 @@ export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
 /**
  * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second; with
- * `ordering: user` the events of one user are sent one after the other.
+ * `ordering: user` the events of one user are sent one after the other. `filter` selects the events that it gets.
+ * `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait, without attempts.
  */
 export type Destination = Frozen<Static<typeof destinationSchema> & { enabled: boolean }>;
+
+/** Which events a destination gets; `delete` events pass every filter. */
+export type Filter = NonNullable<Destination['filter']>;
 
 /** In PEM: authorities to trust in addition to the system's, and the client certificate chain with its key. */
 export type TlsSettings = NonNullable<Destination['settings']['tls']>;

@@ -1,15 +1,61 @@
 /**
  * Masks for the secrets of destinations in the API. Secrets are write-only: answers contain a mask in their place, and a
- * request that contains the mask keeps the stored secret.
+ * request that contains the mask keeps the stored secret. The value of every header counts as a secret, also where
+ * `secretHeaders` does not name it: an `Authorization` header is easily forgotten there.
  */
-import { field, items, problem, type FieldPath, type Problem } from '../rules/problem.ts';
-import type { Destination, Webhook } from '../rules/schema.ts';
-import { isSecretHeader, mapSecrets, secretsOf } from './secrets.ts';
+import { problem, type FieldPath, type Problem } from '../rules/problem.ts';
+import type { Destination, Source, Webhook } from '../rules/schema.ts';
+import { redacted } from './redact.ts';
+import { mapSecretPlaces } from './references.ts';
+import { maskedSecretsOf } from './secrets.ts';
 
 export const secretMask = '********';
 
+/**
+ * A problem for each text of a file that Tailrace shows in place of a secret. Applied, it would overwrite the secret.
+ */
+export function maskProblems(configuration: unknown): Problem[] {
+  const problems: Problem[] = [];
+  mapSecretPlaces(configuration, (text, path) => {
+    if (isMasked(text, path)) problems.push(problem(path, hasMask));
+    return text;
+  });
+  return problems;
+}
+
+/** Whether the text of a field stands for a secret that is not shown. A URL may contain the mask. */
+export function isMasked(text: string, path: FieldPath): boolean {
+  const masks = [secretMask, redacted];
+  return path.at(-1) === 'url' ? masks.some((mask) => text.includes(mask)) : masks.includes(text);
+}
+
+const hasMask =
+  'has the mask that Tailrace shows in place of a secret, and would overwrite the secret; write env:NAME, ' +
+  'file:PATH or the secret itself (`tailrace get -o yaml` writes a file with references)';
+
+/** For callers that may change the destination. */
 export function maskDestination(destination: Destination): Destination {
-  return mapSecrets(destination, () => secretMask);
+  const copy = structuredClone(destination);
+  for (const { replace } of maskedSecretsOf(copy)) replace(secretMask);
+  return copy;
+}
+
+/** For callers that may only read: without the queries of URLs either, which often contain tokens. */
+export function maskDestinationForReaders(destination: Destination): Destination {
+  const masked = maskDestination(destination);
+  const webhooks = masked.settings.webhooks.map((webhook) => ({ ...webhook, url: maskQuery(webhook.url) }));
+  return { ...masked, settings: { ...masked.settings, webhooks } };
+}
+
+/** For callers that may only read: with a mask for each write key. */
+export function maskSource(source: Source): Source {
+  return { ...source, writeKeys: source.writeKeys.map(() => secretMask) };
+}
+
+/** `https://example.com/hook?********`: what follows the path of a URL is masked as a whole. */
+export function maskQuery(url: string): string {
+  const start = url.search(/[?#]/);
+  return start < 0 ? url : `${url.slice(0, start)}?${secretMask}`;
 }
 
 /**
@@ -22,17 +68,11 @@ export function unmaskDestination(
 ): { readonly value: unknown } | { readonly problems: readonly Problem[] } {
   const copy = structuredClone(wanted);
   const problems: Problem[] = [];
-  for (const { path, value, replace } of secretsOf(copy)) {
+  for (const { path, value, replace } of maskedSecretsOf(copy)) {
     if (value !== secretMask) continue;
     const kept = stored && storedSecret(stored, copy as Destination, path);
     if (kept !== undefined) replace(kept);
     else problems.push(problem(path, 'is the mask of a secret, and no secret is stored here; set a value'));
-  }
-  for (const { path, value, isSecret } of headersOf(copy)) {
-    if (value !== secretMask || isSecret) continue;
-    problems.push(
-      problem(path, 'is the mask of a secret; add the header to secretHeaders, or set its value'),
-    );
   }
   return problems.length === 0 ? { value: copy } : { problems };
 }
@@ -51,16 +91,4 @@ function storedSecret(stored: Destination, wanted: Destination, path: FieldPath)
     ([header]) => header.toLowerCase() === String(name).toLowerCase(),
   );
   return found?.[1];
-}
-
-function* headersOf(destination: unknown): Generator<{ path: FieldPath; value: unknown; isSecret: boolean }> {
-  const settings = field(destination, 'settings');
-  for (const [index, webhook] of items(field(settings, 'webhooks')).entries()) {
-    const headers = field(webhook, 'headers');
-    if (typeof headers !== 'object' || headers === null) continue;
-    for (const [name, value] of Object.entries(headers)) {
-      const path = ['settings', 'webhooks', index, 'headers', name];
-      yield { path, value, isSecret: isSecretHeader(webhook, name) };
-    }
-  }
 }

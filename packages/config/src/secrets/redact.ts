@@ -1,11 +1,18 @@
 /** Sources and destinations without secrets, for logs and messages. */
 import type { Destination, Source } from '../rules/schema.ts';
+import type { Token } from '../rules/token.ts';
 
-const redacted = '[redacted]';
+/** Stands for a secret in logs and messages. */
+export const redacted = '[redacted]';
 
 /** `source` without its write keys. */
 export function redactSource(source: Source): Source {
   return { ...source, writeKeys: source.writeKeys.map(() => redacted) };
+}
+
+/** `token` without its hash. */
+export function redactToken(token: Token): Token {
+  return { ...token, hash: redacted };
 }
 
 /**
@@ -13,20 +20,20 @@ export function redactSource(source: Source): Source {
  * contain tokens.
  */
 export function redactDestination(destination: Destination): Destination {
-  const { sharedSecret, previousSharedSecret, standardWebhooks, tls, webhooks } = destination.settings;
+  const { sharedSecret, previousSharedSecret, tls, webhooks, ...settings } = destination.settings;
   return {
     ...destination,
     settings: {
+      ...settings,
       ...(sharedSecret !== undefined && { sharedSecret: redacted }),
       ...(previousSharedSecret !== undefined && { previousSharedSecret: redacted }),
-      ...(standardWebhooks !== undefined && { standardWebhooks }),
       ...(tls && { tls: { ...tls, ...(tls.clientKey !== undefined && { clientKey: redacted }) } }),
-      webhooks: webhooks.map(({ url, headers, secretHeaders }) => ({
+      webhooks: webhooks.map(({ url, headers, ...webhook }) => ({
         url: redactUrl(url),
         ...(headers && {
           headers: Object.fromEntries(Object.keys(headers).map((name) => [name, redacted])),
         }),
-        ...(secretHeaders && { secretHeaders }),
+        ...webhook,
       })),
     },
   };

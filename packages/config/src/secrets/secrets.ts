@@ -10,8 +10,20 @@ interface Secret {
   readonly replace: (value: string) => void;
 }
 
-/** Every secret of a value that may be a destination. `replace` changes that value. */
-export function* secretsOf(destination: unknown): Generator<Secret> {
+/** Every secret that is sealed in the topic, of a value that may be a destination. `replace` changes that value. */
+export function secretsOf(destination: unknown): Generator<Secret> {
+  return secretsWith(destination, isSecretHeader);
+}
+
+/** The secrets that the API masks: those that are sealed, and the values of all other headers. */
+export function maskedSecretsOf(destination: unknown): Generator<Secret> {
+  return secretsWith(destination, () => true);
+}
+
+function* secretsWith(
+  destination: unknown,
+  isIncluded: (webhook: unknown, header: string) => boolean,
+): Generator<Secret> {
   const settings = field(destination, 'settings');
   const named: [owner: unknown, key: string, path: FieldPath][] = [
     [settings, 'sharedSecret', ['settings', 'sharedSecret']],
@@ -22,7 +34,7 @@ export function* secretsOf(destination: unknown): Generator<Secret> {
     const headers = field(webhook, 'headers');
     if (typeof headers !== 'object' || headers === null) continue;
     for (const name of Object.keys(headers)) {
-      if (isSecretHeader(webhook, name)) {
+      if (isIncluded(webhook, name)) {
         named.push([headers, name, ['settings', 'webhooks', index, 'headers', name]]);
       }
     }

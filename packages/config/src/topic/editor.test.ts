@@ -180,3 +180,24 @@ test('a record that is too large is refused, and the configuration stays as it w
   await editor.refresh();
   assert.deepEqual(editor.sources(), [web]);
 });
+
+test('what a request has written is settled by every editor, once Kafka is available', async () => {
+  const cluster = newCluster();
+  await using first = await open(cluster, { requestId: () => 'request-1', giveUpAfterMs: 1 });
+  await first.change(() => ({
+    writes: [
+      { kind: 'source', id: 'web', entry: web },
+      { kind: 'destination', id: 'crm', entry: crm },
+    ],
+    result: undefined,
+  }));
+  await using second = await open(cluster);
+  for (const editor of [first, second]) {
+    assert.deepEqual(await editor.settle('request-1'), ['source/web', 'destination/crm']);
+    assert.deepEqual(await editor.settle('request-2'), []);
+  }
+  cluster.stop();
+  await assert.rejects(first.settle('request-1'), (error) => isTailraceError(error, 'kafka-unavailable'));
+  cluster.start();
+  assert.deepEqual((await first.settle('request-1')).length, 2);
+});

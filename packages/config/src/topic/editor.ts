@@ -4,13 +4,15 @@
  * So of two concurrent changes, the second is always decided on the result of the first.
  *
  * Each change has an id in a header of its records. After a failed write it is unknown whether the records are in the
- * topic. Opening the publisher again settles this, and the id shows the result.
+ * topic. Opening the publisher again settles this, and the id shows the result. Where the change gives up before that, its
+ * caller can settle it later by the id of its request, which is in another header.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
-import type { ConsumedRecord, ExclusivePublisher, Kafka, KafkaLog } from '@tailrace/kafka';
+import type { ConsumedRecord, ExclusivePublisher, ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
 import { encodeEntry, entryKey, type Entry, type EntryKind } from './record.ts';
+import { createRequests, requestHeaders } from './requests.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 import { hasSecrets } from '../secrets/secrets.ts';
 import { createState, type ConfigLookup } from './state.ts';
@@ -22,6 +24,8 @@ export interface ConfigSnapshot extends ConfigLookup {
   isUnreadable(kind: EntryKind, id: string): boolean;
   /** Whether the entry has secrets that are not encrypted with the current key. */
   isStale(kind: EntryKind, id: string): boolean;
+  /** The keys of the records that cannot be read, with the reason. */
+  readonly unreadable: ReadonlyMap<string, string>;
 }
 
 export interface Decision<Result> {
@@ -45,6 +49,13 @@ export interface ConfigEditor extends ConfigView, ConfigSnapshot {
    *   `secret-key-missing`, `secret-locked`, `record-too-large`
    */
   change<Result>(decide: (current: ConfigSnapshot) => Decision<Result>): Promise<Changed<Result>>;
+  /**
+   * Resolves with the entries (`source/web`) that a request has written; with none if it has written nothing, and will not.
+   * Known are the latest 10,000 requests of which the topic still has a record.
+   *
+   * @throws TailraceError `kafka-unavailable`
+   */
+  settle(requestId: string): Promise<readonly string[]>;
 }
 
 export interface EditorOptions {
@@ -58,10 +69,21 @@ export interface EditorOptions {
   readonly withoutTransactions?: 'refuse' | 'write';
   /** Whether to allow writing entries whose secrets the keys do not decrypt. Otherwise the keys must decrypt all. */
   readonly mayReplaceLocked?: boolean;
+  /**
+   * Called with each entry that a change writes, and the configuration before. Returns records of other topics, which are
+   * written in the same transaction, such as the entry of the audit log. An error that it throws ends the change.
+   */
+  readonly beforeWrite?: BeforeWrite | undefined;
+  /** The request that the change belongs to, if it can be sent again. Called in the context of `change`. */
+  readonly requestId?: (() => string | undefined) | undefined;
+  /** Default 15 s. */
+  readonly giveUpAfterMs?: number | undefined;
 }
 
+export type BeforeWrite = (write: Entry, current: ConfigSnapshot) => readonly ExclusiveRecord[];
+
 const changeHeader = 'change-id';
-const giveUpAfterMs = 15_000;
+const mostWaitMs = 15_000;
 /** The transaction coordinator of a new cluster may start late; after this time there is none. */
 const transactionsWithinMs = 5_000;
 /** Random pauses keep two writers from fencing each other forever. */
@@ -84,16 +106,27 @@ export async function openConfigEditor(
   kafka: Pick<Kafka, 'follow' | 'exclusivePublisher' | 'publisher'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
-  { secretKeys, withoutKey, withoutTransactions = 'refuse', mayReplaceLocked = false }: EditorOptions,
+  {
+    secretKeys,
+    withoutKey,
+    withoutTransactions = 'refuse',
+    mayReplaceLocked = false,
+    beforeWrite,
+    requestId = () => undefined,
+    giveUpAfterMs = mostWaitMs,
+  }: EditorOptions,
 ): Promise<ConfigEditor> {
   const state = createState(secretKeys);
   const snapshot: ConfigSnapshot = {
     ...state.lookup,
     isUnreadable: (kind, id) => state.isUnreadable(kind, id),
     isStale: (kind, id) => state.isStale(kind, id),
+    unreadable: state.unreadable,
   };
   let unconfirmed: WrittenChange | undefined;
+  const requests = createRequests();
   const onRecord = ({ headers, key, offset }: ConsumedRecord): void => {
+    requests.accept(headers, key);
     if (unconfirmed && headers[changeHeader]?.toString() === unconfirmed.id) {
       unconfirmed.versions.set(key?.toString() ?? '', offset);
     }
@@ -124,14 +157,18 @@ export async function openConfigEditor(
     }
   };
 
-  const publish = async (writes: readonly Entry[], id: string): Promise<void> => {
+  const publish = async (
+    writes: readonly Entry[],
+    others: readonly ExclusiveRecord[],
+    id: string,
+  ): Promise<void> => {
     const records = writes.map((entry) => ({
       ...encodeEntry(topic, entry, secretKeys.current),
       partition: 0,
-      headers: { [changeHeader]: id },
+      headers: { [changeHeader]: id, ...requestHeaders(requestId()) },
     }));
     try {
-      await publisher?.publish(records);
+      await publisher?.publish([...records, ...others]);
     } catch (error) {
       await closePublisher();
       throw error;
@@ -151,9 +188,10 @@ export async function openConfigEditor(
     const written: WrittenChange = { id: randomUUID(), versions: new Map(), result };
     if (writes.length === 0) return changed<Result>(written);
     assertWritable(writes);
+    const others = writes.flatMap((write) => beforeWrite?.(write, snapshot) ?? []);
 
     unconfirmed = written;
-    await publish(writes, written.id);
+    await publish(writes, others, written.id);
     await view.refresh();
     if (written.versions.size > 0) return changed<Result>(written);
     throw new TailraceError('kafka-unavailable', 'The written records could not be read back in time.');
@@ -163,6 +201,8 @@ export async function openConfigEditor(
     const beganAt = performance.now();
     const elapsedMs = (): number => performance.now() - beganAt;
     unconfirmed = undefined;
+    /** Another writer has probably fenced a publisher of an earlier change: no reason for a pause. */
+    let isFromEarlierChange = publisher !== undefined;
     for (;;) {
       try {
         return await changeOnce(decide);
@@ -171,11 +211,15 @@ export async function openConfigEditor(
           if (elapsedMs() > transactionsWithinMs) {
             if (withoutTransactions === 'refuse') throw error;
             log.warn({ topic }, `${error.message} Until then, one of two concurrent changes may be lost.`);
-            publisher = plainPublisher(kafka);
+            publisher = plainPublisher(kafka, giveUpAfterMs);
           }
         } else if (isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable')) {
           await closePublisher();
           if (elapsedMs() > giveUpAfterMs) throw gaveUp(error, isUnconfirmed());
+          if (isFromEarlierChange && isTailraceError(error, 'superseded')) {
+            isFromEarlierChange = false;
+            continue;
+          }
         } else {
           throw error;
         }
@@ -185,17 +229,28 @@ export async function openConfigEditor(
   };
 
   let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
   return {
     ...view,
     ...snapshot,
     get healthy() {
       return view.healthy;
     },
-    change(decide) {
-      const mine = last.then(() => change(decide));
-      last = mine.catch(() => undefined);
-      return mine;
+    get ageMs() {
+      return view.ageMs;
     },
+    change: (decide) => inTurn(() => change(decide)),
+    settle: (request) =>
+      inTurn(async () => {
+        // A publisher of an earlier change does not end a transaction that another instance has begun since.
+        await closePublisher();
+        await change(() => ({ writes: [], result: undefined }));
+        return requests.entriesOf(request);
+      }),
     async close() {
       await last;
       await closePublisher();
@@ -208,7 +263,7 @@ function changed<Result>({ result, versions }: WrittenChange): Changed<Result> {
   return { result: result as Result, version: (kind, id) => versions.get(entryKey(kind, id)) };
 }
 
-function plainPublisher(kafka: Pick<Kafka, 'publisher'>): ExclusivePublisher {
+function plainPublisher(kafka: Pick<Kafka, 'publisher'>, giveUpAfterMs: number): ExclusivePublisher {
   const publisher = kafka.publisher({ giveUpAfterMs });
   return {
     publish: async (records) => {

@@ -1,20 +1,22 @@
 /**
- * Records of the `config` topic. The key is `source/<id>` or `destination/<id>`. The value is the entry as JSON with its
- * defaults and with encrypted secrets, or null (a tombstone) if the entry was deleted.
+ * Records of the `config` topic. The key is `source/<id>`, `destination/<id>` or `token/<id>`. The value is the entry as JSON
+ * with its defaults and with encrypted secrets, or null (a tombstone) if the entry was deleted.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import { checkDestination, checkSource } from '../rules/check.ts';
+import { checkDestination, checkSource, checkToken } from '../rules/check.ts';
 import { formatPath } from '../rules/problem.ts';
 import type { Destination, Source } from '../rules/schema.ts';
+import type { Token } from '../rules/token.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
-import { decryptDestination, encryptDestination } from '../secrets/secrets.ts';
+import { decryptDestination, encryptDestination, type Decrypted } from '../secrets/secrets.ts';
 
-export type EntryKind = 'source' | 'destination';
+export type EntryKind = 'source' | 'destination' | 'token';
 
 /** An entry and its kind; null if it is deleted. */
 export type Entry =
   | { readonly kind: 'source'; readonly id: string; readonly entry: Source | null }
-  | { readonly kind: 'destination'; readonly id: string; readonly entry: Destination | null };
+  | { readonly kind: 'destination'; readonly id: string; readonly entry: Destination | null }
+  | { readonly kind: 'token'; readonly id: string; readonly entry: Token | null };
 
 /** `stale`: it has secrets that are not encrypted with the current key. */
 export type ConfigRecord = Entry & { readonly stale: boolean };
@@ -46,12 +48,12 @@ export function decodeEntry(
   { key, value }: Pick<ConsumedRecord, 'key' | 'value'>,
   secretKeys?: SecretKeys,
 ): ConfigRecord | Unreadable {
-  const [, kind, id] = /^(source|destination)\/([a-zA-Z0-9_-]{1,64})$/.exec(key?.toString() ?? '') ?? [];
+  const [, kind, id] =
+    /^(source|destination|token)\/([a-zA-Z0-9_-]{1,64})$/.exec(key?.toString() ?? '') ?? [];
   if (kind === undefined || id === undefined) {
-    return unreadable('its key is neither source/<id> nor destination/<id>');
+    return unreadable('its key is not source/<id>, destination/<id> or token/<id>');
   }
-  const isSource = kind === 'source';
-  if (value === null) return { kind: isSource ? 'source' : 'destination', id, entry: null, stale: false };
+  if (value === null) return { kind: kind as EntryKind, id, entry: null, stale: false };
 
   let content: unknown;
   try {
@@ -60,9 +62,15 @@ export function decodeEntry(
     return unreadable('its value is not JSON');
   }
   const options = { allowUnknownKeys: true };
-  const decrypted = isSource ? { content, stale: false } : decryptDestination(content, id, secretKeys);
+  const decrypted: Decrypted =
+    kind === 'destination' ? decryptDestination(content, id, secretKeys) : { content, stale: false };
   if (decrypted.locked !== undefined) return { problem: decrypted.locked, locked: true };
-  const checked = isSource ? checkSource(content, options) : checkDestination(decrypted.content, options);
+  const checked =
+    kind === 'source'
+      ? checkSource(content, options)
+      : kind === 'token'
+        ? checkToken(content)
+        : checkDestination(decrypted.content, options);
   if ('problems' in checked) {
     return unreadable(
       checked.problems.map(({ path, message }) => `${formatPath(path)} ${message}`.trim()).join(', '),

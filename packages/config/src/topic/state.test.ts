@@ -99,9 +99,9 @@ test('a record that cannot be read says why, leaves its entry as it was, and is 
     ['source/web', '{"id":"web","writeKeys":[]}', /writeKeys has 0 items/],
     ['source/web', JSON.stringify(sourceOf('app')), /differs from the id in its key/],
     ['destination/web', JSON.stringify(sourceOf('web')), /type is missing/],
-    ['audience/web', '{}', /neither source/],
-    ['source/', '{}', /neither source/],
-    ['', '{}', /neither source/],
+    ['audience/web', '{}', /not source/],
+    ['source/', '{}', /not source/],
+    ['', '{}', /not source/],
   ];
   for (const [key, value, problem] of cases) {
     const accepted = state.accept({ offset: 0, key: Buffer.from(key), value: Buffer.from(value) });

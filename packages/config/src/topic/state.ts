@@ -7,7 +7,9 @@
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { decodeEntry, entryKey, type EntryKind } from './record.ts';
+import { builtInSource } from '../rules/built-in.ts';
 import type { Destination, Source } from '../rules/schema.ts';
+import type { Token } from '../rules/token.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 
 export interface ConfigChange {
@@ -25,6 +27,7 @@ export type Accepted =
     };
 
 export interface ConfigLookup {
+  /** Also the built-in source. */
   source(id: string): Source | undefined;
   /**
    * The source with this write key, enabled or not. `apply` prevents that several have it; if they do, an
@@ -34,9 +37,15 @@ export interface ConfigLookup {
   destination(id: string): Destination | undefined;
   /** The enabled destinations that are connected to the source, ordered by id; none for an unknown source. */
   destinationsOf(sourceId: string): readonly Destination[];
-  /** All, ordered by id. */
+  /** The disabled ones; {@link destinationsOf} has the others. Both are the very same arrays until the next change. */
+  disabledDestinationsOf(sourceId: string): readonly Destination[];
+  /** All stored ones, ordered by id. */
   sources(): readonly Source[];
   destinations(): readonly Destination[];
+  /** A token of the API, expired or not. */
+  token(id: string): Token | undefined;
+  /** All, ordered by id. */
+  tokens(): readonly Token[];
   /** The version of the entry: the offset of its last record. Undefined if there is no such entry. */
   version(kind: EntryKind, id: string): number | undefined;
 }
@@ -49,6 +58,8 @@ export interface ConfigState {
   isUnreadable(kind: EntryKind, id: string): boolean;
   /** Whether the entry has secrets that are not encrypted with the current key. */
   isStale(kind: EntryKind, id: string): boolean;
+  /** The keys of the records that cannot be read, with the reason. */
+  readonly unreadable: ReadonlyMap<string, string>;
   /** The entries that cannot be read because a key is missing, with the reason. */
   readonly locked: ReadonlyMap<string, string>;
 }
@@ -58,6 +69,7 @@ interface Index {
   readonly destinations: readonly Destination[];
   readonly byWriteKey: ReadonlyMap<string, Source>;
   readonly connected: ReadonlyMap<string, readonly Destination[]>;
+  readonly disabled: ReadonlyMap<string, readonly Destination[]>;
 }
 
 const none: readonly Destination[] = Object.freeze([]);
@@ -66,8 +78,10 @@ const none: readonly Destination[] = Object.freeze([]);
 export function createState(secretKeys?: SecretKeys): ConfigState {
   const sources = new Map<string, Source>();
   const destinations = new Map<string, Destination>();
+  const tokens = new Map<string, Token>();
+  const byKind = { source: sources, destination: destinations, token: tokens };
   const versions = new Map<string, number>();
-  const unreadable = new Set<string>();
+  const unreadable = new Map<string, string>();
   const locked = new Map<string, string>();
   const stale = new Set<string>();
   let index: Index | undefined;
@@ -80,7 +94,7 @@ export function createState(secretKeys?: SecretKeys): ConfigState {
       versions.set(key, record.offset);
       locked.delete(key);
       if ('problem' in decoded) {
-        unreadable.add(key);
+        unreadable.set(key, decoded.problem);
         if (decoded.locked) locked.set(key, decoded.problem);
         return { outcome: 'unreadable', key, ...decoded };
       }
@@ -89,24 +103,29 @@ export function createState(secretKeys?: SecretKeys): ConfigState {
       else stale.delete(key);
       if (decoded.entry === null) versions.delete(key);
       const { kind, id, entry } = decoded;
-      if (entry === null) (kind === 'source' ? sources : destinations).delete(id);
+      if (entry === null) byKind[kind].delete(id);
       else if (kind === 'source') sources.set(id, entry);
-      else destinations.set(id, entry);
-      index = undefined;
+      else if (kind === 'destination') destinations.set(id, entry);
+      else tokens.set(id, entry);
+      if (kind !== 'token') index = undefined;
       return { outcome: 'changed', kind, id };
     },
     isUnreadable: (kind, id) => unreadable.has(entryKey(kind, id)),
     isStale: (kind, id) => stale.has(entryKey(kind, id)),
+    unreadable,
     locked,
     lookup: {
-      source: (id) => sources.get(id),
+      // A source of this id that was created before the id was reserved stays in force.
+      source: (id) => sources.get(id) ?? (id === builtInSource.id ? builtInSource : undefined),
       sourceByWriteKey: (writeKey) => indexed().byWriteKey.get(writeKey),
       destination: (id) => destinations.get(id),
       destinationsOf: (sourceId) => indexed().connected.get(sourceId) ?? none,
+      disabledDestinationsOf: (sourceId) => indexed().disabled.get(sourceId) ?? none,
       sources: () => indexed().sources,
       destinations: () => indexed().destinations,
-      version: (kind, id) =>
-        (kind === 'source' ? sources : destinations).has(id) ? versions.get(entryKey(kind, id)) : undefined,
+      token: (id) => tokens.get(id),
+      tokens: () => [...tokens.values()].sort(byId),
+      version: (kind, id) => (byKind[kind].has(id) ? versions.get(entryKey(kind, id)) : undefined),
     },
   };
 }
@@ -126,12 +145,16 @@ function buildIndex(
     }
   }
 
-  const connected = new Map<string, Destination[]>(sources.map(({ id }) => [id, []]));
+  const sourceIds = [...sources.map(({ id }) => id), builtInSource.id];
+  const connected = new Map<string, Destination[]>(sourceIds.map((id) => [id, []]));
+  const disabled = new Map<string, Destination[]>(sourceIds.map((id) => [id, []]));
   for (const destination of destinations) {
-    if (!destination.enabled) continue;
-    for (const sourceId of destination.sources) connected.get(sourceId)?.push(destination);
+    for (const sourceId of destination.sources) {
+      if (destination.enabled) connected.get(sourceId)?.push(destination);
+      else disabled.get(sourceId)?.push(destination);
+    }
   }
-  return { sources, destinations, byWriteKey, connected };
+  return { sources, destinations, byWriteKey, connected, disabled };
 }
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {

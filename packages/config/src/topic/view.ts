@@ -8,6 +8,8 @@ import { createState, type ConfigChange, type ConfigLookup, type ConfigState } f
 export interface ConfigView extends ConfigLookup {
   /** Whether updates arrive: false while Kafka is unavailable. The last known configuration stays in force. */
   readonly healthy: boolean;
+  /** Milliseconds since the configuration was last known to be current. */
+  readonly ageMs: number;
   /**
    * Resolves once everything that the topic contained at the call is in force. Concurrent calls share reads, so that
    * many events of one unknown source cost two reads at most.
@@ -48,6 +50,19 @@ export async function openConfig(
   throw lockedError(state);
 }
 
+/**
+ * For commands: following a missing topic would wait for it.
+ *
+ * @throws TailraceError `topic-missing`
+ */
+export async function checkTopicExists(kafka: Pick<Kafka, 'listTopics'>, topic: string): Promise<void> {
+  if ((await kafka.listTopics()).includes(topic)) return;
+  throw new TailraceError(
+    'topic-missing',
+    `The topic ${topic} does not exist. Create the topics with \`npx tailrace topics apply\`.`,
+  );
+}
+
 /** A view of `state`, kept up to date. Calls `onRecord` with each record once it is in force. */
 export async function followState(
   kafka: Pick<Kafka, 'follow'>,
@@ -81,6 +96,9 @@ export async function followState(
     ...state.lookup,
     get healthy() {
       return follower.healthy;
+    },
+    get ageMs() {
+      return follower.ageMs;
     },
     refresh: singleFlight(() => follower.refresh()),
     onChange(listener) {

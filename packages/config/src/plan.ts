@@ -1,0 +1,109 @@
+/** Plans a change of the whole configuration: compares the wanted entries with those of the topic. Pure. */
+import { differencesOf, type FieldDifference } from './differences.ts';
+import { missingSources } from './rules/check.ts';
+import type { FieldPath, Problem } from './rules/problem.ts';
+import type { Configuration, Destination, Source } from './rules/schema.ts';
+import type { ConfigSnapshot, Decision } from './topic/editor.ts';
+import type { Entry, EntryKind } from './topic/record.ts';
+
+/** `left`: in the topic but not in the configuration, and kept because `prune` is not set. */
+export type EntryOutcome = 'created' | 'updated' | 'unchanged' | 'deleted' | 'left';
+
+export interface EntryChange {
+  readonly kind: EntryKind;
+  readonly id: string;
+  readonly outcome: EntryOutcome;
+  /** For an update, the fields that differ, such as `settings.webhooks[0].url`. */
+  readonly fields: readonly string[];
+  /** The same fields with both values, redacted: both values of a changed secret look the same. */
+  readonly differences: readonly FieldDifference[];
+}
+
+export type PlannedChange = EntryChange & Entry;
+
+/** Writes the entries that differ. */
+export function decisionOf(planned: readonly PlannedChange[]): Decision<readonly PlannedChange[]> {
+  const writes = planned.filter(({ outcome }) => outcome !== 'unchanged' && outcome !== 'left');
+  return { writes, result: planned };
+}
+
+/** The changes without the entries. */
+export function changesOf(planned: readonly PlannedChange[]): EntryChange[] {
+  return planned.map(({ kind, id, outcome, fields, differences }) => ({
+    ...{ kind, id, outcome, fields, differences },
+  }));
+}
+
+/** The conflicts between the wanted entries and the remaining sources of the topic. */
+export function conflicts({ sources, destinations }: Configuration, existing: readonly Source[]): Problem[] {
+  const wantedIds = sources.map(({ id }) => id);
+  const stayingIds = stayingBeside(sources, existing).map(({ id }) => id);
+  return [
+    ...takenWriteKeys(sources, existing),
+    ...missingSources(destinations, [...wantedIds, ...stayingIds]),
+  ];
+}
+
+/** A problem for each wanted write key that belongs to a remaining source of the topic. */
+export function takenWriteKeys(sources: readonly Source[], existing: readonly Source[]): Problem[] {
+  const staying = stayingBeside(sources, existing);
+  const owners = new Map(staying.flatMap(({ id, writeKeys }) => writeKeys.map((key) => [key, id])));
+  return sources.flatMap((source, index) =>
+    source.writeKeys.flatMap((key, position): Problem[] => {
+      const owner = owners.get(key);
+      if (owner === undefined) return [];
+      const path: FieldPath = ['sources', index, 'writeKeys', position];
+      const message = `is already a write key of the source ${JSON.stringify(owner)}, which is not in this configuration`;
+      return [{ path, message, about: 'value' }];
+    }),
+  );
+}
+
+function stayingBeside(sources: readonly Source[], existing: readonly Source[]): readonly Source[] {
+  const wantedIds = new Set(sources.map(({ id }) => id));
+  return existing.filter(({ id }) => !wantedIds.has(id));
+}
+
+/** In the order in which readers apply them: no entry refers to one that does not exist yet or any more. */
+export function planChanges(
+  { sources, destinations }: Configuration,
+  current: ConfigSnapshot,
+  prune: boolean,
+): PlannedChange[] {
+  const outcomeOf = (
+    { kind, id, entry }: Entry,
+    before: Source | Destination | undefined,
+  ): Omit<EntryChange, 'kind' | 'id'> => {
+    if (!before) return { outcome: 'created', fields: [], differences: [] };
+    const differences = differencesOf(before, entry);
+    const isDue = differences.length > 0 || current.isUnreadable(kind, id) || current.isStale(kind, id);
+    return {
+      outcome: isDue ? 'updated' : 'unchanged',
+      fields: differences.map((difference) => difference.field),
+      differences,
+    };
+  };
+  const wanted = (entry: Entry, before: Source | Destination | undefined): PlannedChange => ({
+    ...entry,
+    ...outcomeOf(entry, before),
+  });
+  const others = (
+    kind: EntryKind,
+    present: readonly (Source | Destination)[],
+    entries: readonly (Source | Destination)[],
+  ): PlannedChange[] => {
+    const ids = new Set(entries.map(({ id }) => id));
+    const outcome = prune ? 'deleted' : 'left';
+    return present
+      .filter(({ id }) => !ids.has(id))
+      .map(({ id }) => ({ kind, id, outcome, fields: [], differences: [], entry: null }));
+  };
+  return [
+    ...sources.map((entry) => wanted({ kind: 'source', id: entry.id, entry }, current.source(entry.id))),
+    ...destinations.map((entry) =>
+      wanted({ kind: 'destination', id: entry.id, entry }, current.destination(entry.id)),
+    ),
+    ...others('destination', current.destinations(), destinations),
+    ...others('source', current.sources(), sources),
+  ];
+}

@@ -1,0 +1,65 @@
+/** The destinations of a source as routing needs them, prepared once for each change of the configuration. */
+import type { ConfigLookup, Destination } from '@tailrace/config';
+import { compileFilter, type CompiledFilter } from './filter/filter.ts';
+import type { FilterRule } from './filter/condition.ts';
+
+/**
+ * Why a destination does not get an event: it is disabled, the event's own `integrations`, the source's list of blocked track
+ * events, or the destination's filter.
+ */
+export type FilterReason = 'disabled' | 'suppressed' | 'integrations' | 'schema' | 'filter';
+
+/** Destinations that do not get an event for the same reason. */
+export interface FilteredDestinations {
+  readonly reason: FilterReason;
+  /** The rule of the filter that the event does not meet; only with the reason `filter`. */
+  readonly rule?: FilterRule;
+  readonly destinations: readonly Destination[];
+}
+
+export interface SourceRoutes {
+  readonly enabled: readonly Destination[];
+  /** The filters of the enabled destinations, in their order; undefined where none has a filter. */
+  readonly filters: readonly (CompiledFilter | undefined)[] | undefined;
+  /** One group with the disabled destinations, or none. */
+  readonly disabled: readonly FilteredDestinations[];
+  /** Enabled and disabled destinations. */
+  readonly connected: number;
+}
+
+/**
+ * Returns the routes of a source. They are prepared again when the arrays of `config` are new ones, and a filter is compiled
+ * again only where its entry has changed.
+ */
+export function createRoutes(
+  config: Pick<ConfigLookup, 'destinationsOf' | 'disabledDestinationsOf'>,
+): (sourceId: string) => SourceRoutes {
+  const compiled = new WeakMap<Destination, CompiledFilter>();
+  const prepared = new WeakMap<
+    readonly Destination[],
+    { readonly of: readonly Destination[]; readonly routes: SourceRoutes }
+  >();
+
+  const filterOf = (destination: Destination): CompiledFilter | undefined => {
+    if (!destination.filter) return undefined;
+    let filter = compiled.get(destination);
+    if (!filter) compiled.set(destination, (filter = compileFilter(destination.filter)));
+    return filter;
+  };
+
+  return (sourceId) => {
+    const enabled = config.destinationsOf(sourceId);
+    const disabled = config.disabledDestinationsOf(sourceId);
+    const known = prepared.get(enabled);
+    if (known?.of === disabled) return known.routes;
+    const filters = enabled.map(filterOf);
+    const routes: SourceRoutes = {
+      enabled,
+      filters: filters.some((filter) => filter) ? filters : undefined,
+      disabled: disabled.length > 0 ? [{ reason: 'disabled', destinations: disabled }] : [],
+      connected: enabled.length + disabled.length,
+    };
+    prepared.set(enabled, { of: disabled, routes });
+    return routes;
+  };
+}
