@@ -1,8 +1,8 @@
 /** Ingest: accepts tracking calls over HTTP, and responds when Kafka has acknowledged them. */
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
-import { countUnreadable, listen, runService } from '@tailrace/service';
-import { topicNames } from '@tailrace/topics';
+import { listen, observeKafka, runService, watchPublishers } from '@tailrace/service';
+import { requireTopics, topicNames } from '@tailrace/topics';
 import { createAcceptor } from './calls/accept.ts';
 import { settings } from './settings.ts';
 import { createMemoryBudget } from './memory/budget.ts';
@@ -16,11 +16,16 @@ await runService({ name: 'ingest', env: process.env, settings }, async (service)
   const { settings, log, metrics } = service;
   const names = topicNames(settings.topicPrefix);
 
-  const kafka = connectKafka(settings.kafka, log, countUnreadable(metrics));
+  const kafka = connectKafka(settings.kafka, log, observeKafka(metrics));
   service.onClose('Kafka', () => kafka.close());
+  watchPublishers(metrics, kafka);
   service.health.add('kafka', () => kafka.ping());
 
+  await service.whenAvailable('its topics', async () => {
+    requireTopics(await kafka.listTopics(), [names.config, names.events, names.eventsRejected]);
+  });
   const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
+  metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
 
   const publisher = kafka.publisher({
     giveUpAfterMs: settings.acknowledgeWithinMs,
@@ -38,6 +43,8 @@ await runService({ name: 'ingest', env: process.env, settings }, async (service)
     metrics: ingestMetrics,
     memory,
     log,
+    tracing: service.tracing,
+    leaving: service.leaving,
     requestTimeoutMs: settings.requestTimeoutMs,
     maxConnections: settings.maxConnections,
   });

@@ -2,7 +2,7 @@
 import {
   bytes,
   duration,
-  httpUrl,
+  ingestPublicUrl,
   kafkaSettings,
   port,
   serviceSettings,
@@ -12,20 +12,14 @@ import Type from 'typebox';
 
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9464 }),
-  kafka: kafkaSettings('tailrace-ingest'),
+  kafka: kafkaSettings('ingest'),
   topicPrefix: topicPrefix(),
   port: port({
     env: 'TAILRACE_INGEST_PORT',
     default: 8080,
     description: 'Port of the HTTP API. With 0 the system chooses a free port, which the log names.',
   }),
-  publicUrl: Type.Optional(
-    httpUrl({
-      env: 'TAILRACE_INGEST_PUBLIC_URL',
-      description:
-        'URL at which browsers reach ingest, for the settings of the browser SDK; by default the host of the request.',
-    }),
-  ),
+  publicUrl: ingestPublicUrl(),
   acknowledgeWithinMs: duration({
     env: 'TAILRACE_INGEST_ACK_TIMEOUT',
     default: 10_000,

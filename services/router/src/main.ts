@@ -2,13 +2,13 @@
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { noRegistry, openRegistry } from '@tailrace/registry';
-import { countUnreadable, runService } from '@tailrace/service';
-import { topicNames } from '@tailrace/topics';
+import { observeKafka, runService, watchPublishers } from '@tailrace/service';
+import { openSuppressions, topicNames } from '@tailrace/topics';
 import { createMessageIds } from './deduplication/message-ids.ts';
 import { rebuild } from './deduplication/rebuild.ts';
 import { addGauges, createRouterMetrics } from './metrics.ts';
 import { createProcessor } from './process-record.ts';
-import { createReceiver } from './receive-record.ts';
+import { createReceiver } from './receive/receive-record.ts';
 import { createRejecter } from './reject-record.ts';
 import { settings } from './settings.ts';
 import { idleTopics, partitionLimits, topicsToConsume, untilRouted } from './topics.ts';
@@ -19,19 +19,26 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
   const { settings, log } = service;
   const names = topicNames(settings.topicPrefix);
 
-  const kafka = connectKafka(settings.kafka, log, countUnreadable(service.metrics));
+  const kafka = connectKafka(settings.kafka, log, observeKafka(service.metrics));
   service.onClose('Kafka', () => kafka.close());
+  watchPublishers(service.metrics, kafka);
   service.health.add('kafka', () => kafka.ping());
 
   const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names));
   const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
+  service.metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
 
-  const registry = settings.registryUrl === undefined ? undefined : openRegistry(settings.registryUrl, log);
+  const suppressions = { kafka, topic: names.suppressions, log, only: 'suppressed' } as const;
+  const suppressedUsers = await service.whenAvailable('the suppressed users', () =>
+    openSuppressions(suppressions),
+  );
+
+  const registry = settings.registry && openRegistry(settings.registry, log);
   if (registry) {
     service.onClose('schema registry', () => {
       registry.close();
     });
-    service.health.add('schema registry', () => registry.check(), { cacheMs: 0 });
+    service.health.add('schema-registry', () => registry.check(), { everyMs: 1_000 });
   }
   const frames = registry ?? noRegistry;
 
@@ -46,18 +53,31 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
   const messageIds = createMessageIds(settings.window);
   const publisher = kafka.publisher();
   const metrics = createRouterMetrics(service.metrics, config);
-  const rejecter = createRejecter({ topic: names.eventsRejected, publisher, metrics, log });
+  const { tracing } = service;
+  const rejecter = createRejecter({ topic: names.eventsRejected, publisher, metrics, log, tracing });
   const processRecord = createProcessor({
-    ...{ names, config, frames, publisher, messageIds, metrics, usage, rejecter, log },
+    ...{
+      names,
+      config,
+      suppressedUsers,
+      frames,
+      publisher,
+      messageIds,
+      metrics,
+      usage,
+      rejecter,
+      log,
+      tracing,
+    },
   });
   const waiting = createWaitingQueue({
-    ...{ kafka, frames, processRecord, rejecter, log },
+    ...{ kafka, frames, processRecord, rejecter, metrics, log },
     topics: { events: names.events, waiting: names.eventsWaiting },
     unfinished: (partitions) => consumption.unfinished(names.eventsWaiting, partitions),
     // A publisher of its own, so that records that are routed do not wait for those that are enqueued.
     publisher: kafka.publisher(),
   });
-  const receiveRecord = createReceiver({ frames, processRecord, rejecter, waiting });
+  const receiveRecord = createReceiver({ frames, processRecord, rejecter, waiting, metrics });
   const consumption = await kafka.consume({
     groupId: `${settings.topicPrefix}router`,
     topics,
@@ -76,6 +96,7 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
       ]);
     },
     onUnreadable: (batch, work) => {
+      metrics.countReceived();
       rejecter.rejectBatch(batch, work);
     },
     onRecord(record) {
@@ -89,7 +110,7 @@ await runService({ name: 'router', env: process.env, settings }, async (service)
     await waiting.close();
     await consumption.close();
   });
-  service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
+  service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
   addGauges(service.metrics, messageIds, consumption);
   return { topics };
 });

@@ -1,21 +1,31 @@
 /** The router's metrics: events received, their outcomes, and the lag of the consumer. */
 import type { ConfigView } from '@tailrace/config';
-import type { ErrorCode } from '@tailrace/errors';
-import type { EventType } from '@tailrace/events';
+import { eventTypes, type EventType } from '@tailrace/events';
 import type { Consumption } from '@tailrace/kafka';
-import type { FilterReason } from '@tailrace/routing';
-import { CountsById, watchLag, type Metrics } from '@tailrace/service';
+import type { LabelsOf } from '@tailrace/metrics';
+import { CountsById, watchConsumption, type Metrics } from '@tailrace/service';
 import type { MessageIds } from './deduplication/message-ids.ts';
 
-/** Each event counts as routed, duplicate or rejected. Published records count once Kafka has acknowledged them. */
+/**
+ * Each received record ends as routed, duplicate, rejected, expired or revoked. Published records count once Kafka has
+ * acknowledged them.
+ */
 export interface RouterMetrics {
-  /** Counts an event that is valid and new, also where it is filtered. */
-  countRouted(sourceId: string, type: EventType): void;
+  /** Counts a record of `events`, or a batch of them that cannot be read. */
+  countReceived(): void;
+  /** Counts an event that is valid and new, and the destinations that it might go to. */
+  countRouted(sourceId: string, type: EventType, considered: number): void;
   countDelivery(destinationId: string): void;
+  /** Milliseconds from the acceptance of an event until Kafka has its deliveries. */
+  observeDelay(delayMs: number): void;
   readonly duplicates: { inc(): void };
-  readonly rejected: { inc(labels: { code: ErrorCode }): void };
+  readonly rejected: { inc(labels: LabelsOf<'tailrace_events_rejected_total'>): void };
+  /** Records whose partition was revoked before they were processed. The new owner receives them again. */
+  readonly revoked: { inc(): void };
+  /** Records that expired in `events.waiting`. */
+  readonly expired: { inc(by: number): void };
   /** Counts destinations that a routed event does not go to. */
-  readonly filtered: { inc(labels: { reason: FilterReason }): void };
+  readonly filtered: { inc(labels: LabelsOf<'tailrace_deliveries_filtered_total'>, by?: number): void };
 }
 
 export function createRouterMetrics(
@@ -24,7 +34,9 @@ export function createRouterMetrics(
 ): RouterMetrics {
   // Plain numbers, because each event increments several of them.
   const routed: Partial<Record<EventType, number>> = {};
-  let deliveries = 0;
+  let received = 0;
+  let considered = 0;
+  let created = 0;
   const bySource = new CountsById(
     () => ({ events: 0 }),
     (id) => config.source(id) !== undefined,
@@ -34,63 +46,50 @@ export function createRouterMetrics(
     (id) => config.destination(id) !== undefined,
   );
   config.onChange(({ kind, id }) => {
-    (kind === 'source' ? bySource : byDestination).changed(id);
+    if (kind === 'source') bySource.changed(id);
+    else if (kind === 'destination') byDestination.changed(id);
   });
-  metrics.counter('tailrace_events_routed_total', 'Events that were valid and new, by type.', ['type'], () =>
-    Object.entries(routed).map(([type, value]) => ({ labels: { type }, value })),
+  metrics.counter('tailrace_router_events_received_total', () => received);
+  metrics.counter('tailrace_events_routed_total', () =>
+    eventTypes.map((type) => ({ labels: { type }, value: routed[type] ?? 0 })),
   );
-  metrics.counter(
-    'tailrace_deliveries_created_total',
-    'Deliveries that Kafka has acknowledged.',
-    [],
-    () => deliveries,
-  );
-  metrics.pages.sources.add({
-    name: 'tailrace_source_events_total',
-    help: "Events that count toward a source's usage, filtered ones included.",
-    type: 'counter',
-    *samples() {
-      for (const [id, { events }] of bySource) yield { labels: { source_id: id }, value: events };
-    },
+  metrics.counter('tailrace_deliveries_considered_total', () => considered);
+  metrics.counter('tailrace_deliveries_created_total', () => created);
+  const delay = metrics.histogram('tailrace_routing_delay_seconds').of({});
+  metrics.pages.sources.add('tailrace_source_events_total', function* () {
+    for (const [source_id, { events }] of bySource) yield { labels: { source_id }, value: events };
   });
-  metrics.pages.destinations.add({
-    name: 'tailrace_destination_deliveries_created_total',
-    help: 'Deliveries that Kafka has acknowledged.',
-    type: 'counter',
-    *samples() {
-      for (const [id, { created }] of byDestination) yield { labels: { destination_id: id }, value: created };
-    },
+  metrics.pages.destinations.add('tailrace_destination_deliveries_created_total', function* () {
+    for (const [destination_id, { created }] of byDestination) {
+      yield { labels: { destination_id }, value: created };
+    }
   });
   return {
-    countRouted(sourceId, type) {
+    countReceived() {
+      received += 1;
+    },
+    countRouted(sourceId, type, destinations) {
       routed[type] = (routed[type] ?? 0) + 1;
+      considered += destinations;
       bySource.of(sourceId).events += 1;
     },
     countDelivery(destinationId) {
-      deliveries += 1;
+      created += 1;
       byDestination.of(destinationId).created += 1;
     },
-    duplicates: metrics.counter(
-      'tailrace_events_duplicate_total',
-      'Events dropped because their messageId was seen before.',
-    ),
-    rejected: metrics.counter(
-      'tailrace_events_rejected_total',
-      'Records that could not be used, by error code, once events.rejected has them.',
-      ['code'],
-    ),
-    filtered: metrics.counter(
-      'tailrace_deliveries_filtered_total',
-      'Destinations that an event did not go to, by reason.',
-      ['reason'],
-    ),
+    observeDelay(delayMs) {
+      delay.observe(delayMs / 1_000);
+    },
+    duplicates: metrics.counter('tailrace_events_duplicate_total'),
+    rejected: metrics.counter('tailrace_events_rejected_total'),
+    revoked: metrics.counter('tailrace_router_events_revoked_total'),
+    expired: metrics.counter('tailrace_router_events_expired_total'),
+    filtered: metrics.counter('tailrace_deliveries_filtered_total'),
   };
 }
 
 /** Gauges that are read at each scrape. */
 export function addGauges(metrics: Metrics, messageIds: MessageIds, consumption: Consumption): void {
-  metrics.gauge('tailrace_remembered_message_ids', 'Message ids by which repeated events are recognised.', {
-    read: () => messageIds.size,
-  });
-  watchLag(metrics, consumption);
+  metrics.gauge('tailrace_remembered_message_ids', () => messageIds.size);
+  watchConsumption(metrics, consumption);
 }

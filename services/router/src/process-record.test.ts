@@ -1,14 +1,15 @@
 /** Orderings that a real broker does not produce on demand; test/integration/router.test.ts has the other tests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Source } from '@tailrace/config';
+import type { Destination, Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
+import { decodeDecision } from '@tailrace/topics';
 import { createMessageIds } from './deduplication/message-ids.ts';
 import type { RouterMetrics } from './metrics.ts';
 import { createProcessor } from './process-record.ts';
-import { createReceiver } from './receive-record.ts';
+import { createReceiver } from './receive/receive-record.ts';
 import { createRejecter } from './reject-record.ts';
 
 interface Published {
@@ -28,8 +29,19 @@ interface Sent {
 /** The time of every record: recent, so that it is plausible. */
 const writtenAt = Date.now() - 1_000;
 
+function destinationOf(id: string, fields: Partial<Destination> = {}): Destination {
+  return {
+    ...{ id, type: 'Webhooks', enabled: true, sources: ['web'] },
+    settings: { webhooks: [{ url: 'https://crm.example/hook' }] },
+    ...fields,
+  };
+}
+
 /** A router without Kafka: `send` gives it records; its published records wait to be acknowledged. */
-function startRouter() {
+function startRouter({
+  enabled = [destinationOf('crm'), destinationOf('erp')],
+  disabled = [],
+}: { enabled?: readonly Destination[]; disabled?: readonly Destination[] } = {}) {
   const sources = new Map<string, Source>();
   const published: Published[] = [];
   const counted: string[] = [];
@@ -42,8 +54,14 @@ function startRouter() {
       counted.push([what, ...labels].join(' '));
     };
   const metrics: RouterMetrics = {
-    countRouted: count('routed'),
+    countReceived: () => undefined,
+    countRouted: (sourceId, type) => {
+      count('routed')(sourceId, type);
+    },
     countDelivery: count('created'),
+    observeDelay: () => undefined,
+    revoked: { inc: count('revoked') },
+    expired: { inc: () => undefined },
     duplicates: { inc: count('duplicate') },
     rejected: {
       inc({ code }) {
@@ -51,8 +69,8 @@ function startRouter() {
       },
     },
     filtered: {
-      inc({ reason }) {
-        counted.push(`filtered ${reason}`);
+      inc({ reason }, by = 1) {
+        counted.push(`filtered ${reason} ${by}`);
       },
     },
   };
@@ -65,17 +83,15 @@ function startRouter() {
   const log = { debug: () => undefined, warn: () => undefined };
   const rejecter = createRejecter({ topic: 'rejected', publisher, metrics, log });
   const processRecord = createProcessor({
-    names: { deliveries: 'deliveries' },
+    names: { deliveries: 'deliveries', decisions: 'decisions' },
     config: {
       source: (id) => sources.get(id),
       sourceByWriteKey: () => undefined,
-      destinationsOf: (sourceId) =>
-        ['crm', 'erp'].map((id) => ({
-          ...{ id, type: 'Webhooks', enabled: true, sources: [sourceId] },
-          settings: { webhooks: [{ url: 'https://crm.example/hook' }] },
-        })),
+      destinationsOf: () => enabled,
+      disabledDestinationsOf: () => disabled,
       refresh: () => refresh.promise,
     },
+    suppressedUsers: { isSuppressed: (userId) => userId === 'suppressed' },
     frames: noRegistry,
     messageIds: createMessageIds(),
     usage: {
@@ -84,7 +100,7 @@ function startRouter() {
     ...{ publisher, metrics, rejecter, log },
   });
   const receiveRecord = createReceiver({
-    ...{ frames: noRegistry, processRecord, rejecter },
+    ...{ frames: noRegistry, processRecord, rejecter, metrics },
     waiting: { hasKeyOf: () => false, enqueue: () => Promise.reject(new Error('no record waits')) },
   });
   return {
@@ -184,6 +200,28 @@ describe('a record is done', () => {
   });
 });
 
+describe('a suppressed user', () => {
+  test('has no deliveries, which is recorded as the decision, and the call counts as usage', () => {
+    const router = startRouter();
+    router.addSource('web');
+    router.send('web', 'suppressed');
+    const [decision, ...others] = router.published.map(({ record }) => record);
+    assert.deepEqual([decision?.topic, others], ['decisions', []]);
+    const { routed, filtered } = JSON.parse(String(decision?.value)) as Record<string, unknown>;
+    const group = { reason: 'suppressed', count: 2, destinations: ['crm', 'erp'] };
+    assert.deepEqual([routed, filtered], [0, [group]]);
+    assert.deepEqual(router.counted, ['routed web page', 'usage web page false', 'filtered suppressed 2']);
+  });
+
+  test('is still deleted at the destinations, and an anonymous id is not the id of a user', () => {
+    const router = startRouter();
+    router.addSource('web');
+    router.send('web', 'suppressed', { call: { type: 'delete' } });
+    router.send('web', 'suppressed', { call: { userId: undefined, anonymousId: 'suppressed' } });
+    assert.equal(router.keys().length, 4);
+  });
+});
+
 describe('a record that is too large for Kafka', () => {
   test('is rejected where it is a delivery, and other destinations still get theirs', async () => {
     const router = startRouter();
@@ -253,7 +291,7 @@ describe('a record of an unknown source', () => {
     router.send('web', 'u-1', { isRevoked: () => revoked });
     revoked = true;
     await router.configRead();
-    assert.deepEqual([router.published, router.done, router.counted], [[], [], []]);
+    assert.deepEqual([router.published, router.done, router.counted], [[], [], ['revoked']]);
   });
 });
 
@@ -261,12 +299,79 @@ test('a filtered event counts toward the usage of its source', () => {
   const router = startRouter();
   router.addSource('web');
   router.send('web', 'u-1', { call: { integrations: { All: false } } });
-  assert.deepEqual(router.counted, [
-    'routed web page',
-    'usage web page false',
-    'filtered integrations',
-    'filtered integrations',
-  ]);
+  assert.deepEqual(router.counted, ['routed web page', 'usage web page false', 'filtered integrations 2']);
+});
+
+describe('a decision', () => {
+  const off = destinationOf('off', { enabled: false });
+  const decisionOf = ({ published }: ReturnType<typeof startRouter>) => {
+    const records = published.map(({ record }) => record).filter(({ topic }) => topic === 'decisions');
+    assert.ok(records.length <= 1);
+    const [record] = records;
+    return record && { key: record.key, ...decodeDecision({ value: Buffer.from(record.value ?? '') }) };
+  };
+
+  test('is not written where each connected destination gets the event', () => {
+    const router = startRouter();
+    router.addSource('web');
+    router.send('web', 'u-1');
+    assert.deepEqual([router.published.length, decisionOf(router)], [2, undefined]);
+  });
+
+  test('names the destinations that do not get it, and why; the record is done when Kafka has it', async () => {
+    const picky = destinationOf('picky', {
+      filter: { condition: { field: 'properties.total', atLeast: 100 } },
+    });
+    const router = startRouter({ enabled: [destinationOf('crm'), picky], disabled: [off] });
+    router.addSource('web');
+    router.send('web', 'u-1', { call: { properties: { total: 99.5 } } });
+    const { decidedAt, ...decision } = decisionOf(router) ?? {};
+    assert.ok((decidedAt ?? 0) >= writtenAt);
+    assert.deepEqual(decision, {
+      ...{ key: 'u-1', eventId: 'm-0', sourceId: 'web', type: 'page', routed: 1 },
+      filtered: [
+        { reason: 'disabled', count: 1, destinations: ['off'] },
+        {
+          ...{ reason: 'filter', count: 1, destinations: ['picky'] },
+          rule: { path: 'condition', text: 'properties.total atLeast 100' },
+        },
+      ],
+    });
+    assert.deepEqual(
+      router.counted.filter((what) => what.startsWith('filtered')),
+      ['filtered disabled 1', 'filtered filter 1'],
+    );
+    const isDecision = ({ record }: Published): boolean => record.topic === 'decisions';
+    for (const record of router.published) if (!isDecision(record)) record.acknowledge();
+    await settled();
+    assert.deepEqual(router.done, []);
+    router.published.find(isDecision)?.acknowledge();
+    await settled();
+    assert.deepEqual(router.done, [0]);
+  });
+
+  test('has the name of a track event', () => {
+    const router = startRouter({ enabled: [] });
+    router.addSource('web');
+    router.send('web', 'u-1', { call: { type: 'track', event: 'Signed Up' } });
+    assert.equal(decisionOf(router)?.event, 'Signed Up');
+  });
+
+  test('is written where no destination is connected', () => {
+    const router = startRouter({ enabled: [] });
+    router.addSource('web');
+    router.send('web', 'u-1');
+    const decision = decisionOf(router);
+    assert.deepEqual([decision?.routed, decision?.filtered], [0, []]);
+  });
+
+  test('is not written for a repeat: the first call of the id has one', () => {
+    const router = startRouter({ enabled: [], disabled: [off] });
+    router.addSource('web');
+    router.send('web', 'u-1', { call: { messageId: 'm' } });
+    router.send('web', 'u-1', { call: { messageId: 'm' } });
+    assert.equal(router.published.length, 1);
+  });
 });
 
 test('an event read twice has the same delivery ids and the same bytes', () => {

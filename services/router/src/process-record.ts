@@ -1,36 +1,58 @@
 /**
  * Processes one record: reads it, finds its source, drops it if it is a repeat, routes the event, and publishes the
- * deliveries. The record is done once Kafka has acknowledged all of them.
+ * deliveries, and the decision where some destination gets none. The record is done once Kafka has acknowledged all of them.
  *
  * Every step up to publishing runs in one turn of the event loop, so deliveries are published in the order of their records.
  */
 import type { ConfigView, Source } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import { isInstant, readCall, recordMessageId } from '@tailrace/events';
-import type { Publisher, TrackedRecord } from '@tailrace/kafka';
+import {
+  isInstant,
+  readCall,
+  recordMessageId,
+  userKey,
+  webhookDocument,
+  type TailraceEvent,
+} from '@tailrace/events';
+import type { OutgoingRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
-import { lookUpSource, routeEvent, type SourceReference } from '@tailrace/routing';
+import {
+  createRoutes,
+  lookUpSource,
+  routeEvent,
+  type Routing,
+  type SourceReference,
+} from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
-import type { TopicNames } from '@tailrace/topics';
+import type { Span, Tracing } from '@tailrace/tracing';
+import { encodeDecision, type SuppressedUsers, type TopicNames } from '@tailrace/topics';
+import { acceptedAt } from './accepted-at.ts';
 import { limitRefreshes } from './config-refresh.ts';
 import type { MessageIds } from './deduplication/message-ids.ts';
 import { deliveryRecords, type DeliveryRecord } from './delivery-records.ts';
 import type { RouterMetrics } from './metrics.ts';
 import { readRecord } from './read-record.ts';
 import { leaveUnfinished, type Rejecter, type Rejection } from './reject-record.ts';
+import { endDuplicate, endRouted, recordTraceparent, setEvent, startRouteSpan } from './route-span.ts';
 import type { UsageCounter } from './usage.ts';
 
 export interface ProcessorDependencies {
-  readonly names: Pick<TopicNames, 'deliveries'>;
-  readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey' | 'destinationsOf' | 'refresh'>;
+  readonly names: Pick<TopicNames, 'deliveries' | 'decisions'>;
+  readonly config: Pick<
+    ConfigView,
+    'source' | 'sourceByWriteKey' | 'destinationsOf' | 'disabledDestinationsOf' | 'refresh'
+  >;
+  readonly suppressedUsers: SuppressedUsers;
   readonly frames: Pick<FrameReader, 'read'>;
   /** Retries without a limit while Kafka is unavailable. */
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly messageIds: Pick<MessageIds, 'isRepeat'>;
   readonly metrics: RouterMetrics;
   readonly usage: Pick<UsageCounter, 'count'>;
-  readonly rejecter: Pick<Rejecter, 'reject'>;
+  readonly rejecter: Pick<Rejecter, 'reject' | 'rejectRouted'>;
   readonly log: Pick<Log, 'warn'>;
+  /** Undefined where tracing is off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export type ProcessRecord = (record: TrackedRecord) => Processing;
@@ -38,15 +60,28 @@ export type ProcessRecord = (record: TrackedRecord) => Processing;
 export type Processing =
   /** Published, rejected or dropped. Only acknowledgements by Kafka are outstanding. */
   | { readonly outcome: 'processed' }
-  /** Waits for a read of the configuration; processed when `until` resolves. */
-  | { readonly outcome: 'waiting'; readonly until: Promise<void> }
+  /** Waits for a read of the configuration; processed when `until` resolves, or dropped because it was revoked. */
+  | { readonly outcome: 'waiting'; readonly until: Promise<'processed' | 'revoked'> }
   /** Has to be processed again once its schema has been fetched. */
   | { readonly outcome: 'needs-schema'; readonly schemaId: number };
 
 const processed: Processing = { outcome: 'processed' };
 
 export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
-  const { names, config, frames, publisher, messageIds, metrics, usage, rejecter, log } = deps;
+  const {
+    names,
+    config,
+    suppressedUsers,
+    frames,
+    publisher,
+    messageIds,
+    metrics,
+    usage,
+    rejecter,
+    log,
+    tracing,
+  } = deps;
+  const routesOf = createRoutes(config);
   const refreshedSince = limitRefreshes(() => config.refresh(), log);
 
   const processRecord = (record: TrackedRecord): Processing => {
@@ -64,51 +99,93 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     }
     // The source may have been created or enabled a moment ago.
     const until = refreshedSince(performance.now()).then(() => {
-      if (record.revoked) return;
+      if (record.revoked) return 'revoked';
       const lookup = lookUpSource(reference, config);
       if (lookup.outcome === 'enabled') routeCall(record, call, lookup.source);
       else rejecter.reject(record, noEnabledSource(reference));
+      return 'processed';
     });
     return { outcome: 'waiting', until };
   };
 
   const routeCall = (record: TrackedRecord, call: unknown, source: Source): void => {
+    const span = tracing && startRouteSpan(tracing, record);
     const reading = readCall(call, {
       enriched: true,
       receivedAt: record.timestamp >= 0 && isInstant(record.timestamp) ? record.timestamp : Date.now(),
       fallbackMessageId: () => recordMessageId(record),
     });
     if (!reading.ok) {
-      rejecter.reject(record, reading);
+      rejecter.reject(record, reading, span);
       return;
     }
     const { event } = reading;
+    if (span) setEvent(span, event, source.id);
     if (messageIds.isRepeat(record.partition, record.offset, source.id, event.messageId)) {
       metrics.duplicates.inc();
+      if (span) endDuplicate(span);
       record.done();
       return;
     }
-    const routing = routeEvent(event, source, config.destinationsOf(source.id));
-    metrics.countRouted(source.id, event.type);
+    const routes = routesOf(source.id);
+    const isSuppressed = event.userId !== undefined && suppressedUsers.isSuppressed(event.userId);
+    const routing = routeEvent(event, source, routes, webhookDocument, isSuppressed);
+    metrics.countRouted(source.id, event.type, routes.connected);
     usage.count(source.id, event, routing.blocked);
-    for (const { reason } of routing.filtered) metrics.filtered.inc({ reason });
-    void publishAll(record, deliveryRecords(names.deliveries, event, source.id, routing.routed, record));
+    for (const { reason, destinations } of routing.filtered) {
+      metrics.filtered.inc({ reason }, destinations.length);
+    }
+    const origin = {
+      sourceId: source.id,
+      acceptedAt: acceptedAt(Date.parse(event.receivedAt), record.timestamp, Date.now()),
+      traceparent: span ? span.traceparent : recordTraceparent(record),
+    };
+    const deliveries = deliveryRecords(names.deliveries, event, origin, routing.routed);
+    void publishAll(record, origin.acceptedAt, deliveries, decisionRecord(source.id, event, routing), span);
   };
 
-  const publishAll = async (record: TrackedRecord, deliveries: readonly DeliveryRecord[]): Promise<void> => {
-    const outcomes = await Promise.allSettled(
-      deliveries.map(async ({ destinationId, record }) => {
-        await publisher.publish(record);
-        metrics.countDelivery(destinationId);
-      }),
-    );
+  const publishAll = async (
+    record: TrackedRecord,
+    accepted: number,
+    deliveries: readonly DeliveryRecord[],
+    decision: OutgoingRecord | undefined,
+    span: Span | undefined,
+  ): Promise<void> => {
+    const publishing = deliveries.map(async ({ destinationId, record }) => {
+      await publisher.publish(record);
+      metrics.countDelivery(destinationId);
+    });
+    if (decision) publishing.push(publisher.publish(decision));
+    const outcomes = await Promise.allSettled(publishing);
     const failures = outcomes
       .filter((outcome) => outcome.status === 'rejected')
       .map(({ reason }) => reason as unknown);
     const otherFailure = failures.find((failure) => !isTailraceError(failure, 'record-too-large'));
-    if (otherFailure !== undefined) leaveUnfinished(otherFailure);
-    else if (failures.length > 0) rejecter.reject(record, deliveryTooLarge);
-    else record.done();
+    if (otherFailure !== undefined) {
+      leaveUnfinished(otherFailure);
+      return;
+    }
+    if (failures.length > 0) {
+      metrics.filtered.inc({ reason: 'record-too-large' }, failures.length);
+      rejecter.rejectRouted(record, deliveryTooLarge, span);
+    } else {
+      record.done();
+      if (span) endRouted(span, deliveries.length);
+    }
+    metrics.observeDelay(Date.now() - accepted);
+  };
+
+  /** Undefined where the deliveries say everything: each connected destination gets one. */
+  const decisionRecord = (
+    sourceId: string,
+    event: TailraceEvent,
+    { outcome, routed, filtered }: Routing,
+  ): OutgoingRecord | undefined => {
+    if (outcome === 'routed' && filtered.length === 0) return undefined;
+    const { messageId: eventId, type, event: name } = event;
+    const decidedAt = Date.now();
+    const decision = { eventId, sourceId, type, event: name, decidedAt, routed: routed.length, filtered };
+    return encodeDecision(names.decisions, userKey(event), decision);
   };
 
   return processRecord;

@@ -9,7 +9,9 @@ import type {
   Work,
 } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
+import { readTraceparent, traceFields, type Span, type Tracing } from '@tailrace/tracing';
 import type { RouterMetrics } from './metrics.ts';
+import { endRejected, recordTraceparent, startRouteSpan } from './route-span.ts';
 
 export interface Rejection {
   readonly code: Extract<
@@ -29,9 +31,11 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Both calls finish the work once Kafka has acknowledged the rejection. */
+/** Each call finishes the work, and the span, once Kafka has acknowledged the rejection. */
 export interface Rejecter {
-  reject(record: TrackedRecord, rejection: Rejection): void;
+  reject(record: TrackedRecord, rejection: Rejection, span?: Span): void;
+  /** For an event that counts as routed, and was not delivered to every destination. */
+  rejectRouted(record: TrackedRecord, rejection: Rejection, span?: Span): void;
   /** Writes one record for a batch of `events` that cannot be decoded. */
   rejectBatch(batch: UnreadableBatch, work: Work): void;
 }
@@ -41,34 +45,56 @@ export function createRejecter({
   publisher,
   metrics,
   log,
+  tracing,
 }: {
   readonly topic: string;
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly metrics: Pick<RouterMetrics, 'rejected'>;
   readonly log: Pick<Log, 'warn' | 'debug'>;
+  /** Undefined where tracing is off. */
+  readonly tracing?: Tracing | undefined;
 }): Rejecter {
   const publish = async (
     record: OutgoingRecord,
-    code: Rejection['code'],
+    counted: Rejection['code'] | undefined,
     work: Pick<Work, 'done'>,
   ): Promise<void> => {
     await publisher.publish(record);
-    metrics.rejected.inc({ code });
+    if (counted !== undefined) metrics.rejected.inc({ code: counted });
     work.done();
   };
 
+  const write = (
+    record: TrackedRecord,
+    rejection: Rejection,
+    counted: Rejection['code'] | undefined,
+    span = tracing && startRouteSpan(tracing, record),
+  ): void => {
+    const { topic, partition, offset } = record;
+    const { code, message } = rejection;
+    const trace = traceFields(span ?? readTraceparent(recordTraceparent(record)));
+    log.debug({ topic, partition, offset, code, ...trace }, message);
+    publish(rejectedRecord(rejectedTopic, record, rejection), counted, record)
+      .catch((failure: unknown) => {
+        if (!isTailraceError(failure, 'record-too-large')) throw failure;
+        log.warn(
+          { topic, partition, offset, ...trace },
+          'rejected record too large for Kafka, content left out',
+        );
+        return publish(rejectedWithoutContent(rejectedTopic, record, rejection), counted, record);
+      })
+      .then(() => {
+        if (span) endRejected(span, code);
+      })
+      .catch(leaveUnfinished);
+  };
+
   return {
-    reject(record, rejection) {
-      const { topic, partition, offset } = record;
-      const { code, message } = rejection;
-      log.debug({ topic, partition, offset, code }, message);
-      publish(rejectedRecord(rejectedTopic, record, rejection), code, record)
-        .catch((failure: unknown) => {
-          if (!isTailraceError(failure, 'record-too-large')) throw failure;
-          log.warn({ topic, partition, offset }, 'rejected record too large for Kafka, content left out');
-          return publish(rejectedWithoutContent(rejectedTopic, record, rejection), code, record);
-        })
-        .catch(leaveUnfinished);
+    reject(record, rejection, span) {
+      write(record, rejection, rejection.code, span);
+    },
+    rejectRouted(record, rejection, span) {
+      write(record, rejection, undefined, span);
     },
     rejectBatch(batch, work) {
       publish(rejectedBatch(rejectedTopic, batch), 'unreadable-batch', work).catch(leaveUnfinished);

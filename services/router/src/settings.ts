@@ -1,5 +1,5 @@
 /** The settings of the router. docs/settings.md is generated from them. */
-import { duration, kafkaSettings, schemaRegistryUrl, serviceSettings, topicPrefix } from '@tailrace/service';
+import { duration, kafkaSettings, registrySettings, serviceSettings, topicPrefix } from '@tailrace/service';
 import Type from 'typebox';
 import type { DeduplicationWindow } from './deduplication/message-ids.ts';
 
@@ -23,9 +23,9 @@ const deduplication = Type.Object({
 
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9465 }),
-  kafka: kafkaSettings('tailrace-router'),
+  kafka: kafkaSettings('router'),
   topicPrefix: topicPrefix(),
-  registryUrl: schemaRegistryUrl(),
+  registry: registrySettings(),
   window: Type.Decode(deduplication, (minimum): DeduplicationWindow => ({
     ...minimum,
     maxIds: Math.max(1_000, minimum.minIds * maxPerMin),

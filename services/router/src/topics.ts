@@ -1,27 +1,31 @@
 /** The topics that the router reads, and how far it reads ahead in each of them. */
 import { TailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka, PartitionLimits } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import { requireTopics, type TopicNames } from '@tailrace/topics';
 
 /**
  * `events` and `events.waiting`, which must have at least as many partitions.
  *
- * @throws TailraceError `topic-missing`
+ * @throws TailraceError `topic-missing` if one of them, or one that the router writes, does not exist
  */
 export async function topicsToConsume(
   kafka: Pick<Kafka, 'listTopics' | 'partitioner'>,
-  { events, eventsWaiting }: Pick<TopicNames, 'events' | 'eventsWaiting'>,
+  {
+    events,
+    eventsWaiting,
+    eventsRejected,
+    deliveries,
+    decisions,
+    suppressions,
+    config,
+  }: Pick<
+    TopicNames,
+    'events' | 'eventsWaiting' | 'eventsRejected' | 'deliveries' | 'decisions' | 'suppressions' | 'config'
+  >,
 ): Promise<string[]> {
   const topics = [events, eventsWaiting];
   const existing = await kafka.listTopics();
-  const missing = topics.filter((topic) => !existing.includes(topic));
-  if (missing.length > 0) {
-    throw new TailraceError(
-      'topic-missing',
-      `These topics do not exist: ${missing.join(', ')}. Create them with \`npx tailrace topics apply\`, ` +
-        'with the same TAILRACE_TOPIC_PREFIX.',
-    );
-  }
+  requireTopics(existing, [...topics, deliveries, decisions, eventsRejected, suppressions, config]);
   const [eventsPartitions = 0, waitingPartitions = 0] = await Promise.all(
     topics.map(async (topic) => (await kafka.partitioner(topic)).partitions),
   );

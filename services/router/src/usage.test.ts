@@ -100,6 +100,25 @@ test('the number of event names is bounded while no publish is acknowledged, and
   await Promise.resolve();
 });
 
+test('long names, and names beyond the five hundredth of a source and day, are counted together', () => {
+  const { usage, clock, records } = startCounter();
+  for (let n = 0; n < 600; n++) usage.count('web', track(`Event ${n}`), n === 0);
+  for (let n = 0; n < 3; n++) usage.count('web', track(`${n}${'x'.repeat(30_000)}`), true);
+  usage.count('ios', track('Event 1'), false);
+  clock.now += 86_400_000;
+  usage.count('web', track('Event 599'), false);
+  usage.stop();
+  const found = records().map(({ sourceId, events, otherEvents }) => [
+    ...[sourceId, events.length, events.at(-1)?.event],
+    ...[otherEvents?.calls, otherEvents?.filtered],
+  ]);
+  assert.deepEqual(found, [
+    ['web', 500, 'Event 499', 103, 3],
+    ['web', 1, 'Event 599', undefined, undefined],
+    ['ios', 1, 'Event 1', undefined, undefined],
+  ]);
+});
+
 test('event names of the maximum length make records that fit into the topic', () => {
   const { usage, published } = startCounter();
   for (let n = 0; n < 40; n++) usage.count('web', track(`${n}${'\u0001'.repeat(30_000)}`), false);

@@ -4,7 +4,7 @@
  * depend on each other.
  *
  * Routing does not wait for usage and does not fail by it. While Kafka is unavailable, counting continues in the same maps,
- * which are bounded: an event name beyond the limit counts for its source only.
+ * which are bounded: events whose names are beyond a limit are counted together.
  */
 import { isTailraceError } from '@tailrace/errors';
 import { formatInstant, type EventType, type TailraceEvent } from '@tailrace/events';
@@ -34,6 +34,13 @@ const maxKept = { names: 10_000, characters: 2 ** 20 };
 const publishAbove = { names: 5_000, characters: 2 ** 19 };
 /** Keeps a record far below the limit of the topic. */
 const maxPerRecord = { names: 1_000, characters: 128 * 1024 };
+/**
+ * Names of a source and day that are counted one by one, each of this length at most: any client with a public write key can send any
+ * number of names, and the counts are kept for 90 days.
+ */
+const maxPerDay = { names: 500, characters: 200 };
+/** Names of all sources of the day that are known in memory. */
+const maxKnownNames = 50_000;
 const dayMs = 86_400_000;
 
 interface EventCount {
@@ -50,6 +57,8 @@ interface SourceCount {
   readonly calls: Map<Exclude<EventType, 'delete'>, number>;
   filtered: number;
   readonly events: Map<string, EventCount>;
+  /** Events of names that are not counted one by one. */
+  other: EventCount | undefined;
 }
 
 export function startUsage({
@@ -64,6 +73,8 @@ export function startUsage({
   let earlierDays: SourceCount[] = [];
   let kept = { names: 0, characters: 0 };
   let publishing: Promise<void> | undefined;
+  /** The names of the day that are counted one by one, by source. */
+  let known = { day: 0, names: new Map<string, Set<string>>(), total: 0 };
 
   const publishAll = async (): Promise<void> => {
     const records = [...earlierDays, ...sources.values()].flatMap(recordsOf);
@@ -92,21 +103,43 @@ export function startUsage({
     const known = sources.get(sourceId);
     if (known?.day === day) return known;
     if (known) earlierDays.push(known);
-    const count: SourceCount = { sourceId, day, calls: new Map(), filtered: 0, events: new Map() };
+    const count: SourceCount = {
+      sourceId,
+      day,
+      calls: new Map(),
+      filtered: 0,
+      events: new Map(),
+      other: undefined,
+    };
     sources.set(sourceId, count);
     return count;
   };
 
-  const addEvent = (events: Map<string, EventCount>, name: string, filtered: number, at: number): void => {
-    const known = events.get(name);
-    if (known) {
-      known.calls += 1;
-      known.filtered += filtered;
-      known.lastAt = at;
+  /** Whether events of this name are counted one by one. */
+  const isCountedAlone = (sourceId: string, day: number, name: string): boolean => {
+    if (name.length > maxPerDay.characters) return false;
+    if (known.day !== day) known = { day, names: new Map(), total: 0 };
+    const names = known.names.get(sourceId) ?? new Set<string>();
+    if (names.has(name)) return true;
+    if (names.size >= maxPerDay.names || known.total >= maxKnownNames) return false;
+    known.names.set(sourceId, names.add(name));
+    known.total += 1;
+    return true;
+  };
+
+  const addEvent = (source: SourceCount, name: string, filtered: number, at: number): void => {
+    const counted = source.events.get(name);
+    if (counted) {
+      addTo(counted, filtered, at);
       return;
     }
-    if (kept.names >= maxKept.names || kept.characters + name.length > maxKept.characters) return;
-    events.set(name, { calls: 1, filtered, firstAt: at, lastAt: at });
+    const isFull = kept.names >= maxKept.names || kept.characters + name.length > maxKept.characters;
+    if (isFull || !isCountedAlone(source.sourceId, source.day, name)) {
+      if (source.other) addTo(source.other, filtered, at);
+      else source.other = { calls: 1, filtered, firstAt: at, lastAt: at };
+      return;
+    }
+    source.events.set(name, { calls: 1, filtered, firstAt: at, lastAt: at });
     kept.names += 1;
     kept.characters += name.length;
     if (kept.names >= publishAbove.names || kept.characters >= publishAbove.characters) publishWhenIdle();
@@ -122,7 +155,7 @@ export function startUsage({
       const filtered = isFiltered ? 1 : 0;
       source.calls.set(event.type, (source.calls.get(event.type) ?? 0) + 1);
       source.filtered += filtered;
-      if (event.type === 'track') addEvent(source.events, event.event, filtered, at);
+      if (event.type === 'track') addEvent(source, event.event, filtered, at);
     },
     stop() {
       clearInterval(timer);
@@ -131,18 +164,24 @@ export function startUsage({
   };
 }
 
+function addTo(count: EventCount, filtered: number, at: number): void {
+  count.calls += 1;
+  count.filtered += filtered;
+  count.lastAt = at;
+}
+
 /** The records of one source: several where it has many event names; the first of them has the totals. */
-function recordsOf({ sourceId, day, calls, filtered, events }: SourceCount): UsageRecord[] {
+function recordsOf({ sourceId, day, calls, filtered, events, other }: SourceCount): UsageRecord[] {
   const portions: UsageRecord['events'][number][][] = [[]];
   let characters = 0;
-  for (const [event, { firstAt, lastAt, ...counts }] of events) {
+  for (const [event, count] of events) {
     let portion = portions.at(-1) ?? [];
     if (portion.length >= maxPerRecord.names || characters + event.length > maxPerRecord.characters) {
       if (portion.length > 0) portions.push((portion = []));
       characters = 0;
     }
     characters += event.length;
-    portion.push({ event, ...counts, firstAt: formatInstant(firstAt), lastAt: formatInstant(lastAt) });
+    portion.push({ event, ...shown(count) });
   }
   return portions.map((portion, index) => ({
     sourceId,
@@ -150,5 +189,10 @@ function recordsOf({ sourceId, day, calls, filtered, events }: SourceCount): Usa
     calls: index === 0 ? Object.fromEntries(calls) : {},
     filtered: index === 0 ? filtered : 0,
     events: portion,
+    ...(index === 0 && other && { otherEvents: shown(other) }),
   }));
+}
+
+function shown({ firstAt, lastAt, ...counts }: EventCount) {
+  return { ...counts, firstAt: formatInstant(firstAt), lastAt: formatInstant(lastAt) };
 }

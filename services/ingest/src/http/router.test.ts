@@ -4,7 +4,7 @@ import { success } from './answer.ts';
 import { documentOperation } from './openapi.ts';
 import { createRouter, type Route } from './router.ts';
 
-function route(name: string, method: Route['method'], paths: Route['paths']): Route {
+function route(name: Route['name'], method: Route['method'], paths: Route['paths']): Route {
   return { name, method, paths, operation: documentOperation, handle: () => success };
 }
 

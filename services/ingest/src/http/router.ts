@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ErrorCode } from '@tailrace/errors';
 import type { JsonObject } from '@tailrace/events';
+import type { LabelsOf } from '@tailrace/metrics';
 import type { Answer } from './answer.ts';
 import type { MemoryShare } from '../memory/budget.ts';
 
@@ -14,9 +15,12 @@ export interface Operation extends JsonObject {
   readonly success: JsonObject;
 }
 
+/** The name of a route in metrics. */
+export type RouteName = LabelsOf<'tailrace_ingest_responses_total'>['route'];
+
 export interface Route {
-  /** The name in metrics. All forms of a path share it. */
-  readonly name: string;
+  /** All forms of a path share it. */
+  readonly name: RouteName;
   readonly method: 'GET' | 'POST';
   /** All forms of the path. `{name}` matches any segment. The first form is the documented one. */
   readonly paths: readonly [string, ...string[]];
@@ -25,6 +29,8 @@ export interface Route {
     request: IncomingMessage,
     target: Target,
     memory: MemoryShare,
+    /** Of the request: valid, or undefined. Events are stored with it. */
+    traceparent: string | undefined,
   ) => Answer | Promise<Answer>;
 }
 

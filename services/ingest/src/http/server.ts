@@ -6,14 +6,16 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { TailraceError } from '@tailrace/errors';
+import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import { clientError, closeServer, closingResponse, type Log } from '@tailrace/service';
-import { errorAnswer, preflight, type Answer } from './answer.ts';
+import { readTraceparent, traceFields, type TraceParent, type Tracing } from '@tailrace/tracing';
+import { errorAnswer, preflight, type Answer, type ErrorAnswer } from './answer.ts';
 import { watchConnections } from './connections.ts';
 import { discardRest, restIsLong } from './read-body.ts';
 import type { MemoryBudget } from '../memory/budget.ts';
 import { answerBytes, requestBytes } from '../memory/costs.ts';
 import type { IngestMetrics } from '../metrics.ts';
+import { callersTraceparent, endRequestSpan, startRequestSpan } from './request-span.ts';
 import { createRouter, type Route } from './router.ts';
 
 export interface IngestServer {
@@ -25,9 +27,13 @@ export interface IngestServer {
 
 export interface ServerOptions {
   readonly routes: readonly Route[];
-  readonly metrics: Pick<IngestMetrics, 'refusedRequests' | 'requestDuration'>;
+  readonly metrics: Pick<IngestMetrics, 'responses' | 'refusedRequests' | 'requestDuration'>;
   readonly memory: MemoryBudget;
   readonly log: Log;
+  /** Undefined where tracing is off. */
+  readonly tracing?: Tracing | undefined;
+  /** Aborted when the process still serves, and clients should open their next connection elsewhere. */
+  readonly leaving: AbortSignal;
   /** Limit for the arrival of a whole request. Its headers have at most ten seconds of it. */
   readonly requestTimeoutMs: number;
   /** Further connections are closed immediately. */
@@ -47,14 +53,15 @@ const tooLarge = 413;
 const closeTimeoutMs = 15_000;
 
 export function createServer(options: ServerOptions): IngestServer {
-  const { metrics, memory, log, requestTimeoutMs, maxConnections } = options;
+  const { metrics, memory, log, tracing, leaving, requestTimeoutMs, maxConnections } = options;
   const find = createRouter(options.routes);
-  let closing = false;
 
-  const refuse = (error: unknown, route: string): Answer => {
+  const refuse = (error: unknown, route: string, trace: () => TraceParent | undefined): ErrorAnswer => {
     const answer = errorAnswer(error);
     metrics.refusedRequests.inc({ code: answer.code });
-    if (answer.code === 'internal-error') log.error({ err: error, route }, 'request failed');
+    if (answer.code === 'internal-error') {
+      log.error({ err: error, route, ...traceFields(trace()) }, 'request failed');
+    }
     return answer;
   };
 
@@ -65,18 +72,24 @@ export function createServer(options: ServerOptions): IngestServer {
     connections.begin(request, response, share);
     const match = find(method, url);
     const name = match?.route.name ?? (method === 'OPTIONS' ? 'preflight' : 'none');
+    const caller = callersTraceparent(request);
+    const span = tracing && startRequestSpan(tracing, request, match?.route, caller);
     let answer: Answer;
+    let code: ErrorCode | undefined;
     let admitted = false;
     try {
       if (request.rawHeaders.length > 2 * maxHeaders) throw new TailraceError('malformed-request');
       share.reserve(0, 'overloaded');
       admitted = true;
-      if (match) answer = await match.route.handle(request, match.target, share);
+      if (match) answer = await match.route.handle(request, match.target, share, span?.traceparent ?? caller);
       else if (method === 'OPTIONS') answer = preflight;
       else throw new TailraceError('not-found');
     } catch (error) {
-      answer = refuse(error, name);
+      const refusal = refuse(error, name, () => span ?? readTraceparent(caller));
+      answer = refusal;
+      code = refusal.code;
     }
+    if (span) endRequestSpan(span, answer.status, code);
     if (!admitted && connections.isPipelined(request)) {
       // Its response would wait for the earlier ones, without being accounted for.
       request.socket.destroy();
@@ -86,12 +99,13 @@ export function createServer(options: ServerOptions): IngestServer {
     // A sender whose connection is cut during a write sees a reset, and not the response.
     const reads = refusedEarly && admitted && answer.status !== tooLarge && !restIsLong(request);
     if (reads) discardRest(request);
-    if (closing || (refusedEarly && !reads)) response.shouldKeepAlive = false;
+    if (leaving.aborted || (refusedEarly && !reads)) response.shouldKeepAlive = false;
     if (admitted) share.set(answerBytes(answer));
     response.writeHead(answer.status, answer.headers);
     response.end(answer.body);
     connections.answered(request, response);
-    metrics.requestDuration.observe({ route: name }, (performance.now() - startedAt) / 1_000);
+    metrics.responses.inc({ route: name, status: String(answer.status) });
+    metrics.requestDuration.of({ route: name }).observe((performance.now() - startedAt) / 1_000);
   };
 
   const http = createHttpServer(
@@ -123,14 +137,12 @@ export function createServer(options: ServerOptions): IngestServer {
     }
     const answer = errorAnswer(clientError(error));
     metrics.refusedRequests.inc({ code: answer.code });
+    metrics.responses.inc({ route: 'none', status: String(answer.status) });
     socket.end(closingResponse(answer.status, answer.headers, answer.body));
   });
 
   return {
     http,
-    async close() {
-      closing = true;
-      await closeServer(http, closeTimeoutMs);
-    },
+    close: () => closeServer(http, closeTimeoutMs),
   };
 }

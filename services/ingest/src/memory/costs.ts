@@ -2,7 +2,7 @@
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { OutgoingRecord } from '@tailrace/kafka';
-import type { RejectedCall } from '../calls/accept.ts';
+import type { RejectedCall } from '../calls/records.ts';
 import type { Answer } from '../http/answer.ts';
 
 /** The objects of node:http and of ingest for a request and its response. Measured: 4,600. */

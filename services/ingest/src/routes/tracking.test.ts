@@ -68,7 +68,8 @@ for (const [name, { key, body }] of Object.entries(requests)) {
         headers: key === undefined ? {} : { authorization: `Basic ${btoa(`${key}:`)}` },
       });
       request.end(body);
-      pending.push(match.route.handle(request as unknown as IncomingMessage, match.target, budget.open(0)));
+      const incoming = request as unknown as IncomingMessage;
+      pending.push(match.route.handle(incoming, match.target, budget.open(0), undefined));
       while (waiting.length < count) await new Promise(setImmediate);
     }
     // Each of them takes 10 MB in parsed form.

@@ -1,9 +1,11 @@
 /** The tracking API: calls, batches and pixels, in every form of their paths that SDKs use. */
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { callTypes, type CallType } from '@tailrace/events';
-import type { Acceptor, BatchOutcome, Origin, Reserve } from '../calls/accept.ts';
+import type { Acceptor, BatchOutcome, Reserve } from '../calls/accept.ts';
+import type { Origin } from '../calls/records.ts';
 import { answer, jsonAnswer, success, type Answer } from '../http/answer.ts';
 import { batchLimit, callLimit, decompress, readJson, type BodyLimit } from '../http/decode-body.ts';
 import { readBody } from '../http/read-body.ts';
@@ -12,6 +14,7 @@ import type { MemoryShare } from '../memory/budget.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import { batchOperation, callOperation, pixelOperation } from '../http/openapi.ts';
 import type { Route } from '../http/router.ts';
+import { createTurns } from '../calls/turns.ts';
 import { headerKeyOf, writeKeysOf, type HeaderKey, type SourceFinder } from '../calls/write-key.ts';
 
 export interface TrackingDependencies {
@@ -19,6 +22,9 @@ export interface TrackingDependencies {
   readonly acceptor: Acceptor;
   readonly metrics: Pick<IngestMetrics, 'receivedBytes' | 'refusedRequests'>;
 }
+
+/** Parsing more takes milliseconds. */
+const largeBytes = 64 * 1024;
 
 /** The one-letter forms are used by browsers. */
 const letters: Readonly<Record<CallType, string>> = {
@@ -60,6 +66,18 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
     return { bytes: decompress(body, request.headers['content-encoding'], limit), source };
   };
 
+  /** Large bodies are parsed in separate turns of the event loop, so that small ones do not wait behind all of them. */
+  const parsing = createTurns(1);
+  const awaitTurn = async (
+    { memory }: Exchange,
+    limit: BodyLimit,
+    { bytes, source }: Received,
+  ): Promise<void> => {
+    if (bytes.length <= largeBytes) return;
+    memory.reserve(bytes.length, limit.exceeded);
+    await parsing.take(source?.id ?? '', nextTurn);
+  };
+
   /**
    * Parses the body and passes it on in the same turn of the event loop. The parsed form can be a hundred times
    * larger, so it is never held during a wait. Where the source must be looked up first, the body is parsed again
@@ -71,13 +89,14 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
     received: Received,
     accept: Accept<T>,
   ): Promise<T> => {
-    const { request, headerKey, memory } = exchange;
+    const { headerKey, memory, traceparent } = exchange;
     const { bytes } = received;
     const input = readJson(bytes);
     const source = received.source ?? sources.known(writeKeysOf(headerKey, input));
     if (source) {
       memory.assignTo(source.id);
-      return accept(input, bytes.length, originOf(request, source), reserver(memory, limit, bytes));
+      const origin = { source, receivedAt: Date.now(), traceparent };
+      return accept(input, bytes.length, origin, reserver(memory, limit, bytes));
     }
     memory.reserve(bytes.length, limit.exceeded);
     const found = sources.find(writeKeysOf(headerKey, input));
@@ -90,8 +109,8 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
       method: 'POST',
       paths: [`/v1/${type}`, `/v1/${letters[type]}`],
       operation: callOperation(type),
-      async handle(request, _target, memory) {
-        const exchange = exchangeOf(request, memory);
+      async handle(request, _target, memory, traceparent) {
+        const exchange = exchangeOf(request, memory, traceparent);
         await receive(exchange, callLimit).then((received) =>
           parseAndAccept(exchange, callLimit, received, (input, _bytes, origin, reserve) =>
             acceptor.call(type, input, origin, reserve),
@@ -105,10 +124,10 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
       method: 'GET',
       paths: [`/v1/pixel/${type}`, `/v1/pixel/${letters[type]}`],
       operation: pixelOperation(type),
-      async handle(request, { query }, memory) {
+      async handle(request, { query }, memory, traceparent) {
         const received = { bytes: pixelData(query.get('data')), source: undefined };
         await parseAndAccept(
-          exchangeOf(request, memory),
+          exchangeOf(request, memory, traceparent),
           callLimit,
           received,
           (input, _bytes, origin, reserve) => acceptor.call(type, input, origin, reserve),
@@ -133,11 +152,13 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
     method: 'POST',
     paths: ['/v1/batch', '/v1/b', '/v1/import'],
     operation: batchOperation,
-    handle(request, _target, memory) {
-      const exchange = exchangeOf(request, memory);
+    handle(request, _target, memory, traceparent) {
+      const exchange = exchangeOf(request, memory, traceparent);
       return receive(exchange, batchLimit)
         .then((received) =>
-          parseAndAccept(exchange, batchLimit, received, (...parsed) => acceptor.batch(...parsed)),
+          awaitTurn(exchange, batchLimit, received).then(() =>
+            parseAndAccept(exchange, batchLimit, received, (...parsed) => acceptor.batch(...parsed)),
+          ),
         )
         .then(batchAnswer);
     },
@@ -151,10 +172,15 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly headerKey: HeaderKey | undefined;
   readonly memory: MemoryShare;
+  readonly traceparent: string | undefined;
 }
 
-function exchangeOf(request: IncomingMessage, memory: MemoryShare): Exchange {
-  return { request, headerKey: headerKeyOf(request.headers), memory };
+function exchangeOf(
+  request: IncomingMessage,
+  memory: MemoryShare,
+  traceparent: string | undefined,
+): Exchange {
+  return { request, headerKey: headerKeyOf(request.headers), memory, traceparent };
 }
 
 type Accept<T> = (input: unknown, bodyBytes: number, origin: Origin, reserve: Reserve) => Promise<T>;
@@ -168,20 +194,10 @@ interface Received {
 /** Reserves the memory of the records that wait for Kafka. The closure does not keep `bytes`. */
 function reserver(memory: MemoryShare, limit: BodyLimit, bytes: Buffer): Reserve {
   const unitBytes = unitBytesOf(bytes);
-  return (records, rejected) => {
-    memory.reserve(recordsBytes(records, unitBytes) + rejectionsBytes(rejected), limit.exceeded);
+  return (records, rejected, textLength = 0) => {
+    const textBytes = textLength * unitBytes;
+    memory.reserve(recordsBytes(records, unitBytes) + rejectionsBytes(rejected) + textBytes, limit.exceeded);
   };
-}
-
-/**
- * W3C Trace Context, section 3.2: version, trace id, parent id and flags. An all-zero id and version ff are
- * invalid.
- */
-const validTraceparent = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
-
-function originOf({ headers: { traceparent } }: IncomingMessage, source: Origin['source']): Origin {
-  const valid = typeof traceparent === 'string' && validTraceparent.test(traceparent);
-  return { source, receivedAt: Date.now(), ...(valid && { traceparent }) };
 }
 
 /** base64 or base64url. An unescaped plus sign arrives as a space. */

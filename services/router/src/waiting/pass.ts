@@ -14,6 +14,7 @@ export interface PassOptions {
   readonly inFlight: Pick<InFlight, 'untilNotFull'>;
   /** Returns whether the record has left the queue. */
   readonly route: (partition: WaitingPartition, record: ConsumedRecord, entry: Entry) => boolean;
+  readonly onExpired: (records: number) => void;
   readonly isClosed: () => boolean;
   readonly log: Pick<Log, 'error'>;
 }
@@ -33,7 +34,7 @@ interface PartitionPass {
 /** @throws TailraceError where Kafka cannot be read; then the pass has to be repeated */
 export async function runPass(
   partitions: readonly WaitingPartition[],
-  { unfinished, inFlight, route, isClosed, log }: PassOptions,
+  { unfinished, inFlight, route, onExpired, isClosed, log }: PassOptions,
 ): Promise<void> {
   const passes = new Map(partitions.map((partition) => [partition.number, startPass(partition)]));
   for (const { neededSchemas } of partitions) neededSchemas.clear();
@@ -57,7 +58,7 @@ export async function runPass(
   for (const pass of passes.values()) {
     const { partition, blocked } = pass;
     if (isClosed() || partition.revoked) continue;
-    removeExpired(pass, log);
+    onExpired(removeExpired(pass, log));
     for (const key of partition.keysOfEntries()) partition.needsPass ||= !blocked.has(key);
   }
 }
@@ -71,18 +72,23 @@ function startPass(partition: WaitingPartition): PartitionPass {
 }
 
 /**
- * Removes entries whose records have expired. Without a later record that was read, an expired record cannot be
+ * Removes entries whose records have expired, and returns how many. Without a later record that was read, an expired record cannot be
  * distinguished from one that was not read.
  */
-function removeExpired({ partition, unread, readTo }: PartitionPass, log: PassOptions['log']): void {
-  const expired = [...unread].filter((offset) => offset < readTo);
-  for (const offset of expired) {
-    const entry = partition.entries.get(offset);
+function removeExpired({ partition, unread, readTo }: PartitionPass, log: PassOptions['log']): number {
+  let records = 0;
+  for (const offset of unread) {
+    const entry = offset < readTo ? partition.entries.get(offset) : undefined;
     if (!entry || entry.isProcessing) continue;
     partition.removeExpired(entry);
     entry.work.done();
+    records += 1;
   }
-  if (expired.length === 0) return;
-  const fields = { partition: partition.number, records: expired.length };
-  log.error(fields, 'waiting records expired before their schemas were known');
+  if (records > 0) {
+    log.error(
+      { partition: partition.number, records },
+      'waiting records expired before their schemas were known',
+    );
+  }
+  return records;
 }

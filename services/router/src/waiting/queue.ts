@@ -11,6 +11,7 @@ import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, NewPartition, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
 import type { Log } from '@tailrace/service';
+import type { RouterMetrics } from '../metrics.ts';
 import type { ProcessRecord } from '../process-record.ts';
 import type { Rejecter, Rejection } from '../reject-record.ts';
 import { createInFlight } from './in-flight.ts';
@@ -45,6 +46,7 @@ export interface WaitingQueueDependencies extends Pick<PassOptions, 'unfinished'
   readonly frames: Pick<FrameReader, 'fetchSchema' | 'onFetched'>;
   readonly processRecord: ProcessRecord;
   readonly rejecter: Pick<Rejecter, 'reject'>;
+  readonly metrics: Pick<RouterMetrics, 'countReceived' | 'expired'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
@@ -55,7 +57,7 @@ const passRetryMs = 1_000;
 const recheckIntervalMs = 300_000;
 
 export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue {
-  const { topics, kafka, unfinished, publisher, frames, processRecord, rejecter, log } = deps;
+  const { topics, kafka, unfinished, publisher, frames, processRecord, rejecter, metrics, log } = deps;
   const partitions = new Map<number, WaitingPartition>();
   const inFlight = createInFlight();
   let passing: Promise<void> | undefined;
@@ -132,7 +134,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue
     for (const partition of partitions.values()) partition.needsPass = false;
     if (due.length === 0 || closed) return passDelayMs;
     try {
-      await runPass(due, { unfinished, inFlight, isClosed, log, route: routeEntry });
+      await runPass(due, { unfinished, inFlight, isClosed, log, route: routeEntry, onExpired });
       return passDelayMs;
     } catch (error) {
       if (!isTailraceError(error)) throw error;
@@ -140,6 +142,10 @@ export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue
       for (const partition of due) partition.needsPass = true;
       return passRetryMs;
     }
+  };
+
+  const onExpired = (records: number): void => {
+    metrics.expired.inc(records);
   };
 
   const routeEntry: PassOptions['route'] = (partition, record, entry) => {
@@ -179,6 +185,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue
       const partition = ownedPartition(record);
       const position = positionOf(record);
       if (!position) {
+        metrics.countReceived();
         rejecter.reject(record, notFromRouter);
         return;
       }

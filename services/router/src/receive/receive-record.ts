@@ -7,26 +7,31 @@ import { isTailraceError } from '@tailrace/errors';
 import type { RecordHeader, TrackedRecord } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
 import { createKeyOrder } from './key-order.ts';
-import type { ProcessRecord } from './process-record.ts';
-import { isTooLarge } from './read-record.ts';
-import { leaveUnfinished, type Rejecter, type Rejection } from './reject-record.ts';
-import { trackedRecord } from './tracked-record.ts';
-import type { WaitingQueue } from './waiting/queue.ts';
+import type { RouterMetrics } from '../metrics.ts';
+import type { ProcessRecord } from '../process-record.ts';
+import { isTooLarge } from '../read-record.ts';
+import { leaveUnfinished, type Rejecter, type Rejection } from '../reject-record.ts';
+import { trackedRecord } from '../tracked-record.ts';
+import type { WaitingQueue } from '../waiting/queue.ts';
 
 export interface ReceiverDependencies {
   readonly frames: Pick<FrameReader, 'fetchSchema'>;
   readonly processRecord: ProcessRecord;
   readonly rejecter: Pick<Rejecter, 'reject'>;
   readonly waiting: Pick<WaitingQueue, 'hasKeyOf' | 'enqueue'>;
+  readonly metrics: Pick<RouterMetrics, 'countReceived' | 'revoked'>;
 }
 
 /** Returns a function that receives the records of `events`, in the order of their partitions. */
 export function createReceiver(deps: ReceiverDependencies): (record: TrackedRecord) => void {
-  const { frames, processRecord, rejecter, waiting } = deps;
+  const { frames, processRecord, rejecter, waiting, metrics } = deps;
   const inKeyOrder = createKeyOrder();
 
   const receive = (record: TrackedRecord): Promise<void> | undefined => {
-    if (record.revoked) return undefined;
+    if (record.revoked) {
+      metrics.revoked.inc();
+      return undefined;
+    }
     // A record that is too large is rejected in any case, and might not fit into the waiting topic.
     if (waiting.hasKeyOf(record) && !isTooLarge(record)) {
       enqueue(record);
@@ -36,19 +41,26 @@ export function createReceiver(deps: ReceiverDependencies): (record: TrackedReco
     if (processing.outcome === 'needs-schema') {
       return processWithSchema(withOwnBytes(record), processing.schemaId);
     }
-    return processing.outcome === 'waiting' ? processing.until : undefined;
+    return processing.outcome === 'waiting' ? untilProcessed(processing.until) : undefined;
   };
 
   const processWithSchema = async (record: TrackedRecord, schemaId: number): Promise<void> => {
     const isFetched = await frames.fetchSchema(schemaId);
-    if (record.revoked) return;
+    if (record.revoked) {
+      metrics.revoked.inc();
+      return;
+    }
     if (!isFetched) {
       enqueue(record);
       return;
     }
     const processing = processRecord(record);
     if (processing.outcome === 'needs-schema') await processWithSchema(record, processing.schemaId);
-    if (processing.outcome === 'waiting') await processing.until;
+    if (processing.outcome === 'waiting') await untilProcessed(processing.until);
+  };
+
+  const untilProcessed = async (until: Promise<'processed' | 'revoked'>): Promise<void> => {
+    if ((await until) === 'revoked') metrics.revoked.inc();
   };
 
   const enqueue = (record: TrackedRecord): void => {
@@ -64,6 +76,7 @@ export function createReceiver(deps: ReceiverDependencies): (record: TrackedReco
   };
 
   return (record) => {
+    metrics.countReceived();
     inKeyOrder(keyOf(record), () => receive(record));
   };
 }
