@@ -3,20 +3,24 @@ import type { Destination } from '@tailrace/config';
 import type { Publisher } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord, Delivery, TopicNames } from '@tailrace/topics';
+import type { Span } from '@tailrace/tracing';
 import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
 import type { Permission } from './isolation/breaker.ts';
 import type { Breakers } from './isolation/breakers.ts';
 import { showsTrouble } from './isolation/feedback.ts';
 import { attemptRecord, type AttemptOutcome } from './measure/attempt-record.ts';
+import { endAttemptSpan } from './measure/attempt-span.ts';
 import type { UrlResult } from './outcome.ts';
 
 export interface AttemptsDependencies {
   readonly names: Pick<TopicNames, 'attempts'>;
   readonly sender: Sender;
-  readonly breakers: Pick<Breakers, 'report'>;
+  readonly breakers: Pick<Breakers, 'report' | 'stateOf'>;
   /** For records of attempts, which no delivery waits for. */
   readonly attemptPublisher: Pick<Publisher, 'publish'>;
-  readonly metrics: { attempted(attempt: AttemptRecord, ageMs: number): void };
+  readonly metrics: {
+    attempted(attempt: AttemptRecord, ageMs: number, traceparent: string | undefined): void;
+  };
   readonly log: Pick<Log, 'debug'>;
   readonly now: () => number;
 }
@@ -27,6 +31,8 @@ export interface Attempt {
   readonly startedAt: number;
   /** One for each URL that was open. */
   readonly results: readonly UrlResult[];
+  /** Undefined where tracing is off. */
+  readonly span?: Span | undefined;
 }
 
 export class Attempts {
@@ -42,13 +48,15 @@ export class Attempts {
     target: Target,
     permission: Permission,
     { deliveryId, destinationId, body }: Delivery,
+    traceparent: string | undefined,
   ): Promise<UrlResult> {
     if (permission === 'park') {
       return { target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 };
     }
     const startedAt = performance.now();
     const { origin, path, tls } = target;
-    const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: this.#deps.now() });
+    const stamp = { deliveryId, startedAt: this.#deps.now(), traceparent };
+    const headers = requestHeaders(destination, target, body, stamp);
     const answer = await this.#deps.sender.send({ destinationId, origin, path, headers, body, tls });
     const endedAt = performance.now();
     this.#deps.breakers.report(destinationId, target.fingerprint, !showsTrouble(answer));
@@ -56,19 +64,25 @@ export class Attempts {
   }
 
   /**
-   * Counts an attempt and publishes its record.
+   * Counts an attempt, publishes its record, and ends its span.
    *
    * @param nextDueAt when it is retried, in milliseconds since the epoch
    */
   report(
     delivery: Delivery,
     outcome: AttemptOutcome,
-    { startedAt, results }: Attempt,
+    { startedAt, results, span }: Attempt,
     nextDueAt?: number,
   ): void {
     const { deliveryId, acceptedAt = startedAt } = delivery;
-    const record = attemptRecord(delivery, outcome, startedAt, results, nextDueAt);
-    this.#deps.metrics.attempted(record, this.#deps.now() - acceptedAt);
+    const record = attemptRecord(delivery, outcome, startedAt, results, {
+      ...(nextDueAt !== undefined && { nextDueAt }),
+      // A delivered attempt has closed them.
+      ...(outcome.kind !== 'delivered' && this.#openSince(delivery, results)),
+    });
+    const traceparent = span ? span.traceparent : delivery.traceparent;
+    this.#deps.metrics.attempted(record, this.#deps.now() - acceptedAt, traceparent);
+    if (span) endAttemptSpan(span, record);
     const published = this.#deps.attemptPublisher.publish({
       topic: this.#deps.names.attempts,
       key: deliveryId,
@@ -78,5 +92,13 @@ export class Attempts {
     published.catch((error: unknown) => {
       this.#deps.log.debug({ err: error, deliveryId }, 'attempt record not published');
     });
+  }
+
+  #openSince({ destinationId }: Delivery, results: readonly UrlResult[]): { breakerOpenSince?: number } {
+    const { breakers, now } = this.#deps;
+    const since = results
+      .map(({ target }) => breakers.stateOf(destinationId, target.fingerprint))
+      .flatMap(({ state, since }) => (state === 'closed' ? [] : [since]));
+    return since.length === 0 ? {} : { breakerOpenSince: now() - performance.now() + Math.min(...since) };
   }
 }

@@ -4,11 +4,14 @@
  */
 import type { TrackedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
+import { readTraceparent, traceFields, type Tracing } from '@tailrace/tracing';
 import type { Target } from '@tailrace/webhook';
 import type { Attempt, Attempts } from './attempt.ts';
 import type { Parking } from './isolation/parking.ts';
+import type { Deferral } from './isolation/task.ts';
 import type { Job } from './job.ts';
 import { urlAttempt } from './measure/attempt-record.ts';
+import { traceDeadLetter } from './measure/attempt-span.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
 import type { FollowUps } from './retry/follow-ups.ts';
@@ -25,10 +28,15 @@ export interface ConclusionsDependencies {
   readonly attempts: Pick<Attempts, 'report'>;
   readonly parking: Pick<Parking, 'plan'>;
   readonly order: () => OrderEvents;
-  readonly metrics: Pick<DeliveryMetrics, 'deferred' | 'waitsBehind' | 'parked' | 'deadLetter'>;
+  readonly metrics: Pick<
+    DeliveryMetrics,
+    'deferred' | 'waitsBehind' | 'parked' | 'paused' | 'deadLetter' | 'ended'
+  >;
   /** Called when a parked delivery was delivered. */
   readonly onRecovered: (destinationId: string) => void;
   readonly log: Pick<Log, 'warn' | 'error'>;
+  /** Undefined where tracing is off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** A follow-up record counts in metrics and log when Kafka has acknowledged it. */
@@ -41,9 +49,10 @@ export class Conclusions {
 
   /** Concludes an attempt. */
   conclude(job: Job, outcome: Outcome, attempt: Attempt): void {
-    const { followUps, attempts, order, onRecovered } = this.#deps;
+    const { followUps, attempts, order, metrics, onRecovered } = this.#deps;
     switch (outcome.kind) {
       case 'delivered':
+        metrics.ended(job.work, 'delivered');
         job.work.done();
         order().ended(job);
         // The circuit breaker may have been open in another process only.
@@ -59,7 +68,7 @@ export class Conclusions {
       case 'dead': {
         attempts.report(job.delivery, outcome, attempt);
         const lastAnswer = JSON.stringify(attempt.results.map(urlAttempt));
-        this.writeDeadLetter({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason);
+        this.writeDeadLetter({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason, attempt);
         return;
       }
     }
@@ -84,10 +93,20 @@ export class Conclusions {
     if (this.#parkUntil(job, targets) === undefined) this.writeDeadLetter(job, 'circuit-open');
   }
 
-  /** Defers a delivery whose lane is full. */
-  defer(job: Job, waitMs: number, isBackoff: boolean): void {
+  /** Lets a delivery wait while its destination is paused. Returns until when, without a recall. */
+  pause(job: Job): number {
     const { followUps, order, metrics } = this.#deps;
-    const placeAt = followUps.defer(job, waitMs, isBackoff, () => {
+    const dueAt = followUps.pause(job, () => {
+      metrics.paused(job.delivery.destinationId);
+    });
+    order().left(job, dueAt);
+    return dueAt;
+  }
+
+  /** Defers a delivery whose lane is full. */
+  defer(job: Job, deferral: Deferral): void {
+    const { followUps, order, metrics } = this.#deps;
+    const placeAt = followUps.defer(job, deferral, () => {
       metrics.deferred(job.delivery.destinationId);
     });
     order().left(job, placeAt);
@@ -101,12 +120,19 @@ export class Conclusions {
     });
   }
 
-  writeDeadLetter(job: Job, reason: DeadReason): void {
-    const { followUps, order, metrics, log } = this.#deps;
-    const { deliveryId, destinationId, eventId, attempt } = job.delivery;
+  /** Writes a dead letter, after its last attempt or without one. */
+  writeDeadLetter(job: Job, reason: DeadReason, attempt?: Attempt): void {
+    const { followUps, order, metrics, log, tracing } = this.#deps;
+    const { deliveryId, destinationId, eventId, traceparent } = job.delivery;
     followUps.writeDeadLetter(job, reason, () => {
-      log.warn({ deliveryId, destinationId, eventId, attempt, reason }, 'dead letter');
+      const span = attempt ? attempt.span : tracing && traceDeadLetter(tracing, job, reason);
+      const trace = traceFields(span ?? readTraceparent(traceparent));
+      log.warn(
+        { deliveryId, destinationId, eventId, attempt: job.delivery.attempt, reason, ...trace },
+        'dead letter',
+      );
       metrics.deadLetter(destinationId, reason);
+      metrics.ended(job.work, 'dead');
       if (reason === 'drained') order().removed(job);
       order().ended(job);
     });
@@ -120,6 +146,7 @@ export class Conclusions {
     followUps.writeMalformed(record, reason, problem, () => {
       log.error({ topic, partition, offset, problem, reason }, 'dead letter');
       metrics.deadLetter('unknown', reason);
+      metrics.ended(record.work, 'dead');
     });
   }
 

@@ -6,21 +6,27 @@
  * offset may be committed.
  */
 import type { ConfigView } from '@tailrace/config';
-import type { ConsumedRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
+import type { ConsumedRecord, Publisher, DueRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import { decodeDelivery, tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import { decodeDelivery, tierDelaysMs, type DeletedUsers, type TopicNames } from '@tailrace/topics';
+import type { Tracing } from '@tailrace/tracing';
 import type { Sender } from '@tailrace/webhook';
 import { Attempts } from './attempt.ts';
 import { Conclusions } from './conclude.ts';
 import { decide, type RetryPolicy } from './decide.ts';
-import { Destinations } from './destinations.ts';
+import { isOfDeletedUser } from './deleted-users.ts';
+import { Destinations } from './destinations/destinations.ts';
 import { feedbackOf } from './isolation/feedback.ts';
 import type { Lanes } from './isolation/lanes.ts';
 import { Parking } from './isolation/parking.ts';
 import type { Feedback } from './isolation/task.ts';
 import { detach, openTargets, type Job } from './job.ts';
+import { startAttemptSpan } from './measure/attempt-span.ts';
+import { countedWork } from './measure/counted-work.ts';
+import { alsoHeldBy, type LaneHold } from './measure/held-by.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import type { DeadReason, UrlResult } from './outcome.ts';
+import { Pauses } from './destinations/pauses.ts';
 import { Recalls, type RecallSources } from './recall/recalls.ts';
 import { FollowUps } from './retry/follow-ups.ts';
 import { HeaderTimes } from './retry/header-times.ts';
@@ -29,7 +35,8 @@ import { Turns } from './turns.ts';
 
 export interface DelivererDependencies {
   readonly names: TopicNames;
-  readonly config: Pick<ConfigView, 'destination' | 'refresh'>;
+  readonly config: Pick<ConfigView, 'destination' | 'destinations' | 'refresh' | 'onChange'>;
+  readonly deletedUsers: DeletedUsers;
   readonly sender: Sender;
   readonly lanes: Lanes;
   /** For follow-up records, which must be written. */
@@ -37,6 +44,8 @@ export interface DelivererDependencies {
   /** For records of attempts, which no delivery waits for. */
   readonly attemptPublisher: Pick<Publisher, 'publish'>;
   readonly policy: RetryPolicy;
+  /** The delay of the retry topic in which deliveries of paused destinations wait; see `pauseDelayMs` in topics.ts. */
+  readonly pauseMs: number;
   /** The unfinished records of these partitions, for each retry topic. */
   readonly unfinished: (partitions: readonly number[]) => readonly AsyncIterable<readonly ConsumedRecord[]>[];
   /** The next offset to receive from a partition, and its end. */
@@ -49,6 +58,8 @@ export interface DelivererDependencies {
   readonly rateShare: () => number;
   readonly metrics: DeliveryMetrics;
   readonly log: Log;
+  /** Undefined where tracing is off. */
+  readonly tracing?: Tracing | undefined;
   readonly now?: () => number;
 }
 
@@ -63,6 +74,7 @@ export class Deliverer {
   readonly #destinations: Destinations;
   readonly #parking: Parking;
   readonly #attempts: Attempts;
+  readonly #pauses: Pauses;
   readonly #recalls: Recalls;
   readonly #followUps: FollowUps;
   readonly #conclusions: Conclusions;
@@ -70,7 +82,7 @@ export class Deliverer {
 
   constructor(dependencies: DelivererDependencies) {
     this.#deps = dependencies;
-    const { names, policy, position, lanes, publisher, recall, now = Date.now } = dependencies;
+    const { names, policy, pauseMs, position, lanes, publisher, recall, now = Date.now } = dependencies;
     const deps = { ...dependencies, breakers: lanes.breakers, now };
     this.#now = now;
     this.#longestDelayMs = Math.max(...policy.scheduleMs);
@@ -79,9 +91,20 @@ export class Deliverer {
     this.#destinations = new Destinations(dependencies.config);
     this.#parking = new Parking(deps);
     this.#attempts = new Attempts(deps);
+    this.#pauses = new Pauses({
+      ...deps,
+      onResume: (destinationId) => {
+        lanes.breakers.close(destinationId);
+        // The recall covers what is in Kafka when it begins.
+        void this.#followUps.written().then(() => {
+          this.#recalls.resumed(destinationId);
+        });
+      },
+    });
     this.#recalls = new Recalls({
       ...deps,
       ...recall,
+      pauseTopic: policy.scheduleMs.includes(pauseMs) ? undefined : names.retryTier(pauseMs),
       retry: (job) => {
         this.#turns.arrive({ ...job, background: true });
       },
@@ -119,13 +142,16 @@ export class Deliverer {
       ...deps,
       destinations: this.#destinations,
       parking: this.#parking,
+      pauses: this.#pauses,
       conclusions: this.#conclusions,
-      attempt: (job) => this.#attempt(job),
+      isOfDeletedUser: (job) => this.#isOfDeletedUser(job),
+      attempt: (job, heldBy) => this.#attempt(job, heldBy),
       windowMs: policy.windowMs,
       unfinished: (partitions) =>
         dependencies.unfinished(partitions).map((tier) => this.#recalls.notFinished(tier)),
       position: (partition) => position(names.deliveries, partition),
-      until: (delivery, record) => this.#times.until(delivery, record),
+      until: (delivery, record) =>
+        this.#pauses.isOver(delivery) ? now() : this.#times.until(delivery, record),
     });
   }
 
@@ -135,22 +161,32 @@ export class Deliverer {
   }
 
   /** Receives a record of `deliveries`, a retry topic or the replay topic. */
-  receive(record: TrackedRecord): void {
+  receive(record: DueRecord): void {
     const delivery = decodeDelivery(record);
     if (typeof delivery === 'string') {
       this.#conclusions.writeMalformed(record, delivery);
       return;
     }
-    const job = { work: record.work, delivery: this.#times.correct(detach(delivery), record) };
+    const { metrics, names } = this.#deps;
+    const countReplayed = (): void => {
+      metrics.replayed();
+    };
+    const isReplay = record.topic === names.deliveriesReplay;
+    const work = isReplay ? countedWork(record.work, countReplayed) : record.work;
+    const job = { work, delivery: this.#times.correct(detach(delivery), record) };
+    if (job.delivery.dueAt !== undefined) record.waitsUntil(job.delivery.dueAt);
     if (this.#recalls.receive(job)) return;
+    // Its destination was resumed while another replica owned the partition, or as it was being written.
+    if (this.#pauses.isOver(job.delivery)) this.#recalls.foundPaused(job.delivery.destinationId);
     this.#turns.wait(job);
   }
 
   /** Makes one attempt, in the turn of the delivery. Returns what it shows about the receiver. */
-  async #attempt(job: Job): Promise<Feedback> {
+  async #attempt(job: Job, heldBy: LaneHold): Promise<Feedback> {
     const { work, delivery } = job;
     // The new owner of a revoked partition reads the record again, so an attempt would be a duplicate.
     if (work.revoked) return nothingSent;
+    if (this.#isOfDeletedUser(job)) return this.#giveUp(job, 'user-deleted');
 
     const destination = await this.#destinations.find(delivery.destinationId);
     if (!destination) return this.#giveUp(job, 'destination-deleted');
@@ -158,6 +194,10 @@ export class Deliverer {
     if (this.#turns.needsOrder(job, destination)) {
       // The destination has an order since the configuration was read again.
       this.#turns.arrive(job);
+      return nothingSent;
+    }
+    if (destination.paused) {
+      this.#conclusions.pause(job);
       return nothingSent;
     }
     const open = openTargets(job, destination);
@@ -169,37 +209,43 @@ export class Deliverer {
     const isOver = startedAt > firstAttemptAt + this.#deps.policy.windowMs;
     if (isOver && delivery.attempt > 0) return this.#giveUp(job, 'window-exceeded');
 
-    const { breakers } = this.#deps.lanes;
+    const { lanes, tracing } = this.#deps;
+    const { breakers } = lanes;
     const permissions = open.map(({ fingerprint }) => breakers.permit(delivery.destinationId, fingerprint));
     if (permissions.every((permission) => permission === 'park')) {
       this.#conclusions.park(job, open);
       return nothingSent;
     }
 
-    const isFirst = delivery.attempt === 0;
-    const since = (isFirst ? delivery.acceptedAt : delivery.dueAt) ?? work.timestamp;
-    this.#deps.metrics.attemptStarted(startedAt - since, isFirst);
+    const { metrics } = this.#deps;
+    const held = alsoHeldBy(delivery, heldBy);
+    if (held) metrics.firstAttempt(startedAt - (delivery.acceptedAt ?? work.timestamp), held);
+    else metrics.laterAttempt(startedAt - (delivery.dueAt ?? work.timestamp));
+    const span = tracing && startAttemptSpan(tracing, job, open);
+    const traceparent = span ? span.traceparent : delivery.traceparent;
     const results = await Promise.all(
       open.map((target, place) =>
-        this.#attempts.send(destination, target, permissions[place] ?? 'send', delivery),
+        this.#attempts.send(destination, target, permissions[place] ?? 'send', delivery, traceparent),
       ),
     );
+    const attempt = { startedAt, results, span };
     const attempted = {
       ...delivery,
       attempt: delivery.attempt + 1,
       firstAttemptAt,
+      firstAttemptSpan: delivery.firstAttemptSpan ?? (span?.sampled ? span.spanId : undefined),
       closedUrls: [...delivery.closedUrls, ...failedPermanently(results)],
     };
 
     const isProbe = permissions.includes('probe') && !permissions.includes('send');
     const stillOpen = isProbe ? openTargets({ work, delivery: attempted }, destination) : [];
     if (this.#parking.isDown(attempted, stillOpen)) {
-      this.#conclusions.concludeProbe({ work, delivery: attempted }, stillOpen, { startedAt, results });
+      this.#conclusions.concludeProbe({ work, delivery: attempted }, stillOpen, attempt);
     } else {
       const step = delivery.step + 1;
       const answers = results.map(({ answer }) => answer);
       const outcome = decide({ step, firstAttemptAt }, answers, this.#deps.policy, this.#now());
-      this.#conclusions.conclude({ work, delivery: { ...attempted, step } }, outcome, { startedAt, results });
+      this.#conclusions.conclude({ work, delivery: { ...attempted, step } }, outcome, attempt);
     }
     return feedbackOf(results, this.#longestDelayMs);
   }
@@ -209,10 +255,15 @@ export class Deliverer {
     return nothingSent;
   }
 
-  /** Whether nothing would be sent now: the destination is disabled, or all its circuit breakers are open. */
+  #isOfDeletedUser({ work, delivery }: Job): boolean {
+    return isOfDeletedUser(delivery, work.timestamp, this.#deps.deletedUsers);
+  }
+
+  /** Whether nothing would be sent now: the destination is disabled or paused, or all its circuit breakers are open. */
   #isBlocked(job: Job): boolean {
     const destination = this.#destinations.known(job.delivery.destinationId);
-    return !destination?.enabled || this.#parking.isDown(job.delivery, openTargets(job, destination));
+    if (!destination?.enabled || destination.paused) return true;
+    return this.#parking.isDown(job.delivery, openTargets(job, destination));
   }
 
   /** To be called when the circuit breaker of a URL of the destination has closed. */

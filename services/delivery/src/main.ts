@@ -1,16 +1,16 @@
 /** The delivery service: reads `deliveries`, the retry topics and the replay topic, and sends the webhooks. */
 import { openConfig } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
-import { countUnreadable, runService } from '@tailrace/service';
-import { topicNames } from '@tailrace/topics';
+import { observeKafka, runService, watchPublishers } from '@tailrace/service';
+import { openSuppressions, topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender } from '@tailrace/webhook';
 import { Deliverer } from './deliver.ts';
 import { Lanes } from './isolation/lanes.ts';
 import { DeliveryMetrics, watchDelivery } from './metrics.ts';
-import { watchPartitions } from './partitions.ts';
+import { watchPartitions } from './topics/partitions.ts';
 import { openLedger } from './recall/ledger.ts';
 import { laneLimits, settings } from './settings.ts';
-import { consumeDeliveries, ownedShare, topicsToConsume } from './topics.ts';
+import { consumeDeliveries, ownedShare, pauseDelayMs, topicsToConsume } from './topics/topics.ts';
 
 /** No delivery waits for the record of an attempt, so these records are published in larger batches. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
@@ -20,8 +20,9 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   const names = topicNames(settings.topics.prefix);
   const policy = { scheduleMs: settings.topics.retryScheduleMs, windowMs: settings.retryWindowMs };
 
-  const kafka = connectKafka(settings.kafka, log, countUnreadable(service.metrics));
+  const kafka = connectKafka(settings.kafka, log, observeKafka(service.metrics));
   service.onClose('Kafka', () => kafka.close());
+  watchPublishers(service.metrics, kafka);
   service.health.add('kafka', () => kafka.ping());
 
   const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names, policy));
@@ -31,11 +32,15 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   service.onClose('partition counts', () => {
     partitions.close();
   });
-  service.health.add('partition counts', () => partitions.check(), { cacheMs: 0 });
+  service.health.add('partition-counts', () => partitions.check(), { everyMs: 1_000 });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const config = await service.whenAvailable('the configuration', () =>
     openConfig(kafka, names.config, log, { secretKeys: settings.secretKeys }),
   );
+  service.metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
+
+  const suppressions = { kafka, topic: names.suppressions, log, only: 'deleted' } as const;
+  const deletedUsers = await service.whenAvailable('the deleted users', () => openSuppressions(suppressions));
 
   const sender = createSender({
     timeoutMs: settings.timeoutMs,
@@ -65,7 +70,8 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   );
   service.onClose('recalls', () => ledger.close());
   const deliverer: Deliverer = new Deliverer({
-    ...{ names, config, sender, lanes, policy, metrics, log },
+    ...{ names, config, deletedUsers, sender, lanes, policy, metrics, log, tracing: service.tracing },
+    pauseMs: pauseDelayMs(topics, names, policy),
     publisher,
     attemptPublisher: kafka.publisher(attemptPublishing),
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
@@ -86,8 +92,11 @@ await runService({ name: 'delivery', env: process.env, settings }, async (servic
   const groupId = `${settings.topics.prefix}delivery`;
   const group = { groupId, topics, names, policy, lanes, deliverer, ledger };
   const consumption = await consumeDeliveries(kafka, group);
-  service.health.add('consumer group', () => consumption.check(), { cacheMs: 0 });
-  watchDelivery(service.metrics, { deliverer, lanes, consumption, partitions });
+  service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
+  watchDelivery(service.metrics, {
+    ...{ deliverer, lanes, config, consumption, partitions },
+    limits: laneLimits(settings),
+  });
   service.onClose('deliveries in flight', async () => {
     consumption.stopReceiving();
     await deliverer.stop();

@@ -1,13 +1,15 @@
 /** The metrics of the delivery service. Those of each destination are on a page of their own (measure/counts.ts). */
-import type { ConfigView } from '@tailrace/config';
-import type { Consumption } from '@tailrace/kafka';
-import { buckets, CountsById, watchLag, type Log, type Metrics } from '@tailrace/service';
+import type { ConfigView, Destination } from '@tailrace/config';
+import type { Consumption, Work } from '@tailrace/kafka';
+import { CountsById, watchConsumption, type Distribution, type Log, type Metrics } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/topics';
-import type { Lanes } from './isolation/lanes.ts';
+import { targetsOf } from '@tailrace/webhook';
+import type { LaneLimits, Lanes } from './isolation/lanes.ts';
 import { AttemptLog, type LogAttempts } from './measure/attempt-log.ts';
-import { DeliveryCounts, destinationMetrics } from './measure/counts.ts';
+import { addDestinationMetrics, DeliveryCounts, DeliveryTotals } from './measure/counts.ts';
+import type { HeldBy } from './measure/held-by.ts';
 import type { DeadReason } from './outcome.ts';
-import type { PartitionWatch } from './partitions.ts';
+import type { PartitionWatch } from './topics/partitions.ts';
 
 export interface DeliveryMetricsOptions {
   readonly config: Pick<ConfigView, 'destination' | 'onChange'>;
@@ -17,7 +19,7 @@ export interface DeliveryMetricsOptions {
 
 /** Counts deliveries, in total and for each destination. */
 export class DeliveryMetrics {
-  readonly #totals = new DeliveryCounts();
+  readonly #totals = new DeliveryTotals();
   readonly #byDestination: CountsById<DeliveryCounts>;
   readonly #attemptLog: AttemptLog;
   readonly #duration;
@@ -35,42 +37,42 @@ export class DeliveryMetrics {
     });
     this.#attemptLog = new AttemptLog({ log, which: logAttempts, totals: this.#totals });
     exposeTotals(metrics, this.#totals);
-    for (const metric of destinationMetrics(this.#byDestination)) metrics.pages.destinations.add(metric);
-    this.#duration = metrics.histogram(
-      'tailrace_delivery_attempt_duration_seconds',
-      'From the start of an attempt to the last answer of its URLs.',
-      { buckets: buckets.requestSeconds },
-    );
-    this.#firstAttemptDelay = metrics.histogram(
-      'tailrace_delivery_first_attempt_delay_seconds',
-      'From the acceptance of an event to its first attempt.',
-      { buckets: buckets.eventAgeSeconds },
-    );
-    this.#age = metrics.histogram(
-      'tailrace_delivery_age_seconds',
-      'From the acceptance of an event to its delivery.',
-      { buckets: buckets.eventAgeSeconds },
-    );
-    this.#retryLateness = metrics.histogram(
-      'tailrace_delivery_retry_lateness_seconds',
-      'From the time a retry was due to its start.',
-      { buckets: buckets.requestSeconds },
-    );
+    addDestinationMetrics(metrics.pages.destinations, this.#byDestination);
+    this.#duration = metrics.histogram('tailrace_delivery_attempt_duration_seconds').of({});
+    const firstAttemptDelay = metrics.histogram('tailrace_delivery_first_attempt_delay_seconds');
+    this.#firstAttemptDelay = {
+      none: firstAttemptDelay.of({ held_by: 'none' }),
+      paused: firstAttemptDelay.of({ held_by: 'paused' }),
+      breaker: firstAttemptDelay.of({ held_by: 'breaker' }),
+      rate: firstAttemptDelay.of({ held_by: 'rate' }),
+      order: firstAttemptDelay.of({ held_by: 'order' }),
+      lane: firstAttemptDelay.of({ held_by: 'lane' }),
+    } satisfies Record<HeldBy, Distribution>;
+    const age = metrics.histogram('tailrace_delivery_age_seconds');
+    this.#age = { first: age.of({ attempt: 'first' }), later: age.of({ attempt: 'later' }) };
+    this.#retryLateness = metrics.histogram('tailrace_delivery_retry_lateness_seconds').of({});
   }
 
-  /** `latenessMs` counts from the acceptance for the first attempt, and from the due time for all others. */
-  attemptStarted(latenessMs: number, isFirst: boolean): void {
-    (isFirst ? this.#firstAttemptDelay : this.#retryLateness).observe(Math.max(0, latenessMs) / 1_000);
+  /** `delayMs` counts from the acceptance. */
+  firstAttempt(delayMs: number, heldBy: HeldBy): void {
+    this.#firstAttemptDelay[heldBy].observe(delayMs / 1_000);
+  }
+
+  /** `latenessMs` counts from the due time. */
+  laterAttempt(latenessMs: number): void {
+    this.#retryLateness.observe(latenessMs / 1_000);
   }
 
   /** `sinceAcceptanceMs` may be negative where clocks differ. */
-  attempted(attempt: AttemptRecord, sinceAcceptanceMs: number): void {
+  attempted(attempt: AttemptRecord, sinceAcceptanceMs: number, traceparent?: string): void {
     const ageMs = Math.max(0, sinceAcceptanceMs);
     this.#totals.attempted(attempt, ageMs);
     this.#byDestination.of(attempt.destinationId).attempted(attempt, ageMs);
     this.#duration.observe(attempt.latencyMs / 1_000);
-    if (attempt.outcome === 'delivered') this.#age.observe(ageMs / 1_000);
-    this.#attemptLog.attempted(attempt);
+    if (attempt.outcome === 'delivered') {
+      this.#age[attempt.attempt === 1 ? 'first' : 'later'].observe(ageMs / 1_000);
+    }
+    this.#attemptLog.attempted(attempt, traceparent);
   }
 
   deferred(destinationId: string): void {
@@ -88,9 +90,24 @@ export class DeliveryMetrics {
     this.#byDestination.of(destinationId).parked += 1;
   }
 
+  paused(destinationId: string): void {
+    this.#totals.paused += 1;
+    this.#byDestination.of(destinationId).paused += 1;
+  }
+
   deadLetter(destinationId: string, reason: DeadReason): void {
     this.#totals.deadLetter(reason);
     this.#byDestination.of(destinationId).deadLetter(reason);
+  }
+
+  /** Counts a delivery that ended. Where its partition was revoked, the new owner repeats it and counts it. */
+  ended(work: Pick<Work, 'revoked'>, outcome: 'delivered' | 'dead'): void {
+    if (!work.revoked) this.#totals.ended[outcome] += 1;
+  }
+
+  /** Counts a replayed dead letter that has left the replay topic. */
+  replayed(): void {
+    this.#totals.replayed += 1;
   }
 
   /** Writes the last summary to the log. */
@@ -99,37 +116,20 @@ export class DeliveryMetrics {
   }
 }
 
-function exposeTotals(metrics: Metrics, totals: DeliveryCounts): void {
-  metrics.counter(
-    'tailrace_delivery_attempts_total',
-    'Attempts, by outcome and reason.',
-    ['outcome', 'reason'],
-    () => [...totals.attemptsByOutcome()],
+function exposeTotals(metrics: Metrics, totals: DeliveryTotals): void {
+  metrics.counter('tailrace_deliveries_replayed_total', () => totals.replayed);
+  metrics.counter('tailrace_deliveries_ended_total', () =>
+    (['delivered', 'dead'] as const).map((outcome) => ({
+      labels: { outcome },
+      value: totals.ended[outcome],
+    })),
   );
-  metrics.counter(
-    'tailrace_dead_letters_total',
-    'Dead letters acknowledged by Kafka, by reason.',
-    ['reason'],
-    () => [...totals.deadByReason()],
-  );
-  metrics.counter(
-    'tailrace_deliveries_put_off_total',
-    'Deliveries written to a tier without an attempt, because the lane of their destination was full.',
-    [],
-    () => totals.deferred,
-  );
-  metrics.counter(
-    'tailrace_deliveries_behind_total',
-    'Deliveries written to a tier to wait behind an earlier one of their user.',
-    [],
-    () => totals.behind,
-  );
-  metrics.counter(
-    'tailrace_deliveries_parked_total',
-    'Deliveries written to a tier without an attempt, because a circuit breaker was open.',
-    [],
-    () => totals.parked,
-  );
+  metrics.counter('tailrace_delivery_attempts_total', () => totals.attemptsByOutcome());
+  metrics.counter('tailrace_dead_letters_total', () => totals.deadByReason());
+  metrics.counter('tailrace_deliveries_put_off_total', () => totals.deferred);
+  metrics.counter('tailrace_deliveries_behind_total', () => totals.behind);
+  metrics.counter('tailrace_deliveries_parked_total', () => totals.parked);
+  metrics.counter('tailrace_deliveries_paused_total', () => totals.paused);
 }
 
 /** Gauges that are read at each scrape. */
@@ -138,32 +138,39 @@ export function watchDelivery(
   watched: {
     readonly deliverer: { readonly waiting: number };
     readonly lanes: Pick<Lanes, 'running' | 'waiting' | 'breakers'>;
+    readonly limits: Pick<LaneLimits, 'total' | 'waiting'>;
+    readonly config: Pick<ConfigView, 'destination'>;
     readonly consumption: Consumption;
     readonly partitions: PartitionWatch;
   },
 ): void {
-  const { deliverer, lanes, consumption, partitions } = watched;
-  metrics.gauge('tailrace_deliveries_in_flight', 'Deliveries being attempted now.', {
-    read: () => lanes.running,
-  });
-  metrics.gauge('tailrace_deliveries_queued', 'Deliveries waiting for their turn in a lane.', {
-    read: () => lanes.waiting,
-  });
-  metrics.gauge('tailrace_circuit_breakers', 'URLs whose circuit breaker is in this state.', {
-    labels: ['state'],
-    read: () =>
-      (['open', 'half-open'] as const).map((state) => ({
-        labels: { state },
-        value: lanes.breakers.count(state),
-      })),
-  });
-  metrics.gauge('tailrace_deliveries_waiting', 'Deliveries read ahead from the tiers and not due yet.', {
-    read: () => deliverer.waiting,
-  });
-  metrics.gauge(
-    'tailrace_missing_partitions',
-    'Partitions that tiers, replay topic or dead letters lack. Records for them wait to be written.',
-    { read: () => partitions.missing },
+  const { deliverer, lanes, limits, config, consumption, partitions } = watched;
+  metrics.gauge('tailrace_deliveries_in_flight', () => lanes.running);
+  metrics.gauge('tailrace_deliveries_in_flight_limit', () => limits.total);
+  metrics.gauge('tailrace_deliveries_queued', () => lanes.waiting);
+  metrics.gauge('tailrace_deliveries_queued_limit', () => limits.waiting);
+  metrics.gauge('tailrace_circuit_breakers', () =>
+    (['open', 'half-open'] as const).map((state) => ({
+      labels: { state },
+      value: lanes.breakers.count(state),
+    })),
   );
-  watchLag(metrics, consumption);
+  const openFor = () => lanes.breakers.openFor((id, url) => isSentTo(config.destination(id), url));
+  metrics.gauge('tailrace_circuit_breaker_open_seconds', () => {
+    let longestMs = 0;
+    for (const ms of openFor().values()) longestMs = Math.max(longestMs, ms);
+    return longestMs / 1_000;
+  });
+  metrics.pages.destinations.add('tailrace_destination_breaker_open_seconds', function* () {
+    for (const [destination_id, ms] of openFor()) yield { labels: { destination_id }, value: ms / 1_000 };
+  });
+  metrics.gauge('tailrace_deliveries_waiting', () => deliverer.waiting);
+  metrics.gauge('tailrace_missing_partitions', () => partitions.missing);
+  watchConsumption(metrics, consumption);
+}
+
+/** Whether the destination gets deliveries and has the URL with this fingerprint. */
+function isSentTo(destination: Destination | undefined, url: string): boolean {
+  if (!destination?.enabled || destination.paused) return false;
+  return targetsOf(destination).some(({ fingerprint }) => fingerprint === url);
 }

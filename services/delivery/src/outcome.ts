@@ -31,6 +31,7 @@ export type DeadReason =
   | 'destination-deleted'
   | 'destination-disabled'
   | 'drained'
+  | 'user-deleted'
   | 'malformed-record';
 
 /** How an attempt ended for the delivery. */

@@ -12,7 +12,7 @@ import type { LaneLimits } from './isolation/lanes.ts';
 
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9466 }),
-  kafka: kafkaSettings('tailrace-delivery'),
+  kafka: kafkaSettings('delivery'),
   topics: topicSettings(),
   secretKeys: secretKeys(),
   retryWindowMs: retryWindow(),

@@ -5,12 +5,14 @@
 import type { Destination } from '@tailrace/config';
 import type { TopicNames } from '@tailrace/topics';
 import type { Conclusions } from './conclude.ts';
-import type { Destinations } from './destinations.ts';
+import type { Destinations } from './destinations/destinations.ts';
 import type { Lanes } from './isolation/lanes.ts';
 import type { Parking } from './isolation/parking.ts';
 import type { Feedback, Task } from './isolation/task.ts';
 import { isOrdered, openTargets, type Job } from './job.ts';
+import { alsoHeldBy, type LaneHold } from './measure/held-by.ts';
 import { Order, type OrderDependencies } from './ordering/order.ts';
+import type { Pauses } from './destinations/pauses.ts';
 import { DelayQueue } from './retry/delay-queue.ts';
 import { windowEndedReason } from './retry/window.ts';
 
@@ -24,11 +26,14 @@ export interface TurnsDependencies extends OrderSources {
   readonly lanes: Pick<Lanes, 'submit' | 'paused'>;
   readonly destinations: Pick<Destinations, 'known'>;
   readonly parking: Parking;
-  readonly conclusions: Pick<Conclusions, 'park' | 'defer' | 'waitBehind' | 'writeDeadLetter'>;
+  readonly pauses: Pick<Pauses, 'resumedAt'>;
+  readonly conclusions: Pick<Conclusions, 'park' | 'pause' | 'defer' | 'waitBehind' | 'writeDeadLetter'>;
   /** This replica's part of a destination's rate limit, from 0 to 1. */
   readonly rateShare: () => number;
+  /** Whether the delivery must not be sent any more, because its user was deleted. */
+  readonly isOfDeletedUser: (job: Job) => boolean;
   /** Must not reject. */
-  readonly attempt: (job: Job) => Promise<Feedback>;
+  readonly attempt: (job: Job, heldBy: LaneHold) => Promise<Feedback>;
 }
 
 export class Turns {
@@ -48,8 +53,8 @@ export class Turns {
     });
     this.order = new Order({
       ...dependencies,
-      send: (job) => {
-        this.#submit(job, this.#destinationOf(job));
+      send: (job, hasWaited) => {
+        this.#submit(hasWaited ? heldByOrder(job) : job, this.#destinationOf(job));
       },
       waitBehind: ({ work, delivery }, until, firstAttemptAt) => {
         conclusions.waitBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
@@ -57,9 +62,13 @@ export class Turns {
       giveUp: (job) => {
         conclusions.writeDeadLetter(job, windowEndedReason(job));
       },
+      isPaused: (job) => this.#isPaused(this.#destinationOf(job)) && !dependencies.isOfDeletedUser(job),
+      pause: (job) => conclusions.pause(job),
       receiver: (job) => {
         const destination = this.#destinationOf(job);
-        return parking.receiver(job.delivery, destination ? openTargets(job, destination) : []);
+        const receiver = parking.receiver(job.delivery, destination ? openTargets(job, destination) : []);
+        const since = Math.max(receiver.since, dependencies.pauses.resumedAt(job.delivery.destinationId));
+        return receiver.isDown ? receiver : { ...receiver, since };
       },
     });
   }
@@ -111,9 +120,22 @@ export class Turns {
     return this.#deps.destinations.known(delivery.destinationId);
   }
 
+  /** While lanes are paused nothing can be committed, so nothing is written, and the delivery waits for a turn first. */
+  #isPaused(destination: Destination | undefined): boolean {
+    return destination?.paused === true && destination.enabled && !this.#deps.lanes.paused;
+  }
+
   #submit(job: Job, destination: Destination | undefined): void {
     if (job.work.revoked) return;
-    const { lanes, parking, conclusions, attempt, rateShare } = this.#deps;
+    const { lanes, parking, conclusions, attempt, rateShare, isOfDeletedUser } = this.#deps;
+    if (isOfDeletedUser(job)) {
+      conclusions.writeDeadLetter(job, 'user-deleted');
+      return;
+    }
+    if (this.#isPaused(destination)) {
+      conclusions.pause(job);
+      return;
+    }
     if (destination?.enabled && !lanes.paused) {
       const open = openTargets(job, destination);
       if (parking.isDown(job.delivery, open)) {
@@ -130,9 +152,10 @@ export class Turns {
       get revoked() {
         return work.revoked;
       },
-      run: () => attempt(job),
-      defer: (waitMs, isBackoff) => {
-        conclusions.defer(job, waitMs, isBackoff);
+      since: performance.now(),
+      run: (heldBy) => attempt(job, heldBy),
+      defer: (deferral) => {
+        conclusions.defer(job, deferral);
       },
     };
     lanes.submit(destinationId, task, {
@@ -148,6 +171,11 @@ export class Turns {
       background || delivery.replayedFrom !== undefined || work.topic === this.#deps.names.deliveriesReplay
     );
   }
+}
+
+function heldByOrder(job: Job): Job {
+  const { delivery } = job;
+  return { ...job, delivery: { ...delivery, heldBy: alsoHeldBy(delivery, 'order') } };
 }
 
 /** The place of a delivery in the order is its offset in `deliveries`. */

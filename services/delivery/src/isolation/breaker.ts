@@ -81,7 +81,7 @@ export class Breaker {
     else if (this.#state === 'half-open') this.#open(now, Math.min(this.#openForMs * 2, openMs.most));
   }
 
-  /** To be called when its URL is no longer used. */
+  /** To be called when its URL is no longer used, or was not for long. */
   forget(): void {
     this.#close(-Infinity);
   }

@@ -17,6 +17,8 @@ export class Breakers {
   /** By destination and URL; URLs in the order of their first use. */
   readonly #breakers = new Map<string, Map<string, Breaker>>();
   readonly #counts = { open: 0, 'half-open': 0 };
+  /** The breakers that are not closed, and where they belong. */
+  readonly #notClosed = new Map<Breaker, { readonly destinationId: string; readonly url: string }>();
 
   /** @param mostProbes probes in flight at the same time */
   constructor(mostProbes: number, onChange: (change: BreakerChange) => void) {
@@ -27,6 +29,20 @@ export class Breakers {
   /** The number of URLs whose breaker is in this state. */
   count(state: 'open' | 'half-open'): number {
     return this.#counts[state];
+  }
+
+  /**
+   * By destination, for how many milliseconds its breaker has been open that opened first. A breaker stays open while it
+   * probes, and after its URL is not used any more: `isUsed` leaves out such URLs.
+   */
+  openFor(isUsed: (destinationId: string, url: string) => boolean): Map<string, number> {
+    const now = performance.now();
+    const longest = new Map<string, number>();
+    for (const [{ since }, { destinationId, url }] of this.#notClosed) {
+      if (!isUsed(destinationId, url)) continue;
+      longest.set(destinationId, Math.max(longest.get(destinationId) ?? 0, now - since));
+    }
+    return longest;
   }
 
   /** Whether no request to this URL is permitted now. */
@@ -61,6 +77,11 @@ export class Breakers {
     return true;
   }
 
+  /** Closes all breakers of the destination, because nothing is known of its receiver any more. */
+  close(destinationId: string): void {
+    for (const breaker of this.#breakers.get(destinationId)?.values() ?? []) breaker.forget();
+  }
+
   /** Removes the idle breakers of all destinations for which `isUsed` is false. */
   forgetIdle(isUsed: (destinationId: string) => boolean): void {
     for (const id of this.#breakers.keys()) if (!isUsed(id) && this.isIdle(id)) this.#breakers.delete(id);
@@ -80,12 +101,14 @@ export class Breakers {
         ofDestination.delete(oldest[0]);
         oldest[1].forget();
       }
-      breaker = new Breaker((state, before) => {
+      const created = new Breaker((state, before) => {
+        if (state === 'closed') this.#notClosed.delete(created);
+        else this.#notClosed.set(created, { destinationId, url });
         if (before !== 'closed') this.#counts[before] -= 1;
         if (state !== 'closed') this.#counts[state] += 1;
         this.#onChange({ destinationId, url, state });
       });
-      ofDestination.set(url, breaker);
+      ofDestination.set(url, (breaker = created));
     }
     return breaker;
   }

@@ -180,6 +180,6 @@ export class LaneBuffer {
     const task = lane.dropLast(background);
     if (!task) return;
     this.release(task, background);
-    task.defer(lane.promiseTurn(at.now, background), lane.isBackingOff(at.now));
+    task.defer(lane.deferral(at.now, background));
   }
 }

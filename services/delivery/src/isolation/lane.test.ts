@@ -6,6 +6,7 @@ import type { Moment, Signal, Started, Task } from './task.ts';
 const waitingTask: Task = {
   bytes: 10,
   requests: 1,
+  since: 0,
   revoked: false,
   run: () => Promise.resolve({ signal: 'quick' }),
   defer: () => undefined,

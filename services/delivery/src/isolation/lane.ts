@@ -15,7 +15,8 @@ import { Credit } from './credit.ts';
 import { PromisedTurns } from './promised-turns.ts';
 import { TaskQueue } from './queue.ts';
 import { Rate } from './rate.ts';
-import type { Feedback, Moment, Started, Task } from './task.ts';
+import type { LaneHold } from '../measure/held-by.ts';
+import type { Deferral, Feedback, Moment, Started, Task } from './task.ts';
 
 /** A dead receiver should hold little from the first second on; one that answers reaches its maximum in six rounds. */
 const firstConcurrency = 1;
@@ -72,6 +73,9 @@ export class Lane {
   /** Until when the receiver asked for a pause with `Retry-After`. */
   #backoffUntil = 0;
   readonly #promised = new PromisedTurns();
+  /** When tasks last waited for the rate, and for others in flight. */
+  #rateHeldAt = -Infinity;
+  #fullAt = -Infinity;
 
   constructor(mostConcurrency: number, now: number) {
     this.#mostConcurrency = mostConcurrency;
@@ -122,10 +126,22 @@ export class Lane {
    * concurrency.
    */
   startsIn(now: number): number {
+    if (this.waiting === 0) return Infinity;
     const next = this.#nextQueue()?.first;
-    if (!next || this.running >= this.concurrency) return Infinity;
-    if (now < this.#backoffUntil) return Math.ceil(this.#backoffUntil - now);
-    return this.#rate.delayMs(next.requests, now);
+    if (!next || this.running >= this.concurrency) {
+      this.#fullAt = now;
+      return Infinity;
+    }
+    const backoffMs = Math.ceil(this.#backoffUntil - now);
+    const delayMs = backoffMs > 0 ? backoffMs : this.#rate.delayMs(next.requests, now);
+    if (delayMs > 0) this.#rateHeldAt = now;
+    return delayMs;
+  }
+
+  /** Returns the cause for which tasks have waited since this time. */
+  #heldBySince(since: number): LaneHold {
+    if (this.#rateHeldAt >= since) return 'rate';
+    return this.#fullAt >= since ? 'lane' : 'none';
   }
 
   push(task: Task, background = false): void {
@@ -143,7 +159,7 @@ export class Lane {
     this.#runningTasks[background ? 'background' : 'live'] += 1;
     this.#runningBytes += task.bytes;
     this.#rate.use(task.requests);
-    return { task, background };
+    return { task, background, heldBy: this.#heldBySince(task.since) };
   }
 
   #queue(background: boolean): TaskQueue {
@@ -266,11 +282,25 @@ export class Lane {
     return backoffMs + this.#promised.add(now, this.waiting, this.#msPerTask(now), this.#backoffUntil);
   }
 
+  /** Promises a turn, and says what the task is deferred for. */
+  deferral(now: number, background: boolean): Deferral {
+    const isBackoff = this.isBackingOff(now);
+    const heldBy = isBackoff || this.#msPerRate() > this.#msInFlight(now) ? 'rate' : 'lane';
+    return { waitMs: this.promiseTurn(now, background), isBackoff, heldBy };
+  }
+
   #msPerTask(now: number): number {
+    return Math.max(this.#msInFlight(now), this.#msPerRate());
+  }
+
+  /** The time for each task by what is in flight, and by the rate; the longer one holds the lane back. */
+  #msInFlight(now: number): number {
     const silentMs = this.running > 0 ? now - this.#lastSignalAt.now : 0;
-    const inFlightMs = Math.max(this.#taskMs, silentMs) / this.concurrency;
-    const requests = this.#live.first?.requests ?? 1;
-    return Math.max(inFlightMs, (requests * 1_000) / this.rate);
+    return Math.max(this.#taskMs, silentMs) / this.concurrency;
+  }
+
+  #msPerRate(): number {
+    return ((this.#live.first?.requests ?? 1) * 1_000) / this.rate;
   }
 
   /** Only while the concurrency holds the lane back. One for each quick answer doubles it with each round. */

@@ -42,6 +42,7 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
       const task: Task = {
         bytes: 100,
         requests: 1,
+        since: performance.now(),
         revoked: options?.revoked ?? false,
         run() {
           started.push(name);
@@ -134,7 +135,7 @@ describe('lanes', () => {
             const defer = (): void => {
               assert.fail('deferred');
             };
-            lanes.submit('a', { bytes: 1, requests: 1, revoked: false, run, defer });
+            lanes.submit('a', { bytes: 1, requests: 1, since: 0, revoked: false, run, defer });
           }),
       ),
     );

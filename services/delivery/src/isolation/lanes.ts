@@ -102,7 +102,7 @@ export class Lanes {
     const at = this.#moment();
     lane.limitRate(rateLimit);
     if (!this.#buffer.admits(lane, returned, background, at)) {
-      task.defer(lane.promiseTurn(at.now, background), lane.isBackingOff(at.now));
+      task.defer(lane.deferral(at.now, background));
       return;
     }
     this.#buffer.add(lane, task, background);
@@ -203,11 +203,11 @@ export class Lanes {
       }
       const started = lane.start(at);
       if (!started) continue;
-      const { task, background } = started;
+      const { task, background, heldBy } = started;
       this.#buffer.release(task, background);
       this.#inFlight.acquire(task.bytes);
       this.#schedule(lane, at.now);
-      void task.run().then((feedback) => {
+      void task.run(heldBy).then((feedback) => {
         this.#finished(lane, started, feedback, at);
       });
     }

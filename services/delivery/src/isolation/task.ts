@@ -1,5 +1,7 @@
 /** A task of a lane: one attempt of one delivery, and what it shows about the receiver. */
 
+import type { LaneHold } from '../measure/held-by.ts';
+
 /** The result of an attempt, as a hint for how much the receiver can take. */
 export type Signal =
   /** It answered quickly: send more. */
@@ -27,21 +29,27 @@ export interface Task {
   readonly requests: number;
   /** Whether its partition was revoked. */
   readonly revoked: boolean;
-  /** Must not reject. */
-  run(): Promise<Feedback>;
-  /**
-   * Called instead of `run` where the lane is full.
-   *
-   * @param waitMs when the lane promises a turn
-   * @param isBackoff whether the receiver asked for a pause
-   */
-  defer(waitMs: number, isBackoff: boolean): void;
+  /** When it began to wait, by the monotonic clock. */
+  readonly since: number;
+  /** Must not reject. `heldBy` says what it waited for in its lane. */
+  run(heldBy: LaneHold): Promise<Feedback>;
+  /** Called instead of `run` where the lane is full. */
+  defer(deferral: Deferral): void;
+}
+
+export interface Deferral {
+  /** When the lane promises a turn. */
+  readonly waitMs: number;
+  /** Whether the receiver asked for a pause. */
+  readonly isBackoff: boolean;
+  readonly heldBy: LaneHold;
 }
 
 /** A task that was started. */
 export interface Started {
   readonly task: Task;
   readonly background: boolean;
+  readonly heldBy: LaneHold;
 }
 
 /** A time on two monotonic clocks, in milliseconds. */

@@ -4,6 +4,7 @@
  */
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/topics';
+import { readTraceparent, traceFields } from '@tailrace/tracing';
 import type { DeliveryCounts } from './counts.ts';
 
 /** The attempts that are logged. */
@@ -35,14 +36,16 @@ export class AttemptLog {
     }, options.summaryEveryMs ?? 60_000).unref();
   }
 
-  attempted(attempt: AttemptRecord): void {
+  attempted(attempt: AttemptRecord, traceparent?: string): void {
     const { log, which } = this.#options;
     const { outcome, destinationId } = attempt;
     const hasFailed = outcome !== 'delivered';
     if (hasFailed) this.#failed.set(destinationId, (this.#failed.get(destinationId) ?? 0) + 1);
     // A log may outlive a deletion request, so it does not name users.
-    if (which === 'all' || (which === 'failures' && hasFailed))
-      log.info({ ...attempt, userKey: undefined }, 'attempt');
+    if (which === 'all' || (which === 'failures' && hasFailed)) {
+      const trace = traceFields(readTraceparent(traceparent));
+      log.info({ ...attempt, userKey: undefined, ...trace }, 'attempt');
+    }
   }
 
   /** Writes the last summary. */
@@ -72,11 +75,20 @@ export class AttemptLog {
 type Numbers = ReturnType<typeof numbersOf>;
 
 /** `dead` includes the dead letters without an attempt. */
-function numbersOf({ attempts, delivered, failed, deadLetters, deferred, behind, parked }: DeliveryCounts) {
+function numbersOf({
+  attempts,
+  delivered,
+  failed,
+  deadLetters,
+  deferred,
+  behind,
+  parked,
+  paused,
+}: DeliveryCounts) {
   return {
     ...{ attempts, delivered },
     ...{ retried: sum(failed.retry), dead: sum(deadLetters) },
-    ...{ deferred, behind, parked },
+    ...{ deferred, behind, parked, paused },
   };
 }
 

@@ -17,13 +17,13 @@ export function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt
   };
 }
 
-/** `startedAt` and `nextDueAt`, where it is retried, are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. */
 export function attemptRecord(
   delivery: Delivery,
   outcome: AttemptOutcome,
   startedAt: number,
   results: readonly UrlResult[],
-  nextDueAt?: number,
+  { nextDueAt, breakerOpenSince }: { readonly nextDueAt?: number; readonly breakerOpenSince?: number } = {},
 ): AttemptRecord {
   const { deliveryId, eventId, sourceId, destinationId, type, eventName, attempt } = delivery;
   return {
@@ -40,6 +40,7 @@ export function attemptRecord(
     outcome: outcome.kind,
     ...(outcome.kind !== 'delivered' && { reason: outcome.reason }),
     ...(nextDueAt !== undefined && { nextDueAt: new Date(nextDueAt).toISOString() }),
+    ...(breakerOpenSince !== undefined && { breakerOpenSince: new Date(breakerOpenSince).toISOString() }),
     urls: results.map(urlAttempt),
   };
 }

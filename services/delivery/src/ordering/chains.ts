@@ -84,15 +84,13 @@ export class Chains<L extends Link> {
   }
 
   arrive(link: L, now: number): Verdict {
-    const { key, sequence, returned } = link;
-    // A delivery from a retry topic is one of the copies that are known to wait.
-    const isKnown = returned && this.#backlog.has(key, sequence);
-    const isStale = this.#backlog.has(key, sequence, isKnown ? 2 : 1);
-    const chain = this.#chains.get(key);
-    if (isStale || chain?.head.sequence === sequence || chain?.queue.has(sequence)) {
+    const { key, sequence } = link;
+    const isKnown = this.#isKnown(link);
+    if (this.#isStale(link)) {
       if (isKnown) this.#backlog.remove(key, sequence);
       return 'stale';
     }
+    const chain = this.#chains.get(key);
     // The first one returned, possibly before its time, because it was recalled.
     if (isKnown && this.#backlog.first(key) === sequence) this.#backlog.expect(key, now);
     const until = this.#backlog.until(key);
@@ -114,6 +112,36 @@ export class Chains<L extends Link> {
     chain.queue.add(link);
     this.#count(chain, link, 1);
     return 'queued';
+  }
+
+  /**
+   * The delivery goes to a retry topic, also where others of its key are sent or wait, because its destination is paused.
+   * Returns false where another copy of it is unfinished, so this one is done.
+   */
+  hold(link: L): boolean {
+    const { key, sequence } = link;
+    const isKnown = this.#isKnown(link);
+    const isStale = this.#isStale(link);
+    if (isStale && isKnown) this.#backlog.remove(key, sequence);
+    if (!isStale && !isKnown) this.#backlog.add(key, sequence, Infinity);
+    return !isStale;
+  }
+
+  /** The first waiting delivery of the key is expected at `until` or before. */
+  expect({ key }: Link, until: number): void {
+    this.#backlog.expect(key, until);
+  }
+
+  /** A delivery from a retry topic is one of the copies that are known to wait. */
+  #isKnown({ key, sequence, returned }: L): boolean {
+    return returned && this.#backlog.has(key, sequence);
+  }
+
+  #isStale(link: L): boolean {
+    const { key, sequence } = link;
+    const chain = this.#chains.get(key);
+    if (chain?.head.sequence === sequence || chain?.queue.has(sequence)) return true;
+    return this.#backlog.has(key, sequence, this.#isKnown(link) ? 2 : 1);
   }
 
   /** Removes a `behind` delivery that became a dead letter before its turn. */

@@ -44,7 +44,7 @@ function openQueue(t: TestContext) {
     return Promise.resolve();
   };
   const followUps = new FollowUps({
-    ...{ names, tiersMs, publisher: { publish }, now: Date.now },
+    ...{ names, tiersMs, pauseMs: 24 * 60 * minute, publisher: { publish }, now: Date.now },
     ownership: { since: () => -Infinity },
     log: { error: () => undefined },
   });
@@ -70,6 +70,8 @@ function openQueue(t: TestContext) {
   };
   const order = new Order<Job>({
     ...{ send, windowMs, now: Date.now, giveUp: writeDeadLetter },
+    isPaused: () => false,
+    pause: () => assert.fail(),
     waitBehind: ({ work, delivery }, until, firstAttemptAt) => {
       followUps.waitBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
     },

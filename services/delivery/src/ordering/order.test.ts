@@ -30,6 +30,7 @@ function openOrder(t: TestContext) {
   let answer: () => AsyncIterable<readonly ConsumedRecord[]> = () => inBatches([]);
   const position = { next: 1_000, end: 1_000 };
   const receiver = { isDown: false, since: -Infinity };
+  const paused = { until: undefined as number | undefined };
   const order = new Order<TestJob>({
     send: ({ name }) => done.push(`send ${name}`),
     waitBehind: ({ name }, until, began) =>
@@ -37,6 +38,11 @@ function openOrder(t: TestContext) {
         `behind ${name} until ${until - start}${began === undefined ? '' : ` since ${began - start}`}`,
       ),
     giveUp: ({ name }) => done.push(`give up ${name}`),
+    isPaused: () => paused.until !== undefined,
+    pause: ({ name }) => {
+      done.push(`pause ${name}`);
+      return paused.until ?? assert.fail();
+    },
     receiver: () => receiver,
     windowMs,
     unfinished: (partitions) => {
@@ -71,6 +77,7 @@ function openOrder(t: TestContext) {
     asked,
     position,
     receiver,
+    paused,
     job,
     due: (name: string, owned: Owned): TestJob => job(name, owned, { dueAt: start }),
     tiersHold: (read: typeof answer): void => {

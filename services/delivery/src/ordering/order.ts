@@ -31,7 +31,8 @@ export interface Ordered {
 
 /** Times are milliseconds since the epoch. */
 export interface OrderDependencies<J extends Ordered> extends BacklogSource {
-  readonly send: (job: J) => void;
+  /** `hasWaited` says whether an earlier delivery had to end first. */
+  readonly send: (job: J, hasWaited: boolean) => void;
   /**
    * Writes it to a retry topic, to return not long after `until`. Its window began at `windowBegan`, or begins with its
    * next attempt.
@@ -39,6 +40,9 @@ export interface OrderDependencies<J extends Ordered> extends BacklogSource {
   readonly waitBehind: (job: J, until: number, windowBegan: number | undefined) => void;
   /** Writes a dead letter, because its window ended before its turn. */
   readonly giveUp: (job: J) => void;
+  readonly isPaused: (job: J) => boolean;
+  /** Writes it to a retry topic until its destination is resumed. Returns when it would be due without that. */
+  readonly pause: (job: J) => number;
   readonly receiver: (job: J) => Receiver;
   readonly windowMs: number;
   /** The next offset to receive from this partition of `deliveries`, and its end; undefined where it is not owned. */
@@ -110,7 +114,7 @@ export class Order<J extends Ordered> {
       return;
     }
     const next = chains?.ended(link, this.#deps.now());
-    if (next) this.#deps.send(next.job);
+    if (next) this.#deps.send(next.job, true);
   }
 
   /**
@@ -172,18 +176,24 @@ export class Order<J extends Ordered> {
     const next = this.#decidableTo(partition);
     for (let job = heldBack.first; job && sequenceOf(job) < next; job = heldBack.first) {
       heldBack.takeFirst();
-      this.#admit(partition, job);
+      this.#admit(partition, job, true);
     }
     if (heldBack.size > 0) this.#releaseLater(partition);
   }
 
-  #admit(partition: OwnedPartition<J>, job: J): void {
+  #admit(partition: OwnedPartition<J>, job: J, hasWaited = false): void {
     const link = this.#linkOf(job);
     if (!link || job.work.revoked || this.#stopped) return;
     const now = this.#deps.now();
+    if (this.#deps.isPaused(job)) {
+      // Each waits by itself, not behind earlier ones, because the window of none of them may run.
+      if (!partition.chains.hold({ ...link, job })) job.work.done();
+      else partition.chains.expect(link, this.#deps.pause(job));
+      return;
+    }
     switch (partition.chains.arrive({ ...link, job }, now)) {
       case 'send':
-        this.#deps.send(job);
+        this.#deps.send(job, hasWaited);
         return;
       case 'stale':
         job.work.done();
@@ -211,6 +221,10 @@ export class Order<J extends Ordered> {
   }
 
   #waitBehind(job: J, until: number): void {
+    if (this.#deps.isPaused(job)) {
+      this.#deps.pause(job);
+      return;
+    }
     const now = this.#deps.now();
     const receiver = this.#deps.receiver(job);
     const began = windowBegan(job.delivery, receiver, now);

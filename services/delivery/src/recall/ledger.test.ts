@@ -18,7 +18,7 @@ async function open() {
   const follow = (options: { readonly onRecord: typeof hear }) => {
     hear = options.onRecord;
     const done = (): Promise<void> => Promise.resolve();
-    return Promise.resolve({ healthy: true, refresh: done, close: done });
+    return Promise.resolve({ healthy: true, ageMs: 0, refresh: done, close: done });
   };
   const publish = (record: OutgoingRecord): Promise<void> => {
     written.push(record);

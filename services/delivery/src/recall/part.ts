@@ -148,7 +148,7 @@ export class Entry implements Work {
 
 /**
  * Returns the marks of the finished records of a partition. The marks of earlier recalls are included until this recall is
- * done, because until then its own marks do not cover all of them.
+ * done, because until then its own marks do not cover all of them. Those in topics that it does not read stay.
  */
 export function marksOf(
   { parts, marks }: RecalledPartition,
@@ -157,5 +157,7 @@ export function marksOf(
   at: number,
 ): RecallMark[] {
   const own = parts.flatMap((part) => part.mark(through, at) ?? []);
-  return isDone ? own : [...marks.slice(-mostMarks * parts.length), ...own];
+  if (!isDone) return [...marks.slice(-mostMarks * Math.max(1, parts.length)), ...own];
+  const isRead = ({ topic }: RecallMark): boolean => parts.some((part) => part.topic === topic);
+  return [...marks.filter((mark) => !isRead(mark)), ...own];
 }

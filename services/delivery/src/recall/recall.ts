@@ -19,6 +19,8 @@ export interface RecallSpec {
   readonly kind: RecallKind;
   /** Records that were written to a retry topic later stay there; milliseconds since the epoch. */
   readonly until: number;
+  /** Whether the deliveries that waited while the destination was paused are recalled too. */
+  readonly readsPaused: boolean;
   /** The request of an operator; undefined for a recall after a recovery. */
   readonly request?: RecallRequest | undefined;
 }

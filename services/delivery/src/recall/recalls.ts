@@ -29,6 +29,11 @@ export interface RecallsDependencies
   readonly retry: (job: Job) => void;
   /** Writes a dead letter. */
   readonly drain: (job: Job) => void;
+  /**
+   * The retry topic that only deliveries of paused destinations wait in; undefined where they wait in another one. It may
+   * hold a million of them for weeks, so it is read for recalls of resumed destinations, and not after each recovery.
+   */
+  readonly pauseTopic: string | undefined;
   /** Removes and returns the deliveries of a destination that were read ahead and are not due yet. */
   readonly takeDelayed: (destinationId: string) => Job[];
   readonly log: Pick<Log, 'info' | 'warn'>;
@@ -42,7 +47,7 @@ const pruneEveryTicks = 120;
 const pauseMs = 10_000;
 const shareMs = 1_000;
 /** Deliveries with these reasons have a time of their own, and show nothing about the receiver. */
-const waitsForItsTurn: readonly (string | undefined)[] = ['lane-full', 'behind'];
+const waitsForItsTurn: readonly (string | undefined)[] = ['lane-full', 'behind', 'paused'];
 
 export class Recalls {
   readonly #deps: RecallsDependencies;
@@ -52,6 +57,8 @@ export class Recalls {
   readonly #passes: Passes;
   /** Destinations with a failed delivery since their last recall. */
   readonly #failed = new Set<string>();
+  /** Destinations that were resumed, and whose paused deliveries are not all recalled yet; `now`: since their last recall began. */
+  readonly #resumed = new Map<string, 'now' | 'later'>();
   /** When the last recall of a destination ended, since the last rebalance. */
   readonly #endedAt = new Map<string, number>();
   readonly #later = new Map<string, NodeJS.Timeout>();
@@ -82,11 +89,28 @@ export class Recalls {
     const pause = endedAt === undefined ? 0 : endedAt + pauseMs - performance.now();
     const timer = setTimeout(() => {
       this.#later.delete(destinationId);
-      // Many receivers may recover at the same moment; rounding lets them share one search for the ends.
-      const until = Math.ceil(this.#deps.now() / shareMs) * shareMs;
-      this.#begin({ destinationId, kind: 'retry', until }, this.#partitions());
+      const readsPaused = this.#resumed.has(destinationId);
+      // Many receivers may recover at the same moment; rounding lets them share one search for the ends. A shared result may
+      // lack the deliveries of a short pause.
+      const now = this.#deps.now();
+      const until = readsPaused ? now : Math.ceil(now / shareMs) * shareMs;
+      this.#begin({ destinationId, kind: 'retry', until, readsPaused }, this.#partitions());
     }, pause);
     this.#later.set(destinationId, timer);
+  }
+
+  /** To be called when a destination is resumed. */
+  resumed(destinationId: string): void {
+    this.#endedAt.delete(destinationId);
+    this.#resumed.set(destinationId, 'now');
+    this.foundPaused(destinationId);
+  }
+
+  /** To be called where a delivery is found that waits because of an earlier pause. Cheap to call often. */
+  foundPaused(destinationId: string): void {
+    if (!this.#resumed.has(destinationId)) this.#resumed.set(destinationId, 'later');
+    this.#failed.add(destinationId);
+    this.recovered(destinationId);
   }
 
   /** To be called for each received record. Returns true where nothing more has to be done for it. */
@@ -187,6 +211,7 @@ export class Recalls {
     const { destinationId } = spec;
     if (this.#stopped || numbers.length === 0 || this.#running.has(destinationId)) return;
     this.#failed.delete(destinationId);
+    if (spec.readsPaused) this.#resumed.delete(destinationId);
     const recall: Recall = new Recall(spec, {
       ...this.#deps,
       budget: this.#budget,
@@ -203,8 +228,9 @@ export class Recalls {
   }
 
   async #open(recall: Recall, numbers: readonly number[]): Promise<void> {
-    const { names, tiers, ledger, owned, takeDelayed } = this.#deps;
-    const { destinationId, until, request } = recall.spec;
+    const { names, ledger, owned, takeDelayed, pauseTopic } = this.#deps;
+    const { destinationId, until, request, readsPaused } = recall.spec;
+    const tiers = this.#deps.tiers.filter((topic) => readsPaused || topic !== pauseTopic);
     const ends = await this.#endsAt(until);
     const located = await whenLocated(this.#deps, () => {
       const mine = this.#partitions();
@@ -261,18 +287,22 @@ export class Recalls {
   }
 
   #ended(recall: Recall): void {
-    const { destinationId, kind, request } = recall.spec;
+    const { destinationId, kind, request, readsPaused } = recall.spec;
     void this.#publish(recall);
     this.#running.delete(destinationId);
     this.#passes.remove(recall);
-    this.#endedAt.set(destinationId, performance.now());
+    // Meanwhile it was resumed again, or deliveries were found that this recall did not cover.
+    const resumed = this.#resumed.get(destinationId);
+    if (resumed !== 'now') this.#endedAt.set(destinationId, performance.now());
     // The deliveries of a stopped recall are still pending.
     if (recall.wasStopped) this.#failed.add(destinationId);
+    if (recall.wasStopped && readsPaused && !resumed) this.#resumed.set(destinationId, 'later');
     const { count } = recall;
     if (count > 0 || request) {
       this.#deps.log.info({ destinationId, kind, count, request: request?.id }, 'recall ended');
     }
     this.#consider(destinationId);
+    if (resumed) this.recovered(destinationId);
   }
 
   /** Removes marks below the offset that the group has committed. */
@@ -293,7 +323,7 @@ export class Recalls {
 
 function specOf(request: RecallRequest): RecallSpec {
   const { destinationId, kind, requestedAt } = request;
-  return { destinationId, kind, until: Date.parse(requestedAt), request };
+  return { destinationId, kind, until: Date.parse(requestedAt), readsPaused: true, request };
 }
 
 function headerOf({ headers = {} }: OutgoingRecord, name: string): string | undefined {

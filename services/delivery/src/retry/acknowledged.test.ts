@@ -24,6 +24,7 @@ function open() {
         }),
     },
     tiersMs: [10_000, 60_000],
+    pauseMs: 86_400_000,
     ownership: { since: () => -Infinity },
     now: () => 1_000_000,
     log: { error: () => undefined },
@@ -49,7 +50,8 @@ const record = { key: null, value: null, headers: {}, headerList: [] };
 
 const ways: Readonly<Record<string, (opened: ReturnType<typeof open>) => unknown>> = {
   'a retry': ({ followUps, job, onWritten }) => followUps.retry(job, retry, onWritten),
-  'a deferral': ({ followUps, job, onWritten }) => followUps.defer(job, 5_000, false, onWritten),
+  'a deferral': ({ followUps, job, onWritten }) =>
+    followUps.defer(job, { waitMs: 5_000, isBackoff: false, heldBy: 'lane' }, onWritten),
   'a delivery behind an earlier one': ({ followUps, job, onWritten }) => {
     followUps.waitBehind(job, 1_005_000, onWritten);
   },

@@ -21,6 +21,7 @@ function openFollowUps({ ownedSince = -Infinity, tiersMs = [10_000], takesConten
       },
     },
     tiersMs,
+    pauseMs: 86_400_000,
     ownership: { since: () => ownedSince },
     now: () => start,
     log: { error: () => undefined },
@@ -101,7 +102,7 @@ describe('under a new owner', () => {
   test('a deferral for less than the delay of a retry topic uses a shorter one first', () => {
     const { followUps, published } = openFollowUps({ ownedSince: start, tiersMs: [tenSeconds, hour] });
     // In the retry topic of an hour it would wait behind records that are due in an hour, 40 minutes too long.
-    followUps.defer(job, 20 * 60_000, false);
+    followUps.defer(job, { waitMs: 20 * 60_000, isBackoff: false, heldBy: 'lane' });
     assert.equal(published[0]?.topic, names.retryTier(tenSeconds));
     assert.equal(
       readBack(published[0].headers).headers['due-at']?.toString(),
@@ -114,7 +115,7 @@ describe('under a new owner', () => {
       ownedSince: start - hour,
       tiersMs: [tenSeconds, hour],
     });
-    followUps.defer(job, 20 * 60_000, false);
+    followUps.defer(job, { waitMs: 20 * 60_000, isBackoff: false, heldBy: 'lane' });
     assert.equal(published[0]?.topic, names.retryTier(hour));
   });
 });

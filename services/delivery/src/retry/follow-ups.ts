@@ -1,13 +1,15 @@
 /**
- * Writes follow-up records: a copy of the delivery with other headers, as a retry, a deferral, a parked delivery or a dead
- * letter. The original record is finished only when Kafka has acknowledged the copy, so every delivery is in at least one
+ * Writes follow-up records: a copy of the delivery with other headers, as a retry, a deferral, a parked or paused delivery
+ * or a dead letter. The original record is finished only when Kafka has acknowledged the copy, so every delivery is in at least one
  * topic at every moment.
  */
 import { isTailraceError } from '@tailrace/errors';
 import type { OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { encodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
+import type { Deferral } from '../isolation/task.ts';
 import type { Job } from '../job.ts';
+import { alsoHeldBy } from '../measure/held-by.ts';
 import type { DeadReason, Outcome } from '../outcome.ts';
 import { deferUntil, tierUntil } from './deferral.ts';
 import { DueTimes, type DueTimeBounds } from './due-times.ts';
@@ -18,6 +20,8 @@ export interface FollowUpsDependencies {
   readonly publisher: Pick<Publisher, 'publish'>;
   /** The delays of the retry topics, shortest first. */
   readonly tiersMs: readonly number[];
+  /** The delay of the retry topic in which deliveries of paused destinations wait. */
+  readonly pauseMs: number;
   readonly ownership: Pick<Ownership, 'since'>;
   readonly now: () => number;
   readonly log: Pick<Log, 'error'>;
@@ -46,7 +50,12 @@ export class FollowUps {
     const topic = this.#deps.names.retryTier(tierMs);
     const bounds = this.#boundsOf(work, tierMs);
     const dueAt = this.#dueTimes.assign(topic, work.partition, earliestDueAt, latestDueAt, bounds);
-    this.#writeCopy(work, topic, { ...delivery, dueAt, reason, deferrals: 0, placeAt: undefined }, onWritten);
+    this.#writeCopy(
+      work,
+      topic,
+      { ...delivery, dueAt, reason, deferrals: 0, placeAt: undefined, heldBy: undefined },
+      onWritten,
+    );
     return dueAt;
   }
 
@@ -55,7 +64,7 @@ export class FollowUps {
    * epoch. Only broken promises make the waits longer: a delivery that waits because of `Retry-After` (`isBackoff`), or
    * was parked before, was promised nothing.
    */
-  defer({ work, delivery }: Job, waitMs: number, isBackoff: boolean, onWritten?: () => void): number {
+  defer({ work, delivery }: Job, { waitMs, isBackoff, heldBy }: Deferral, onWritten?: () => void): number {
     const now = this.#deps.now();
     const timesBefore = delivery.reason === 'lane-full' ? delivery.deferrals : 0;
     const promisedAt = delivery.placeAt ?? 0;
@@ -63,7 +72,9 @@ export class FollowUps {
     const until = deferUntil(placeAt, timesBefore, now, this.#deps.tiersMs);
     const { topic, dueAt } = this.#waitUntil(until, now, work);
     const deferrals = isBackoff ? timesBefore : timesBefore + 1;
-    this.#writeCopy(work, topic, { ...delivery, deferrals, placeAt, dueAt, reason: 'lane-full' }, onWritten);
+    const held = alsoHeldBy(delivery, heldBy);
+    const deferred = { ...delivery, deferrals, placeAt, dueAt, reason: 'lane-full', heldBy: held };
+    this.#writeCopy(work, topic, deferred, onWritten);
     return Math.max(placeAt, dueAt);
   }
 
@@ -74,15 +85,32 @@ export class FollowUps {
     onWritten?: () => void,
   ): number {
     const { topic, dueAt } = this.#waitUntil(until, this.#deps.now(), work, latest);
-    const parked = { ...delivery, placeAt: undefined, dueAt, reason: 'circuit-open' };
+    const heldBy = alsoHeldBy(delivery, 'breaker');
+    const parked = { ...delivery, placeAt: undefined, dueAt, reason: 'circuit-open', heldBy };
     this.#writeCopy(work, topic, parked, onWritten);
+    return dueAt;
+  }
+
+  /**
+   * Lets a delivery wait while its destination is paused. Its window and its schedule begin again with its next attempt, as
+   * those of a replay do. Returns when it would be due without a recall, in milliseconds since the epoch.
+   */
+  pause({ work, delivery }: Job, onWritten?: () => void): number {
+    const { names, pauseMs, now } = this.#deps;
+    const topic = names.retryTier(pauseMs);
+    const until = now() + pauseMs;
+    const dueAt = this.#dueTimes.next(topic, work.partition, until, until, this.#boundsOf(work, pauseMs));
+    const heldBy = alsoHeldBy(delivery, 'paused');
+    const begun = { step: 0, deferrals: 0, placeAt: undefined, firstAttemptAt: undefined };
+    this.#writeCopy(work, topic, { ...delivery, ...begun, dueAt, reason: 'paused', heldBy }, onWritten);
     return dueAt;
   }
 
   /** Lets a delivery wait behind an earlier one of its user that is expected at `until`. */
   waitBehind({ work, delivery }: Job, until: number, onWritten?: () => void): void {
     const { topic, dueAt } = this.#waitUntil(until + 1, this.#deps.now(), work);
-    this.#writeCopy(work, topic, { ...delivery, dueAt, reason: 'behind' }, onWritten);
+    const heldBy = alsoHeldBy(delivery, 'order');
+    this.#writeCopy(work, topic, { ...delivery, dueAt, reason: 'behind', heldBy }, onWritten);
   }
 
   writeDeadLetter({ work, delivery }: Job, reason: DeadReason, onWritten?: () => void): void {
@@ -91,7 +119,10 @@ export class FollowUps {
       deferrals: 0,
       placeAt: undefined,
       sequence: undefined,
+      heldBy: undefined,
       replayedFrom: undefined,
+      // Nothing is kept of what a deleted user did.
+      ...(reason === 'user-deleted' && { body: Buffer.alloc(0) }),
     };
     this.#writeCopy(work, this.#deps.names.deliveriesDead, { ...delivery, ...cleared, reason }, onWritten);
   }

@@ -8,7 +8,7 @@ import {
   decodeDelivery,
   deliveryKey,
   encodeDelivery,
-  tierDelaysMs,
+  openSuppressions,
   topicNames,
   topicSpecs,
   type AttemptRecord,
@@ -18,7 +18,7 @@ import { Deliverer } from '../deliver.ts';
 import { Lanes, type LaneLimits } from '../isolation/lanes.ts';
 import { DeliveryMetrics } from '../metrics.ts';
 import { openLedger } from '../recall/ledger.ts';
-import { consumeDeliveries, ownedShare, topicsToConsume } from '../topics.ts';
+import { consumeDeliveries, ownedShare, pauseDelayMs, topicsToConsume } from '../topics/topics.ts';
 import { FakeSender } from './fake-sender.ts';
 
 export const names = topicNames('');
@@ -36,6 +36,8 @@ export interface StageOptions {
 export interface ReplicaOptions extends Pick<StageOptions, 'scheduleMs' | 'windowMs'> {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
+  /** The delay of the existing retry topic in which deliveries of paused destinations wait. */
+  readonly pauseMs?: number;
 }
 
 const limits: LaneLimits = { perLane: 64, total: 2_048, waiting: 1_000, waitingBytes: 8 * 2 ** 20 };
@@ -72,8 +74,10 @@ export class Stage implements AsyncDisposable {
     return replica;
   }
 
+  /** Resolves when all replicas have the configuration. */
   async configure(...destinations: readonly Destination[]): Promise<void> {
     await applyConfiguration(this.kafka, names.config, { sources: [], destinations });
+    await Promise.all(this.#replicas.map((replica) => replica.refresh()));
   }
 
   /** Writes deliveries to a topic, in this order; default `deliveries`. */
@@ -140,6 +144,8 @@ export interface Replica {
   readonly lanes: Lanes;
   readonly deliverer: Deliverer;
   readonly consumption: Consumption;
+  /** Resolves when it has the present configuration. */
+  refresh(): Promise<void>;
   /** Finishes what is in flight, and leaves the group. */
   stop(): Promise<void>;
 }
@@ -156,8 +162,10 @@ async function openReplica(
   const kafka = cluster.connect(log);
   const policy = { scheduleMs: options.scheduleMs, windowMs: options.windowMs };
   const topics = await topicsToConsume(kafka, names, policy);
-  const tiers = tierDelaysMs(policy.scheduleMs).map((delayMs) => names.retryTier(delayMs));
+  const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const config = await openConfig(kafka, names.config, log, { secretKeys: {} });
+  const suppressions = { kafka, topic: names.suppressions, log, only: 'deleted' } as const;
+  const deletedUsers = await openSuppressions(suppressions);
   const sender = new FakeSender();
   const lanes = new Lanes({ ...limits, ...options.limits });
   const metrics = new DeliveryMetrics(createMetrics({ processMetrics: false }), {
@@ -166,7 +174,8 @@ async function openReplica(
   const publisher = kafka.publisher();
   const ledger = await openLedger(kafka, publisher, names.recalls, log);
   const deliverer: Deliverer = new Deliverer({
-    ...{ names, config, sender, lanes, policy, metrics, log, publisher },
+    ...{ names, config, deletedUsers, sender, lanes, policy, metrics, log, publisher },
+    pauseMs: options.pauseMs ?? pauseDelayMs(topics, names, policy),
     attemptPublisher: kafka.publisher(),
     ...(options.now && { now: options.now }),
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
@@ -193,10 +202,15 @@ async function openReplica(
     await consumption.close();
     await ledger.close();
     metrics.close();
+    await deletedUsers.close();
     await config.close();
     await kafka.close();
   };
-  return { sender, lanes, deliverer, consumption, stop: () => (stopping ??= stop()) };
+  return {
+    ...{ sender, lanes, deliverer, consumption },
+    refresh: () => (stopping ? Promise.resolve() : config.refresh()),
+    stop: () => (stopping ??= stop()),
+  };
 }
 
 export function destinationOf(id: string, more: Partial<Destination> = {}): Destination {

@@ -1,17 +1,16 @@
 /** The topics that the delivery group reads, and how far it reads ahead in each. */
-import { TailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka, PartitionLimits } from '@tailrace/kafka';
-import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
-import type { RetryPolicy } from './decide.ts';
-import type { Deliverer } from './deliver.ts';
-import type { Lanes } from './isolation/lanes.ts';
-import type { Ledger } from './recall/ledger.ts';
+import { pauseTierMs, requireTopics, tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import type { RetryPolicy } from '../decide.ts';
+import type { Deliverer } from '../deliver.ts';
+import type { Lanes } from '../isolation/lanes.ts';
+import type { Ledger } from '../recall/ledger.ts';
 
 /**
- * Returns `deliveries`, the replay topic, and all existing retry topics: those of the schedule, and those of an earlier
- * schedule, which may still hold records.
+ * Returns `deliveries`, the replay topic, and all existing retry topics: those of the schedule, that of paused destinations,
+ * and those of an earlier schedule, which may still hold records.
  *
- * @throws TailraceError `topic-missing` where a topic of the schedule, the dead-letter topic or `recalls` does not exist
+ * @throws TailraceError `topic-missing` where a topic that is read or written does not exist
  */
 export async function topicsToConsume(
   kafka: Kafka,
@@ -24,18 +23,22 @@ export async function topicsToConsume(
     names.deliveriesReplay,
     ...tierDelaysMs(scheduleMs).map((delayMs) => names.retryTier(delayMs)),
   ];
-  const missing = [...needed, names.deliveriesDead, names.recalls].filter(
-    (topic) => !existing.includes(topic),
-  );
-  if (missing.length > 0) {
-    throw new TailraceError(
-      'topic-missing',
-      `These topics do not exist: ${missing.join(', ')}. Create them with \`npx tailrace topics apply\`, ` +
-        'with the same TAILRACE_RETRY_SCHEDULE and TAILRACE_TOPIC_PREFIX as here.',
-    );
-  }
-  const earlierTiers = existing.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
-  return [...new Set([...needed, ...earlierTiers])];
+  const others = [names.deliveriesDead, names.attempts, names.recalls, names.suppressions, names.config];
+  requireTopics(existing, [...needed, ...others], ['TAILRACE_RETRY_SCHEDULE']);
+  const otherTiers = existing.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
+  return [...new Set([...needed, ...otherTiers])];
+}
+
+/**
+ * Returns the delay of the retry topic in which deliveries of paused destinations wait: a topic of their own, or, until
+ * `tailrace topics apply` has created it, the longest one of the schedule, which costs a record an hour for each delivery.
+ */
+export function pauseDelayMs(
+  topics: readonly string[],
+  names: TopicNames,
+  { scheduleMs }: RetryPolicy,
+): number {
+  return topics.includes(names.retryTier(pauseTierMs)) ? pauseTierMs : Math.max(...scheduleMs);
 }
 
 export interface DeliveryGroup {
@@ -62,6 +65,7 @@ export function consumeDeliveries(
     coPartitioned: true,
     ...(commitIntervalMs !== undefined && { commitIntervalMs }),
     limits: partitionLimits(names),
+    delayMs: (topic) => names.retryTierDelayMs(topic),
     idleTopics: idleTopics(names, topics, policy),
     // The deliveries that earlier owners have recalled must be known before the retry topics are read.
     prepare: () => ledger.refresh(),

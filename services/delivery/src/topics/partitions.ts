@@ -3,8 +3,8 @@
  * number, and cannot be written where a topic lacks it. So the service does not start while counts are unequal.
  *
  * Counts that become unequal while it runs lose no data: a record that cannot be written stays unfinished, its offset is
- * not committed, and it is written as soon as the partition exists. All other deliveries continue. The log, the readiness
- * probe and a metric report the problem.
+ * not committed, and it is written as soon as the partition exists. All other deliveries continue. The log, `/readyz`
+ * and two metrics report the problem, and the service stays ready.
  */
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
