@@ -3,7 +3,9 @@ import path from 'node:path';
 import { TailraceError } from '@tailrace/errors';
 import {
   bytes,
+  cidrs,
   duration,
+  ingestPublicUrl,
   kafkaSettings,
   port,
   receiverSettings,
@@ -16,11 +18,13 @@ import Type from 'typebox';
 
 const dayMs = 86_400_000;
 
+const minTokenLength = 16;
+
 /** Bearer tokens (RFC 6750, section 2.1), separated by commas; empty items are ignored. */
 function tokens(options: { readonly env: string; readonly description: string }) {
-  const list = Type.Array(Type.String({ pattern: '^([A-Za-z0-9._~+/-]+=*)?$' }), {
+  const list = Type.Array(Type.String({ pattern: `^((?=.{${minTokenLength}})[A-Za-z0-9._~+/-]+=*)?$` }), {
     ...options,
-    form: 'tokens of letters, digits and -._~+/, separated by commas',
+    form: `tokens of at least ${minTokenLength} letters, digits and -._~+/, separated by commas`,
     writeOnly: true,
     default: [],
   });
@@ -60,10 +64,24 @@ const access = Type.Decode(
 
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9467 }),
-  kafka: kafkaSettings('tailrace-control'),
+  kafka: kafkaSettings('control'),
   topics: topicSettings(),
   port: port({ env: 'TAILRACE_CONTROL_PORT', default: 8081, description: 'Port of the HTTP API.' }),
+  ingestUrl: ingestPublicUrl(),
   access,
+  requestsPerSecond: Type.Integer({
+    env: 'TAILRACE_API_RATE_LIMIT',
+    minimum: 1,
+    maximum: 100_000,
+    default: 100,
+    description:
+      'Requests a second of one token of the API to one instance; those of ten seconds may come together.',
+  }),
+  trustedProxies: cidrs({
+    env: 'TAILRACE_TRUSTED_PROXIES',
+    description:
+      'Networks of proxies whose `X-Forwarded-For` has the address of the client, for the audit log.',
+  }),
   secretKeys: secretKeys(),
   history: Type.Object({
     maxAgeMs: duration({
@@ -73,7 +91,7 @@ export const settings = Type.Object({
     }),
     maxBytes: bytes({
       env: 'TAILRACE_HISTORY_MAX_SIZE',
-      default: 2 ** 30,
+      default: 3 * 2 ** 30,
       description: 'Size of the index for looking up events on disk.',
     }),
   }),
@@ -88,6 +106,12 @@ export const settings = Type.Object({
     maximum: 1_000_000,
     default: 5_000,
     description: 'Events a second that audience syncs write together.',
+  }),
+  failingAfterMs: duration({
+    env: 'TAILRACE_FAILING_AFTER',
+    default: 120_000,
+    description:
+      'For how long all attempts of a destination must fail until the operational event destination.failing is written.',
   }),
   ...receiverSettings(),
 });

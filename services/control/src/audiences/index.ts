@@ -8,33 +8,30 @@ import { TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import { instanceId, interruptPreviousSyncs } from './instance.ts';
-import { openMembership, type Membership } from './membership.ts';
-import { silentProblem } from './problems.ts';
+import { openMembership, type Membership } from './sync/membership.ts';
+import { silentProblem } from './sync/problems.ts';
 import { readMembers, type MembershipFormat } from './read-members.ts';
 import { audienceKey, type Audience, type AudienceKey, type AudienceSync } from './records.ts';
-import { startSync, type Sync } from './sync.ts';
+import { startSync, type AudienceUsers, type Sync } from './sync/sync.ts';
+import { checkTarget, type AudienceTarget } from './target.ts';
 import { traitName } from './trait-name.ts';
 import { openAudienceView, silentAfterMs, type AudienceView } from './view.ts';
 
 export type { MembershipFormat } from './read-members.ts';
-export type { Audience, AudienceSync, SyncState } from './records.ts';
+export type { Audience, AudienceKey, AudienceSync, SyncState } from './records.ts';
+export { maxNameLength, type AudienceTarget } from './target.ts';
 export { traitName } from './trait-name.ts';
 
 export interface AudiencesOptions {
   readonly kafka: Kafka;
   readonly names: TopicNames;
   readonly config: Pick<ConfigView, 'source' | 'refresh'>;
+  readonly users: AudienceUsers;
   /** For the files of running syncs, and the id of the instance. */
   readonly folder: string;
   /** Identify calls per second of a sync without its own rate. */
   readonly ratePerSecond: number;
   readonly log: Pick<KafkaLog, 'info' | 'warn'>;
-}
-
-export interface AudienceTarget {
-  readonly sourceId: string;
-  readonly name: string;
-  readonly ratePerSecond?: number | undefined;
 }
 
 export interface Upload extends AudienceTarget {
@@ -57,6 +54,10 @@ export interface Audiences {
   remove(target: AudienceTarget): Promise<Audience>;
   /** By name. */
   list(sourceId: string): Audience[];
+  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
+  refresh(): Promise<void>;
+  /** All audiences, also those of deleted sources. */
+  keys(): AudienceKey[];
   get(sourceId: string, name: string): Audience | undefined;
   /** Interrupts the syncs of this instance. */
   close(): Promise<void>;
@@ -64,7 +65,6 @@ export interface Audiences {
 
 /** A sync needs a file cache of 16 MB and one portion in memory. */
 const maxSyncs = 4;
-export const maxNameLength = 200;
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const view = await openAudienceView(options.kafka, options.names.audiencesSyncs);
@@ -96,7 +96,7 @@ class AudienceManager implements Audiences {
     this.#uploads += 1;
     let received: { readonly key: AudienceKey; readonly read: number; readonly members: number };
     try {
-      const key = await this.#checkTarget(upload);
+      const key = await this.#targetOf(upload);
       received = { key, ...(await this.#receive(upload, membership)) };
       if (received.members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
         throw new TailraceError('invalid-membership', emptyMessage);
@@ -113,10 +113,14 @@ class AudienceManager implements Audiences {
 
   async remove(target: AudienceTarget): Promise<Audience> {
     this.#checkCapacity();
-    const key = await this.#checkTarget(target);
+    const key = await this.#targetOf(target);
     if (!this.#find(key)) throw notFound(target);
     const membership = openMembership(this.#options.folder);
     return this.#start(key, target, membership, { kind: 'delete', read: 0, members: 0 });
+  }
+
+  refresh(): Promise<void> {
+    return this.#view.refresh();
   }
 
   list(sourceId: string): Audience[] {
@@ -126,6 +130,12 @@ class AudienceManager implements Audiences {
     return [...traits]
       .flatMap((trait) => this.#find({ sourceId, trait }) ?? [])
       .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  keys(): AudienceKey[] {
+    const own = Array.from(this.#syncs.values(), ({ audience }) => audience);
+    const all = [...this.#view.all(), ...own];
+    return [...new Map(all.map((audience) => [audienceKey(audience), audience])).values()];
   }
 
   get(sourceId: string, name: string): Audience | undefined {
@@ -147,30 +157,10 @@ class AudienceManager implements Audiences {
     throw new TailraceError('too-many-at-once', message, { retryAfterS: 30 });
   }
 
-  async #checkTarget({ sourceId, name }: AudienceTarget): Promise<AudienceKey> {
+  async #targetOf(target: AudienceTarget): Promise<AudienceKey> {
     const { config } = this.#options;
     await Promise.all([config.refresh(), this.#view.refresh()]);
-    const source = config.source(sourceId);
-    if (!source) throw new TailraceError('not-found', `There is no source ${JSON.stringify(sourceId)}.`);
-    if (!source.enabled) {
-      throw new TailraceError(
-        'conflict',
-        'The source is disabled, so its identify calls would be rejected. Enable it first.',
-      );
-    }
-    const trait = traitName(name);
-    if (trait === '' || name.length > maxNameLength || !name.isWellFormed()) {
-      const rule = `is not a text of 1 to ${maxNameLength} characters with at least one letter or digit`;
-      throw new TailraceError('invalid-request', `name ${rule}.`, { problems: [{ field: 'name', rule }] });
-    }
-    const other = this.#find({ sourceId, trait });
-    if (other && other.name !== name) {
-      const message =
-        `The audience ${JSON.stringify(other.name)} of this source has the same trait, ${trait}. ` +
-        'Use that name, or a name with another trait.';
-      throw new TailraceError('conflict', message);
-    }
-    return { sourceId, trait };
+    return checkTarget(target, config, (key) => this.#find(key));
   }
 
   async #receive(

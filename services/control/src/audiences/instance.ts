@@ -5,9 +5,9 @@ import path from 'node:path';
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { stoppedProblem } from './problems.ts';
+import { stoppedProblem } from './sync/problems.ts';
 import { audienceKey, encodeAudience, type Audience } from './records.ts';
-import { publisherId, transactionTimeoutMs } from './sync.ts';
+import { publisherId, transactionTimeoutMs } from './sync/sync.ts';
 
 export interface InstanceDependencies {
   readonly kafka: Pick<Kafka, 'exclusivePublisher'>;

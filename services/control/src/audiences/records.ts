@@ -11,7 +11,8 @@
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import type { Change } from './membership.ts';
+import type { DeletedUsers } from '@tailrace/topics';
+import type { Change } from './sync/membership.ts';
 
 export interface AudienceKey {
   readonly sourceId: string;
@@ -39,6 +40,8 @@ export interface AudienceSync {
   readonly total?: number | undefined;
   /** Identify calls written, of `total`. */
   readonly sent: number;
+  /** Changes that were not made, because the user is suppressed or was deleted after the sync began. */
+  readonly refused?: number | undefined;
   /** Why the sync failed or was interrupted, and how to continue. */
   readonly problem?: { readonly code: string; readonly message: string } | undefined;
   /** The id of the control instance that runs the sync. */
@@ -109,11 +112,22 @@ export function markRecord(topic: string, key: AudienceKey, mark: string, partit
 export type MembershipRecord =
   { readonly kind: 'member'; readonly change: Change } | { readonly kind: 'mark'; readonly mark: string };
 
-/** Decodes the records of one audience, and skips other records without decoding them. */
+/**
+ * Decodes the records of one audience, and skips other records without decoding them. A user who joined before she was deleted
+ * is not a member: the receivers have deleted her.
+ */
 export function createMembershipReader(
   key: AudienceKey,
+  users: DeletedUsers,
 ): (record: ConsumedRecord) => MembershipRecord | undefined {
   const own = Buffer.from(audienceKey(key));
+  const { sourceId } = key;
+  const wasDeleted = (userId: string, value: Buffer): boolean => {
+    const until = users.deletedUntil(sourceId, userId);
+    if (until === undefined) return false;
+    const { since } = JSON.parse(value.toString()) as { readonly since?: string };
+    return Date.parse(since ?? '') <= until;
+  };
   const slash = '/'.charCodeAt(0);
   return ({ key, value }) => {
     if (!key || key.length < own.length || own.compare(key, 0, own.length) !== 0) return undefined;
@@ -122,9 +136,8 @@ export function createMembershipReader(
       return typeof mark === 'string' ? { kind: 'mark', mark } : undefined;
     }
     if (key[own.length] !== slash) return undefined;
-    return {
-      kind: 'member',
-      change: { userId: key.toString('utf8', own.length + 1), isMember: value !== null },
-    };
+    const userId = key.toString('utf8', own.length + 1);
+    const isMember = value !== null && !wasDeleted(userId, value);
+    return { kind: 'member', change: { userId, isMember } };
   };
 }

@@ -4,8 +4,9 @@ import Type from 'typebox';
 import type { Audience, AudienceSync, MembershipFormat } from './index.ts';
 import { maxNameLength } from './index.ts';
 import { readUpload } from './upload-stream.ts';
-import { loadSource } from '../configuration/sources.ts';
+import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
+import { named } from '../document/openapi.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import type { Api, Routes } from '../http/routes.ts';
 
@@ -24,6 +25,9 @@ const syncSchema = Type.Object({
   removed: Type.Optional(count('users who leave; set together with `added`')),
   total: Type.Optional(count('identify calls to send: `added` plus `removed`')),
   sent: count('identify calls sent'),
+  refused: Type.Optional(
+    count('changes that were not made, because the user is suppressed or was deleted after the sync began'),
+  ),
   problem: Type.Optional(
     Type.Object(
       { code: Type.String(), message: Type.String() },
@@ -73,7 +77,7 @@ export const audienceRoutes: Routes = (app, deps) => {
         tags,
         params: ofSource,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
-        response: { 200: pageOf(audienceSchema) },
+        response: { 200: pageOf(named('Audience', audienceSchema)) },
       },
     },
     ({ params, query }) => {
@@ -91,7 +95,7 @@ export const audienceRoutes: Routes = (app, deps) => {
         summary: 'Get an audience and its latest sync',
         tags,
         params: ofAudience,
-        response: { 200: audienceSchema },
+        response: { 200: named('Audience', audienceSchema) },
       },
     },
     ({ params }) => {
@@ -114,7 +118,7 @@ export const audienceRoutes: Routes = (app, deps) => {
         tags,
         params: ofAudience,
         querystring: Type.Object(rate, { additionalProperties: false }),
-        response: { 202: syncSchema },
+        response: { 202: named('AudienceSync', syncSchema) },
       },
     },
     async (request, reply) => {
@@ -168,7 +172,7 @@ export const audienceRoutes: Routes = (app, deps) => {
           body: {
             content: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: uploadSchema }])),
           },
-          response: { 202: syncSchema },
+          response: { 202: named('AudienceSync', syncSchema) },
         },
       },
       async (request, reply) => {

@@ -2,6 +2,7 @@
 import { webhooksSettingsSchema } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
+import { named } from '../document/openapi.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 
@@ -11,6 +12,10 @@ const typeSchema = Type.Object({
   name: Type.String({ description: 'its key in the integrations of a call' }),
   description: Type.String(),
   supportedCalls: Type.Array(Type.String()),
+  acceptsHistoricalTimestamps: Type.Boolean({
+    description:
+      'whether calls with a timestamp in the past, as of an import, keep their time at the receiver',
+  }),
   settings: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of the settings' }),
 });
 
@@ -21,6 +26,8 @@ const catalog = [
     description:
       'POSTs each call as JSON to up to five URLs, signed if a shared secret is set. Failed deliveries are retried for up to four hours.',
     supportedCalls: ['track', 'page', 'screen', 'identify', 'group', 'alias', 'delete'],
+    // The body has the timestamp of the call, of any age (docs/specification.md, rule 4.5).
+    acceptsHistoricalTimestamps: true,
     settings: webhooksSettingsSchema,
   },
 ];
@@ -34,7 +41,7 @@ export const catalogRoutes: Routes = (app) => {
         summary: 'List the types of destinations',
         tags,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
-        response: { 200: pageOf(typeSchema) },
+        response: { 200: pageOf(named('CatalogEntry', typeSchema)) },
       },
     },
     ({ query }) => pageInOrder(catalog, query, ({ type }) => type),
@@ -48,7 +55,7 @@ export const catalogRoutes: Routes = (app) => {
         summary: 'Get a type of destination',
         tags,
         params: Type.Object({ type: Type.String() }),
-        response: { 200: typeSchema },
+        response: { 200: named('CatalogEntry', typeSchema) },
       },
     },
     ({ params }) => {

@@ -89,10 +89,10 @@ test('a write key of another source is refused', async () => {
   ]);
 });
 
-test('events are blocked and unblocked idempotently', async () => {
+test('events are blocked and unblocked idempotently, also in the path', async () => {
   const id = await newSource();
   const event = encodeURIComponent('Order / "Completed"');
-  const path = `/v1/sources/${id}/blocked-events/${event}`;
+  const path = `/v1/sources/${id}/blocked-events?event=${event}`;
   const once = await control.ask({ method: 'PUT', path });
   assert.deepEqual(once.json['schema'], { track: { blocked: ['Order / "Completed"'] } });
   const twice = await control.ask({ method: 'PUT', path });
@@ -100,6 +100,21 @@ test('events are blocked and unblocked idempotently', async () => {
   const unblocked = await control.ask({ method: 'DELETE', path });
   assert.deepEqual(unblocked.json['schema'], { track: { blocked: [] } });
   assert.equal((await control.ask({ method: 'DELETE', path })).etag, unblocked.etag);
+  const inPath = `/v1/sources/${id}/blocked-events/${event}`;
+  assert.deepEqual((await control.ask({ method: 'PUT', path: inPath })).json['schema'], once.json['schema']);
+  const again = await control.ask({ method: 'DELETE', path: inPath });
+  assert.deepEqual(again.json['schema'], { track: { blocked: [] } });
+});
+
+test('events are blocked whose names are steps of a path', async () => {
+  const id = await newSource();
+  const path = `/v1/sources/${id}/blocked-events`;
+  for (const event of ['.', '..', '%2e'])
+    await control.expect(200, { method: 'PUT', path: `${path}?event=${encodeURIComponent(event)}` });
+  const { schema } = await control.expect(200, { path: `/v1/sources/${id}` });
+  assert.deepEqual(schema, { track: { blocked: ['.', '..', '%2e'] } });
+  await control.refused({ method: 'PUT', path }, 400, 'invalid-request');
+  await control.refused({ method: 'PUT', path: `${path}?event=` }, 400, 'invalid-request');
 });
 
 test('a destination is connected and disconnected, and a source with a connected destination is not deleted', async () => {

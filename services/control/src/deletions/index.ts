@@ -1,41 +1,45 @@
 /**
- * Deletion requests: every enabled destination of every affected source receives one `delete` event for each user.
+ * Deletion requests: every enabled destination of every affected source receives one `delete` event for each user. Before that the
+ * users are marked as deleted and leave the audiences (marks.ts).
  *
- * A portion of a request is one Kafka transaction: its `delete` events in `events`, and its progress in `deletions`. A crash
- * cannot separate the two. One instance writes at a time (exclusive-writer.ts). The instance that received a request sends it;
+ * A portion of a request is one Kafka transaction: its marks and `delete` events, and its progress in `deletions`. A crash
+ * cannot separate them. One instance writes at a time (exclusive-writer.ts). The instance that received a request sends it;
  * another instance continues it once it has stalled for some seconds.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
-import type { ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
+import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { ExclusiveWriter, type WriterSession } from './exclusive-writer.ts';
-import {
-  contentOf,
-  deleteRecord,
-  encodeRequest,
-  totalOf,
-  type AffectedSource,
-  type DeletionRequest,
-  type UnaffectedSource,
-} from './request.ts';
-import { openDeletionView, type DeletionView } from './view.ts';
+import type { AudienceKey } from '../audiences/index.ts';
+import type { SuppressionStore } from '../suppressions/store.ts';
+import { ExclusiveWriter, type WriterSession } from '../exclusive-writer.ts';
+import { hasOldMarks, liftRequest, removeOldMarks } from './lift.ts';
+import { newRequest } from './new-request.ts';
+import { portionOf } from './portion.ts';
+import { contentOf, encodeRequest, type DeletionRequest } from './request.ts';
+import { isWritten, openDeletionView, type DeletionView } from './view.ts';
 
 export { progressOf, type OutcomeLookup, type SourceProgress } from './progress.ts';
 export { totalOf, type DeletionRequest } from './request.ts';
+export { isWritten } from './view.ts';
 
 export interface DeletionsOptions {
   readonly kafka: Kafka;
   readonly names: TopicNames;
   readonly config: Pick<ConfigView, 'source' | 'sources' | 'destinationsOf' | 'refresh'>;
+  readonly suppressions: SuppressionStore;
+  /** All audiences, also those of deleted sources. */
+  readonly audiences: () => readonly AudienceKey[];
   readonly log: Pick<KafkaLog, 'info' | 'warn'>;
   /** A request without progress for this long is continued by another instance. Default 5 s. */
   readonly takeOverAfterMs?: number;
-  /** Maximum of events in one transaction. Default 500. */
+  /** Maximum of marks and events in one transaction. Default 500. */
   readonly portion?: number;
 }
+
+type DeletionSession = WriterSession<'events' | 'audiences'>;
 
 export interface WantedDeletion {
   /** Generated where absent. */
@@ -47,23 +51,37 @@ export interface WantedDeletion {
 
 export interface Deletions {
   /**
-   * Resolves once the request is in Kafka, with its first events.
+   * Resolves once the request is in Kafka, with its first records.
    *
    * @throws TailraceError `conflict` where the id belongs to a request with other content; `invalid-request` for an unknown
-   *   source; `kafka-unavailable`: then the same request may be sent again under the same id
+   *   source; `too-many-suppressions`; `kafka-unavailable`: then the same request may be sent again under the same id
    */
   create(wanted: WantedDeletion): Promise<{ readonly request: DeletionRequest; readonly isNew: boolean }>;
+  /**
+   * Lifts the deletion: what the users did before may be sent again. Nothing that has ended is brought back.
+   *
+   * @throws TailraceError `not-found`; `conflict` while the request is being sent; `kafka-unavailable`: then the same request may
+   *   be sent again
+   */
+  lift(id: string): Promise<DeletionRequest>;
   get(id: string): DeletionRequest | undefined;
   /** Newest first. */
   list(): DeletionRequest[];
+  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
+  refresh(): Promise<void>;
+  /**
+   * Runs `work` as the only writer of `deletions` and `suppressions`. Repeats it after a failure of Kafka, for as long as a client
+   * waits.
+   */
+  write<T>(work: (session: DeletionSession) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-const maxPortionBytes = 512 * 1024;
-/** How long a creation is retried: the client waits for it. */
-const createTimeoutMs = 25_000;
+/** How long a write is retried: the client waits for it. */
+const writeTimeoutMs = 25_000;
 const retryPauseMs = 300;
 const pollMs = 1_000;
+const removeMarksEveryMs = 3_600_000;
 
 export async function openDeletions(options: DeletionsOptions): Promise<Deletions> {
   const view = await openDeletionView(options.kafka, options.names.deletions);
@@ -73,22 +91,32 @@ export async function openDeletions(options: DeletionsOptions): Promise<Deletion
 class DeletionManager implements Deletions {
   readonly #options: DeletionsOptions;
   readonly #view: DeletionView;
-  readonly #writer: ExclusiveWriter;
+  readonly #writer: ExclusiveWriter<'events' | 'audiences'>;
   readonly #closing = new AbortController();
   /** Ids of unfinished requests that this instance sends. */
   readonly #own = new Set<string>();
   readonly #sending: Promise<void>;
   #wake: (() => void) | undefined;
+  #removeMarksAt = 0;
 
   constructor(options: DeletionsOptions, view: DeletionView) {
     this.#options = options;
     this.#view = view;
-    this.#writer = new ExclusiveWriter(options.kafka, options.names, view, this.#closing.signal);
+    const { kafka, names, suppressions } = options;
+    this.#writer = new ExclusiveWriter({
+      ...{ kafka, id: names.deletions, signal: this.#closing.signal },
+      partitioned: { events: names.events, audiences: names.audiences },
+      refresh: () => Promise.all([view.refresh(), suppressions.refresh()]),
+    });
     this.#sending = this.#sendUnfinished();
   }
 
   get(id: string): DeletionRequest | undefined {
     return this.#view.get(id);
+  }
+
+  refresh(): Promise<void> {
+    return this.#view.refresh();
   }
 
   list(): DeletionRequest[] {
@@ -97,22 +125,53 @@ class DeletionManager implements Deletions {
 
   async create({ id = randomUUID(), userIds, sources }: WantedDeletion): ReturnType<Deletions['create']> {
     const content = contentOf(userIds, sources);
+    await this.#view.refresh();
+    const existing = this.#existing(id, content);
+    if (existing) return { request: existing, isNew: false };
+    return this.write(async (session) => {
+      const existing = this.#existing(id, content);
+      if (existing) return { request: existing, isNew: false };
+      const { config, suppressions, audiences } = this.#options;
+      await config.refresh();
+      const wanted = { id, content, userIds: [...new Set(userIds)], sources };
+      const request = newRequest(wanted, config, audiences());
+      suppressions.requireCapacity(request.users * (request.scopes?.length ?? 0));
+      return { request: await this.#send(session, request), isNew: true };
+    });
+  }
+
+  async lift(id: string): Promise<DeletionRequest> {
+    return this.write(async ({ publisher }) => {
+      const { names, suppressions } = this.#options;
+      const request = this.#view.get(id);
+      if (!request) {
+        throw new TailraceError('not-found', `There is no deletion request ${JSON.stringify(id)}.`);
+      }
+      if (!isWritten(request)) {
+        throw new TailraceError(
+          'conflict',
+          'The deletion request is still being sent. Lift it once it is sent.',
+        );
+      }
+      if (request.liftedAt !== undefined) return request;
+      await liftRequest({ publisher, names, store: suppressions }, id);
+      const liftedAt = new Date().toISOString();
+      const lifted = { ...request, liftedAt, updatedAt: liftedAt };
+      await publisher.publish([{ ...encodeRequest(names.deletions, lifted), partition: 0 }]);
+      this.#view.accept(lifted);
+      return lifted;
+    });
+  }
+
+  async write<T>(work: (session: DeletionSession) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     for (;;) {
       try {
-        await this.#view.refresh();
-        const existing = this.#existing(id, content);
-        if (existing) return { request: existing, isNew: false };
-        return await this.#writer.run(async (session) => {
-          const existing = this.#existing(id, content);
-          if (existing) return { request: existing, isNew: false };
-          const request = await this.#newRequest(id, content, [...new Set(userIds)], sources);
-          return { request: await this.#send(session, request), isNew: true };
-        });
+        return await this.#writer.run(work);
       } catch (error) {
         const mayRetry = isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable');
         if (!mayRetry || this.#closing.signal.aborted) throw error;
-        if (performance.now() - startedAt > createTimeoutMs) {
+        if (performance.now() - startedAt > writeTimeoutMs) {
           throw new TailraceError('kafka-unavailable', undefined, { cause: error });
         }
         if (error.code !== 'superseded') await this.#pause(retryPauseMs);
@@ -138,60 +197,34 @@ class DeletionManager implements Deletions {
     );
   }
 
-  /** @throws TailraceError `invalid-request` for an unknown source */
-  async #newRequest(
-    id: string,
-    content: string,
-    userIds: readonly string[],
-    wanted: readonly string[] | undefined,
-  ): Promise<DeletionRequest> {
-    const { config } = this.#options;
-    await config.refresh();
-    const missing = (wanted ?? []).filter((sourceId) => !config.source(sourceId));
-    if (missing.length > 0) {
-      const rule = `has unknown sources: ${missing.join(', ')}`;
-      throw new TailraceError('invalid-request', `sources ${rule}.`, {
-        problems: [{ field: 'sources', rule }],
-      });
-    }
-    const sources: AffectedSource[] = [];
-    const unaffected: UnaffectedSource[] = [];
-    for (const sourceId of new Set(wanted ?? config.sources().map(({ id }) => id))) {
-      const destinations = config.destinationsOf(sourceId).map(({ id }) => id);
-      const isDisabled = config.source(sourceId)?.enabled !== true;
-      if (!isDisabled && destinations.length > 0) sources.push({ sourceId, destinations });
-      else unaffected.push({ sourceId, reason: isDisabled ? 'disabled' : 'no-destination' });
-    }
-    const now = new Date().toISOString();
-    const users = userIds.length;
-    return { id, createdAt: now, updatedAt: now, users, content, sources, unaffected, sent: 0, userIds };
-  }
-
   /** Writes the next portion, and returns the request after it. */
-  async #send({ publisher, partitioner }: WriterSession, request: DeletionRequest): Promise<DeletionRequest> {
-    const { names, portion = 500 } = this.#options;
-    const total = totalOf(request);
-    const records: ExclusiveRecord[] = [];
-    let bytes = 0;
-    let { sent } = request;
-    for (; sent < total && records.length < portion && bytes < maxPortionBytes; sent += 1) {
-      const record = deleteRecord(names.events, request, sent);
-      bytes += record.value?.length ?? 0;
-      records.push({ ...record, partition: partitioner.partitionOf(record.key?.toString() ?? '') });
-    }
-    const { userIds, ...rest } = request;
-    const next: DeletionRequest = {
-      ...rest,
-      sent,
-      updatedAt: new Date().toISOString(),
-      ...(sent < total && { userIds }),
-    };
-    await publisher.publish([...records, { ...encodeRequest(names.deletions, next), partition: 0 }]);
+  async #send(
+    { publisher, partitioners }: DeletionSession,
+    request: DeletionRequest,
+  ): Promise<DeletionRequest> {
+    const { names, suppressions, portion: maxRecords = 500 } = this.#options;
+    // Marks of an earlier request of the same user are kept.
+    await suppressions.refresh();
+    const { users } = suppressions;
+    const { records, next } = portionOf(request, { names, partitioners, users, maxRecords });
+    await publisher.publish(records);
     this.#view.accept(next);
-    if (sent < total) this.#own.add(next.id);
-    else this.#own.delete(next.id);
+    if (isWritten(next)) this.#own.delete(next.id);
+    else this.#own.add(next.id);
     this.#wake?.();
     return next;
+  }
+
+  /** Once an hour. Another instance may be faster, so a failure is repeated an hour later. */
+  async #removeOldMarks(): Promise<void> {
+    if (performance.now() < this.#removeMarksAt) return;
+    this.#removeMarksAt = performance.now() + removeMarksEveryMs;
+    const { names, suppressions: store, log } = this.#options;
+    if (!hasOldMarks(store, Date.now())) return;
+    await this.#writer.run(async ({ publisher }) => {
+      const removed = await removeOldMarks({ publisher, names, store }, Date.now());
+      log.info({ removed }, 'old marks of deleted users removed');
+    });
   }
 
   /** Sends the rest of unfinished requests, including stalled requests of other instances, until closed. */
@@ -199,20 +232,21 @@ class DeletionManager implements Deletions {
     const { log } = this.#options;
     while (!this.#closing.signal.aborted) {
       const id = this.#nextUnfinished();
-      if (id === undefined) {
-        await this.#waitForRequests();
-        continue;
-      }
       try {
+        if (id === undefined) {
+          await this.#removeOldMarks();
+          await this.#waitForRequests();
+          continue;
+        }
         if (!this.#own.has(id)) log.info({ request: id }, 'resuming stalled deletion request');
         await this.#writer.run(async (session) => {
           const request = this.#view.get(id);
-          if (request && request.sent < totalOf(request)) await this.#send(session, request);
+          if (request && !isWritten(request)) await this.#send(session, request);
         });
       } catch (error) {
         if (!isTailraceError(error)) throw error;
         // Another instance may have continued the request. If not, it is found again as stalled.
-        this.#own.delete(id);
+        if (id !== undefined) this.#own.delete(id);
         if (error.code !== 'superseded') log.warn({ err: error, request: id }, 'deletion request delayed');
         await this.#pause(retryPauseMs);
       }

@@ -1,11 +1,12 @@
 /**
  * A deletion request as stored in the topic `deletions` under its id: the affected sources, and how many of its events have
- * been written. The user ids are stored only until all events are written. Then the record holds no personal data, and
+ * been written. The user ids are stored only until everything is written. Then the record holds no personal data, and
  * compaction removes the earlier records.
  */
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
+import type { AudienceKey } from '../audiences/records.ts';
 
 export interface DeletionRequest {
   readonly id: string;
@@ -21,8 +22,19 @@ export interface DeletionRequest {
   readonly unaffected: readonly UnaffectedSource[];
   /** Events written so far, source by source, in the order of `sources` and `userIds`. */
   readonly sent: number;
-  /** Removed once all events are written. */
+  /**
+   * For which sources the users are marked as deleted: ids of sources, or `allSources`. Absent in requests of a release that made
+   * no marks.
+   */
+  readonly scopes?: readonly string[] | undefined;
+  /** The audiences that the users are removed from. */
+  readonly audiences?: readonly AudienceKey[] | undefined;
+  /** Marks and removals written so far, user by user; see marks.ts. They come before the events. */
+  readonly marked?: number | undefined;
+  /** Removed once everything is written. */
   readonly userIds?: readonly string[] | undefined;
+  /** When the deletion was lifted: ISO 8601, UTC with milliseconds. */
+  readonly liftedAt?: string | undefined;
 }
 
 export interface AffectedSource {

@@ -1,15 +1,16 @@
 /** The routes of deletion requests: create, list, read. */
-import { TailraceError } from '@tailrace/errors';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
 import { maxIdLength } from '@tailrace/events';
 import Type from 'typebox';
-import { progressOf, totalOf, type DeletionRequest } from './index.ts';
+import { isWritten, progressOf, type DeletionRequest, type OutcomeLookup } from './index.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
+import { named } from '../document/openapi.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 
 const maxUsers = 1_000;
-const maxBodyBytes = 512 * 1024;
+export const maxBodyBytes = 512 * 1024;
 
 const requestId = Type.String({
   pattern: '^[a-zA-Z0-9._~-]{1,100}$',
@@ -17,13 +18,16 @@ const requestId = Type.String({
 });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
+/** Also of suppressions. */
+export const userIdsSchema = Type.Array(
+  Type.String({ minLength: 1, maxLength: maxIdLength, description: 'a text of 1 to 1,024 characters' }),
+  { minItems: 1, maxItems: maxUsers, description: 'a list of 1 to 1,000 user ids' },
+);
+
 const wantedSchema = Type.Object(
   {
     requestId: Type.Optional(requestId),
-    userIds: Type.Array(
-      Type.String({ minLength: 1, maxLength: maxIdLength, description: 'a text of 1 to 1,024 characters' }),
-      { minItems: 1, maxItems: maxUsers, description: 'a list of 1 to 1,000 user ids' },
-    ),
+    userIds: userIdsSchema,
     sources: Type.Optional(
       Type.Array(Type.String({ description: 'the id of a source' }), {
         minItems: 1,
@@ -48,6 +52,12 @@ const requestFields = {
   createdAt: Type.String({ format: 'date-time' }),
   updatedAt: Type.String({ format: 'date-time' }),
   users: count('distinct users in the request'),
+  liftedAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'when the deletion was lifted; absent while it is in force',
+    }),
+  ),
   unaffected: Type.Array(
     Type.Object({ sourceId: Type.String(), reason: Type.Enum(['disabled', 'no-destination']) }),
     { description: 'requested sources that get no delete events' },
@@ -58,9 +68,11 @@ const requestSchema = Type.Object({
   sources: Type.Array(
     Type.Object({
       ...sentSchema,
-      delivered: count('deliveries that succeeded'),
-      dead: count('deliveries that are dead letters'),
-      waiting: count('deliveries that are pending, or not known to the history'),
+      delivered: Type.Optional(
+        count('deliveries that succeeded; this and the next two are absent while the history is unavailable'),
+      ),
+      dead: Type.Optional(count('deliveries that are dead letters')),
+      waiting: Type.Optional(count('deliveries that are pending, or not known to the history')),
     }),
   ),
 });
@@ -71,31 +83,29 @@ export const deletionRoutes: Routes = (app, deps) => {
 
   const show = (request: DeletionRequest) => ({
     ...fieldsOf(request),
-    sources: progressOf(request, history),
+    sources: outcomesOf(request, history),
   });
 
   app.post(
     '/deletions',
     {
       bodyLimit: maxBodyBytes,
-      config: { errors: ['conflict'] },
+      config: { errors: ['conflict', 'too-many-suppressions'] },
       schema: {
         operationId: 'createDeletion',
         summary: 'Create a deletion request',
         description:
-          'Each enabled destination of each affected source receives a webhook of type delete for each user. A request with ' +
+          'Each enabled destination of each affected source receives a webhook of type delete for each user. Calls of the ' +
+          'users that were accepted before are not sent any more, and they leave the audiences. A request with ' +
           'the same requestId and content is executed once; repetitions are answered with 200.',
         tags,
-        body: wantedSchema,
-        response: { 200: requestSchema, 202: requestSchema },
+        body: named('DeletionInput', wantedSchema),
+        response: { 200: named('Deletion', requestSchema), 202: named('Deletion', requestSchema) },
       },
     },
     async (request, reply) => {
-      const { requestId: id, userIds, sources } = request.body;
-      const malformed = userIds.findIndex((userId) => !userId.isWellFormed());
-      if (malformed >= 0) {
-        throw invalidField(`userIds[${malformed}]`, 'has half a surrogate pair');
-      }
+      const { requestId: id = request.idempotency?.id, userIds, sources } = request.body;
+      requireWellFormed(userIds);
       audit(request, 'deletion.create', `deletion/${id ?? 'new'}`);
       const created = await deletions.create({ id, userIds, sources });
       void reply.header('location', `/v1/deletions/${created.request.id}`);
@@ -112,7 +122,12 @@ export const deletionRoutes: Routes = (app, deps) => {
         tags,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
         response: {
-          200: pageOf(Type.Object({ ...requestFields, sources: Type.Array(Type.Object(sentSchema)) })),
+          200: pageOf(
+            named(
+              'DeletionSummary',
+              Type.Object({ ...requestFields, sources: Type.Array(Type.Object(sentSchema)) }),
+            ),
+          ),
         },
       },
     },
@@ -124,14 +139,7 @@ export const deletionRoutes: Routes = (app, deps) => {
         after === undefined ? all : all.filter(({ createdAt, id }) => isAfter([createdAt, id], after));
       const page = rest.slice(0, limit);
       const last = page.at(-1);
-      const items = page.map((request) => ({
-        ...fieldsOf(request),
-        sources: progressOf(request, noOutcomes).map(({ sourceId, destinations, sent }) => ({
-          sourceId,
-          destinations,
-          sent,
-        })),
-      }));
+      const items = page.map((request) => ({ ...fieldsOf(request), sources: withoutOutcomes(request) }));
       if (!last || rest.length <= limit) return { items };
       return { items, next: encodeCursor([last.createdAt, last.id]) };
     },
@@ -144,7 +152,7 @@ export const deletionRoutes: Routes = (app, deps) => {
         summary: 'Get a deletion request with its delivery outcomes',
         tags,
         params: Type.Object({ id: Type.String() }),
-        response: { 200: requestSchema },
+        response: { 200: named('Deletion', requestSchema) },
       },
     },
     ({ params }) => {
@@ -153,14 +161,57 @@ export const deletionRoutes: Routes = (app, deps) => {
       throw new TailraceError('not-found', `There is no deletion request ${JSON.stringify(params.id)}.`);
     },
   );
+  app.post(
+    '/deletions/:id/lift',
+    {
+      config: { errors: ['conflict'] },
+      schema: {
+        operationId: 'liftDeletion',
+        summary: 'Lift a deletion',
+        description:
+          'What the users did before the deletion may be sent again, for example by a replay. Nothing is brought back by ' +
+          'this alone: deliveries that have ended stay ended, and receivers keep what they have deleted.',
+        tags,
+        params: Type.Object({ id: Type.String() }),
+        response: { 200: requestSchema },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      audit(request, 'deletion.lift', `deletion/${id}`);
+      return show(await deletions.lift(id));
+    },
+  );
 };
+
+/** Also of suppressions. */
+export function requireWellFormed(userIds: readonly string[]): void {
+  const malformed = userIds.findIndex((userId) => !userId.isWellFormed());
+  if (malformed >= 0) throw invalidField(`userIds[${malformed}]`, 'has half a surrogate pair');
+}
+
+/** Without the outcomes of deliveries while the history is unavailable: the request does not depend on it. */
+function outcomesOf(request: DeletionRequest, history: OutcomeLookup) {
+  try {
+    return progressOf(request, history);
+  } catch (error) {
+    if (isTailraceError(error, 'history-unavailable')) return withoutOutcomes(request);
+    throw error;
+  }
+}
+
+function withoutOutcomes(request: DeletionRequest) {
+  return progressOf(request, noOutcomes).map(({ sourceId, destinations, sent }) => {
+    return { sourceId, destinations, sent };
+  });
+}
 
 const noOutcomes = { outcomesOfEvents: () => new Map<never, never>() };
 
 function fieldsOf(request: DeletionRequest) {
-  const { id, createdAt, updatedAt, users, unaffected, sent } = request;
-  const state = sent === totalOf(request) ? 'sent' : 'sending';
-  return { id, state, createdAt, updatedAt, users, unaffected };
+  const { id, createdAt, updatedAt, users, unaffected, liftedAt } = request;
+  const state = isWritten(request) ? 'sent' : 'sending';
+  return { id, state, createdAt, updatedAt, users, unaffected, liftedAt };
 }
 
 type Position = readonly [createdAt: string, id: string];

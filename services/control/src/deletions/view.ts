@@ -1,12 +1,13 @@
 /** The current state of all deletion requests, from the topic `deletions`. */
 import type { Kafka } from '@tailrace/kafka';
+import { marksOf } from './marks.ts';
 import { decodeRequest, totalOf, type DeletionRequest } from './request.ts';
 
 export interface DeletionView {
   get(id: string): DeletionRequest | undefined;
   /** Newest first. */
   all(): DeletionRequest[];
-  /** Requests with events to send, and the time (`performance.now()`) of each one's latest progress. */
+  /** Requests with records to write, and the time (`performance.now()`) of each one's latest progress. */
   unfinished(): { readonly request: DeletionRequest; readonly since: number }[];
   /** Applies a write of this process before it is read from the topic. */
   accept(request: DeletionRequest): void;
@@ -14,14 +15,20 @@ export interface DeletionView {
   close(): Promise<void>;
 }
 
+/** Whether all marks and events of the request are written. */
+export function isWritten(request: DeletionRequest): boolean {
+  return request.sent >= totalOf(request) && (request.marked ?? 0) >= marksOf(request);
+}
+
 export async function openDeletionView(kafka: Pick<Kafka, 'follow'>, topic: string): Promise<DeletionView> {
   const requests = new Map<string, DeletionRequest>();
   const since = new Map<string, number>();
   const accept = (request: DeletionRequest): void => {
     // A write of this process is read later, when a newer one may have been applied.
-    if ((requests.get(request.id)?.sent ?? -1) > request.sent) return;
+    const known = requests.get(request.id);
+    if (known && stepOf(known) > stepOf(request)) return;
     requests.set(request.id, request);
-    if (request.sent < totalOf(request)) since.set(request.id, performance.now());
+    if (!isWritten(request)) since.set(request.id, performance.now());
     else since.delete(request.id);
   };
   const follower = await kafka.follow({
@@ -45,4 +52,9 @@ export async function openDeletionView(kafka: Pick<Kafka, 'follow'>, topic: stri
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };
+}
+
+/** Grows with every record of a request. */
+function stepOf({ sent, marked = 0, liftedAt }: DeletionRequest): number {
+  return sent + marked + (liftedAt === undefined ? 0 : 1);
 }

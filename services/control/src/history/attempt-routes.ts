@@ -3,10 +3,13 @@ import { Readable } from 'node:stream';
 import { eventTypes, parseInstant } from '@tailrace/events';
 import type { AttemptRecord } from '@tailrace/topics';
 import Type from 'typebox';
+import { reachesDelivery } from '../access/limits.ts';
 import type { Routes } from '../http/routes.ts';
 
 /** An empty line keeps the connection alive. */
 const heartbeatMs = 15_000;
+/** How often it is checked that the token is neither revoked nor expired. */
+const validityMs = 500;
 /** Beyond it, attempts are dropped, and the client is sent their number. */
 const maxBufferedBytes = 1024 * 1024;
 
@@ -21,9 +24,9 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         operationId: 'streamAttempts',
         summary: 'Stream attempts',
         description:
-          'A line of JSON for each attempt from now on, until the client disconnects; an empty line every 15 seconds. For a ' +
+          'A line of JSON for each attempt from now on, until the client disconnects or its token ends; an empty line every 15 seconds. For a ' +
           'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number.',
-        tags: ['What happened'],
+        tags: ['History'],
         querystring: Type.Object(
           {
             destination: only('destination'),
@@ -47,11 +50,12 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         },
       },
     },
-    ({ query: { destination, source, type, event, userId, outcome } }, reply) => {
+    ({ query: { destination, source, type, event, userId, outcome }, caller }, reply) => {
       const since = Date.now();
       const is = (wanted: string | undefined, found: string | undefined): boolean =>
         wanted === undefined || wanted === found;
       const isWanted = (attempt: AttemptRecord): boolean =>
+        reachesDelivery(caller, attempt) &&
         is(destination, attempt.destinationId) &&
         is(source, attempt.sourceId) &&
         is(type, attempt.type) &&
@@ -73,16 +77,20 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         lines.push(line);
       };
       const unsubscribe = history.onAttempt((attempt) => {
-        if (isWanted(attempt)) write(`${JSON.stringify(attempt)}\n`);
+        if (isWanted(attempt) && caller?.isValid() !== false) write(`${JSON.stringify(attempt)}\n`);
       });
       const heartbeat = setInterval(() => lines.push('\n'), heartbeatMs);
       const end = (): void => {
         lines.push(null);
       };
+      const validity = setInterval(() => {
+        if (caller?.isValid() === false) end();
+      }, validityMs);
       signal.addEventListener('abort', end, { once: true });
       lines.once('close', () => {
         unsubscribe();
         clearInterval(heartbeat);
+        clearInterval(validity);
         signal.removeEventListener('abort', end);
       });
       // Sends the response headers immediately.

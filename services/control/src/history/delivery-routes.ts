@@ -3,15 +3,22 @@ import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import { decodeDelivery } from '@tailrace/topics';
 import Type from 'typebox';
+import { listedOf, reachesDelivery } from '../access/limits.ts';
+import type { Caller } from '../access/authenticate.ts';
 import { recordAt, showBody } from '../http/body.ts';
 import { deliveryStatuses, type AttemptRow, type CountedDelivery, type DeliveryPosition } from './index.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
+import { named } from '../document/openapi.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
+import { readPage } from './slices.ts';
 
 const time = (what: string) => Type.String({ format: 'date-time', description: `${what}: ISO 8601, UTC` });
 const reason = Type.Optional(
-  Type.String({ description: 'why the delivery is not delivered, such as timeout' }),
+  Type.String({
+    description:
+      'why the delivery is not delivered, such as timeout; paused: it waits until its destination is resumed',
+  }),
 );
 
 const deliveryFields = {
@@ -53,7 +60,7 @@ export const attemptSchema = Type.Object({
 export const deliverySchema = Type.Object(deliveryFields);
 const wholeDeliverySchema = Type.Object({
   ...deliveryFields,
-  history: Type.Array(attemptSchema, { description: 'its attempts, oldest first' }),
+  history: Type.Array(named('Attempt', attemptSchema), { description: 'its attempts, oldest first' }),
 });
 
 const filters = {
@@ -72,12 +79,12 @@ const filters = {
 const params = Type.Object({ deliveryId: Type.String() });
 
 export const deliveryRoutes: Routes = (app, { kafka, history }) => {
-  const tags = ['What happened'];
+  const tags = ['History'];
   const config = { errors: ['history-unavailable'] as const };
 
-  const find = (id: string): CountedDelivery => {
+  const find = (id: string, caller: Caller | undefined): CountedDelivery => {
     const found = history.find(id);
-    if (found) return found;
+    if (found && reachesDelivery(caller, found)) return found;
     throw new TailraceError('not-found', `The history has no delivery ${JSON.stringify(id)}.`);
   };
 
@@ -88,29 +95,27 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       schema: {
         operationId: 'listDeliveries',
         summary: 'List deliveries, newest first',
+        description:
+          'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
         tags,
         querystring: Type.Object(
           { ...filters, ...periodParameters, ...pageParameters },
           { additionalProperties: false },
         ),
-        response: { 200: pageOf(deliverySchema) },
+        response: { 200: pageOf(named('Delivery', deliverySchema)) },
       },
     },
-    ({ query }) => {
-      const { destination, source, userId, type, event, status, limit = 50, cursor } = query;
+    async ({ query, caller }) => {
+      const { userId, type, event, status, limit = 50, cursor } = query;
       const after = cursor === undefined ? undefined : decodeCursor(cursor, isPosition);
       const filter = {
-        ...{ destinationId: destination, sourceId: source, userKey: userId, type, event, status },
+        ...{ ...listedOf(caller, query), userKey: userId, type, event, status },
         ...periodOf(query),
       };
-      const rows = history.list(filter, limit + 1, after);
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        items: page.map(showDelivery),
-        ...(last &&
-          rows.length > limit && { next: encodeCursor({ createdAt: last.createdAt, id: last.id }) }),
-      };
+      const { rows, next } = await readPage(limit, after, (limit, after: DeliveryPosition | undefined) =>
+        history.list(filter, limit, after),
+      );
+      return { items: rows.map(showDelivery), ...(next && { next: encodeCursor(next) }) };
     },
   );
 
@@ -123,11 +128,11 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
         summary: 'Get a delivery with its attempts',
         tags,
         params,
-        response: { 200: wholeDeliverySchema },
+        response: { 200: named('DeliveryWithAttempts', wholeDeliverySchema) },
       },
     },
-    ({ params: { deliveryId } }) => ({
-      ...showDelivery(find(deliveryId)),
+    ({ params: { deliveryId }, caller }) => ({
+      ...showDelivery(find(deliveryId, caller)),
       history: history.attemptsOf(deliveryId).map(showAttempt),
     }),
   );
@@ -152,8 +157,8 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
         },
       },
     },
-    async ({ params: { deliveryId }, role }) => {
-      const { place } = find(deliveryId);
+    async ({ params: { deliveryId }, role, caller }) => {
+      const { place } = find(deliveryId, caller);
       const record = place && (await recordAt(kafka, place));
       const delivery = record ? decodeDelivery(record) : undefined;
       if (typeof delivery !== 'object' || delivery.deliveryId !== deliveryId) {
@@ -177,7 +182,8 @@ export function showDelivery({ id, event, createdAt, state, ...row }: CountedDel
     ...(changedAt > 0 && { changedAt: formatInstant(changedAt) }),
     attempts,
     ...(reason !== null && { reason }),
-    ...(nextDueAt !== null && { nextDueAt: formatInstant(nextDueAt) }),
+    // A paused delivery is attempted when its destination is resumed, not when its record says.
+    ...(nextDueAt !== null && reason !== 'paused' && { nextDueAt: formatInstant(nextDueAt) }),
   };
 }
 

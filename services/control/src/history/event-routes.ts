@@ -1,25 +1,62 @@
-/** The route that explains an event: its deliveries, or the reason why it has none. */
+/** The route that explains an event: its deliveries, what the router decided for other destinations, or why neither is known. */
+import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
+import { decisionSentences, type Decision } from '@tailrace/topics';
 import Type from 'typebox';
+import { isLimited, reachesDelivery } from '../access/limits.ts';
+import type { Caller } from '../access/authenticate.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
+import { named } from '../document/openapi.ts';
 import type { Routes } from '../http/routes.ts';
+import type { History } from './history.ts';
 import { createExplainer, type Explanation } from './why.ts';
+import { ruleSchema } from './decision-routes.ts';
 import { deliverySchema, showDelivery } from './delivery-routes.ts';
 
 const dayMs = 86_400_000;
 
-const outcomes = ['routed', 'rejected', 'filtered', 'no-destination', 'not-routed', 'unknown'] as const;
+/** For the history to read what the router has written before the answer. */
+const catchUpMs = 10_000;
+/** Sentences in `explanation`; `decisions` has all. */
+const shownSentences = 5;
+
+const outcomes = [
+  ...['routed', 'rejected', 'filtered', 'no-destination', 'not-routed', 'not-recorded', 'not-searched'],
+  'unknown',
+] as const;
+
+const decisionSchema = Type.Object({
+  decidedAt: Type.String({ format: 'date-time' }),
+  sourceId: Type.String(),
+  type: Type.String(),
+  routed: Type.Integer({ description: 'destinations that it was sent to' }),
+  filtered: Type.Array(
+    Type.Object({
+      reason: Type.String({
+        description: 'disabled, integrations, schema, filter, suppressed; a later version may add others',
+      }),
+      rule: Type.Optional(ruleSchema),
+      count: Type.Integer({ description: 'number of destinations' }),
+      destinations: Type.Array(Type.String(), { description: 'the first of their ids' }),
+    }),
+  ),
+});
 
 const eventSchema = Type.Object({
   eventId: Type.String(),
   outcome: Type.Enum([...outcomes], {
     description:
-      'routed: it has deliveries; rejected: it is invalid; filtered: blocked by its source or excluded by its own ' +
-      'integrations; no-destination: no enabled destination is connected to its source; not-routed: accepted, without ' +
-      'known deliveries; unknown: not found',
+      'routed: it has deliveries; rejected: it is invalid; filtered: the router filtered it for all connected destinations; ' +
+      'no-destination: none was connected to its source; not-routed: accepted, and the router has not finished it; ' +
+      'not-recorded: read by the router, whose decision is not known; not-searched: not found, but not all could be ' +
+      'searched; unknown: not found',
   }),
-  explanation: Type.String({ description: 'the outcome in one or two sentences' }),
+  explanation: Type.String({ description: 'the outcome in sentences' }),
   deliveries: Type.Array(deliverySchema),
+  decisions: Type.Array(decisionSchema, {
+    description:
+      'why connected destinations did not get it, oldest first; empty where each of them has a delivery',
+  }),
   rejections: Type.Array(
     Type.Object({
       code: Type.String(),
@@ -37,7 +74,7 @@ const eventSchema = Type.Object({
         type: Type.Optional(Type.String()),
         event: Type.Optional(Type.String()),
       },
-      { description: 'the call in the topic events; only for an event without deliveries' },
+      { description: 'the call in the topic events; only for an event without deliveries and decisions' },
     ),
   ),
   searched: Type.Optional(
@@ -46,7 +83,7 @@ const eventSchema = Type.Object({
         since: Type.String({ format: 'date-time' }),
         complete: Type.Boolean({ description: 'false if the search timed out' }),
       },
-      { description: 'the searched period; only for an event without deliveries' },
+      { description: 'the searched period; only for an event without deliveries and decisions' },
     ),
   ),
   behind: Type.Integer({
@@ -54,8 +91,9 @@ const eventSchema = Type.Object({
   }),
 });
 
-export const eventRoutes: Routes = (app, { kafka, names, config, history, signal }) => {
-  const explainer = createExplainer({ kafka, names, config, signal });
+export const eventRoutes: Routes = (app, { kafka, names, config, history, settings, signal }) => {
+  const routerGroup = `${settings.topics.prefix}router`;
+  const explainer = createExplainer({ kafka, names, routerGroup, config, signal });
   app.get(
     '/events/:eventId',
     {
@@ -64,28 +102,99 @@ export const eventRoutes: Routes = (app, { kafka, names, config, history, signal
         operationId: 'getEvent',
         summary: 'Explain an event',
         description:
-          'Answers immediately if the event has deliveries. Otherwise the topics are searched from `since` (default: a day ' +
+          'Answers immediately if the event has deliveries or a decision of the router. Otherwise the topics are searched from `since` (default: a day ' +
           'ago) for up to 20 seconds.',
-        tags: ['What happened'],
+        tags: ['History'],
         params: Type.Object({ eventId: Type.String({ description: 'the messageId of the call' }) }),
         querystring: Type.Object({ since: periodParameters.since }, { additionalProperties: false }),
-        response: { 200: eventSchema },
+        response: { 200: named('EventTrace', eventSchema) },
       },
     },
-    async ({ params: { eventId }, query }) => {
-      const deliveries = history.ofEvent(eventId).map(showDelivery);
-      const { behind } = history.status;
-      if (deliveries.length > 0) {
-        const count = deliveries.length === 1 ? 'one destination' : `${deliveries.length} destinations`;
-        const explanation = `It was routed to ${count}.`;
-        return { eventId, outcome: 'routed', explanation, deliveries, rejections: [], behind };
+    async ({ params: { eventId }, query, caller }) => {
+      const known = showRecorded(history, caller, eventId);
+      if (known) return known;
+      if (isLimited(caller)) {
+        throw new TailraceError(
+          'not-found',
+          `The token reaches no delivery of the event ${JSON.stringify(eventId)}.`,
+        );
       }
       const { since = Date.now() - dayMs } = periodOf(query);
       const explained = await explainer.explain(eventId, since);
-      return { eventId, ...showExplanation(explained, since), deliveries, behind };
+      // The router may have finished it since the history was asked.
+      const isCurrent = explained.outcome !== 'not-recorded' || (await catchesUp(history));
+      const recorded = showRecorded(history, caller, eventId);
+      if (recorded) return recorded;
+      const { behind } = history.status;
+      const shown = showExplanation(isCurrent ? explained : { ...explained, ...historyIsBehind }, since);
+      return { eventId, ...shown, deliveries: [], decisions: [], behind };
     },
   );
 };
+
+const historyIsBehind = {
+  outcome: 'not-searched',
+  explanation: 'The router has read the event, and the history has not read all records of the router yet.',
+} as const;
+
+/** Whether the history has read everything that the topics hold now. */
+async function catchesUp(history: History): Promise<boolean> {
+  const timeout = AbortSignal.timeout(catchUpMs);
+  const ended = new Promise<boolean>((resolve) => {
+    timeout.addEventListener('abort', () => {
+      resolve(false);
+    });
+  });
+  return Promise.race([history.refresh().then(() => true), ended]);
+}
+
+/** The deliveries and decisions of an event that the caller reaches; undefined where there are none. */
+function showRecorded(history: History, caller: Caller | undefined, eventId: string) {
+  const deliveries = history
+    .ofEvent(eventId)
+    .filter((delivery) => reachesDelivery(caller, delivery))
+    .map(showDelivery);
+  const decisions = history
+    .decisionsOf(eventId)
+    .flatMap((decision) => reachedPart(caller, decision, deliveries.length) ?? []);
+  if (deliveries.length === 0 && decisions.length === 0) return undefined;
+  const { behind } = history.status;
+  const count = deliveries.length === 1 ? 'one destination' : `${deliveries.length} destinations`;
+  const sentences = decisions.flatMap(decisionSentences);
+  const explanation = [
+    ...(deliveries.length > 0 ? [`It was routed to ${count}.`] : []),
+    ...sentences.slice(0, shownSentences),
+    ...(sentences.length > shownSentences ? ['decisions has all reasons.'] : []),
+  ].join(' ');
+  const outcome = outcomeOf(deliveries.length, decisions);
+  return {
+    ...{ eventId, outcome, explanation, deliveries, rejections: [], behind },
+    decisions: decisions.map(({ decidedAt, sourceId, type, routed, filtered }) => ({
+      decidedAt: formatInstant(decidedAt),
+      ...{ sourceId, type, routed, filtered },
+    })),
+  };
+}
+
+/** For a token that is limited to destinations, only these. Ids that the decision does not list are not reached. */
+function reachedPart(caller: Caller | undefined, decision: Decision, reached: number): Decision | undefined {
+  const { sourceId } = decision;
+  if (caller?.sources?.includes(sourceId) === false) return undefined;
+  if (caller?.destinations === undefined) return decision;
+  const filtered = decision.filtered.flatMap((group) => {
+    const destinations = group.destinations.filter((destinationId) =>
+      reachesDelivery(caller, { sourceId, destinationId }),
+    );
+    return destinations.length > 0 ? [{ ...group, count: destinations.length, destinations }] : [];
+  });
+  return filtered.length > 0 ? { ...decision, routed: reached, filtered } : undefined;
+}
+
+/** Deliveries of a decision may not be in the history yet, or any more. */
+function outcomeOf(deliveries: number, decisions: readonly Decision[]): (typeof outcomes)[number] {
+  if (deliveries > 0 || decisions.some(({ routed }) => routed > 0)) return 'routed';
+  return decisions.some(({ filtered }) => filtered.length > 0) ? 'filtered' : 'no-destination';
+}
 
 function showExplanation(
   { outcome, explanation, rejections, accepted, searchedAll }: Explanation,

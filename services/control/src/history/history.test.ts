@@ -3,18 +3,21 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { matches, type DeadLetterFilter } from '@tailrace/deadletters';
 import { isTailraceError } from '@tailrace/errors';
 import { readBack, type ConsumedRecord, type OutgoingRecord, type TailOptions } from '@tailrace/kafka';
 import { encodeDelivery, topicNames, type AttemptRecord, type Delivery } from '@tailrace/topics';
 import fc from 'fast-check';
 import type { DeliveryFilter } from './store/deliveries.ts';
-import { openHistory, type History } from './history.ts';
-import type { HistoryLimits } from './store/retention.ts';
+import { openHistory, type History, type HistoryOptions } from './history.ts';
+import type { HistoryLimits } from './store/retention/retention.ts';
 
 const names = topicNames('t.');
 const topics = [
   ...[names.deliveries, names.deliveriesDead, names.deliveriesReplay, names.attempts, names.usage],
+  names.decisions,
   names.retryTier(1_000),
 ];
 const dayMs = 86_400_000;
@@ -23,11 +26,14 @@ const now = Math.floor(Date.now() / 1_000) * 1_000;
 /** A log that every opened history reads from its start. */
 function createTopics() {
   const log: ConsumedRecord[] = [];
+  /** Of deliveries.dead. */
+  const lows = { low: 0, high: 0 };
   const ends = new Map<string, number>();
   const readers = new Set<() => Promise<void>>();
   const buffer = (text: string | Buffer | null): Buffer | null => (text === null ? null : Buffer.from(text));
   return {
     log,
+    lows,
     append(record: OutgoingRecord, timestamp: number): void {
       const { topic, key, value, headers } = record;
       const offset = ends.get(topic) ?? 0;
@@ -40,6 +46,7 @@ function createTopics() {
     kafka: {
       clusterId: () => Promise.resolve('cluster'),
       listTopics: () => Promise.resolve(topics),
+      offsets: () => Promise.resolve(new Map([[0, lows]])),
       tail: ({ startOf, onRecords }: TailOptions) => {
         const next = new Map(topics.map((topic) => [topic, startOf(topic, 0) ?? 0]));
         const read = async (): Promise<void> => {
@@ -57,7 +64,7 @@ function createTopics() {
           readers.delete(read);
           return Promise.resolve();
         };
-        return Promise.resolve({ healthy: true, behind: 0, refresh: read, close });
+        return Promise.resolve({ healthy: true, behind: 0, lagMs: 0, refresh: read, close });
       },
     },
   };
@@ -71,13 +78,19 @@ interface Opened {
   readonly warnings: string[];
 }
 
+interface OpenOptions extends Pick<HistoryOptions, 'prepareStore'> {
+  readonly folder?: string;
+  readonly limits?: Partial<HistoryLimits>;
+}
+
 async function open(
   t: TestContext,
   { kafka }: Pick<Topics, 'kafka'>,
-  { folder = newFolder(t), limits = {} }: { folder?: string; limits?: Partial<HistoryLimits> } = {},
+  { folder = newFolder(t), limits = {}, ...more }: OpenOptions = {},
 ): Promise<Opened> {
   const warnings: string[] = [];
   const history = openHistory({
+    ...more,
     ...{ kafka, names, folder, limits: { maxAgeMs: 7 * dayMs, maxBytes: 2 ** 30, ...limits } },
     log: {
       info: () => undefined,
@@ -190,16 +203,20 @@ test('the history follows a delivery from the router to its end', async (t) => {
 
 /** The answers to all queries. */
 function everything(history: History) {
-  const all = history.list({}, 10_000);
+  const all = history.list({}, 10_000).rows;
+  const letters = history.listDeadLetters({}, 10_000).rows;
   return {
     all,
     attempts: all.map(({ id }) => history.attemptsOf(id)),
     failures: ['crm', 'erp'].map((id) => history.failuresOf(id, 0)),
-    counts: ['crm', 'erp'].map((id) => [
+    steps: ['crm', 'erp'].map((id) => [
       ...history.countsOf(id, { since: 0, until: Infinity, stepMs: 60_000 }),
     ]),
     days: history.daysOf('web', {}),
     events: history.eventsOf('web', 1_000),
+    other: history.otherEventsOf('web'),
+    letters: [...letters].sort((a, b) => a.offset - b.offset),
+    counts: history.countDeadLetters({}),
   };
 }
 
@@ -269,11 +286,11 @@ test('each filter and each pair of filters lists the matching deliveries in page
   const topics = createTopics();
   fill(topics, 60);
   const { history } = await open(t, topics);
-  const all = history.list({}, 1_000);
+  const all = history.list({}, 1_000).rows;
   const filter: fc.Arbitrary<DeliveryFilter> = fc.record(
     {
-      destinationId: fc.constantFrom('crm', 'erp', 'none'),
-      sourceId: fc.constantFrom('web', 'none'),
+      destinationId: fc.constantFrom('crm', 'erp', 'none', ['crm', 'erp'], ['none', 'erp'], []),
+      sourceId: fc.constantFrom('web', 'none', ['web'], ['ios', 'none']),
       type: fc.constantFrom('page', 'track'),
       event: fc.constantFrom('Event 1', 'Event 2'),
       userKey: fc.constantFrom('u-1', 'u-2'),
@@ -288,16 +305,17 @@ test('each filter and each pair of filters lists the matching deliveries in page
       const { status, since = 0, until = Infinity, ...equal } = filter;
       const expected = all.filter(
         (row) =>
-          Object.entries(equal).every(([name, value]) => row[name as keyof typeof row] === value) &&
+          Object.entries(equal).every(([name, value]) =>
+            [value].flat().some((one) => row[name as keyof typeof row] === one),
+          ) &&
           (status === undefined || row.state.status === status) &&
           row.createdAt >= since &&
           row.createdAt < until,
       );
       const found: string[] = [];
-      for (let page = history.list(filter, limit); page.length > 0;) {
-        found.push(...page.map(({ id }) => id));
-        const last = page.at(-1);
-        page = page.length < limit || !last ? [] : history.list(filter, limit, last);
+      for (let slice = history.list(filter, limit); ; slice = history.list(filter, limit, slice.reached)) {
+        found.push(...slice.rows.map(({ id }) => id));
+        if (!slice.reached) break;
       }
       assert.deepEqual(
         found,
@@ -312,23 +330,190 @@ test('deliveries beyond the age limit are removed, and not stored again', async 
   topics.append(encodeDelivery(names.deliveries, delivery('d-old')), now - 2 * dayMs);
   topics.append(encodeDelivery(names.deliveries, delivery('d-new')), now);
   const first = await open(t, topics);
-  assert.equal(first.history.list({}, 10).length, 2);
+  assert.equal(first.history.list({}, 10).rows.length, 2);
   await first.history.close();
   const { history } = await open(t, topics, { folder: first.folder, limits: { maxAgeMs: dayMs } });
-  await until(() => history.list({}, 10).length === 1);
-  assert.equal(history.list({}, 10)[0]?.id, 'd-new');
+  await until(() => history.list({}, 10).rows.length === 1);
+  assert.equal(history.list({}, 10).rows[0]?.id, 'd-new');
 });
 
-test('above the size limit the oldest deliveries are removed', async (t) => {
+test('above the size limit the oldest deliveries of the source and destination with the most are removed', async (t) => {
   const topics = createTopics();
+  for (let n = 0; n < 40; n++) {
+    const quiet = delivery(`quiet-${n}`, n % 2 === 0 ? { sourceId: 'ios' } : { destinationId: 'erp' });
+    topics.append(encodeDelivery(names.deliveries, quiet), now - 6 * dayMs + n);
+  }
   fill(topics, 3_000);
   const limits = { maxBytes: 2 ** 20 };
   const { history } = await open(t, topics, { limits });
-  const kept = history.list({}, 10_000);
+  const kept = history.list({}, 10_000).rows;
   assert.ok(history.status.bytes <= limits.maxBytes, `${history.status.bytes} bytes`);
-  assert.ok(kept.length > 100 && kept.length < 3_000, `${kept.length} are kept`);
+  assert.ok(kept.length > 500 && kept.length < 3_000, `${kept.length} are kept`);
   assert.equal(kept[0]?.id, 'd-2999');
-  assert.deepEqual(history.attemptsOf('d-0'), []);
+  assert.deepEqual(history.attemptsOf('d-2'), []);
+  assert.equal(history.list({ sourceId: 'ios' }, 100).rows.length, 20, 'the other source keeps its history');
+  const erp = history.list({ destinationId: 'erp' }, 10_000).rows;
+  const crm = kept.filter(({ sourceId, destinationId }) => sourceId === 'web' && destinationId === 'crm');
+  // Rows are removed in portions of 500.
+  assert.ok(
+    crm.length - erp.length <= 500,
+    `the larger destination has ${crm.length}, the other ${erp.length}`,
+  );
+});
+
+test('a flood of long event names does not remove deliveries, and is counted together', async (t) => {
+  const topics = createTopics();
+  fill(topics, 200);
+  const day = new Date(now).toISOString().slice(0, 10);
+  const times = { firstAt: new Date(now).toISOString(), lastAt: new Date(now).toISOString() };
+  const usageOf = (sourceId: string, events: readonly string[]): OutgoingRecord => {
+    const counted = events.map((event) => ({ event, calls: 1, filtered: 0, ...times }));
+    const usage = { sourceId, day, calls: { track: events.length }, filtered: 0, events: counted };
+    return { topic: names.usage, key: sourceId, value: JSON.stringify(usage) };
+  };
+  for (let n = 0; n < 2_700; n += 10) {
+    const long = Array.from({ length: 10 }, (_, index) => `${n + index}${'x'.repeat(30_000)}`);
+    topics.append(usageOf('web', long), now);
+  }
+  for (let n = 0; n < 2_000; n += 100) {
+    const short = Array.from({ length: 100 }, (_, index) => `Name ${n + index}`);
+    topics.append(usageOf('web', short), now);
+  }
+  const { history } = await open(t, topics, { limits: { maxBytes: 2 ** 20 } });
+  assert.equal(history.list({}, 1_000).rows.length, 200);
+  assert.equal(history.eventsOf('web', 10_000).length, 500);
+  assert.equal(history.otherEventsOf('web')?.calls, 2_700 + 2_000 - 499);
+  assert.ok(history.status.bytes < 2 ** 20, `${history.status.bytes} bytes`);
+});
+
+test('a long event name, user and id are stored bounded, and found', async (t) => {
+  const topics = createTopics();
+  const long = 'n'.repeat(30_000);
+  const one = delivery('d-long', { eventName: `${long}1`, eventId: `${long}2`, key: `crm/${long}3` });
+  topics.append(encodeDelivery(names.deliveries, one), now);
+  topics.append(encodeDelivery(names.deliveriesDead, { ...one, reason: 'timeout' }), now);
+  const { history } = await open(t, topics);
+  const [found] = history.list({ event: `${long}1` }, 10).rows;
+  assert.equal(found?.event?.length, 200);
+  assert.deepEqual(history.list({ userKey: `${long}3` }, 10).rows, [found]);
+  assert.deepEqual(history.list({ userKey: `${long}4` }, 10).rows, []);
+  assert.deepEqual(history.ofEvent(`${long}2`), [found]);
+  assert.equal(history.listDeadLetters({ userKey: `${long}3` }, 10).rows.length, 1);
+});
+
+/** `count` dead letters, of which the first `replayed` were replayed. */
+function fillDead(topics: Topics, count: number, replayed: number): void {
+  for (let n = 0; n < count; n++) {
+    const one = delivery(`d-${n}`, {
+      destinationId: n % 3 === 0 ? 'erp' : 'crm',
+      key: `${n % 3 === 0 ? 'erp' : 'crm'}/u-${n % 7}`,
+      reason: n % 5 === 0 ? 'timeout' : 'client-error',
+    });
+    topics.append(encodeDelivery(names.deliveriesDead, one), now - (count - n) * 90_000);
+  }
+  topics.append({ topic: names.deliveriesDead, key: 'odd', value: 'odd', headers: {} }, now);
+  for (let n = 0; n < replayed; n++) {
+    const one = delivery(`d-${n}`, { replayedFrom: `0/${n}` });
+    topics.append(encodeDelivery(names.deliveriesReplay, one), now + n);
+  }
+}
+
+test('dead letters are listed and counted by filter, and those that were replayed are marked, in any order of reading', async (t) => {
+  const topics = createTopics();
+  fillDead(topics, 200, 40);
+  const { history } = await open(t, topics);
+  topics.log.reverse();
+  const ascending = topics.log.filter(({ topic }) => topic === names.deliveriesReplay).reverse();
+  topics.log.splice(0, topics.log.length, ...ascending, ...topics.log.filter((r) => !ascending.includes(r)));
+  const list: DeadLetterFilter[] = [
+    {},
+    { destinationId: 'crm' },
+    { destinationId: 'erp', reason: 'timeout' },
+    { userKey: 'u-3' },
+    { since: now - 60 * 90_000, until: now - 5 * 90_000 },
+  ];
+  const all = history.listDeadLetters({}, 1_000).rows;
+  assert.equal(all.length, 201);
+  assert.equal(all[0]?.deliveryId, undefined);
+  assert.equal(all.filter(({ replayed }) => replayed).length, 40);
+  for (const filter of list) {
+    const expected = all.filter((letter) => matches(filter, letter));
+    const found = [];
+    let slice = history.listDeadLetters(filter, 7);
+    for (; ; slice = history.listDeadLetters(filter, 7, slice.reached)) {
+      found.push(...slice.rows);
+      if (!slice.reached) break;
+    }
+    assert.deepEqual(found, expected);
+    const rows =
+      filter.userKey === undefined ? history.countDeadLetters(filter) : history.countSlice(filter).rows;
+    assert.equal(
+      rows.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
+      expected.length,
+    );
+    assert.equal(
+      rows.reduce((sum, { replayed }) => sum + replayed, 0),
+      expected.filter(({ replayed }) => replayed).length,
+    );
+  }
+});
+
+test('a replay that is read before its dead letter marks it', async (t) => {
+  const topics = createTopics();
+  topics.append(encodeDelivery(names.deliveriesReplay, delivery('d-0', { replayedFrom: '0/0' })), now);
+  topics.append(
+    encodeDelivery(names.deliveriesReplay, delivery('of-an-old-topic', { replayedFrom: '0/1' })),
+    now,
+  );
+  const { history } = await open(t, topics);
+  fillDead(topics, 2, 0);
+  await history.refresh();
+  assert.deepEqual(
+    history.listDeadLetters({ destinationId: 'erp' }, 9).rows.map(({ replayed }) => replayed),
+    [true],
+  );
+  assert.deepEqual(
+    history.listDeadLetters({ destinationId: 'crm' }, 9).rows.map(({ replayed }) => replayed),
+    [false],
+  );
+});
+
+test('dead letters whose records have expired are removed', async (t) => {
+  const topics = createTopics();
+  fillDead(topics, 1_000, 0);
+  const first = await open(t, topics);
+  assert.equal(first.history.listDeadLetters({}, 10_000).rows.length, 1_001);
+  await first.history.close();
+  topics.lows.low = 900;
+  const { history } = await open(t, topics, { folder: first.folder });
+  await until(() => history.listDeadLetters({}, 10_000).rows.length === 101);
+  const counts = history.countDeadLetters({});
+  assert.equal(
+    counts.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
+    101,
+  );
+});
+
+test('on a full disk queries are refused with the reason, and they work again once there is space', async (t) => {
+  const topics = createTopics();
+  fill(topics, 100);
+  const disk = { pages: 120 };
+  const limitPages = (db: DatabaseSync): void => {
+    db.exec(`PRAGMA max_page_count = ${disk.pages}`);
+  };
+  const { history, warnings } = await open(t, topics, { prepareStore: limitPages });
+  assert.equal(history.list({}, 1_000).rows.length, 100);
+  fill(topics, 5_000);
+  await history.refresh().catch(unlessUnavailable);
+  await until(() => history.status.unavailableBecause?.includes('the disk is full') === true);
+  assert.throws(
+    () => history.list({}, 1),
+    (error) => isTailraceError(error, 'history-unavailable') && error.message.includes('the disk is full'),
+  );
+  assert.match(warnings.join(), /history unavailable/);
+  disk.pages = 100_000;
+  await until(() => history.refresh().then(() => true, unlessUnavailable));
+  assert.equal(history.list({}, 10_000).rows.length, 5_000);
 });
 
 test('a corrupt file is rebuilt from the topics', async (t) => {
@@ -337,7 +522,7 @@ test('a corrupt file is rebuilt from the topics', async (t) => {
   const folder = newFolder(t);
   writeFileSync(path.join(folder, 'history.sqlite'), Buffer.alloc(100_000, 'no database '));
   const { history, warnings } = await open(t, topics, { folder });
-  assert.equal(history.list({}, 100).length, 20);
+  assert.equal(history.list({}, 100).rows.length, 20);
   assert.match(warnings.join(), /corrupt/);
 });
 
@@ -360,7 +545,7 @@ test('without a writable folder queries are refused with the reason, and they wo
   await blocked.close();
   rmSync(folder);
   const { history } = await opening;
-  assert.equal(history.list({}, 100).length, 5);
+  assert.equal(history.list({}, 100).rows.length, 5);
 });
 
 test('a second process on the same folder is refused, and the first continues', async (t) => {
@@ -373,5 +558,5 @@ test('a second process on the same folder is refused, and the first continues', 
   });
   t.after(() => second.close());
   await until(() => second.status.unavailableBecause?.includes('another process') === true);
-  assert.equal(history.list({}, 100).length, 5);
+  assert.equal(history.list({}, 100).rows.length, 5);
 });

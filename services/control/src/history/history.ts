@@ -6,39 +6,61 @@
  * opening is retried; a corrupt file is rebuilt from the topics.
  */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeadLetterSummary } from '@tailrace/deadletters';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, Tail, TailPosition } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord, TopicNames } from '@tailrace/topics';
+import { backlogQueries, type BacklogQueries } from './store/backlog.ts';
+import { breakerQueries, type BreakerQueries } from './store/breakers.ts';
+import { deadLetterQueries, type DeadLetterQueries } from './store/dead-letters/queries.ts';
+import { decisionQueries, type DecisionQueries } from './store/decisions.ts';
 import { deliveryQueries, type DeliveryQueries } from './store/deliveries.ts';
 import { factReader } from './store/facts.ts';
+import { flowQueries, type FlowQueries } from './store/flow.ts';
 import { outcomesOf, type EventOutcomes } from './store/outcomes.ts';
-import { createRetention, type HistoryLimits, type Retention } from './store/retention.ts';
-import { statisticsQueries, type Statistics } from './store/statistics.ts';
+import { createRetention, type HistoryLimits, type Retention } from './store/retention/retention.ts';
+import { statisticsQueries, type Statistics } from './store/statistics/queries.ts';
 import { deleteStore, historyUnavailable, openStore, storeFailure, type Store } from './store/store.ts';
-import { usageQueries, type UsageQueries } from './store/usage.ts';
+import { usageQueries, type UsageQueries } from './store/usage/queries.ts';
 import { createWriter, readOffsets, type Writer } from './store/write.ts';
 
 export interface HistoryOptions {
-  readonly kafka: Pick<Kafka, 'tail' | 'clusterId' | 'listTopics'>;
+  readonly kafka: Pick<Kafka, 'tail' | 'clusterId' | 'listTopics' | 'offsets'>;
   readonly names: TopicNames;
   /** Used by this process only; created where it is missing. */
   readonly folder: string;
   readonly limits: HistoryLimits;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Changes the file when it is opened, for tests. */
+  readonly prepareStore?: (db: DatabaseSync) => void;
 }
 
+interface Queries
+  extends
+    DeliveryQueries,
+    DeadLetterQueries,
+    DecisionQueries,
+    Statistics,
+    UsageQueries,
+    FlowQueries,
+    BacklogQueries,
+    BreakerQueries {}
+
 /**
- * Queries, all of them synchronous.
+ * Queries, all of them synchronous and of bounded work. A list that may need more is read in slices.
  *
  * @throws TailraceError `history-unavailable`
  */
-export interface History extends DeliveryQueries, Statistics, UsageQueries {
+export interface History extends Queries {
   /** The outcomes of each event's deliveries, by messageId; events without deliveries are left out. */
   outcomesOfEvents(eventIds: readonly string[]): ReadonlyMap<string, EventOutcomes>;
   readonly status: HistoryStatus;
   /** Calls `listener`, which must not throw, for each attempt that is read. Returns a function that unsubscribes it. */
   onAttempt(listener: (attempt: AttemptRecord) => void): () => void;
+  /** The same for each dead letter. */
+  onDeadLetter(listener: (letter: DeadLetterSummary) => void): () => void;
   /**
    * Resolves once every record that the topics held at the call has been read.
    *
@@ -53,6 +75,8 @@ export interface HistoryStatus {
   readonly unavailableBecause: string | undefined;
   /** Records of the topics that are not read yet. */
   readonly behind: number;
+  /** The age of the oldest of them; 0 without one, undefined while it is not known. */
+  readonly lagMs: number | undefined;
   readonly bytes: number;
 }
 
@@ -61,18 +85,23 @@ interface OpenHistory {
   readonly store: Store;
   readonly writer: Writer;
   readonly retention: Retention;
-  readonly queries: DeliveryQueries & Statistics & UsageQueries;
+  readonly queries: Queries;
   tail?: Tail;
 }
 
 const opening = 'it is being opened';
 const reopenAfterMs = 2_000;
+/** Decisions in one transaction: each may have 100 rows, and requests are answered between transactions. */
+const decisionsTogether = 50;
 const pruneEveryMs = 10_000;
+/** Expired dead letters are looked up in every sixth turn of pruning. */
+const expiredEvery = 6;
 
 /** Returns immediately and opens the history in the background. Queries fail until it is open. */
-export function openHistory({ kafka, names, folder, limits, log }: HistoryOptions): History {
+export function openHistory({ kafka, names, folder, limits, log, prepareStore }: HistoryOptions): History {
   const readFact = factReader(names);
   const listeners = new Set<(attempt: AttemptRecord) => void>();
+  const letterListeners = new Set<(letter: DeadLetterSummary) => void>();
   const closing = new AbortController();
   const { signal } = closing;
   const isClosing = (): boolean => signal.aborted;
@@ -96,29 +125,44 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
     failed.resolve(undefined);
   };
 
+  const isOpen = (at: OpenHistory): boolean => at === current && unavailableBecause === undefined;
+
+  const writeBatch = async (
+    at: OpenHistory,
+    records: readonly ConsumedRecord[],
+    position: TailPosition,
+  ): Promise<void> => {
+    if (!isOpen(at)) return;
+    const facts = records.flatMap(readFact);
+    try {
+      at.store.transaction(() => {
+        at.writer.write(facts, position);
+      });
+      while (isOpen(at) && at.retention.bytes > limits.maxBytes && at.retention.prune()) await nextTurn();
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    for (const fact of facts) {
+      if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record);
+      if (fact.kind === 'dead-letter') for (const listener of letterListeners) listener(fact.letter);
+    }
+    // Lets pending requests run between two batches.
+    await nextTurn();
+  };
+
   const onRecords =
     (at: OpenHistory) => async (records: readonly ConsumedRecord[], position: TailPosition) => {
-      if (unavailableBecause !== undefined || at !== current) return;
-      const facts = records.flatMap((record) => readFact(record) ?? []);
-      try {
-        at.store.transaction(() => {
-          at.writer.write(facts, position, at.retention.floor);
-        });
-        while (at.retention.bytes > limits.maxBytes && at.retention.prune());
-      } catch (error) {
-        fail(error);
-        return;
+      const size = position.topic === names.decisions ? decisionsTogether : Math.max(1, records.length);
+      for (let from = 0; from === 0 || from < records.length; from += size) {
+        const next = records[from + size]?.offset ?? position.next;
+        await writeBatch(at, records.slice(from, from + size), { ...position, next });
       }
-      for (const fact of facts) {
-        if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record);
-      }
-      // Lets pending requests run between two batches.
-      await nextTurn();
     };
 
   const open = async (): Promise<OpenHistory> => {
-    const { deliveries, deliveriesDead, deliveriesReplay, attempts, usage } = names;
-    const topics = [deliveries, deliveriesDead, deliveriesReplay, attempts, usage];
+    const { deliveries, deliveriesDead, deliveriesReplay, attempts, decisions, usage } = names;
+    const topics = [deliveries, deliveriesDead, deliveriesReplay, attempts, decisions, usage];
     const existing = await kafka.listTopics();
     const missing = topics.filter((topic) => !existing.includes(topic));
     if (missing.length > 0) {
@@ -128,14 +172,17 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
       );
     }
     const tiers = existing.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
-    const store = openStore(folder, `${await kafka.clusterId()} ${deliveries}`);
+    const store = openStore(folder, `${await kafka.clusterId()} ${deliveries}`, prepareStore);
     const { db } = store;
     if (store.isNew) log.info({ folder }, 'rebuilding history from topics');
+    const retention = createRetention(store, limits, Date.now);
     const at: OpenHistory = {
-      store,
-      writer: createWriter(db),
-      retention: createRetention(store, limits, Date.now),
-      queries: { ...deliveryQueries(db), ...statisticsQueries(db), ...usageQueries(db) },
+      ...{ store, retention, writer: createWriter(db, retention) },
+      queries: {
+        ...{ ...deliveryQueries(db), ...deadLetterQueries(db), ...decisionQueries(db) },
+        ...{ ...statisticsQueries(db), ...usageQueries(db), ...flowQueries(db), ...breakerQueries(db) },
+        ...backlogQueries(db),
+      },
     };
     current = at;
     unavailableBecause = undefined;
@@ -148,19 +195,28 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
     return at;
   };
 
+  /** Removes dead letters whose records have expired. Kafka may be unavailable; they are then removed later. */
+  const pruneExpired = async (retention: Retention, isStopped: () => boolean): Promise<void> => {
+    const offsets = await kafka.offsets(names.deliveriesDead).catch((error: unknown) => {
+      if (!isTailraceError(error)) throw error;
+      return new Map<number, { readonly low: number }>();
+    });
+    const lows = new Map(Array.from(offsets, ([partition, { low }]) => [partition, low]));
+    while (!isStopped() && retention.pruneExpired(lows)) await nextTurn();
+  };
+
   const pruneRegularly = async (retention: Retention, stopped: AbortSignal): Promise<void> => {
-    do {
+    const isStopped = (): boolean => stopped.aborted;
+    for (let turn = 0; !isStopped(); turn += 1) {
       try {
-        if (retention.prune()) {
-          await nextTurn();
-          continue;
-        }
+        while (!isStopped() && retention.prune()) await nextTurn();
+        if (turn % expiredEvery === 0) await pruneExpired(retention, isStopped);
       } catch (error) {
-        fail(error);
+        if (!isStopped()) fail(error);
         return;
       }
       await wait(pruneEveryMs, undefined, { signal: stopped }).catch(() => undefined);
-    } while (!stopped.aborted);
+    }
   };
 
   const closeCurrent = async (): Promise<void> => {
@@ -204,25 +260,46 @@ export function openHistory({ kafka, names, folder, limits, log }: HistoryOption
 
   return {
     list: (...given) => ask(({ queries }) => queries.list(...given)),
+    listDeadLetters: (...given) => ask(({ queries }) => queries.listDeadLetters(...given)),
+    deadLettersOf: (id) => ask(({ queries }) => queries.deadLettersOf(id)),
+    deadLetterAt: (position) => ask(({ queries }) => queries.deadLetterAt(position)),
+    countDeadLetters: (filter) => ask(({ queries }) => queries.countDeadLetters(filter)),
+    openDeadLetters: () => ask(({ queries }) => queries.openDeadLetters()),
+    countSlice: (...given) => ask(({ queries }) => queries.countSlice(...given)),
     find: (id) => ask(({ queries }) => queries.find(id)),
     attemptsOf: (id) => ask(({ queries }) => queries.attemptsOf(id)),
     ofEvent: (eventId) => ask(({ queries }) => queries.ofEvent(eventId)),
+    decisionsOf: (eventId) => ask(({ queries }) => queries.decisionsOf(eventId)),
+    listFilteredEvents: (...given) => ask(({ queries }) => queries.listFilteredEvents(...given)),
     countsOf: (...given) => ask(({ queries }) => queries.countsOf(...given)),
     failuresOf: (...given) => ask(({ queries }) => queries.failuresOf(...given)),
     daysOf: (...given) => ask(({ queries }) => queries.daysOf(...given)),
     eventsOf: (...given) => ask(({ queries }) => queries.eventsOf(...given)),
+    otherEventsOf: (id) => ask(({ queries }) => queries.otherEventsOf(id)),
+    flowOf: (period) => ask(({ queries }) => queries.flowOf(period)),
+    pendingOf: (id) => ask(({ queries }) => queries.pendingOf(id)),
+    destinationsWaitingFor: (...given) => ask(({ queries }) => queries.destinationsWaitingFor(...given)),
+    backlogOf: (...given) => ask(({ queries }) => queries.backlogOf(...given)),
+    oldestPendingOf: (id) => ask(({ queries }) => queries.oldestPendingOf(id)),
+    breakerOpenSince: (id) => ask(({ queries }) => queries.breakerOpenSince(id)),
+    nextDueOf: (id) => ask(({ queries }) => queries.nextDueOf(id)),
     outcomesOfEvents: (eventIds) => ask(({ store }) => outcomesOf(store.db, eventIds)),
     get status() {
       const usable = unavailableBecause === undefined ? current : undefined;
       return {
         unavailableBecause,
         behind: usable?.tail?.behind ?? 0,
+        lagMs: usable?.tail?.lagMs,
         bytes: usable ? usable.retention.bytes : 0,
       };
     },
     onAttempt(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onDeadLetter(listener) {
+      letterListeners.add(listener);
+      return () => letterListeners.delete(listener);
     },
     async refresh() {
       const tail = ask(({ tail }) => tail);

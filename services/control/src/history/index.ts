@@ -1,5 +1,9 @@
-export { addCounts, noCounts, percentile, type Counts } from './store/counts.ts';
+export { addCounts, noCounts, percentile, type Counts } from './store/statistics/counts.ts';
 export type { CountedDelivery, DeliveryFilter, DeliveryPosition } from './store/deliveries.ts';
+export { noDestination, type FilteredEvent, type FilteredEventPosition } from './store/decisions.ts';
+export { countRows, type DeadLetterPosition, type ListedLetters } from './store/dead-letters/queries.ts';
+export { allDestinations } from './store/statistics/attempts.ts';
+export type { FlowKind, FlowRow } from './store/flow.ts';
 export { deliveryStatuses, type DeliveryStatus } from './store/delivery-row.ts';
 export type { AttemptRow } from './store/facts.ts';
 export { openHistory, type History, type HistoryOptions, type HistoryStatus } from './history.ts';

@@ -3,9 +3,10 @@ import { formatInstant } from '@tailrace/events';
 import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { addCounts, noCounts, percentile, type Counts } from './index.ts';
-import { loadDestination } from '../configuration/destinations.ts';
+import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
+import { named } from '../document/openapi.ts';
 import type { Routes } from '../http/routes.ts';
 import { attemptSchema, showAttempt } from './delivery-routes.ts';
 
@@ -16,7 +17,7 @@ const maxSteps = 2_000;
 const defaultSteps = 60;
 
 const milliseconds = Type.Optional(Type.Number({ description: 'in milliseconds, within 2.5 %' }));
-const countFields = {
+export const countFields = {
   attempts: Type.Integer(),
   delivered: Type.Integer(),
   retry: Type.Integer(),
@@ -30,7 +31,7 @@ const countFields = {
 const params = Type.Object({ id: Type.String() });
 
 export const statisticsRoutes: Routes = (app, { config, history }) => {
-  const tags = ['What happened'];
+  const tags = ['History'];
   const errors = { errors: ['history-unavailable'] as const };
 
   app.get(
@@ -48,7 +49,7 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
             step: Type.Optional(
               Type.String({
                 description:
-                  'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period',
+                  'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period, rounded up',
               }),
             ),
           },
@@ -68,6 +69,16 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
               }),
               { description: 'the steps with attempts, in order' },
             ),
+            backlog: Type.Array(
+              named(
+                'BacklogStep',
+                Type.Object({
+                  at: Type.String({ format: 'date-time', description: 'the start of the step' }),
+                  deliveries: Type.Integer({ description: 'pending at its end' }),
+                }),
+              ),
+              { description: 'all steps of the period, in order' },
+            ),
           }),
         },
       },
@@ -82,10 +93,14 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
       const steps = history.countsOf(id, { since, until, stepMs });
       const total = noCounts();
       for (const counts of steps.values()) addCounts(total, counts);
+      const pending = history.pendingOf(id).reduce((sum, { deliveries }) => sum + deliveries, 0);
+      const first = Math.floor(since / stepMs) * stepMs;
+      const backlog = history.backlogOf(id, { since: first, until, stepMs }, pending);
       return {
         ...{ destinationId: id, since: formatInstant(since), until: formatInstant(until) },
         ...{ step: formatDuration(stepMs), total: showCounts(total) },
         items: Array.from(steps, ([at, counts]) => ({ at: formatInstant(at), ...showCounts(counts) })),
+        backlog: Array.from(backlog, ([at, deliveries]) => ({ at: formatInstant(at), deliveries })),
       };
     },
   );
@@ -134,10 +149,7 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
 };
 
 function stepOf(text: string | undefined, periodMs: number): number {
-  const stepMs =
-    text === undefined
-      ? Math.max(1, Math.ceil(periodMs / defaultSteps / minuteMs)) * minuteMs
-      : parseDuration(text);
+  const stepMs = text === undefined ? defaultStep(periodMs) : parseDuration(text);
   if (stepMs === undefined || stepMs < minuteMs || stepMs % minuteMs !== 0) {
     throw invalidField('step', 'is not a number of whole minutes or hours, such as 5m');
   }
@@ -146,7 +158,13 @@ function stepOf(text: string | undefined, periodMs: number): number {
   return stepMs;
 }
 
-function showCounts(counts: Counts) {
+function defaultStep(periodMs: number): number {
+  const exact = Math.max(periodMs, 1) / defaultSteps;
+  const unitMs = exact > hourMs ? hourMs : minuteMs;
+  return Math.ceil(exact / unitMs) * unitMs;
+}
+
+export function showCounts(counts: Counts) {
   const { delivered = 0, retry = 0, dead = 0 } = counts.outcomes;
   const attempts = delivered + retry + dead;
   const latencyMs =

@@ -1,10 +1,12 @@
 /** The routes of a source's usage: events of its track calls by name, and calls by day. */
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
-import { loadSource } from '../configuration/sources.ts';
+import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
+import { named } from '../document/openapi.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
+import type { History } from './index.ts';
 
 const params = Type.Object({ id: Type.String() });
 
@@ -16,6 +18,20 @@ const eventSchema = Type.Object({
   lastSeenAt: Type.Optional(Type.String({ format: 'date-time' })),
   blocked: Type.Boolean({ description: 'whether the source currently blocks the event' }),
 });
+
+const otherSchema = Type.Object(
+  {
+    count: Type.Integer(),
+    filtered: Type.Integer(),
+    firstSeenAt: Type.String({ format: 'date-time' }),
+    lastSeenAt: Type.String({ format: 'date-time' }),
+  },
+  {
+    description:
+      'calls whose events are not listed by name, because their names have more than 200 characters or their source had ' +
+      'sent 500 other names that day; on the last page',
+  },
+);
 
 const daySchema = Type.Object({
   day: Type.String({ format: 'date', description: 'in UTC' }),
@@ -39,7 +55,12 @@ export const usageRoutes: Routes = (app, { config, history }) => {
         tags,
         params,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
-        response: { 200: pageOf(eventSchema) },
+        response: {
+          200: Type.Object({
+            ...pageOf(named('SourceEvent', eventSchema)).properties,
+            other: Type.Optional(otherSchema),
+          }),
+        },
       },
     },
     ({ params: { id }, query: { limit = 50, cursor } }) => {
@@ -62,7 +83,9 @@ export const usageRoutes: Routes = (app, { config, history }) => {
       const items = [...sent, ...unsent].sort((a, b) => (isBefore(a.event, b.event) ? -1 : 1));
       const page = items.slice(0, limit);
       const last = page.at(-1);
-      return { items: page, ...(last && items.length > limit && { next: encodeCursor(last.event) }) };
+      if (last && items.length > limit) return { items: page, next: encodeCursor(last.event) };
+      const other = history.otherEventsOf(id);
+      return { items: page, ...(other && { other: showOther(other) }) };
     },
   );
 
@@ -77,7 +100,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
         tags,
         params,
         querystring: Type.Object(periodParameters, { additionalProperties: false }),
-        response: { 200: Type.Object({ items: Type.Array(daySchema) }) },
+        response: { 200: Type.Object({ items: Type.Array(named('UsageDay', daySchema)) }) },
       },
     },
     ({ params: { id }, query }) => {
@@ -93,6 +116,13 @@ export const usageRoutes: Routes = (app, { config, history }) => {
     },
   );
 };
+
+function showOther({ calls, filtered, firstAt, lastAt }: NonNullable<ReturnType<History['otherEventsOf']>>) {
+  return {
+    ...{ count: calls, filtered },
+    ...{ firstSeenAt: formatInstant(firstAt), lastSeenAt: formatInstant(lastAt) },
+  };
+}
 
 /** Byte order, as in the history. */
 function isBefore(one: string, other: string): boolean {

@@ -1,15 +1,22 @@
 /**
- * Explains why an event has no deliveries in the history. Searches `events.rejected` for its rejection and `events` for its
- * call; the call and the current configuration show whether and where it would be routed.
+ * Explains an event that has neither deliveries nor a decision in the history. Searches `events.rejected` for its rejection, and
+ * `events` and `events.waiting` for its call. Nothing is concluded from the current configuration, which may have changed.
  */
 import type { ConfigView } from '@tailrace/config';
-import { TailraceError } from '@tailrace/errors';
-import { parseJson, readCall, recordMessageId, wholeDigits, type JsonObject } from '@tailrace/events';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
+import { parseJson, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
-import { lookUpSource, routeEvent, sourceReference, type RoutableEvent } from '@tailrace/routing';
+import { lookUpSource, sourceReference } from '@tailrace/routing';
 import type { TopicNames } from '@tailrace/topics';
 
-export type EventOutcome = 'rejected' | 'filtered' | 'no-destination' | 'not-routed' | 'unknown';
+export type EventOutcome =
+  | 'rejected'
+  /** The router has not finished it. */
+  | 'not-routed'
+  /** The router has finished it, and left neither deliveries nor a decision that are known. */
+  | 'not-recorded'
+  | 'not-searched'
+  | 'unknown';
 
 export interface Rejected {
   readonly code: string;
@@ -31,7 +38,6 @@ export interface Accepted {
 
 export interface Explanation {
   readonly outcome: EventOutcome;
-  /** One or two sentences. */
   readonly explanation: string;
   readonly rejections: readonly Rejected[];
   readonly accepted: Accepted | undefined;
@@ -41,7 +47,7 @@ export interface Explanation {
 
 export interface Explainer {
   /**
-   * Explains why an event has no deliveries, from the records written since a time.
+   * Explains why an event has neither deliveries nor a decision, from the records written since a time.
    *
    * @throws TailraceError `too-many-at-once` while the maximum number of searches is running; `kafka-unavailable`
    */
@@ -49,28 +55,53 @@ export interface Explainer {
 }
 
 export interface ExplainerDependencies {
-  readonly kafka: Pick<Kafka, 'scan'>;
-  readonly names: Pick<TopicNames, 'events' | 'eventsRejected'>;
-  readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey' | 'destinationsOf'>;
+  readonly kafka: Pick<Kafka, 'scan' | 'inspectGroup'>;
+  readonly names: Pick<TopicNames, 'events' | 'eventsWaiting' | 'eventsRejected'>;
+  /** The consumer group of the router. */
+  readonly routerGroup: string;
+  readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey'>;
   /** Ends running searches. */
   readonly signal: AbortSignal;
 }
 
-/** Each search reads two topics to their ends. */
+/** Each search reads three topics to their ends. */
 const maxSearches = 2;
 const searchTimeoutMs = 20_000;
 const maxRecords = 20;
 
-export function createExplainer({ kafka, names, config, signal }: ExplainerDependencies): Explainer {
+export function createExplainer({
+  kafka,
+  names,
+  routerGroup,
+  config,
+  signal,
+}: ExplainerDependencies): Explainer {
   let searches = 0;
 
   const search = async (eventId: string, since: number) => {
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(searchTimeoutMs)]);
     const mayBeOfEvent = recordsOf(eventId);
-    const [rejected, accepted] = await Promise.all(
-      [names.eventsRejected, names.events].map((topic) => find(kafka, topic, since, timeout, mayBeOfEvent)),
+    const [rejected = [], [accepted] = [], [waiting] = []] = await Promise.all(
+      [names.eventsRejected, names.events, names.eventsWaiting].map((topic) =>
+        find(kafka, topic, since, timeout, mayBeOfEvent),
+      ),
     );
-    return { rejected: rejected ?? [], accepted: accepted?.[0], searchedAll: !timeout.aborted };
+    return { rejected, accepted, waiting, searchedAll: !timeout.aborted };
+  };
+
+  /** Whether the router has committed an offset above each of the records; undefined where Kafka does not say. */
+  const isFinished = async (records: readonly ConsumedRecord[]): Promise<boolean | undefined> => {
+    try {
+      const { heads } = await kafka.inspectGroup(routerGroup, [
+        ...new Set(records.map(({ topic }) => topic)),
+      ]);
+      return records.every(
+        ({ topic, partition, offset }) => (heads.get(topic)?.get(partition) ?? Infinity) > offset,
+      );
+    } catch (error) {
+      if (isTailraceError(error)) return undefined;
+      throw error;
+    }
   };
 
   return {
@@ -83,8 +114,11 @@ export function createExplainer({ kafka, names, config, signal }: ExplainerDepen
       }
       searches += 1;
       try {
-        const { rejected, accepted, searchedAll } = await search(eventId, since);
-        return { ...explainRecords(config, rejected, accepted), searchedAll };
+        const found = await search(eventId, since);
+        const { accepted, waiting } = found;
+        const records = [accepted, waiting].filter((record) => record !== undefined);
+        const finished = records.length > 0 ? await isFinished(records) : undefined;
+        return { ...explainRecords(config, found, finished), searchedAll: found.searchedAll };
       } finally {
         searches -= 1;
       }
@@ -135,77 +169,71 @@ function recordsOf(eventId: string): (record: ConsumedRecord) => boolean {
   };
 }
 
+interface Found {
+  readonly rejected: readonly ConsumedRecord[];
+  readonly accepted: ConsumedRecord | undefined;
+  /** The record that waits, or waited, for its schema. */
+  readonly waiting: ConsumedRecord | undefined;
+  readonly searchedAll: boolean;
+}
+
 function explainRecords(
   config: ExplainerDependencies['config'],
-  rejectedRecords: readonly ConsumedRecord[],
-  record: ConsumedRecord | undefined,
+  { rejected, accepted, waiting, searchedAll }: Found,
+  finished: boolean | undefined,
 ): Omit<Explanation, 'searchedAll'> {
-  const rejections = rejectedRecords.map(({ headers, timestamp }) => ({
+  const rejections = rejected.map(({ headers, timestamp }) => ({
     code: headers['error-code']?.toString() ?? 'unknown',
     message: headers['error-message']?.toString() ?? '',
     at: timestamp,
   }));
-  const call = record && (parse(record.value) ?? {});
-  const reference = record && sourceReference(record.headers, call);
-  const lookup = reference && lookUpSource(reference, config);
-  const source = lookup?.outcome === 'enabled' ? lookup.source : undefined;
-  const accepted = record && {
-    partition: record.partition,
-    offset: record.offset,
-    at: record.timestamp,
-    sourceId:
-      lookup === undefined || lookup.outcome === 'unknown'
-        ? record.headers['source-id']?.toString()
-        : lookup.source.id,
-    type: textOr(call?.['type']),
-    event: textOrDigits(call?.['event']),
-  };
   const answer = (outcome: EventOutcome, explanation: string) => ({
-    outcome,
-    explanation,
-    rejections,
-    accepted,
+    ...{ outcome, explanation, rejections },
+    accepted: accepted && describeCall(config, accepted),
   });
 
   const [rejection] = rejections;
   if (rejection) return answer('rejected', rejection.message);
-  if (!record) {
+  if (!accepted && !waiting) {
+    return searchedAll
+      ? answer(
+          'unknown',
+          'The event has neither deliveries nor a decision in the history, and is in none of events, events.waiting and events.rejected.',
+        )
+      : answer('not-searched', 'The event was not found so far, but the search timed out, so it may exist.');
+  }
+  if (finished === true) {
     return answer(
-      'unknown',
-      'The event has no deliveries in the history and is neither in events.rejected nor in events.',
+      'not-recorded',
+      'The router has read the event, but neither deliveries nor a decision of it are known. Either it repeated an earlier messageId, ' +
+        'or a router of the release before read it, which recorded no decisions, or the history no longer has them.',
     );
   }
-  if (!source) {
-    return answer('not-routed', 'The event is in events, but its source is disabled or does not exist.');
+  if (finished === undefined) {
+    return answer('not-routed', 'The event is in events. Kafka did not say whether the router has read it.');
   }
-  const event = routableEvent(call, record);
-  const routing = routeEvent(event, source, config.destinationsOf(source.id));
-  switch (routing.outcome) {
-    case 'no-destination':
-      return answer('no-destination', `No enabled destination is connected to the source ${source.id}.`);
-    case 'filtered':
-      return answer(
-        'filtered',
-        routing.blocked
-          ? `The source ${source.id} blocks the event ${event.event ?? ''}.`
-          : 'The integrations of the call turn off all destinations of its source.',
-      );
-    case 'routed':
-      return answer(
-        'not-routed',
-        'The event is in events, and the current configuration routes it. Either the router has not read it yet, or the ' +
-          'configuration was different when it did, or its deliveries are older than the history.',
-      );
-  }
+  return answer(
+    'not-routed',
+    waiting
+      ? 'The event waits in events.waiting for its schema.'
+      : 'The event is in events, and the router has not finished it yet.',
+  );
 }
 
-/** The event as the router reads it; without fields where its value is not a valid call in JSON. */
-function routableEvent(call: unknown, record: ConsumedRecord): RoutableEvent {
-  const reading = readCall(call, {
-    ...{ enriched: true, receivedAt: 0 },
-    fallbackMessageId: () => recordMessageId(record),
-  });
-  return reading.ok ? reading.event : {};
+/** The source is the one that the record names; that of a write key by the current configuration. */
+function describeCall(config: ExplainerDependencies['config'], record: ConsumedRecord): Accepted {
+  const call = parse(record.value) ?? {};
+  const reference = sourceReference(record.headers, call);
+  const lookup = reference && lookUpSource(reference, config);
+  return {
+    ...{ partition: record.partition, offset: record.offset, at: record.timestamp },
+    sourceId:
+      lookup === undefined || lookup.outcome === 'unknown'
+        ? record.headers['source-id']?.toString()
+        : lookup.source.id,
+    type: textOr(call['type']),
+    event: textOrDigits(call['event']),
+  };
 }
 
 function textOr(value: unknown): string | undefined {

@@ -1,7 +1,7 @@
 /** Reads the body of a delivery, which only the topics store, and shows it as far as the role allows. */
 import { parseJson } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
-import type { Role } from './auth.ts';
+import type { Role } from '../access/authenticate.ts';
 import { maskValues } from './mask.ts';
 
 /** The record at an offset; undefined once it has expired. */
@@ -26,11 +26,12 @@ export interface ShownBody {
   readonly text?: string;
 }
 
-/** The body, masked unless the role is `admin`. */
+/** The body, masked for callers that may only read. */
 export function showBody(value: Buffer | null, role: Role | undefined): ShownBody {
   const text = value?.toString() ?? '';
   const body = parse(text);
-  return role === 'admin' ? { masked: false, body, text } : { masked: true, body: maskValues(body) };
+  const isMasked = role === undefined || role === 'read';
+  return isMasked ? { masked: true, body: maskValues(body) } : { masked: false, body, text };
 }
 
 /** A record by another producer need not be JSON; it is shown as text. */

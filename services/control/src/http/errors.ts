@@ -13,8 +13,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed-request',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed-json',
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed-json',
-  // Only for the method QUERY, which no route has.
-  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'method-not-allowed',
+  // A file of the reference page, such as /docs/static/%00.
+  FST_STATIC_FORBIDDEN_PATH: 'not-found',
   // The connection ended before the body did.
   ECONNRESET: 'malformed-request',
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
@@ -34,7 +34,39 @@ export function sendError(error: TailraceError, request: FastifyRequest, reply: 
   request.errorCode = code;
   if (hasRetryAfter(status)) reply.header('retry-after', String(retryAfterS));
   if (status === 401) reply.header('www-authenticate', 'Bearer');
-  void reply.status(status).send({ code, message, ...(problems && { problems }) });
+  void reply.status(status).send(bounded({ code, message, ...(problems && { problems }) }));
+}
+
+interface ErrorAnswer {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly problems?: readonly FieldProblem[];
+}
+
+const maxProblems = 20;
+const maxTextLength = 300;
+const maxMessageLength = 4_000;
+
+/** Input is quoted in messages, and a request may have 100,000 invalid fields. The answer stays below 16 KB. */
+function bounded({ code, message, problems = [] }: ErrorAnswer): ErrorAnswer {
+  const rest = problems.length - maxProblems;
+  return {
+    code,
+    message:
+      rest > 0
+        ? `${shorten(message, maxMessageLength)} And ${rest} more problems.`
+        : shorten(message, maxMessageLength),
+    ...(problems.length > 0 && {
+      problems: problems.slice(0, maxProblems).map(({ field, rule }) => ({
+        field: shorten(field, maxTextLength),
+        rule: shorten(rule, maxTextLength),
+      })),
+    }),
+  };
+}
+
+function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
 
 /** Answers bytes that are not an HTTP request, or a request that did not arrive in time, and closes the connection. */

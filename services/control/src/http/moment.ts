@@ -34,6 +34,7 @@ export function periodOf(
 function timeOf(field: string, text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const time = parseMoment(text, now);
-  if (time !== undefined) return time;
+  // Nothing is older, and a year before 0 has no form in ISO 8601 that clients read.
+  if (time !== undefined) return Math.max(0, time);
   throw invalidField(field, 'is neither a time in ISO 8601 nor a duration such as 2h');
 }

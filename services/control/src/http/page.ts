@@ -17,10 +17,16 @@ export interface Page<Item> {
 }
 
 export function pageOf<Item extends TSchema>(item: Item) {
-  return Type.Object({
-    items: Type.Array(item),
-    next: Type.Optional(Type.String({ description: 'the cursor of the next page; absent on the last page' })),
-  });
+  const { title } = item as { readonly title?: string };
+  return Type.Object(
+    {
+      items: Type.Array(item),
+      next: Type.Optional(
+        Type.String({ description: 'the cursor of the next page; absent on the last page' }),
+      ),
+    },
+    title === undefined ? {} : { title: `${title}List` },
+  );
 }
 
 /** @param position where the page ended, as JSON */

@@ -15,8 +15,12 @@ import type { Static, TSchema } from 'typebox';
 import type { Audiences } from '../audiences/index.ts';
 import type { Deletions } from '../deletions/index.ts';
 import type { History } from '../history/index.ts';
+import type { Idempotency } from '../idempotency/index.ts';
 import type { Recalls } from '../replays/recalls.ts';
+import type { Replays } from '../replays/replays.ts';
+import type { SessionSeal } from '../session/seal.ts';
 import type { ControlSettings } from '../settings.ts';
+import type { UserSuppressions } from '../suppressions/index.ts';
 
 export interface ControlDeps {
   readonly settings: ControlSettings;
@@ -29,7 +33,11 @@ export interface ControlDeps {
   readonly history: History;
   readonly audiences: Audiences;
   readonly deletions: Deletions;
+  readonly suppressions: UserSuppressions;
   readonly recalls: Recalls;
+  readonly idempotency: Idempotency;
+  readonly replays: Replays;
+  readonly sessions: SessionSeal;
   /** Aborted when the process shuts down: ends streams and background work. */
   readonly signal: AbortSignal;
 }

@@ -33,6 +33,15 @@ test('an unknown path is not found, and a wrong method is answered with the allo
   await refused({ path: '/v1/catalog', method: 'DELETE' }, 405, 'method-not-allowed');
   const answer = await control.ask({ path: '/v1/catalog', method: 'DELETE' });
   assert.equal(answer.headers.get('allow'), 'GET, HEAD');
+  // fastify handles this method, of which no route is, in another way than the others.
+  const address = await control.listen();
+  for (const [path, status, allowed] of [
+    ['/v1/catalog', 405, 'GET, HEAD'],
+    ['/v1/nothing', 404, null],
+  ] as const) {
+    const query = await fetch(`${address}${path}`, { method: 'QUERY' });
+    assert.deepEqual([query.status, query.headers.get('allow')], [status, allowed], await query.text());
+  }
 });
 
 test('an invalid parameter is reported with the rule', async () => {
@@ -53,8 +62,26 @@ test('the document and the reference page need no token', async () => {
   assert.ok(!page.text.includes('https://'), 'the page loads nothing from elsewhere');
 });
 
+test('the reference page may load only what this server has, over plain HTTP too', async () => {
+  for (const path of ['/docs/', '/docs/static/swagger-ui-bundle.js']) {
+    const policy = (await control.ask({ path, token: null })).headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; script-src 'self';/, path);
+    assert.doesNotMatch(policy, /upgrade-insecure-requests|https:/, path);
+  }
+  const script = await control.ask({ path: '/docs/static/swagger-initializer.js', token: null });
+  assert.match(script.text, /"validatorUrl": ?null/);
+});
+
 test('the catalog has the type Webhooks', async () => {
   const entry = await control.expect(200, { path: '/v1/catalog/Webhooks' });
   assert.equal(entry['name'], 'Webhooks');
   await refused({ path: '/v1/catalog/webhooks' }, 404, 'not-found');
+});
+
+test('a compressed body of JSON is refused as such', async () => {
+  const request = { method: 'POST', path: '/v1/sources', body: { id: 'zipped' } } as const;
+  for (const encoding of ['gzip', 'br', 'gzip, identity']) {
+    await refused({ ...request, headers: { 'content-encoding': encoding } }, 415, 'unsupported-encoding');
+  }
+  await control.expect(201, { ...request, headers: { 'content-encoding': 'Identity' } });
 });

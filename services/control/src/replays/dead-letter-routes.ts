@@ -1,19 +1,23 @@
-/** The routes that read dead letters. */
+/** The routes that read dead letters. They are listed and counted from the history; bodies are read from the topic. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
-  findDeadLetters,
-  newestDeadLetters,
-  countDeadLetters,
+  readDeadLetter,
+  type CountRow,
   type DeadLetter,
   type DeadLetterSummary,
-  type DeadLetterCounts,
-  type ListPosition,
+  reasonProblem,
 } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import Type from 'typebox';
-import type { Role } from '../http/auth.ts';
-import { showBody } from '../http/body.ts';
+import { listedOf, reachesDelivery } from '../access/limits.ts';
+import type { Role } from '../access/authenticate.ts';
+import { recordAt, showBody } from '../http/body.ts';
+import { countRows, type DeadLetterPosition, type History, type ListedLetters } from '../history/index.ts';
+import { readPage } from '../history/slices.ts';
+import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
+import { named } from '../document/openapi.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 
@@ -22,6 +26,10 @@ export const filterFields = {
   destination: Type.Optional(Type.String({ minLength: 1, description: 'the id of a destination' })),
   reason: Type.Optional(Type.String({ minLength: 1, description: 'a reason, such as client-error' })),
   type: Type.Optional(Type.Enum([...eventTypes], { description: `one of ${eventTypes.join(', ')}` })),
+  event: Type.Optional(Type.String({ minLength: 1, description: 'the name of a track event' })),
+  userId: Type.Optional(
+    Type.String({ minLength: 1, description: 'a userId, or an anonymousId where there is no userId' }),
+  ),
   ...periodParameters,
 };
 
@@ -29,13 +37,17 @@ interface Filter {
   readonly destination?: string | undefined;
   readonly reason?: string | undefined;
   readonly type?: string | undefined;
+  readonly event?: string | undefined;
+  readonly userId?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
 
 /** @throws TailraceError `invalid-request` */
-export function filterOf({ destination, reason, type, since, until }: Filter) {
-  return { destinationId: destination, reason, type, ...periodOf({ since, until }) };
+export function filterOf({ destination, userId, reason, type, event, since, until }: Filter) {
+  const problem = reason === undefined ? undefined : reasonProblem(reason);
+  if (problem !== undefined) throw invalidField('reason', problem);
+  return { destinationId: destination, reason, type, event, userKey: userId, ...periodOf({ since, until }) };
 }
 
 const letterFields = {
@@ -50,6 +62,8 @@ const letterFields = {
   sourceId: Type.Optional(Type.String()),
   destinationId: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
+  event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
+  userKey: Type.Optional(Type.String({ description: 'the userId, else the anonymousId' })),
   attempts: Type.Integer(),
 };
 
@@ -62,67 +76,91 @@ export const tallyRowSchema = Type.Object({
   newestAt: Type.String({ format: 'date-time' }),
 });
 
-export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
+/** Dead letters of one delivery that are shown: each needs a read of its record. */
+const maxShown = 20;
+
+export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
   const tags = ['Dead letters'];
-  const description = 'Reads all dead letters; 100,000 take a few seconds.';
+  const config = { errors: ['history-unavailable'] as const };
 
   app.get(
     '/dead-letters',
     {
+      config,
       schema: {
         operationId: 'listDeadLetters',
         summary: 'List dead letters, newest first',
-        description,
+        description:
+          'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
         tags,
         querystring: Type.Object({ ...filterFields, ...pageParameters }, { additionalProperties: false }),
-        response: { 200: pageOf(Type.Object(letterFields)) },
+        response: { 200: pageOf(named('DeadLetter', Type.Object(letterFields))) },
       },
     },
-    async ({ query }) => {
+    async ({ query, caller }) => {
       const { limit = 50, cursor } = query;
       const after = cursor === undefined ? undefined : decodeCursor(cursor, isPosition);
-      const filter = filterOf(query);
-      const { letters } = await newestDeadLetters(kafka, names, { filter, limit: limit + 1, after });
-      const page = letters.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        items: page.map(showFacts),
-        ...(last && letters.length > limit && { next: positionOf(last) }),
-      };
+      const filter = { ...filterOf(query), ...listedOf(caller, query) };
+      const { rows, next } = await readPage(limit, after, (limit, after: DeadLetterPosition | undefined) =>
+        history.listDeadLetters(filter, limit, after),
+      );
+      return { items: rows.map(showFacts), ...(next && { next: encodeCursor(next) }) };
     },
   );
 
   app.get(
     '/dead-letters/summary',
     {
+      config,
       schema: {
         operationId: 'summariseDeadLetters',
         summary: 'Count dead letters by destination and reason',
-        description,
+        description:
+          '`since` and `until` are rounded down to a minute, unless `event` or `userId` is given, or the token is limited to sources.',
         tags,
-        querystring: Type.Object(filterFields, { additionalProperties: false }),
+        querystring: Type.Object(
+          {
+            ...filterFields,
+            limit: Type.Optional(
+              Type.Integer({
+                minimum: 1,
+                maximum: 10_000,
+                description: 'a whole number from 1 to 10000: how many items at most; default: all',
+              }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
         response: {
           200: Type.Object({
             deadLetters: Type.Integer(),
             replayed: Type.Integer(),
             items: Type.Array(tallyRowSchema, { description: 'in descending order of deadLetters' }),
+            omitted: Type.Integer({ description: 'how many items `limit` left out; the sums include them' }),
           }),
         },
       },
     },
-    async ({ query }) => {
-      const tally = await countDeadLetters(kafka, names, { filter: filterOf(query) });
-      return { deadLetters: tally.deadLetters, replayed: tally.replayed, items: showRows(tally) };
+    async ({ query, caller }) => {
+      const rows = await countLetters(history, { ...filterOf(query), ...listedOf(caller, query) });
+      const sum = (of: (row: CountRow) => number): number => rows.reduce((total, row) => total + of(row), 0);
+      return {
+        deadLetters: sum(({ deadLetters }) => deadLetters),
+        replayed: sum(({ replayed }) => replayed),
+        items: showRows(rows.slice(0, query.limit)),
+        omitted: Math.max(0, rows.length - (query.limit ?? rows.length)),
+      };
     },
   );
 
   app.get(
     '/dead-letters/:ref',
     {
+      config,
       schema: {
         operationId: 'getDeadLetter',
-        summary: 'Get a dead letter, or all dead letters of a delivery',
-        description: `For a read-only token every value of the body is masked. ${description}`,
+        summary: 'Get a dead letter, or the dead letters of a delivery',
+        description: `For a read-only token every value of the body is masked. Of a delivery, the newest ${maxShown} are shown.`,
         tags,
         params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
         response: {
@@ -130,8 +168,6 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
             items: Type.Array(
               Type.Object({
                 ...letterFields,
-                userKey: Type.Optional(Type.String()),
-                event: Type.Optional(Type.String()),
                 lastAnswer: Type.Optional(Type.Unknown({ description: 'the last answer of each URL' })),
                 masked: Type.Boolean(),
                 body: Type.Unknown(),
@@ -143,13 +179,18 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
         },
       },
     },
-    async ({ params: { ref }, role }) => {
-      const position = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
-      const letters = await findDeadLetters(
-        kafka,
-        names,
-        position ? `${position[1] ?? ''}/${position[2] ?? ''}` : ref,
-      );
+    async ({ params: { ref }, role, caller }) => {
+      const at = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
+      const known = at
+        ? [history.deadLetterAt({ partition: Number(at[1]), offset: Number(at[2]) }) ?? []].flat()
+        : history.deadLettersOf(ref).slice(-maxShown);
+      const letters: DeadLetter[] = [];
+      for (const { partition, offset, replayed } of known) {
+        const record = await recordAt(kafka, { topic: names.deliveriesDead, partition, offset });
+        if (!record) continue;
+        const letter = readDeadLetter(record, replayed);
+        if (reachesDelivery(caller, letter.summary)) letters.push(letter);
+      }
       if (letters.length === 0) {
         throw new TailraceError('not-found', `There is no dead letter for ${JSON.stringify(ref)}.`);
       }
@@ -158,17 +199,29 @@ export const deadLetterRoutes: Routes = (app, { kafka, names }) => {
   );
 };
 
+/** Counts are kept by destination, reason and type. With other filters the matching dead letters are counted, in slices. */
+async function countLetters(history: History, filter: ListedLetters): Promise<readonly CountRow[]> {
+  const { event, userKey, sourceId } = filter;
+  if ([event, userKey, sourceId].every((value) => value === undefined))
+    return history.countDeadLetters(filter);
+  let rows: CountRow[] = [];
+  for (let after: DeadLetterPosition | undefined; ;) {
+    const slice = history.countSlice(filter, after);
+    rows = countRows([...rows, ...slice.rows]);
+    if (!slice.reached) return rows;
+    after = slice.reached;
+    await nextTurn();
+  }
+}
+
 function showFacts({ partition, offset, diedAt, ...facts }: DeadLetterSummary) {
   return { ref: `${partition}-${offset}`, diedAt: formatInstant(diedAt), ...facts };
 }
 
 function showLetter({ summary, record }: DeadLetter, role: Role | undefined) {
-  const { 'last-answer': lastAnswer, 'event-name': event } = record.headers;
-  const key = record.key?.toString();
+  const { 'last-answer': lastAnswer } = record.headers;
   return {
     ...showFacts(summary),
-    ...(key !== undefined && { userKey: key.slice((summary.destinationId?.length ?? -1) + 1) }),
-    ...(event && { event: event.toString() }),
     ...(lastAnswer && { lastAnswer: parseAnswer(lastAnswer.toString()) }),
     ...showBody(record.value, role),
   };
@@ -183,7 +236,7 @@ function parseAnswer(text: string): unknown {
   }
 }
 
-export function showRows({ rows }: DeadLetterCounts) {
+export function showRows(rows: readonly CountRow[]) {
   return rows.map(({ oldestAt, newestAt, ...row }) => ({
     ...row,
     oldestAt: formatInstant(oldestAt),
@@ -191,11 +244,7 @@ export function showRows({ rows }: DeadLetterCounts) {
   }));
 }
 
-function positionOf({ diedAt, partition, offset }: ListPosition): string {
-  return encodeCursor({ diedAt, partition, offset });
-}
-
-function isPosition(value: unknown): value is ListPosition {
+function isPosition(value: unknown): value is DeadLetterPosition {
   const { diedAt, partition, offset } = (value ?? {}) as Partial<Record<string, unknown>>;
   return [diedAt, partition, offset].every(Number.isSafeInteger);
 }

@@ -1,8 +1,9 @@
 /** The routes that attempt the pending deliveries of a destination immediately, or drain them. */
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import Type from 'typebox';
-import { loadDestination } from '../configuration/destinations.ts';
+import { loadDestination } from '../configuration/destinations/destination.ts';
 import { audit } from '../http/audit.ts';
+import { named } from '../document/openapi.ts';
 import type { Api, ControlDeps, Routes } from '../http/routes.ts';
 
 const tags = ['Destinations'];
@@ -44,7 +45,14 @@ export const recallRoutes: Routes = (app, deps) => {
       'schedule. An earlier retry or drain of the destination ends.',
     errors: ['conflict'],
     check: (id) => {
-      if (loadDestination(config, id).enabled) return;
+      const { enabled, paused } = loadDestination(config, id);
+      if (enabled && !paused) return;
+      if (enabled) {
+        throw new TailraceError(
+          'conflict',
+          `The destination ${JSON.stringify(id)} is paused. Resume it: its deliveries are then sent.`,
+        );
+      }
       throw new TailraceError(
         'conflict',
         `The destination ${JSON.stringify(id)} is disabled: a retry would turn its deliveries into dead letters. Enable it first.`,
@@ -69,7 +77,7 @@ export const recallRoutes: Routes = (app, deps) => {
         summary: 'Get the progress of the latest retry or drain of a destination',
         tags,
         params,
-        response: { 200: recallSchema },
+        response: { 200: named('Recall', recallSchema) },
       },
     },
     ({ params: { id } }) => {
@@ -97,7 +105,10 @@ function addRecallRoute(
 ): void {
   app.post(
     `/destinations/:id/${kind}`,
-    { config: { errors }, schema: { ...schema, tags, params, response: { 202: recallSchema } } },
+    {
+      config: { errors },
+      schema: { ...schema, tags, params, response: { 202: named('Recall', recallSchema) } },
+    },
     async (request, reply) => {
       const { id } = request.params;
       audit(request, `destination.${kind}`, `destination/${id}`);

@@ -32,6 +32,8 @@ export interface Recalls {
   request(kind: RecallKind, destinationId: string): Promise<Recall>;
   /** The latest request of a destination. */
   find(destinationId: string): Recall | undefined;
+  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
+  refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -92,6 +94,7 @@ export async function openRecalls(
       };
     },
     find,
+    refresh: () => follower.refresh(),
     close: () => follower.close(),
   };
 }

@@ -30,6 +30,7 @@ async function writeDeadLetters(destinationId: string, count: number): Promise<v
   });
   await Promise.all(letters.map((letter) => publisher.publish(letter)));
   await publisher.close();
+  await control.historyRead();
 }
 
 async function ended(started: Json): Promise<Json> {
@@ -37,6 +38,18 @@ async function ended(started: Json): Promise<Json> {
   await control.logged((line) => line['msg'] === 'replay ended' && line['replay'] === id);
   return control.expect(200, { path: `/v1/replays/${id}` });
 }
+
+test('a summary with a limit has the largest counts and says how many it leaves out', async () => {
+  await writeDeadLetters('small', 1);
+  await writeDeadLetters('large', 2);
+  const all = await control.expect(200, { path: '/v1/dead-letters/summary' });
+  const limited = await control.expect(200, { path: '/v1/dead-letters/summary?limit=1' });
+  assert.equal(itemsOf(all)[0]?.['destinationId'], 'large');
+  assert.deepEqual([all['omitted'], all['deadLetters']], [0, 3]);
+  assert.deepEqual(limited, { ...all, items: itemsOf(all).slice(0, 1), omitted: 1 });
+  assert.equal((await control.expect(200, { path: '/v1/overview' }))['deadLetters'], 3);
+  await control.refused({ path: '/v1/dead-letters/summary?limit=0' }, 400, 'invalid-request');
+});
 
 test('dead letters are listed in pages, counted, shown, counted for a replay, and replayed once', async () => {
   await writeDeadLetters('crm', 3);

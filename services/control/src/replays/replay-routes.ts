@@ -2,14 +2,17 @@
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
+import { reachesDestination } from '../access/limits.ts';
+import type { Caller } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
+import { named } from '../document/openapi.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import { createReplays, type Replay } from './replays.ts';
+import type { Replay } from './replays.ts';
 import type { Routes } from '../http/routes.ts';
 import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-routes.ts';
 
-const replaySchema = Type.Object({
+export const replaySchema = Type.Object({
   id: Type.String(),
   state: Type.Enum(['counting', 'running', 'done', 'interrupted', 'superseded', 'failed'], {
     description: 'superseded: a later replay was started; only one runs at a time',
@@ -19,6 +22,8 @@ const replaySchema = Type.Object({
     destination: Type.Optional(Type.String()),
     reason: Type.Optional(Type.String()),
     type: Type.Optional(Type.String()),
+    event: Type.Optional(Type.String()),
+    userId: Type.Optional(Type.String()),
     since: Type.Optional(Type.String({ format: 'date-time' })),
     until: Type.Optional(Type.String({ format: 'date-time' })),
   }),
@@ -32,12 +37,26 @@ const replaySchema = Type.Object({
     }),
   ),
   rows: Type.Optional(
-    Type.Array(tallyRowSchema, { description: 'all dead letters that match, by destination and reason' }),
+    Type.Array(tallyRowSchema, {
+      description: 'all dead letters that match, by destination and reason; the largest 100',
+    }),
   ),
   replayed: Type.Integer({ description: 'dead letters replayed so far' }),
-  malformed: Type.Integer({ description: 'records that are not deliveries and cannot be replayed' }),
+  malformed: Type.Integer({
+    description:
+      'records that cannot be replayed: they are not deliveries, or their body was removed with their user',
+  }),
   failure: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
 });
+
+export const rateField = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 50,
+    description: 'a whole number from 1 to 100000',
+  }),
+);
 
 const orderSchema = Type.Object(
   {
@@ -47,32 +66,29 @@ const orderSchema = Type.Object(
         description: 'true or false; true replays all dead letters, and is required without a filter',
       }),
     ),
-    ratePerSecond: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100_000,
-        default: 50,
-        description: 'a whole number from 1 to 100000',
-      }),
-    ),
+    ratePerSecond: rateField,
     dryRun: Type.Optional(
       Type.Boolean({ default: false, description: 'true or false; true counts and publishes nothing' }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ destination: 'crm', since: '2h' }] },
 );
 
 const params = Type.Object({ id: Type.String() });
 
-export const replayRoutes: Routes = (app, { kafka, names, log, signal }) => {
+export const replayRoutes: Routes = (app, { replays }) => {
   const tags = ['Dead letters'];
-  const replays = createReplays({ kafka, names, log, signal });
 
-  const requireReplay = (replay: Replay | undefined, id: string): Replay => {
-    if (replay) return replay;
+  /** A limited token reaches the replays of one of its destinations. */
+  const isReached = (caller: Caller | undefined, { filter }: Replay): boolean =>
+    reachesDestination(caller, filter.destinationId ?? '');
+
+  const find = async (id: string, caller: Caller | undefined): Promise<Replay> => {
+    const replay = await replays.find(id);
+    if (replay && isReached(caller, replay)) return replay;
     throw new TailraceError(
       'not-found',
-      `There is no replay ${JSON.stringify(id)} in this process. Replays are forgotten when the process ends; to continue, start one with the same filter.`,
+      `There is no replay ${JSON.stringify(id)}. The last 100 are kept; GET /v1/replays lists them.`,
     );
   };
 
@@ -85,22 +101,22 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal }) => {
         summary: 'Start a replay of dead letters',
         description:
           'Each dead letter that matches and was not replayed before is published again, once. One replay runs at a time: a ' +
-          'later one supersedes an earlier one. A replay ends with the process; to continue, start it again.',
+          'later one supersedes an earlier one. Another control instance continues the replay of one that has ended.',
         tags,
-        body: orderSchema,
-        response: { 202: replaySchema },
+        body: named('ReplayInput', orderSchema),
+        response: { 202: named('Replay', replaySchema) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { all = false, ratePerSecond = 50, dryRun = false, ...given } = request.body;
       const filter = filterOf(given);
       const isFiltered = Object.values(filter).some((value) => value !== undefined);
       if (all === isFiltered) {
         throw invalidField('all', all ? 'cannot be combined with a filter' : 'is required without a filter');
       }
-      const replay = replays.start({ filter, ratePerSecond, dryRun });
+      const replay = await replays.start({ filter, ratePerSecond, dryRun }, request.idempotency?.id);
       audit(request, dryRun ? 'replay.count' : 'replay.start', `replay/${replay.id}`);
-      return reply.status(202).header('location', `/v1/replays/${replay.id}`).send(show(replay));
+      return reply.status(202).header('location', `/v1/replays/${replay.id}`).send(showReplay(replay));
     },
   );
 
@@ -109,19 +125,20 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal }) => {
     {
       schema: {
         operationId: 'listReplays',
-        summary: 'List the replays of this process, newest first',
+        summary: 'List replays, newest first',
         tags,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
-        response: { 200: pageOf(replaySchema) },
+        response: { 200: pageOf(named('Replay', replaySchema)) },
       },
     },
-    ({ query }) => {
+    async ({ query, caller }) => {
       // Newer replays have smaller keys.
       const keyOf = ({ startedAt, id }: Replay): string =>
         `${String(Number.MAX_SAFE_INTEGER - startedAt).padStart(16, '0')} ${id}`;
-      const items = replays.all().toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      const reached = (await replays.all()).filter((replay) => isReached(caller, replay));
+      const items = reached.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const page = pageInOrder(items, query, keyOf);
-      return { ...page, items: page.items.map(show) };
+      return { ...page, items: page.items.map(showReplay) };
     },
   );
 
@@ -133,10 +150,10 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal }) => {
         summary: 'Get the progress of a replay',
         tags,
         params,
-        response: { 200: replaySchema },
+        response: { 200: named('Replay', replaySchema) },
       },
     },
-    ({ params: { id } }) => show(requireReplay(replays.find(id), id)),
+    async ({ params: { id }, caller }) => showReplay(await find(id, caller)),
   );
 
   app.delete(
@@ -148,25 +165,36 @@ export const replayRoutes: Routes = (app, { kafka, names, log, signal }) => {
         description: 'The replay stops after the records in flight. A replay that has ended is unchanged.',
         tags,
         params,
-        response: { 202: replaySchema },
+        response: { 202: named('Replay', replaySchema) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { id } = request.params;
       audit(request, 'replay.interrupt', `replay/${id}`);
-      return reply.status(202).send(show(requireReplay(replays.interrupt(id), id)));
+      const found = await find(id, request.caller);
+      return reply.status(202).send(showReplay((await replays.interrupt(id)) ?? found));
     },
   );
 };
 
-function show({ id, state, dryRun, ratePerSecond, replayed, malformed, tally, failure, ...more }: Replay) {
-  const { destinationId: destination, reason, type, since, until } = more.filter;
+export function showReplay({
+  id,
+  state,
+  dryRun,
+  ratePerSecond,
+  replayed,
+  malformed,
+  tally,
+  failure,
+  ...more
+}: Replay) {
+  const { destinationId: destination, userKey: userId, reason, type, event, since, until } = more.filter;
   return {
     ...{ id, state, dryRun, ratePerSecond, replayed, malformed },
-    filter: { destination, reason, type, since: timeOf(since), until: timeOf(until) },
+    filter: { destination, reason, type, event, userId, since: timeOf(since), until: timeOf(until) },
     startedAt: formatInstant(more.startedAt),
     endedAt: timeOf(more.endedAt),
-    ...(tally && { due: tally.deadLetters - tally.replayed, rows: showRows(tally) }),
+    ...(tally && { due: tally.deadLetters - tally.replayed, rows: showRows(tally.rows) }),
     ...(failure && { failure }),
   };
 }

@@ -1,150 +1,191 @@
 /**
- * Replays of dead letters. They run in this process, which keeps their state in memory. If the process ends, a new replay
- * with the same filter continues: dead letters that were replayed are not replayed twice (packages/deadletters).
+ * Replays of dead letters. Their state is in Kafka, so that every control instance lists, shows and interrupts them. The
+ * instance that received a replay runs it, and reports every second; another instance continues it once it has been silent for
+ * some seconds, or has released it at its shutdown. Each dead letter is replayed once, on any number of instances
+ * (packages/deadletters).
  */
 import { randomUUID } from 'node:crypto';
-import {
-  replayDeadLetters,
-  countDeadLetters,
-  type DeadLetterFilter,
-  type DeadLetterCounts,
-} from '@tailrace/deadletters';
+import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
+import {
+  encodeForget,
+  encodeInterrupt,
+  encodeReplay,
+  interruptKey,
+  replayKey,
+  type OwnedReplay,
+  type Replay,
+  type ReplayOrder,
+} from './record.ts';
+import { createRun, type Run } from './run.ts';
+import { openReplayView, type ReplayView } from './view.ts';
 
-export type ReplayState = 'counting' | 'running' | 'done' | 'interrupted' | 'superseded' | 'failed';
-
-export interface ReplayOrder {
-  readonly filter: DeadLetterFilter;
-  readonly ratePerSecond: number;
-  /** Count only, publish nothing. */
-  readonly dryRun: boolean;
-}
-
-export interface Replay extends ReplayOrder {
-  readonly id: string;
-  readonly state: ReplayState;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-  readonly endedAt?: number;
-  /** The dead letters that match; set once they are counted. */
-  readonly tally?: DeadLetterCounts;
-  readonly replayed: number;
-  /** Records that are not deliveries and cannot be replayed. */
-  readonly malformed: number;
-  /** Why the replay failed or was superseded. */
-  readonly failure?: { readonly code: string; readonly message: string };
-}
+export type { Replay, ReplayOrder, ReplayState } from './record.ts';
 
 export interface Replays {
-  /** @throws TailraceError `too-many-at-once` */
-  start(order: ReplayOrder): Replay;
-  find(id: string): Replay | undefined;
+  /**
+   * Resolves once the replay is in Kafka. A second one with the same id is the first.
+   *
+   * @throws TailraceError `too-many-at-once`, `kafka-unavailable`
+   */
+  start(order: ReplayOrder, id?: string): Promise<Replay>;
+  find(id: string): Promise<Replay | undefined>;
   /** Newest first. */
-  all(): readonly Replay[];
-  /** Stops a replay after the records in flight. A replay that has ended is unchanged; undefined for an unknown id. */
-  interrupt(id: string): Replay | undefined;
+  all(): Promise<readonly Replay[]>;
+  /**
+   * Stops a replay after the records in flight. A replay that has ended is unchanged; undefined for an unknown id.
+   *
+   * @throws TailraceError `kafka-unavailable`
+   */
+  interrupt(id: string): Promise<Replay | undefined>;
+  /** Releases the replays of this instance, which another continues. */
+  close(): Promise<void>;
 }
 
-export interface ReplaysDependencies {
-  readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics'>;
+export interface ReplaysOptions {
+  readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics' | 'follow' | 'publisher'>;
   readonly names: TopicNames;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Interrupts all replays. */
-  readonly signal: AbortSignal;
+  /** A replay that is silent for this long is continued by another instance. Default 6 s. */
+  readonly takeOverAfterMs?: number;
 }
 
 /** Older replays that have ended are forgotten. */
 const maxKept = 100;
-/** Each replay reads whole topics. */
+/** Of all instances. Each replay reads whole topics. */
 const maxRunning = 4;
+const pollMs = 1_000;
+const giveUpAfterMs = 10_000;
 
-interface Running {
-  replay: Replay;
-  readonly interruption: AbortController;
-}
+export async function openReplays({
+  kafka,
+  names,
+  log,
+  takeOverAfterMs = 6_000,
+}: ReplaysOptions): Promise<Replays> {
+  const instance = randomUUID();
+  const closing = new AbortController();
+  const runs = new Map<string, Run>();
+  const publisher = kafka.publisher({ giveUpAfterMs });
+  const view: ReplayView = await openReplayView(kafka, names.replays, () => {
+    for (const run of runs.values()) run.check();
+  });
 
-export function createReplays({ kafka, names, log, signal }: ReplaysDependencies): Replays {
-  const entries = new Map<string, Running>();
-
-  const update = (entry: Running, more: Partial<Replay>): void => {
-    entry.replay = { ...entry.replay, ...more };
+  const run = (replay: OwnedReplay): void => {
+    const started = createRun({ kafka, names, log, view, publisher }, replay);
+    runs.set(replay.id, started);
+    void started.ended.finally(() => runs.delete(replay.id));
   };
 
-  const run = async (entry: Running): Promise<Partial<Replay> & Pick<Replay, 'state'>> => {
-    const { filter, ratePerSecond, dryRun } = entry.replay;
-    const tally = await countDeadLetters(kafka, names, { filter });
-    const { aborted } = entry.interruption.signal;
-    update(entry, { tally });
-    if (dryRun || aborted) return { state: aborted ? 'interrupted' : 'done' };
-    update(entry, { state: 'running' });
-    const { interrupted, ...result } = await replayDeadLetters(kafka, names, {
-      ...{ filter, ratePerSecond, ends: tally.ends, signal: entry.interruption.signal },
-      onReplayed: (replayed) => {
-        update(entry, { replayed });
-      },
-    });
-    return { ...result, state: interrupted ? 'interrupted' : 'done' };
-  };
+  const isUnfinished = ({ endedAt }: Replay): boolean => endedAt === undefined;
 
-  const finish = async (entry: Running): Promise<void> => {
-    const { id } = entry.replay;
-    try {
-      update(entry, await run(entry));
-    } catch (error) {
-      if (!isTailraceError(error)) throw error;
-      const { code, message } = error;
-      const state = code === 'superseded' ? 'superseded' : 'failed';
-      update(entry, { state, failure: { code, message } });
-      log.warn({ err: error, replay: id }, 'replay failed');
+  /** Whether a later replay has superseded this one: one runs at a time. */
+  const isSuperseded = (replay: OwnedReplay): boolean =>
+    !replay.dryRun &&
+    view
+      .all()
+      .some(({ dryRun, startedAt, id }) => !dryRun && id !== replay.id && startedAt > replay.startedAt);
+
+  const isAbandoned = ({ id, instance: owner }: OwnedReplay): boolean =>
+    !runs.has(id) && (owner === '' || view.silenceMs(id) > takeOverAfterMs);
+
+  const takeOver = async (id: string): Promise<void> => {
+    // An instance that has lost its connection does not hear the others.
+    await view.refresh();
+    const found = view.get(id);
+    if (!found || !isUnfinished(found) || !isAbandoned(found)) return;
+    const mine = { ...found, instance, term: found.term + 1, revision: 0 };
+    if (isSuperseded(found)) {
+      const failure = { code: 'superseded', message: 'A later replay was started.' };
+      await write({ ...mine, state: 'superseded', failure, endedAt: Date.now() });
+      return;
     }
-    update(entry, { endedAt: Date.now() });
-    const { state, replayed } = entry.replay;
-    log.info({ replay: id, state, replayed }, 'replay ended');
+    await write(mine);
+    await view.refresh();
+    if (view.get(id)?.instance !== instance || closing.signal.aborted) return;
+    log.info({ replay: id }, 'continuing replay of another instance');
+    run(mine);
+  };
+
+  const write = async (replay: OwnedReplay): Promise<void> => {
+    await publisher.publish(encodeReplay(names.replays, replay));
+  };
+
+  const takeOverAbandoned = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      for (const replay of view.all()) {
+        if (!isUnfinished(replay) || !isAbandoned(replay)) continue;
+        await takeOver(replay.id).catch((error: unknown) => {
+          if (!isTailraceError(error)) throw error;
+          log.warn({ err: error, replay: replay.id }, 'replay not continued yet');
+        });
+      }
+      await wait(pollMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const takingOver = takeOverAbandoned();
+
+  /** Reads what other instances have written; without Kafka, the state of the moment is shown. */
+  const refreshed = async (): Promise<void> => {
+    await view.refresh().catch((error: unknown) => {
+      if (!isTailraceError(error)) throw error;
+    });
+  };
+
+  const forgetOldest = async (): Promise<void> => {
+    const ended = view.all().filter((replay) => !isUnfinished(replay));
+    const keys = ended.slice(maxKept - 1).flatMap(({ id }) => [replayKey(id), interruptKey(id)]);
+    await Promise.all(keys.map((key) => publisher.publish(encodeForget(names.replays, key))));
   };
 
   return {
-    start(order) {
-      const running = [...entries.values()].filter(({ replay }) => replay.endedAt === undefined);
-      if (running.length >= maxRunning) {
+    async start(order, id = randomUUID()) {
+      await view.refresh();
+      const known = view.get(id);
+      if (known) return known;
+      if (view.all().filter(isUnfinished).length >= maxRunning) {
         throw new TailraceError(
           'too-many-at-once',
           `${maxRunning} replays are running, the maximum. Wait until one ends, or interrupt one.`,
         );
       }
-      const id = randomUUID();
-      const replay: Replay = {
+      await forgetOldest();
+      const replay: OwnedReplay = {
         ...order,
-        id,
-        state: 'counting',
-        startedAt: Date.now(),
-        replayed: 0,
-        malformed: 0,
+        ...{ id, state: 'counting', startedAt: Date.now(), replayed: 0, malformed: 0 },
+        ...{ instance, term: 1, revision: 0 },
       };
-      const entry: Running = { replay, interruption: new AbortController() };
-      signal.addEventListener(
-        'abort',
-        () => {
-          entry.interruption.abort();
-        },
-        { once: true },
-      );
-      for (const [oldest, { replay }] of entries) {
-        if (entries.size < maxKept) break;
-        if (replay.endedAt !== undefined) entries.delete(oldest);
-      }
-      entries.set(id, entry);
-      void finish(entry);
+      await write(replay);
+      view.accept(replay);
+      run(replay);
       return replay;
     },
-    find: (id) => entries.get(id)?.replay,
-    all: () => Array.from(entries.values(), ({ replay }) => replay).reverse(),
-    interrupt(id) {
-      const entry = entries.get(id);
-      entry?.interruption.abort();
-      return entry?.replay;
+    async find(id) {
+      if (!runs.has(id)) await refreshed();
+      return runs.get(id)?.replay ?? view.get(id);
+    },
+    async all() {
+      await refreshed();
+      return view.all().map((replay) => runs.get(replay.id)?.replay ?? replay);
+    },
+    async interrupt(id) {
+      await view.refresh();
+      const found = view.get(id);
+      if (!found || !isUnfinished(found)) return found;
+      await publisher.publish(encodeInterrupt(names.replays, id));
+      await refreshed();
+      return runs.get(id)?.replay ?? view.get(id);
+    },
+    async close() {
+      closing.abort();
+      const ending = [...runs.values()];
+      for (const run of ending) run.release();
+      await Promise.allSettled([takingOver, ...ending.map(({ ended }) => ended)]);
+      await publisher.close();
+      await view.close();
     },
   };
 }

@@ -4,16 +4,25 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openConfigEditor } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { createLogTo, createMetrics, readSettings, type Environment } from '@tailrace/service';
 import { topicNames, topicSpecs } from '@tailrace/topics';
+import { auditChanges } from '../audit/changes.ts';
+import { currentRequest } from '../audit/context.ts';
 import { openAudiences } from '../audiences/index.ts';
 import { openDeletions } from '../deletions/index.ts';
 import { openHistory } from '../history/index.ts';
 import { closeApi, createServer } from '../http/server.ts';
+import { openOperations } from '../operations/index.ts';
+import { openIdempotency } from '../idempotency/index.ts';
 import { openRecalls } from '../replays/recalls.ts';
+import { openReplays } from '../replays/replays.ts';
+import { createSessionSeal } from '../session/seal.ts';
 import { settings as schema } from '../settings.ts';
+import { createSuppressions } from '../suppressions/index.ts';
+import { openSuppressionStore } from '../suppressions/store.ts';
 
 export const adminToken = 'test-admin-token-0123456789';
 export const readToken = 'test-read-token-0123456789';
@@ -52,7 +61,13 @@ export interface Api extends AsyncDisposable {
   readonly log: readonly LogLine[];
   /** Resolves with the first line of the log for which `holds` is true. */
   logged(holds: (line: LogLine) => boolean): Promise<LogLine>;
+  /** Resolves once the history has read all records that the topics hold. */
+  historyRead(): Promise<void>;
+  /** The size of the stored history. */
+  readonly historyBytes: number;
   ask(request: ApiRequest): Promise<ApiResponse>;
+  /** Listens on a port of this machine, for browsers. Resolves with the address: `http://127.0.0.1:41234`. */
+  listen(port?: number): Promise<string>;
   /** Asserts the status, and resolves with the parsed body. */
   expect(status: number, request: ApiRequest): Promise<Readonly<Record<string, unknown>>>;
   /** Asserts the status and the code of an error. */
@@ -68,8 +83,27 @@ export function newCluster(): MemoryCluster {
   return cluster;
 }
 
+export interface ApiOptions {
+  readonly maxSuppressions?: number;
+  /** Replaces the topics that the history reads. */
+  readonly historyKafka?: (kafka: Kafka) => Kafka;
+  /** Replaces what the configuration is changed with. */
+  readonly configKafka?: (kafka: Kafka) => Kafka;
+  /** How long a change of the configuration is tried. */
+  readonly changeGivesUpAfterMs?: number;
+}
+
 /** One instance of control. Several may share a cluster. */
-export async function openApi(cluster: MemoryCluster = newCluster(), env: Environment = {}): Promise<Api> {
+export async function openApi(
+  cluster: MemoryCluster = newCluster(),
+  env: Environment = {},
+  {
+    maxSuppressions,
+    historyKafka = (kafka) => kafka,
+    configKafka = (kafka) => kafka,
+    changeGivesUpAfterMs,
+  }: ApiOptions = {},
+): Promise<Api> {
   await using opened = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'tailrace-control-'));
   opened.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -78,6 +112,8 @@ export async function openApi(cluster: MemoryCluster = newCluster(), env: Enviro
       ...{ KAFKA_BROKERS: 'memory:9092', TAILRACE_TOPIC_PREFIX: '' },
       ...{ TAILRACE_API_TOKEN: adminToken, TAILRACE_API_READ_TOKEN: readToken },
       ...{ TAILRACE_SECRET_KEY: secretKey, TAILRACE_DATA_DIR: dataDir },
+      // Tests send requests as fast as they can.
+      TAILRACE_API_RATE_LIMIT: '100000',
       ...env,
     },
     schema,
@@ -97,26 +133,60 @@ export async function openApi(cluster: MemoryCluster = newCluster(), env: Enviro
   const closeLater = <T extends { close(): Promise<void> }>(resource: T): T =>
     opened.adopt(resource, () => resource.close());
   const config = closeLater(
-    await openConfigEditor(kafka, names.config, log, {
+    await openConfigEditor(configKafka(kafka), names.config, log, {
       secretKeys: settings.secretKeys,
       withoutKey: 'refuse',
+      beforeWrite: auditChanges(names.audit),
+      requestId: () => currentRequest()?.idempotency?.id,
+      giveUpAfterMs: changeGivesUpAfterMs,
     }),
   );
   const history = closeLater(
     openHistory({
-      ...{ kafka, names, log, limits: settings.history },
+      ...{ kafka: historyKafka(kafka), names, log, limits: settings.history },
       folder: path.join(dataDir, 'history'),
+    }),
+  );
+  const store = closeLater(
+    await openSuppressionStore({
+      ...{ kafka, names, log, folder: path.join(dataDir, 'suppressions') },
+      ...(maxSuppressions !== undefined && { maxUsers: maxSuppressions }),
     }),
   );
   const folder = path.join(dataDir, 'audiences');
   const audiences = closeLater(
-    await openAudiences({ ...{ kafka, names, config, folder, log }, ratePerSecond: settings.audienceRate }),
+    await openAudiences({
+      ...{ kafka, names, config, users: store, folder, log },
+      ratePerSecond: settings.audienceRate,
+    }),
   );
-  const deletions = closeLater(await openDeletions({ kafka, names, config, log }));
+  const deletions = closeLater(
+    await openDeletions({
+      ...{ kafka, names, config, log, suppressions: store },
+      audiences: () => audiences.keys(),
+    }),
+  );
+  const suppressions = createSuppressions(names, store, deletions);
+  const idempotency = closeLater(await openIdempotency({ kafka, topic: names.idempotency, log, config }));
   const recalls = closeLater(await openRecalls(kafka, names));
+  const replays = closeLater(await openReplays({ kafka, names, log }));
+  const { failingAfterMs } = settings;
+  closeLater(
+    await openOperations({
+      kafka,
+      names,
+      config,
+      history,
+      log,
+      failingAfterMs,
+      deadSpanMs: 100,
+      everyMs: 50,
+    }),
+  );
   const server = await createServer({
     ...{ settings, log, metrics, kafka, names, signal: stopping.signal },
-    ...{ config, history, audiences, deletions, recalls },
+    ...{ config, history, audiences, deletions, suppressions, recalls, replays, idempotency },
+    sessions: createSessionSeal(settings.secretKeys, log),
   });
   opened.defer(() => closeApi(server));
   opened.defer(() => {
@@ -161,6 +231,23 @@ export async function openApi(cluster: MemoryCluster = newCluster(), env: Enviro
       });
     },
     ask,
+    listen: (port = 0) => server.listen({ host: '127.0.0.1', port }),
+    get historyBytes() {
+      return history.status.bytes;
+    },
+    async historyRead() {
+      for (;;) {
+        const isRead = await history.refresh().then(
+          () => true,
+          (error: unknown) => {
+            if (isTailraceError(error, 'history-unavailable')) return false;
+            throw error;
+          },
+        );
+        if (isRead) return;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
     async expect(status, request) {
       const response = await ask(request);
       assert.equal(response.status, status, `${request.method ?? 'GET'} ${request.path}: ${response.text}`);

@@ -1,15 +1,17 @@
 /** Queries of deliveries: lists by any filter, one delivery with its attempts, the deliveries of an event. */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { UrlAttempt } from '@tailrace/topics';
+import { bounded } from './bounded.ts';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
 import type { AttemptRow } from './facts.ts';
+import { listQueries, wantedOf } from './list.ts';
 import { orNull, rowOf, textOf, type SqlRow } from './row.ts';
-import { deliveryIndexes, type FilterColumn } from './schema.ts';
+import { deliveryIndexes } from './schema.ts';
 
-/** Absent fields match every delivery. Times are milliseconds since the epoch. */
+/** Absent fields match every delivery. Of several ids a delivery has one. Times are milliseconds since the epoch. */
 export interface DeliveryFilter {
-  readonly destinationId?: string | undefined;
-  readonly sourceId?: string | undefined;
+  readonly destinationId?: string | readonly string[] | undefined;
+  readonly sourceId?: string | readonly string[] | undefined;
   readonly type?: string | undefined;
   readonly event?: string | undefined;
   readonly userKey?: string | undefined;
@@ -31,9 +33,15 @@ export interface CountedDelivery extends DeliveryRow {
   readonly attempts: number;
 }
 
+export interface DeliverySlice {
+  readonly rows: readonly CountedDelivery[];
+  /** Where the slice ended, unless it ended with the list. */
+  readonly reached: DeliveryPosition | undefined;
+}
+
 export interface DeliveryQueries {
-  /** Newest first. */
-  list(filter: DeliveryFilter, limit: number, after?: DeliveryPosition): readonly CountedDelivery[];
+  /** Newest first. A slice may have fewer rows than `limit`, and the list may continue after it. */
+  list(filter: DeliveryFilter, limit: number, after?: DeliveryPosition): DeliverySlice;
   find(id: string): CountedDelivery | undefined;
   /** Oldest first. */
   attemptsOf(id: string): readonly AttemptRow[];
@@ -41,81 +49,53 @@ export interface DeliveryQueries {
   ofEvent(eventId: string): readonly CountedDelivery[];
 }
 
-const columns: readonly (readonly [FilterColumn, keyof DeliveryFilter])[] = [
+const columns = [
   ['user_key', 'userKey'],
   ['event', 'event'],
   ['status', 'status'],
   ['destination_id', 'destinationId'],
   ['source_id', 'sourceId'],
   ['type', 'type'],
-];
-/** Limit when the rows of a filter are counted to choose an index. */
-const countedRows = 2_000;
+] as const;
+
+const counted = '*, (SELECT count(*) FROM attempts WHERE delivery = deliveries.row) AS attempts';
+
+/** Of `attempts` joined with `deliveries`. */
+export const attemptColumns =
+  'deliveries.id AS delivery_id, deliveries.destination_id AS destination_id, started_at, attempt, latency_ms, outcome, ' +
+  'attempts.reason AS reason, attempts.next_due_at AS next_due_at, urls';
 
 export function deliveryQueries(db: DatabaseSync): DeliveryQueries {
-  const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
-  const prepared = (sql: string): ReturnType<DatabaseSync['prepare']> => {
-    const statement = statements.get(sql) ?? db.prepare(sql);
-    statements.set(sql, statement);
-    return statement;
-  };
-  const counted =
-    'SELECT *, (SELECT count(*) FROM attempts WHERE delivery_id = id) AS attempts FROM deliveries';
-
-  /**
-   * SQLite does not know how many rows have a value: one filter may match a million rows and another ten. So the rows of
-   * each filter are counted up to a limit, and the list is read by the index with the fewest rows.
-   */
-  const bestIndex = (given: readonly (readonly [FilterColumn, SQLInputValue])[]): string => {
-    let best = 'deliveries_by_time';
-    let fewest = Infinity;
-    for (const [column, value] of given) {
-      const index = deliveryIndexes[column];
-      const rows =
-        given.length === 1
-          ? 0
-          : Number(
-              prepared(
-                `SELECT count(*) AS rows FROM (SELECT 1 FROM deliveries INDEXED BY ${index} ` +
-                  `WHERE ${column} = ? LIMIT ${countedRows})`,
-              ).get(value)?.['rows'],
-            );
-      if (rows < fewest) [best, fewest] = [index, rows];
-    }
-    return best;
-  };
+  const list = listQueries(db, {
+    ...{ table: 'deliveries', select: counted, order: ['created_at', 'id'] },
+    ...{ indexes: deliveryIndexes, timeIndex: 'deliveries_by_time' },
+  });
+  const find = db.prepare(`SELECT ${counted} FROM deliveries WHERE id = ?`);
+  const ofEvent = db.prepare(
+    `SELECT ${counted} FROM deliveries WHERE event_id = ? ORDER BY destination_id, id`,
+  );
+  const attemptsOf = db.prepare(`
+    SELECT ${attemptColumns} FROM deliveries JOIN attempts ON attempts.delivery = deliveries.row
+    WHERE deliveries.id = ? ORDER BY started_at, attempt`);
 
   return {
     list(filter, limit, after) {
-      const given = columns.flatMap(([column, name]) => {
-        const value = filter[name];
-        return value === undefined ? [] : [[column, value] as const];
+      const { rows, reached } = list({
+        ...{ wanted: wantedOf(columns, filter), limit, since: filter.since, until: filter.until },
+        after: after && [after.createdAt, after.id],
       });
-      const conditions = given.map(([column]) => `${column} = ?`);
-      const values: SQLInputValue[] = given.map(([, value]) => value);
-      const add = (condition: string, ...more: SQLInputValue[]): void => {
-        conditions.push(condition);
-        values.push(...more);
+      const [createdAt, id] = reached ?? [];
+      return {
+        rows: rows.map(countedRow),
+        reached: reached && { createdAt: Number(createdAt), id: id as string },
       };
-      if (filter.since !== undefined) add('created_at >= ?', filter.since);
-      if (filter.until !== undefined) add('created_at < ?', filter.until);
-      if (after) add('(created_at, id) < (?, ?)', after.createdAt, after.id);
-      const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
-      const rows = prepared(
-        `${counted} INDEXED BY ${bestIndex(given)} ${where} ORDER BY created_at DESC, id DESC LIMIT ?`,
-      ).all(...values, limit);
-      return rows.map(countedRow);
     },
     find(id) {
-      const row = prepared(`${counted} WHERE id = ?`).get(id);
+      const row = find.get(bounded(id));
       return row && countedRow(row);
     },
-    attemptsOf: (id) =>
-      prepared('SELECT * FROM attempts WHERE delivery_id = ? ORDER BY started_at, attempt')
-        .all(id)
-        .map(attemptRow),
-    ofEvent: (eventId) =>
-      prepared(`${counted} WHERE event_id = ? ORDER BY destination_id, id`).all(eventId).map(countedRow),
+    attemptsOf: (id) => attemptsOf.all(bounded(id)).map(attemptRow),
+    ofEvent: (eventId) => ofEvent.all(bounded(eventId)).map(countedRow),
   };
 }
 

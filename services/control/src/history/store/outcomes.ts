@@ -1,5 +1,6 @@
 /** Delivery outcomes by event, for the progress of deletion requests. */
 import type { DatabaseSync } from 'node:sqlite';
+import { bounded } from './bounded.ts';
 import type { DeliveryStatus } from './delivery-row.ts';
 import { textOf } from './row.ts';
 
@@ -23,7 +24,7 @@ export function outcomesOf(
   );
   const outcomes = new Map<string, EventOutcomes>();
   for (const eventId of new Set(eventIds)) {
-    const rows = find.all(eventId);
+    const rows = find.all(bounded(eventId));
     if (rows.length === 0) continue;
     const found: Record<keyof EventOutcomes, string[]> = { delivered: [], dead: [], waiting: [] };
     for (const row of rows) {

@@ -19,28 +19,53 @@ export interface Store {
 
 const fileName = 'history.sqlite';
 /** SQLite's page cache. */
-const cacheKib = 32 * 1024;
+const cacheKib = 16 * 1024;
 /** 32 MB of pages of 4 KB. Fewer checkpoints mean less waiting for the disk. */
 const walPages = 8_000;
 
 /**
  * @param folder created where it is missing
  * @param origin identifies the source of the content: the cluster and the topics
+ * @param prepare changes the open file before its first use, for tests
  */
-export function openStore(folder: string, origin: string): Store {
+export function openStore(folder: string, origin: string, prepare?: (db: DatabaseSync) => void): Store {
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, fileName);
   const madeOf = `${schemaVersion} ${origin}`;
   let db = open(file);
+  prepare?.(db);
   if (madeOfIn(db) !== madeOf) {
     db.close();
     deleteStore(folder);
     db = open(file);
+    prepare?.(db);
     db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;');
-    create(db, madeOf);
-    return storeOf(db, true);
+    return checked(storeOf(db, true), (opened) => {
+      create(opened, madeOf);
+    });
   }
-  return storeOf(db, false);
+  return checked(storeOf(db, false), requireSpace);
+}
+
+/** Closes the store if the check fails. */
+function checked(store: Store, check: (db: DatabaseSync) => void): Store {
+  try {
+    check(store.db);
+    return store;
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** A batch of records takes less. */
+const requiredBytes = 256 * 1024;
+
+/** Throws while the disk is full, so that the history is not available for the moment until its next write. */
+function requireSpace(db: DatabaseSync): void {
+  db.exec('BEGIN IMMEDIATE');
+  db.prepare("INSERT OR REPLACE INTO meta VALUES ('space', ?)").run(' '.repeat(requiredBytes));
+  db.exec("DELETE FROM meta WHERE name = 'space'; COMMIT");
 }
 
 /** Removes the file; the next opening rebuilds it from the topics. */

@@ -1,26 +1,38 @@
 /** Writes batches of facts to the tables, together with the next offset. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { parseInstant } from '@tailrace/events';
 import type { TailPosition } from '@tailrace/kafka';
-import type { UsageRecord } from '@tailrace/topics';
-import { addCounts, countAttempt, noCounts, parseCounts, type Counts } from './counts.ts';
+import { createBacklogWriter } from './backlog.ts';
+import { breakerWriter } from './breakers.ts';
+import { decisionWriter } from './decisions.ts';
+import { createDeadLetterWriter } from './dead-letters/write.ts';
 import { merge, type DeliveryRow } from './delivery-row.ts';
+import { createAttemptCounts } from './statistics/attempts.ts';
+import { createFailureCounts } from './statistics/failures.ts';
+import { createFlowWriter } from './flow.ts';
 import type { AttemptRow, Fact } from './facts.ts';
+import type { Retention } from './retention/retention.ts';
 import { rowOf } from './row.ts';
+import { createUsageWriter } from './usage/write.ts';
 
 export interface Writer {
-  /** Runs in the caller's transaction. Leaves out deliveries from before `floor` (milliseconds since the epoch). */
-  write(facts: readonly Fact[], position: TailPosition, floor: number): void;
+  /** Runs in the caller's transaction. Leaves out deliveries and decisions from before the floor of the retention. */
+  write(facts: readonly Fact[], position: TailPosition): void;
 }
-
-const minuteMs = 60_000;
 
 interface Touched {
   readonly stored: DeliveryRow | undefined;
+  /** The key of the stored row. */
+  key: number | bigint;
   row: DeliveryRow;
 }
 
-export function createWriter(db: DatabaseSync): Writer {
+export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'floorOf'>): Writer {
+  const counts = createAttemptCounts(db);
+  const failures = createFailureCounts(db);
+  const deadLetters = createDeadLetterWriter(db);
+  const putUsage = createUsageWriter(db);
+  const flow = createFlowWriter(db);
+  const backlog = createBacklogWriter(db);
   const findDelivery = db.prepare('SELECT * FROM deliveries WHERE id = ?');
   const insertDelivery = db.prepare(`
     INSERT INTO deliveries (id, event_id, source_id, destination_id, type, event, user_key, created_at,
@@ -34,15 +46,8 @@ export function createWriter(db: DatabaseSync): Writer {
     'UPDATE deliveries SET event = ?, user_key = ?, created_at = ? WHERE id = ?',
   );
   const insertAttempt = db.prepare('INSERT OR IGNORE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const findMinute = db.prepare('SELECT counts FROM minutes WHERE destination_id = ? AND minute = ?');
-  const putMinute = db.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');
-  const addUsage = db.prepare(`
-    INSERT INTO usage VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, filtered = filtered + excluded.filtered`);
-  const addEventUsage = db.prepare(`
-    INSERT INTO event_usage VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, filtered = filtered + excluded.filtered,
-      first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`);
+  const putDecision = decisionWriter(db);
+  const putBreakers = breakerWriter(db);
   const putOffset = db.prepare('INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)');
 
   const mergeDelivery = (touched: Map<string, Touched>, fact: DeliveryRow): void => {
@@ -53,10 +58,17 @@ export function createWriter(db: DatabaseSync): Writer {
     }
     const found = findDelivery.get(fact.id);
     const stored = found && rowOf(found);
-    touched.set(fact.id, { stored, row: stored ? merge(stored, fact) : fact });
+    touched.set(fact.id, {
+      stored,
+      key: Number(found?.['row'] ?? 0),
+      row: stored ? merge(stored, fact) : fact,
+    });
   };
 
-  const putDelivery = ({ stored, row }: Touched): void => {
+  const putDelivery = (touched: Touched): void => {
+    const { stored, row } = touched;
+    failures.changed(stored, row);
+    flow.changed(stored, row);
     const { id, event, userKey, createdAt, state, place } = row;
     const stateValues = [state.status, state.changedAt, state.rank, state.reason, state.nextDueAt];
     const placeValues = place
@@ -65,7 +77,7 @@ export function createWriter(db: DatabaseSync): Writer {
     if (!stored) {
       const { eventId, sourceId, destinationId, type } = row;
       const origin = [id, eventId, sourceId, destinationId, type, event, userKey, createdAt];
-      insertDelivery.run(...origin, ...stateValues, ...placeValues);
+      touched.key = insertDelivery.run(...origin, ...stateValues, ...placeValues).lastInsertRowid;
       return;
     }
     if (stored.createdAt !== createdAt || stored.event !== event || stored.userKey !== userKey) {
@@ -75,63 +87,51 @@ export function createWriter(db: DatabaseSync): Writer {
   };
 
   /** Returns whether the attempt was new: its record may be duplicated. */
-  const putAttempt = (attempt: AttemptRow): boolean => {
-    const { deliveryId, startedAt, destinationId, latencyMs, outcome, reason, nextDueAt, urls } = attempt;
+  const putAttempt = (delivery: number | bigint, attempt: AttemptRow): boolean => {
+    const { startedAt, destinationId, latencyMs, outcome, reason, nextDueAt, urls } = attempt;
+    const failedAt = reason === null ? null : destinationId;
     const { changes } = insertAttempt.run(
-      ...[deliveryId, startedAt, attempt.attempt, destinationId, latencyMs, outcome, reason, nextDueAt],
+      ...[delivery, startedAt, attempt.attempt, failedAt, latencyMs, outcome, reason, nextDueAt],
       JSON.stringify(urls),
     );
     return changes > 0;
   };
 
-  const count = (
-    minutes: Map<string, [destinationId: string, minute: number, Counts]>,
-    attempt: AttemptRow,
-  ) => {
-    const { destinationId, startedAt, outcome, latencyMs } = attempt;
-    const minute = Math.floor(startedAt / minuteMs) * minuteMs;
-    const key = `${minute} ${destinationId}`;
-    let entry = minutes.get(key);
-    if (!entry) minutes.set(key, (entry = [destinationId, minute, noCounts()]));
-    countAttempt(entry[2], outcome, latencyMs);
-  };
-
-  const putUsage = ({ sourceId, day, calls, filtered, events }: UsageRecord): void => {
-    for (const [type, number] of Object.entries(calls)) {
-      addUsage.run(sourceId, day, type, number, type === 'track' ? filtered : 0);
-    }
-    for (const { event, calls, filtered, firstAt, lastAt } of events) {
-      addEventUsage.run(
-        sourceId,
-        event,
-        day,
-        calls,
-        filtered,
-        parseInstant(firstAt) ?? 0,
-        parseInstant(lastAt) ?? 0,
-      );
-    }
-  };
-
   return {
-    write(facts, { topic, partition, next }, floor) {
+    write(facts, { topic, partition, next }) {
       const touched = new Map<string, Touched>();
-      const minutes = new Map<string, [string, number, Counts]>();
+      const attempts: AttemptRow[] = [];
+      const fresh: AttemptRow[] = [];
       for (const fact of facts) {
         if (fact.kind === 'usage') {
           putUsage(fact.usage);
-          continue;
+          flow.usage(fact.usage, fact.at);
+        } else if (fact.kind === 'dead-letter') deadLetters.putLetter(fact.letter);
+        else if (fact.kind === 'replay') deadLetters.putReplay(fact.replay);
+        else if (fact.kind === 'decision') {
+          const { decidedAt, sourceId } = fact.decision;
+          if (decidedAt >= floorOf(sourceId, '') && putDecision(fact.decision)) flow.decision(fact.decision);
+        } else {
+          const { sourceId, destinationId, createdAt } = fact.delivery;
+          if (createdAt < floorOf(sourceId, destinationId)) continue;
+          mergeDelivery(touched, fact.delivery);
+          if (fact.kind === 'attempt') attempts.push(fact.attempt);
+          else if (fact.backlog) backlog.count(destinationId, fact.backlog, createdAt);
         }
-        if (fact.delivery.createdAt < floor) continue;
-        mergeDelivery(touched, fact.delivery);
-        if (fact.kind === 'attempt' && putAttempt(fact.attempt)) count(minutes, fact.attempt);
       }
       for (const delivery of touched.values()) putDelivery(delivery);
-      for (const [destinationId, minute, counts] of minutes.values()) {
-        const stored = findMinute.get(destinationId, minute);
-        if (stored) addCounts(counts, parseCounts(String(stored['counts'])));
-        putMinute.run(destinationId, minute, JSON.stringify(counts));
+      for (const attempt of attempts) {
+        const { key = 0 } = touched.get(attempt.deliveryId) ?? {};
+        if (!putAttempt(key, attempt)) continue;
+        fresh.push(attempt);
+        failures.failed(attempt);
+        const { destinationId, outcome, startedAt, latencyMs } = attempt;
+        if (outcome === 'delivered') backlog.count(destinationId, 'ended', startedAt + latencyMs);
       }
+      putBreakers(fresh);
+      counts.add(fresh);
+      flow.flush();
+      backlog.flush();
       putOffset.run(topic, partition, next);
     },
   };

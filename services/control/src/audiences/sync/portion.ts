@@ -1,0 +1,67 @@
+/** A portion: the changes that one transaction writes, each as an identify call and a membership record. */
+import type { ExclusiveRecord, OutgoingRecord, Partitioner } from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+import type { Change } from './membership.ts';
+import { identifyRecord, memberRecord, type Audience } from '../records.ts';
+
+export const maxPortion = { records: 2_000, bytes: 640 * 1024 };
+
+export interface Portion {
+  readonly records: readonly ExclusiveRecord[];
+  /** Changes in the portion. */
+  readonly count: number;
+  /** Changes that are left out. */
+  readonly refused: number;
+  readonly joined: number;
+  readonly left: number;
+  /** The user of the last change, also where it is left out. */
+  readonly lastUser: string;
+}
+
+/**
+ * Takes as many of the changes as fit into a portion, at least one.
+ *
+ * @param isRefused whether the change of a user is left out: neither an identify call nor a membership
+ */
+export function createPortion(
+  names: Pick<TopicNames, 'events' | 'audiences'>,
+  audience: Audience,
+  changes: readonly Change[],
+  partitioners: { readonly events: Partitioner; readonly members: Partitioner },
+  isRefused: (userId: string) => boolean,
+): Portion {
+  const now = Date.now();
+  const since = new Date(now).toISOString();
+  const records: ExclusiveRecord[] = [];
+  const portion = { records, count: 0, refused: 0, joined: 0, left: 0, lastUser: '' };
+  let bytes = 0;
+  for (const change of changes) {
+    if (isRefused(change.userId)) {
+      portion.refused += 1;
+      portion.lastUser = change.userId;
+      // Of a deleted audience nothing is kept.
+      if (audience.sync.kind !== 'delete') continue;
+      const member = memberRecord(names.audiences, audience, change, since);
+      records.push(inPartition(member, partitioners.members));
+      continue;
+    }
+    const identify = identifyRecord(names.events, audience, audience.sync.id, change, now);
+    const member = memberRecord(names.audiences, audience, change, since);
+    bytes += sizeOf(identify) + sizeOf(member);
+    if (portion.count > 0 && bytes > maxPortion.bytes) break;
+    records.push(inPartition(identify, partitioners.events), inPartition(member, partitioners.members));
+    portion.count += 1;
+    portion.lastUser = change.userId;
+    if (change.isMember) portion.joined += 1;
+    else portion.left += 1;
+  }
+  return portion;
+}
+
+function inPartition(record: OutgoingRecord, partitioner: Partitioner): ExclusiveRecord {
+  return { ...record, partition: partitioner.partitionOf(record.key?.toString() ?? '') };
+}
+
+function sizeOf({ key, value }: OutgoingRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
+}

@@ -1,0 +1,72 @@
+/**
+ * Every change of the configuration passes two steps before it is written: the limits of the caller's token are checked, and
+ * the entry of the audit log is added, in the same Kafka transaction. So there is no change without its entry.
+ */
+import { differencesOf, type BeforeWrite, type ConfigSnapshot, type Entry } from '@tailrace/config';
+import { TailraceError } from '@tailrace/errors';
+import { encodeAudit, newAudit, type AuditActor } from '@tailrace/topics';
+import type { FastifyRequest } from 'fastify';
+import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
+import { addressOf } from '../http/address.ts';
+import type { Caller } from '../access/authenticate.ts';
+import { currentRequest } from './context.ts';
+
+/** @param topic the topic `audit` */
+export function auditChanges(topic: string): BeforeWrite {
+  return (write, current) => {
+    const request = currentRequest();
+    if (request) checkLimits(request.caller, write, current);
+    const before = entryBefore(write, current);
+    const target = `${write.kind}/${write.id}`;
+    const verb = write.entry === null ? 'delete' : before === undefined ? 'create' : 'update';
+    const record = newAudit({
+      action: request?.audited?.action ?? `${write.kind}.${verb}`,
+      target,
+      outcome: 'done',
+      actor: actorOf(request),
+      address: request && addressOf(request),
+      changes: differencesOf(before, write.entry),
+    });
+    if (request) request.isAudited = true;
+    return [encodeAudit(topic, record)];
+  };
+}
+
+export function actorOf(request: FastifyRequest | undefined): AuditActor {
+  if (!request) return { kind: 'service', name: 'control' };
+  const { caller, tokenFingerprint: fingerprint } = request;
+  if (!caller) return { kind: 'unknown', name: 'unknown', fingerprint };
+  const { name, tokenId } = caller;
+  return { kind: tokenId === undefined ? 'setting' : 'token', name, tokenId, fingerprint };
+}
+
+function entryBefore({ kind, id }: Entry, current: ConfigSnapshot) {
+  if (kind === 'source') return current.source(id);
+  return kind === 'destination' ? current.destination(id) : current.token(id);
+}
+
+/**
+ * A limited token changes nothing beyond its limits, through any route: it cannot connect a source that it does not
+ * reach, which would send that source's events to its destination.
+ *
+ * @throws TailraceError `forbidden`
+ */
+function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSnapshot): void {
+  if (!isLimited(caller)) return;
+  const { kind, id } = write;
+  const reaches = kind === 'source' ? reachesSource(caller, id) : reachesDestination(caller, id);
+  if (!reaches || kind === 'token') throw beyondLimits(`${kind} ${JSON.stringify(id)}`);
+  if (kind !== 'destination' || write.entry === null) return;
+  const connected = new Set(current.destination(id)?.sources);
+  const added = write.entry.sources.find(
+    (source) => !connected.has(source) && !reachesSource(caller, source),
+  );
+  if (added !== undefined) throw beyondLimits(`source ${JSON.stringify(added)}`);
+}
+
+function beyondLimits(entry: string): TailraceError {
+  return new TailraceError(
+    'forbidden',
+    `The token does not reach the ${entry}, which this request would change.`,
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * Records requests in the topic `audit` that do not change the configuration: other changes, and refused requests. These
+ * are written after the answer; if Kafka does not take one, the log has the whole record.
+ *
+ * The rate of refused requests is bounded, so that a flood of wrong tokens neither fills the topic nor pushes out what
+ * matters. The next record that is written says how many were left out.
+ */
+import type { Kafka } from '@tailrace/kafka';
+import type { Log } from '@tailrace/service';
+import { encodeAudit, newAudit } from '@tailrace/topics';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressOf } from '../http/address.ts';
+import { actorOf } from './changes.ts';
+
+export interface AuditTrail {
+  /** Records a request that was answered. */
+  answered(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+const giveUpAfterMs = 30_000;
+const maxBufferedBytes = 4 * 2 ** 20;
+/** At first this many, then one in each interval: 8,640 records a day of about 400 bytes from clients without a token. */
+const refusedOfUnknown = { burst: 50, intervalMs: 10_000 };
+const refusedOfKnown = { burst: 200, intervalMs: 1_000 };
+
+/** @param topic the topic `audit` */
+export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, log: Log): AuditTrail {
+  const publisher = kafka.publisher({ giveUpAfterMs, maxBufferedBytes });
+  const bounds = { unknown: createBound(refusedOfUnknown), known: createBound(refusedOfKnown) };
+  return {
+    answered(request, reply) {
+      const { method, audited, errorCode, caller } = request;
+      const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+      const outcome = reply.statusCode < 400 ? 'done' : 'refused';
+      // Of reads, only those are of interest that the caller was not permitted.
+      if (isRead && reply.statusCode !== 401 && reply.statusCode !== 403) return;
+      const bound = outcome === 'done' ? undefined : bounds[caller ? 'known' : 'unknown'];
+      const notRecorded = bound?.take();
+      if (bound && notRecorded === undefined) return;
+      const { action, target } = audited ?? {
+        action: `${method} ${request.routeOptions.url ?? 'unknown path'}`,
+        target: undefined,
+      };
+      const { tokenFingerprint } = request;
+      const address = addressOf(request);
+      log.info(
+        {
+          ...{ audit: action, target, actor: caller?.scope, token: caller?.name, tokenFingerprint, address },
+          ...{ outcome, status: reply.statusCode, code: errorCode },
+          ...(notRecorded && { notRecorded }),
+        },
+        'audit',
+      );
+      if (outcome === 'done' && request.isAudited) return;
+      const record = newAudit({
+        ...{ action, target, outcome, address, actor: actorOf(request), changes: [] },
+        ...(outcome === 'refused' && { code: errorCode }),
+        ...(notRecorded && { notRecorded }),
+      });
+      publisher.publish(encodeAudit(topic, record)).catch((error: unknown) => {
+        log.error({ err: error, record }, 'audit record not written');
+      });
+    },
+  };
+}
+
+/** Permits a burst, then one in each interval. */
+export function createBound({ burst, intervalMs }: { readonly burst: number; readonly intervalMs: number }) {
+  let left = burst;
+  let since = performance.now();
+  let refused = 0;
+  return {
+    /** The number of refusals since the last permission; undefined for a refusal. */
+    take(now = performance.now()): number | undefined {
+      const earned = Math.floor((now - since) / intervalMs);
+      if (earned > 0) {
+        left = Math.min(burst, left + earned);
+        since += earned * intervalMs;
+      }
+      if (left === 0) {
+        refused += 1;
+        return undefined;
+      }
+      left -= 1;
+      const before = refused;
+      refused = 0;
+      return before;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** How a change loads and validates a destination. */
+import {
+  checkDestination,
+  maskDestination,
+  maskDestinationForReaders,
+  missingSources,
+  problemsError,
+  unmaskDestination,
+  type ConfigSnapshot,
+  type Destination,
+} from '@tailrace/config';
+import type { Role } from '../../access/authenticate.ts';
+import { entryNotFound, requireValid } from '../entries.ts';
+
+/** @throws TailraceError `not-found` */
+export function loadDestination(current: Pick<ConfigSnapshot, 'destination'>, id: string): Destination {
+  const destination = current.destination(id);
+  if (!destination) throw entryNotFound('destination', id);
+  return destination;
+}
+
+/**
+ * @param stored the secrets that masks in `wanted` stand for; undefined for a new destination
+ * @throws TailraceError `invalid-configuration`
+ */
+export function validDestination(
+  wanted: unknown,
+  stored: Destination | undefined,
+  current: ConfigSnapshot,
+): Destination {
+  const unmasked = unmaskDestination(wanted, stored);
+  if ('problems' in unmasked) throw problemsError(unmasked.problems);
+  return requireValid(checkDestination(unmasked.value), (destination) => {
+    const sourceIds = current.sources().map(({ id }) => id);
+    const problems = missingSources([destination], sourceIds);
+    // The paths begin with `destinations[0]`, as in a file.
+    return problems.map((problem) => ({ ...problem, path: problem.path.slice(2) }));
+  });
+}
+
+/** With masks in the place of secrets; for a read-only token also in the place of the queries of URLs. */
+export function showDestination(destination: Destination, role: Role | undefined): Destination {
+  const mask = role === undefined || role === 'read' ? maskDestinationForReaders : maskDestination;
+  return mask(destination);
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openApi, type Api } from '../../testing/api.ts';
+
+let control: Api;
+before(async () => {
+  control = await openApi();
+  const destination = {
+    ...{ id: 'crm', type: 'Webhooks', settings: { webhooks: [{ url: 'https://crm.example/hook' }] } },
+    filter: { condition: { field: 'properties.total', atLeast: 100 } },
+  };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination });
+});
+after(() => control[Symbol.asyncDispose]());
+
+const request = (body?: unknown) =>
+  ({ method: 'POST', path: '/v1/destinations/crm/filter/test', body }) as const;
+const order = (total: unknown) => ({ type: 'track', userId: 'ada', event: 'Order', properties: { total } });
+const rule = { path: 'condition', text: 'properties.total atLeast 100' };
+
+test('a call is tried on the filter of the destination, and the rule that it does not meet is named', async () => {
+  const passing = await control.expect(200, request({ call: order(100) }));
+  assert.equal(passing['passes'], true);
+  assert.match(String(passing['body']), /"event":"Order","properties":\{"total":100\}\}$/);
+  for (const total of [99.5, '100', null]) {
+    const { passes, rule: broken } = await control.expect(200, request({ call: order(total) }));
+    assert.deepEqual([passes, broken], [false, rule], String(total));
+  }
+});
+
+test('numbers of the call that a double cannot hold are tried as the router does, and stay as they are', async () => {
+  const condition = '"filter":{"condition":{"field":"properties.total","greaterThan":100}}';
+  for (const digits of ['9007199254740993', '12345678901234567890123', '1e400', '100.10']) {
+    const call = `"call":{"type":"track","userId":"ada","event":"Order","properties":{"total":${digits}}}`;
+    const shown = await control.expect(200, { ...request(), bytes: Buffer.from(`{${condition},${call}}`) });
+    assert.equal(shown['passes'], true, digits);
+    assert.ok(String(shown['body']).endsWith(`"properties":{"total":${digits}}}`), String(shown['body']));
+  }
+});
+
+test('a filter is tried before it is saved, on a sample where there is no call', async () => {
+  const records = control.cluster.records('config').length;
+  const filter = { types: ['track'], events: { include: ['Test *'] } };
+  assert.equal((await control.expect(200, request({ filter })))['passes'], true);
+  const page = await control.expect(200, request({ filter, type: 'page' }));
+  assert.deepEqual([page['passes'], page['rule']], [false, { path: 'types', text: 'types track' }]);
+  assert.deepEqual((await control.expect(200, request()))['rule'], rule);
+  assert.equal(control.cluster.records('config').length, records);
+});
+
+test('a delete passes every filter', async () => {
+  const { passes } = await control.expect(200, request({ type: 'delete', filter: { types: ['page'] } }));
+  assert.equal(passes, true);
+});
+
+test('an invalid filter or call is refused with the field', async () => {
+  const filter = { condition: { field: 'property', equals: 1 } };
+  const invalid = await control.refused(request({ filter }), 400, 'invalid-configuration');
+  assert.match(invalid.text, /filter\.condition\.field/);
+  for (const [body, field] of [
+    [{ call: { type: 'track', userId: 'ada' } }, 'call'],
+    [{ call: 7 }, 'call'],
+    [{ type: 'click' }, 'type'],
+    [{ filters: {} }, 'filters'],
+    [[], 'body'],
+  ] as const) {
+    const { json } = await control.refused(request(body), 400, 'invalid-request');
+    assert.equal((json['problems'] as { field: string }[])[0]?.field, field);
+  }
+  const missing = { ...request({}), path: '/v1/destinations/none/filter/test' };
+  await control.refused(missing, 404, 'not-found');
+});
+
+test('a filter is saved, shown and removed like any field', async () => {
+  const path = '/v1/destinations/crm';
+  const filter = { events: { exclude: ['*Draft'] } };
+  const saved = await control.expect(200, {
+    method: 'PATCH',
+    path,
+    body: { filter: { ...filter, condition: null } },
+  });
+  assert.deepEqual(saved['filter'], filter);
+  assert.deepEqual((await control.expect(200, { path }))['filter'], filter);
+  const removed = await control.expect(200, { method: 'PATCH', path, body: { filter: null } });
+  assert.equal('filter' in removed, false);
+});
+
+test('the catalog says whether a type accepts historical timestamps', async () => {
+  const { acceptsHistoricalTimestamps } = await control.expect(200, { path: '/v1/catalog/Webhooks' });
+  assert.equal(acceptsHistoricalTimestamps, true);
+});

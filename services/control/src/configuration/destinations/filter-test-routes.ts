@@ -1,0 +1,121 @@
+/** The route that tries a filter on a sample call. Nothing is sent or stored. */
+import { checkDestination, filterSchema, type Destination } from '@tailrace/config';
+import { eventTypes, readCall, webhookBody, webhookDocument, type TailraceEvent } from '@tailrace/events';
+import { compileFilter, filterableOf } from '@tailrace/routing';
+import Type from 'typebox';
+import { orNothing, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
+import { audit } from '../../http/audit.ts';
+import { invalidField } from '../../http/errors.ts';
+import { bodyOnly, named } from '../../document/openapi.ts';
+import type { Routes } from '../../http/routes.ts';
+import { loadDestination } from './destination.ts';
+import { requireValid } from '../entries.ts';
+import { sampleEvent } from './sample.ts';
+
+const testedSchema = Type.Object({
+  passes: Type.Boolean({ description: 'whether the destination would get the call' }),
+  rule: Type.Optional(
+    Type.Object(
+      {
+        path: Type.String({ description: 'its path in the filter, for example condition.all[1]' }),
+        text: Type.String({ description: 'the rule in words' }),
+      },
+      { description: 'the first rule that the call does not meet' },
+    ),
+  ),
+  body: Type.String({ description: 'the webhook body, to which the conditions apply' }),
+});
+
+const body = bodyOnly(
+  orNothing({
+    title: 'FilterTest',
+    type: 'object',
+    properties: {
+      filter: {
+        ...withoutDefaults(filterSchema as unknown as JsonSchema),
+        description: 'the filter to try; by default that of the destination',
+      },
+      call: {
+        type: 'object',
+        additionalProperties: true,
+        description: 'a tracking call with its type; by default a sample',
+      },
+      type: {
+        enum: [...eventTypes],
+        description: 'the type of the sample (default: track)',
+      },
+    },
+    additionalProperties: false,
+    description: 'all fields are optional',
+    examples: [
+      {
+        filter: { condition: { field: 'properties.total', atLeast: 100 } },
+        call: { type: 'track', userId: 'ada', event: 'Order Completed', properties: { total: 25.5 } },
+      },
+    ],
+  }),
+);
+
+const known = ['filter', 'call', 'type'];
+
+export const filterTestRoutes: Routes = (app, { config }) => {
+  app.post(
+    '/destinations/:id/filter/test',
+    {
+      config: { errors: ['invalid-configuration'], exactNumbers: true },
+      schema: {
+        operationId: 'testFilter',
+        summary: 'Try a filter on a call',
+        description:
+          'Says whether the destination would get the call, and otherwise by which rule it would not. Nothing is sent or stored. ' +
+          'Integrations of the call and blocked events are not considered.',
+        tags: ['Destinations'],
+        params: Type.Object({ id: Type.String() }),
+        body,
+        response: { 200: named('FilterTestResult', testedSchema) },
+      },
+    },
+    (request) => {
+      const { id } = request.params;
+      audit(request, 'destination.test-filter', `destination/${id}`);
+      const given = fieldsOf(request.body);
+      const filter = filterOf(loadDestination(config, id), given['filter']);
+      // The router compares the digits that were sent.
+      const event = eventOf({ ...given, ...fieldsOf(request.exactBody) });
+      // As in routing, a delete passes every filter.
+      const tested = event.type !== 'delete' && filter ? compileFilter(filter) : undefined;
+      const rule = tested?.(filterableOf(event, webhookDocument));
+      return { passes: rule === undefined, ...(rule && { rule }), body: webhookBody(event) };
+    },
+  );
+};
+
+function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  if (body === undefined || body === null) return {};
+  if (typeof body !== 'object' || Array.isArray(body)) throw invalidField('body', 'is not an object');
+  const unknown = Object.keys(body).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    throw invalidField(unknown.slice(0, 64), `is not known; known fields are ${known.join(', ')}`);
+  }
+  return body as Readonly<Record<string, unknown>>;
+}
+
+/** @throws TailraceError `invalid-configuration` */
+function filterOf(destination: Destination, given: unknown): Destination['filter'] {
+  if (given === undefined || given === null) return destination.filter;
+  return requireValid(checkDestination({ ...destination, filter: given }), () => []).filter;
+}
+
+function eventOf({ call, type = 'track' }: Readonly<Record<string, unknown>>): TailraceEvent {
+  if (call === undefined) {
+    const sample = eventTypes.find((known) => known === type);
+    if (sample) return sampleEvent(sample);
+    throw invalidField('type', `is not one of ${eventTypes.join(', ')}`);
+  }
+  const reading = readCall(call, {
+    ...{ receivedAt: Date.now(), enriched: true },
+    fallbackMessageId: () => 'test',
+  });
+  if (reading.ok) return reading.event;
+  throw invalidField('call', `is not valid: ${reading.message.replace(/\.$/, '')}`);
+}

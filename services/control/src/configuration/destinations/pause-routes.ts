@@ -1,0 +1,90 @@
+/** The routes that pause a destination and resume it. */
+import { maskDestination, type Destination } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import Type from 'typebox';
+import { audit } from '../../http/audit.ts';
+import { ifMatch } from '../../document/openapi.ts';
+import type { Routes } from '../../http/routes.ts';
+import { destinationAnswer, destinationErrors } from './routes.ts';
+import { loadDestination } from './destination.ts';
+import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
+import { mergePatch } from '../merge-patch.ts';
+
+export const pauseRoutes: Routes = (app, { config, recalls, log }) => {
+  const schema = {
+    tags: ['Destinations'],
+    params: Type.Object({ id: Type.String() }),
+    headers: ifMatch,
+    response: destinationAnswer,
+  };
+
+  app.post(
+    '/destinations/:id/pause',
+    {
+      config: { errors: destinationErrors },
+      schema: {
+        ...schema,
+        operationId: 'pauseDestination',
+        summary: 'Pause a destination',
+        description:
+          'Its deliveries wait until it is resumed: nothing is attempted, retry windows do not run, and nothing is lost. ' +
+          'Attempts in flight end normally. A test event can still be sent.',
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'destination.pause', `destination/${id}`);
+      const changed = await config.change((current) => {
+        const stored = loadDestination(current, id);
+        checkPrecondition(request, current.version('destination', id));
+        if (stored.paused) return keep(current, 'destination', stored);
+        return put(current, { kind: 'destination', id, entry: { ...stored, paused: true } });
+      });
+      return maskDestination(answerEntry(reply, changed));
+    },
+  );
+
+  app.post(
+    '/destinations/:id/resume',
+    {
+      config: { errors: destinationErrors },
+      schema: {
+        ...schema,
+        operationId: 'resumeDestination',
+        summary: 'Resume a paused destination',
+        description:
+          'The deliveries that waited are sent oldest first, at the pace of the receiver and within the rateLimit, beside new ' +
+          'ones. Their retry windows begin with their next attempt. `GET /v1/destinations/{id}/recall` shows the progress.',
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'destination.resume', `destination/${id}`);
+      const changed = await config.change((current) => {
+        const stored = loadDestination(current, id);
+        checkPrecondition(request, current.version('destination', id));
+        if (!stored.paused) return keep(current, 'destination', stored);
+        const entry = mergePatch(stored, { paused: null }) as Destination;
+        return put(current, { kind: 'destination', id, entry });
+      });
+      const isResumed = changed.version('destination', id) !== undefined;
+      if (isResumed) await recall(id);
+      return maskDestination(answerEntry(reply, changed));
+    },
+  );
+
+  /**
+   * Delivery recalls the deliveries of a resumed destination by itself. A request is kept in Kafka, so it is continued
+   * after a restart, and shows its progress. A drain in progress continues.
+   */
+  async function recall(id: string): Promise<void> {
+    const latest = recalls.find(id);
+    if (latest?.kind === 'drain' && latest.state === 'running') return;
+    try {
+      await recalls.request('retry', id);
+    } catch (error) {
+      if (!isTailraceError(error)) throw error;
+      log.warn({ err: error, destinationId: id }, 'recall after a resume not requested');
+    }
+  }
+};

@@ -1,0 +1,199 @@
+/** The routes of destinations: list, create, read, replace, update, delete. Answers hold masks in the place of secrets. */
+import { randomBytes } from 'node:crypto';
+import { destinationSchema, maskDestination } from '@tailrace/config';
+import { TailraceError } from '@tailrace/errors';
+import Type from 'typebox';
+import { reachesDestination } from '../../access/limits.ts';
+import { audit } from '../../http/audit.ts';
+import { documentOnly, etagHeader, ifMatch, named } from '../../document/openapi.ts';
+import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
+import type { Routes } from '../../http/routes.ts';
+import { loadDestination, showDestination, validDestination } from './destination.ts';
+import { destinationBodies } from '../bodies.ts';
+import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
+import { mergePatch } from '../merge-patch.ts';
+import { matchesSearch, searchParameter } from '../search.ts';
+
+const tags = ['Destinations'];
+const params = Type.Object({ id: Type.String() });
+const destination = documentOnly(
+  named('Destination', destinationSchema),
+  'a destination with a mask for each secret',
+);
+export const destinationAnswer = { 200: { ...destination, headers: etagHeader } };
+export const destinationErrors = [
+  'invalid-configuration',
+  'precondition-failed',
+  'secret-key-missing',
+  'secret-locked',
+] as const;
+
+export const destinationRoutes: Routes = (app, { config }) => {
+  app.get(
+    '/destinations',
+    {
+      schema: {
+        operationId: 'listDestinations',
+        summary: 'List the destinations by id',
+        tags,
+        querystring: Type.Object(
+          {
+            ...pageParameters,
+            ...searchParameter,
+            source: Type.Optional(
+              Type.String({
+                minLength: 1,
+                description: 'the id of a source: only destinations connected to it',
+              }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        response: { 200: pageOf(destination) },
+      },
+    },
+    ({ query, role, caller }) => {
+      const { search, source } = query;
+      const isFound = matchesSearch(search);
+      const found = config
+        .destinations()
+        .filter((one) => reachesDestination(caller, one.id) && isFound(one))
+        .filter(({ sources }) => source === undefined || sources.includes(source));
+      const { items, ...rest } = pageInOrder(found, query, ({ id }) => id);
+      return { items: items.map((one) => showDestination(one, role)), ...rest };
+    },
+  );
+
+  app.post(
+    '/destinations',
+    {
+      config: { errors: [...destinationErrors, 'conflict'] },
+      schema: {
+        operationId: 'createDestination',
+        summary: 'Create a destination',
+        description: 'A missing id is generated.',
+        tags,
+        body: destinationBodies.created,
+        response: { 201: { ...destination, headers: { ...etagHeader, Location: { type: 'string' } } } },
+      },
+    },
+    async (request, reply) => {
+      const wanted = withDefaults(request.body, () => ({
+        id: `dst_${randomBytes(5).toString('hex')}`,
+        sources: [],
+      }));
+      audit(request, 'destination.create', `destination/${idOf(wanted)}`);
+      const changed = await config.change((current) => {
+        const entry = validDestination(wanted, undefined, current);
+        const { id } = entry;
+        if (current.destination(id)) {
+          throw new TailraceError('conflict', `There is already a destination ${JSON.stringify(id)}.`);
+        }
+        return put(current, { kind: 'destination', id, entry });
+      });
+      const created = answerEntry(reply, changed);
+      reply.status(201).header('location', `/v1/destinations/${created.id}`);
+      return maskDestination(created);
+    },
+  );
+
+  app.get(
+    '/destinations/:id',
+    {
+      schema: {
+        operationId: 'getDestination',
+        summary: 'Get a destination',
+        tags,
+        params,
+        response: destinationAnswer,
+      },
+    },
+    ({ params: { id }, role }, reply) => {
+      const found = loadDestination(config, id);
+      reply.header('etag', etagOf(config.version('destination', id)));
+      return showDestination(found, role);
+    },
+  );
+
+  app.put(
+    '/destinations/:id',
+    {
+      config: { errors: destinationErrors },
+      schema: {
+        operationId: 'replaceDestination',
+        summary: 'Replace a destination',
+        description: 'A mask keeps the stored secret.',
+        tags,
+        params,
+        headers: ifMatch,
+        body: destinationBodies.replacement,
+        response: destinationAnswer,
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'destination.replace', `destination/${id}`);
+      const changed = await config.change((current) => {
+        const stored = loadDestination(current, id);
+        checkPrecondition(request, current.version('destination', id));
+        const entry = validDestination(withId(request.body, id), stored, current);
+        return put(current, { kind: 'destination', id, entry });
+      });
+      return maskDestination(answerEntry(reply, changed));
+    },
+  );
+
+  app.patch(
+    '/destinations/:id',
+    {
+      config: { errors: destinationErrors },
+      schema: {
+        operationId: 'updateDestination',
+        summary: 'Change fields of a destination (JSON Merge Patch, RFC 7396)',
+        tags,
+        params,
+        headers: ifMatch,
+        body: destinationBodies.patch,
+        response: destinationAnswer,
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'destination.update', `destination/${id}`);
+      const changed = await config.change((current) => {
+        const stored = loadDestination(current, id);
+        checkPrecondition(request, current.version('destination', id));
+        const merged = mergePatch(maskDestination(stored), request.body);
+        const entry = validDestination(withId(merged, id), stored, current);
+        return put(current, { kind: 'destination', id, entry });
+      });
+      return maskDestination(answerEntry(reply, changed));
+    },
+  );
+
+  app.delete(
+    '/destinations/:id',
+    {
+      config: { errors: ['precondition-failed'] },
+      schema: {
+        operationId: 'deleteDestination',
+        summary: 'Delete a destination',
+        description: 'Its pending deliveries become dead letters.',
+        tags,
+        params,
+        headers: ifMatch,
+        response: { 204: { type: 'null', description: 'deleted' } },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'destination.delete', `destination/${id}`);
+      await config.change((current) => {
+        loadDestination(current, id);
+        checkPrecondition(request, current.version('destination', id));
+        return { writes: [{ kind: 'destination', id, entry: null }], result: undefined };
+      });
+      return reply.status(204).send();
+    },
+  );
+};

@@ -1,0 +1,185 @@
+/** The route that sends a sample event to a destination immediately, as a delivery would be sent. Nothing is stored. */
+import { randomUUID } from 'node:crypto';
+import { secretMask, type Destination } from '@tailrace/config';
+import { eventTypes } from '@tailrace/events';
+import {
+  createAddressPolicy,
+  createSender,
+  requestHeaders,
+  targetsOf,
+  type Sender,
+  type Target,
+} from '@tailrace/webhook';
+import Type from 'typebox';
+import { audit } from '../../http/audit.ts';
+import { invalidField } from '../../http/errors.ts';
+import { named } from '../../document/openapi.ts';
+import type { Routes } from '../../http/routes.ts';
+import { loadDestination } from './destination.ts';
+import { sampleBody } from './sample.ts';
+
+const shownBodyLength = 4 * 1024;
+/** A shorter value protects nothing, and masking it would make the answer unreadable. */
+const leastSecretLength = 4;
+
+const sentSchema = Type.Object({
+  request: Type.Object({
+    url: Type.String(),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'the values of the headers of the configuration are masked',
+    }),
+    body: Type.String(),
+  }),
+  response: Type.Object(
+    {
+      status: Type.Optional(Type.Integer()),
+      headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+      body: Type.Optional(Type.String({ description: 'the first 4 KB' })),
+      latencyMs: Type.Integer({ description: 'until the response, or until the request failed' }),
+      reason: Type.Optional(Type.String({ description: 'why a delivery would have failed' })),
+      detail: Type.Optional(Type.String()),
+    },
+    { description: 'without `status` where there was no response' },
+  ),
+});
+
+const bodySchema = Type.Union([
+  Type.Object(
+    {
+      type: Type.Optional(
+        Type.Enum(eventTypes as unknown as [string], { description: `one of ${eventTypes.join(', ')}` }),
+      ),
+      webhook: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 4,
+          description: 'the index of a URL, from 0; by default all URLs',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  Type.Null(),
+]);
+
+export const testEventRoutes: Routes = (app, { config, settings }) => {
+  const sender = createSender({
+    timeoutMs: settings.timeoutMs,
+    policy: createAddressPolicy(settings.allowedNetworks),
+  });
+  app.addHook('onClose', () => sender.close());
+
+  app.post(
+    '/destinations/:id/test',
+    {
+      schema: {
+        operationId: 'testDestination',
+        summary: 'Send a sample event to a destination',
+        description:
+          'The event is sent immediately, also to a disabled destination. The answer shows request and response.',
+        tags: ['Destinations'],
+        params: Type.Object({ id: Type.String() }),
+        body: bodySchema,
+        response: { 200: Type.Object({ items: Type.Array(named('TestResult', sentSchema)) }) },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { type = 'track', webhook } = (request.body as typeof request.body | undefined) ?? {};
+      audit(request, 'destination.test', `destination/${id}`);
+      const destination = loadDestination(config, id);
+      const targets = chosenTargets(destination, webhook);
+      const body = sampleBody(eventTypes.find((known) => known === type) ?? 'track');
+      return {
+        items: await Promise.all(targets.map((target) => sendSample(sender, destination, target, body))),
+      };
+    },
+  );
+};
+
+function chosenTargets(destination: Destination, webhook: number | undefined): readonly Target[] {
+  const targets = targetsOf(destination);
+  if (webhook === undefined) return targets;
+  const target = targets[webhook];
+  if (target) return [target];
+  throw invalidField('webhook', `is not the index of one of the ${targets.length} URLs, from 0`);
+}
+
+async function sendSample(sender: Sender, destination: Destination, target: Target, body: Buffer) {
+  const startedAt = Date.now();
+  const stamp = { deliveryId: `test-${randomUUID()}`, startedAt };
+  const headers = requestHeaders(destination, target, body, stamp);
+  const response: { status?: number; headers?: Record<string, string> } = {};
+  const chunks: Buffer[] = [];
+  const ended = Promise.withResolvers<undefined>();
+  const result = await sender.send({
+    ...{ destinationId: destination.id, origin: target.origin, path: target.path, tls: target.tls },
+    ...{ headers, body },
+    watch: {
+      onHead(status, received) {
+        response.status = status;
+        response.headers = Object.fromEntries(
+          Object.entries(received).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+        );
+      },
+      onData: (chunk) => chunks.push(chunk),
+      onEnd: () => {
+        ended.resolve(undefined);
+      },
+    },
+  });
+  const latencyMs = Date.now() - startedAt;
+  await ended.promise;
+  const secrets = headerValues(destination, target);
+  // A receiver may send back what it received. The text is cut afterwards, so that no part of a secret remains at its end.
+  const responseBody = maskIn(Buffer.concat(chunks).toString(), secrets).slice(0, shownBodyLength);
+  return {
+    request: {
+      url: `${target.origin}${target.path}`,
+      headers: Object.fromEntries(
+        pairs(headers).map(([name, value]) => [name, secrets.has(name.toLowerCase()) ? secretMask : value]),
+      ),
+      body: body.toString(),
+    },
+    response: {
+      ...(response.status !== undefined && { status: response.status }),
+      ...(response.headers && {
+        headers: Object.fromEntries(
+          Object.entries(response.headers).map(([name, value]) => [name, maskIn(value, secrets)]),
+        ),
+      }),
+      ...(response.status !== undefined && { body: responseBody }),
+      latencyMs,
+      ...(result.kind !== 'success' && {
+        reason: result.reason,
+        ...(result.detail !== undefined && { detail: result.detail }),
+      }),
+    },
+  };
+}
+
+/** The headers of the configuration that are sent to a URL, by their names in lower case. */
+function headerValues(destination: Destination, target: Target): ReadonlyMap<string, string> {
+  const webhook = destination.settings.webhooks[targetsOf(destination).indexOf(target)];
+  return new Map(
+    Object.entries(webhook?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const),
+  );
+}
+
+/** `text` with a mask for each value, also where it is escaped for JSON or for a URL. */
+function maskIn(text: string, secrets: ReadonlyMap<string, string>): string {
+  let masked = text;
+  for (const value of secrets.values()) {
+    if (value.length < leastSecretLength) continue;
+    const forms = new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)]);
+    for (const form of forms) masked = masked.replaceAll(form, secretMask);
+  }
+  return masked;
+}
+
+/** @param headers names and values in turn */
+function pairs(headers: readonly string[]): [name: string, value: string][] {
+  return headers.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as [string, string]] : [],
+  );
+}

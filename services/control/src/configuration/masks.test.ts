@@ -1,0 +1,80 @@
+/** Masks for write keys, header values and the queries of URLs in answers. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { newCluster, openApi, readToken, type Api } from '../testing/api.ts';
+
+let control: Api;
+before(async () => {
+  control = await openApi(newCluster(), { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' });
+});
+after(() => control[Symbol.asyncDispose]());
+
+const mask = '********';
+const url = 'https://crm.example.com/hook?token=S3CRET-query';
+const headers = { Authorization: 'Bearer S3CRET-header', 'X-Team': 'growth' };
+
+test('a read-only token sees neither write keys nor queries of URLs nor values of headers', async () => {
+  const source = { id: 'web', writeKeys: ['wk_S3CRET', 'wk_S3CRET-2'] };
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: source });
+  const settings = { sharedSecret: 'S3CRET-shared', webhooks: [{ url, headers }] };
+  const body = { id: 'crm', type: 'Webhooks', sources: ['web'], settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+
+  for (const path of ['/v1/sources', '/v1/sources/web', '/v1/destinations', '/v1/destinations/crm']) {
+    const { text } = await control.ask({ path, token: readToken });
+    assert.match(text, /web/);
+    assert.doesNotMatch(text, /S3CRET|growth/, path);
+  }
+  const shownSource = await control.expect(200, { path: '/v1/sources/web', token: readToken });
+  assert.deepEqual(shownSource['writeKeys'], [mask, mask]);
+  const shown = await control.expect(200, { path: '/v1/destinations/crm', token: readToken });
+  assert.deepEqual(shown['settings'], {
+    sharedSecret: mask,
+    webhooks: [
+      { url: `https://crm.example.com/hook?${mask}`, headers: { Authorization: mask, 'X-Team': mask } },
+    ],
+  });
+  const own = await control.expect(200, { path: '/v1/sources/web' });
+  assert.deepEqual(own['writeKeys'], source.writeKeys);
+});
+
+test('the value of every header is masked, and the mask keeps it', async () => {
+  const body = { id: 'kept', type: 'Webhooks', sources: [], settings: { webhooks: [{ url, headers }] } };
+  const created = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  const shown = { webhooks: [{ url, headers: { Authorization: mask, 'X-Team': mask } }] };
+  assert.deepEqual(created['settings'], shown);
+  const path = '/v1/destinations/kept';
+  const replaced = await control.expect(200, { method: 'PUT', path, body: { ...created, name: 'CRM' } });
+  assert.deepEqual([replaced['name'], replaced['settings']], ['CRM', shown]);
+  const settings = {
+    webhooks: [{ url, headers: { Authorization: mask, 'X-Team': 'sales' } }],
+  };
+  await control.expect(200, { method: 'PATCH', path, body: { settings } });
+  const stored = control.cluster.records('config').findLast(({ key }) => String(key) === 'destination/kept');
+  const { settings: written } = JSON.parse(String(stored?.value)) as typeof body;
+  assert.deepEqual(written.webhooks, [{ url, headers: { ...headers, 'X-Team': 'sales' } }]);
+});
+
+test('a receiver that sends back what it received shows no header value in a test event', async () => {
+  const receiver = createServer((request, response) => {
+    const { authorization = '' } = request.headers;
+    response.setHeader('x-received', authorization);
+    response.end(JSON.stringify({ received: authorization, escaped: encodeURIComponent(authorization) }));
+  });
+  await new Promise<void>((listening) => receiver.listen(0, '127.0.0.1', listening));
+  try {
+    const { port } = receiver.address() as AddressInfo;
+    const webhook = { url: `http://127.0.0.1:${port}/`, headers: { Authorization: 'Bearer S3CRET"header' } };
+    const body = { id: 'echo', type: 'Webhooks', sources: [], settings: { webhooks: [webhook] } };
+    await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+    const { status, text } = await control.ask({ method: 'POST', path: '/v1/destinations/echo/test' });
+    assert.equal(status, 200);
+    assert.match(text, /received/);
+    assert.doesNotMatch(text, /S3CRET/);
+  } finally {
+    receiver.closeAllConnections();
+    receiver.close();
+  }
+});

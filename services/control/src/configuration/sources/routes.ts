@@ -1,0 +1,191 @@
+/** The routes of sources: list, create, read, replace, update, delete. */
+import { randomBytes } from 'node:crypto';
+import { TailraceError } from '@tailrace/errors';
+import Type from 'typebox';
+import { reachesSource } from '../../access/limits.ts';
+import { audit } from '../../http/audit.ts';
+import { documentOnly, etagHeader, ifMatch } from '../../document/openapi.ts';
+import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
+import type { Routes } from '../../http/routes.ts';
+import { mergePatch } from '../merge-patch.ts';
+import { matchesSearch, searchParameter } from '../search.ts';
+import { shownSourceSchema, sourceBodies } from '../bodies.ts';
+import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
+import { loadSource, loadStoredSource, newWriteKey, showSource, validSource, withBuiltIn } from './source.ts';
+
+const tags = ['Sources'];
+const params = Type.Object({ id: Type.String() });
+const source = documentOnly(shownSourceSchema, 'a source');
+export const sourceAnswer = { 200: { ...source, headers: etagHeader } };
+
+export const sourceRoutes: Routes = (app, { config }) => {
+  app.get(
+    '/sources',
+    {
+      schema: {
+        operationId: 'listSources',
+        summary: 'List the sources by id',
+        description: 'Write keys are masked for a read-only token.',
+        tags,
+        querystring: Type.Object({ ...pageParameters, ...searchParameter }, { additionalProperties: false }),
+        response: { 200: pageOf(source) },
+      },
+    },
+    ({ query, role, caller }) => {
+      const isFound = matchesSearch(query.search);
+      const found = withBuiltIn(config).filter((one) => reachesSource(caller, one.id) && isFound(one));
+      const { items, ...rest } = pageInOrder(found, query, ({ id }) => id);
+      return { items: items.map((one) => showSource(one, role)), ...rest };
+    },
+  );
+
+  app.post(
+    '/sources',
+    {
+      config: { errors: ['invalid-configuration', 'conflict'] },
+      schema: {
+        operationId: 'createSource',
+        summary: 'Create a source',
+        description: 'A missing id is generated, and so is a missing write key.',
+        tags,
+        body: sourceBodies.created,
+        response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
+      },
+    },
+    async (request, reply) => {
+      const wanted = withDefaults(request.body, () => ({
+        id: `src_${randomBytes(5).toString('hex')}`,
+        writeKeys: [newWriteKey()],
+      }));
+      audit(request, 'source.create', `source/${idOf(wanted)}`);
+      const changed = await config.change((current) => {
+        const entry = validSource(wanted, current);
+        const { id } = entry;
+        if (current.source(id)) {
+          throw new TailraceError('conflict', `There is already a source ${JSON.stringify(id)}.`);
+        }
+        return put(current, { kind: 'source', id, entry });
+      });
+      const created = answerEntry(reply, changed);
+      reply.status(201).header('location', `/v1/sources/${created.id}`);
+      return created;
+    },
+  );
+
+  app.get(
+    '/sources/:id',
+    {
+      schema: {
+        operationId: 'getSource',
+        summary: 'Get a source',
+        description: 'Write keys are masked for a read-only token.',
+        tags,
+        params,
+        response: sourceAnswer,
+      },
+    },
+    ({ params: { id }, role }, reply) => {
+      const found = loadSource(config, id);
+      reply.header('etag', etagOf(config.version('source', id)));
+      return showSource(found, role);
+    },
+  );
+
+  app.put(
+    '/sources/:id',
+    {
+      config: { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] },
+      schema: {
+        operationId: 'replaceSource',
+        summary: 'Replace a source',
+        tags,
+        params,
+        headers: ifMatch,
+        body: sourceBodies.replacement,
+        response: sourceAnswer,
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'source.replace', `source/${id}`);
+      const changed = await config.change((current) => {
+        loadStoredSource(current, id);
+        checkPrecondition(request, current.version('source', id));
+        const entry = validSource(withId(request.body, id), current);
+        return put(current, { kind: 'source', id, entry });
+      });
+      return answerEntry(reply, changed);
+    },
+  );
+
+  app.patch(
+    '/sources/:id',
+    {
+      config: { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] },
+      schema: {
+        operationId: 'updateSource',
+        summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
+        tags,
+        params,
+        headers: ifMatch,
+        body: sourceBodies.patch,
+        response: sourceAnswer,
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'source.update', `source/${id}`);
+      const changed = await config.change((current) => {
+        const stored = loadStoredSource(current, id);
+        checkPrecondition(request, current.version('source', id));
+        const merged = mergePatch(stored, request.body);
+        const entry = validSource(withId(merged, id), current);
+        return put(current, { kind: 'source', id, entry });
+      });
+      return answerEntry(reply, changed);
+    },
+  );
+
+  app.delete(
+    '/sources/:id',
+    {
+      config: { errors: ['conflict', 'precondition-failed'] },
+      schema: {
+        operationId: 'deleteSource',
+        summary: 'Delete a source',
+        description: 'Without `force`, a source with connected destinations is not deleted.',
+        tags,
+        params,
+        headers: ifMatch,
+        querystring: Type.Object(
+          { force: Type.Optional(Type.Boolean({ default: false, description: 'true or false' })) },
+          { additionalProperties: false },
+        ),
+        response: { 204: { type: 'null', description: 'deleted' } },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'source.delete', `source/${id}`);
+      await config.change((current) => {
+        loadStoredSource(current, id);
+        checkPrecondition(request, current.version('source', id));
+        const connected = current.destinations().filter(({ sources }) => sources.includes(id));
+        if (connected.length > 0 && !request.query.force) {
+          const ids = connected.map((destination) => JSON.stringify(destination.id)).join(', ');
+          throw new TailraceError(
+            'conflict',
+            `Destinations are connected to the source: ${ids}. Disconnect them, or delete the source with ?force=true.`,
+          );
+        }
+        const disconnected = connected.map((destination) => ({
+          kind: 'destination' as const,
+          id: destination.id,
+          entry: { ...destination, sources: destination.sources.filter((sourceId) => sourceId !== id) },
+        }));
+        return { writes: [...disconnected, { kind: 'source', id, entry: null }], result: undefined };
+      });
+      return reply.status(204).send();
+    },
+  );
+};

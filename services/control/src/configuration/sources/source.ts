@@ -1,0 +1,64 @@
+/** How a change loads and validates a source. */
+import { randomBytes } from 'node:crypto';
+import {
+  builtInSource,
+  builtInSourceRule,
+  checkSource,
+  maskSource,
+  type ConfigSnapshot,
+  type Problem,
+  type Source,
+} from '@tailrace/config';
+import { TailraceError } from '@tailrace/errors';
+import type { Role } from '../../access/authenticate.ts';
+import { entryNotFound, requireValid } from '../entries.ts';
+
+/** @throws TailraceError `not-found` */
+export function loadSource(current: Pick<ConfigSnapshot, 'source'>, id: string): Source {
+  const source = current.source(id);
+  if (!source) throw entryNotFound('source', id);
+  return source;
+}
+
+/** The stored sources and the built-in one, by id. */
+export function withBuiltIn(current: Pick<ConfigSnapshot, 'source' | 'sources'>): readonly Source[] {
+  const stored = current.sources().filter(({ id }) => id !== builtInSource.id);
+  const builtIn = current.source(builtInSource.id);
+  return [...stored, ...(builtIn ? [builtIn] : [])].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/**
+ * For a change of the source.
+ *
+ * @throws TailraceError `not-found`; `conflict` for the built-in source
+ */
+export function loadStoredSource(current: Pick<ConfigSnapshot, 'source' | 'version'>, id: string): Source {
+  const source = loadSource(current, id);
+  if (id !== builtInSource.id || current.version('source', id) !== undefined) return source;
+  throw new TailraceError('conflict', `The source ${JSON.stringify(id)} is built in and cannot be changed.`);
+}
+
+/** @throws TailraceError `invalid-configuration`, also where another source has one of the write keys */
+export function validSource(wanted: unknown, current: ConfigSnapshot): Source {
+  return requireValid(checkSource(wanted), ({ id, writeKeys }) => [
+    ...(id === builtInSource.id
+      ? [{ path: ['id'], message: builtInSourceRule, about: 'value' } as const]
+      : []),
+    ...writeKeys.flatMap((key, position): Problem[] => {
+      const owner = current.sourceByWriteKey(key);
+      if (!owner || owner.id === id) return [];
+      const message = `is already a write key of the source ${JSON.stringify(owner.id)}`;
+      return [{ path: ['writeKeys', position], message, about: 'value' }];
+    }),
+  ]);
+}
+
+/** A read-only token sees no write keys: with one, it could send calls. */
+export function showSource(source: Source, role: Role | undefined): Source {
+  return role === undefined || role === 'read' ? maskSource(source) : source;
+}
+
+/** 144 random bits. */
+export function newWriteKey(): string {
+  return `wk_${randomBytes(18).toString('base64url')}`;
+}

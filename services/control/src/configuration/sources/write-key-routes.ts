@@ -1,0 +1,83 @@
+/** The routes of a source's write keys. To rotate a key: add one, move the clients to it, remove the old one. */
+import { TailraceError } from '@tailrace/errors';
+import Type from 'typebox';
+import { audit } from '../../http/audit.ts';
+import { etagHeader, ifMatch } from '../../document/openapi.ts';
+import type { Routes } from '../../http/routes.ts';
+import { answerEntry, checkPrecondition, put } from '../entries.ts';
+import { sourceAnswer } from './routes.ts';
+import { loadStoredSource, newWriteKey, validSource } from './source.ts';
+
+const tags = ['Sources'];
+const maxWriteKeys = 20;
+
+export const writeKeyRoutes: Routes = (app, { config }) => {
+  app.post(
+    '/sources/:id/write-keys',
+    {
+      config: { errors: ['conflict', 'precondition-failed'] },
+      schema: {
+        operationId: 'addWriteKey',
+        summary: 'Add a generated write key to a source',
+        tags,
+        params: Type.Object({ id: Type.String() }),
+        headers: ifMatch,
+        response: { 201: { ...Type.Object({ writeKey: Type.String() }), headers: etagHeader } },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const writeKey = newWriteKey();
+      audit(request, 'source.write-key.add', `source/${id}`);
+      const changed = await config.change((current) => {
+        const stored = loadStoredSource(current, id);
+        checkPrecondition(request, current.version('source', id));
+        if (stored.writeKeys.length >= maxWriteKeys) {
+          throw new TailraceError(
+            'conflict',
+            `The source has ${maxWriteKeys} write keys, the maximum. Remove one first.`,
+          );
+        }
+        const entry = validSource({ ...stored, writeKeys: [...stored.writeKeys, writeKey] }, current);
+        return put(current, { kind: 'source', id, entry });
+      });
+      answerEntry(reply, changed);
+      reply.status(201);
+      return { writeKey };
+    },
+  );
+
+  app.delete(
+    '/sources/:id/write-keys/:key',
+    {
+      config: { errors: ['conflict', 'precondition-failed'] },
+      schema: {
+        operationId: 'removeWriteKey',
+        summary: 'Remove a write key from a source',
+        description: 'Events with the key are refused from then on. The last key cannot be removed.',
+        tags,
+        params: Type.Object({ id: Type.String(), key: Type.String() }),
+        headers: ifMatch,
+        response: sourceAnswer,
+      },
+    },
+    async (request, reply) => {
+      const { id, key } = request.params;
+      audit(request, 'source.write-key.remove', `source/${id}`);
+      const changed = await config.change((current) => {
+        const stored = loadStoredSource(current, id);
+        checkPrecondition(request, current.version('source', id));
+        const writeKeys = stored.writeKeys.filter((writeKey) => writeKey !== key);
+        if (writeKeys.length === stored.writeKeys.length) {
+          throw new TailraceError('not-found', 'The source has no such write key.');
+        }
+        if (writeKeys.length === 0) {
+          throw new TailraceError('conflict', 'This is the last write key of the source. Add another first.');
+        }
+        const entry = validSource({ ...stored, writeKeys }, current);
+        return put(current, { kind: 'source', id, entry });
+      });
+      return answerEntry(reply, changed);
+    },
+  );
+};

@@ -1,0 +1,57 @@
+/** Lifts marks of deleted users: on request, or because they have no effect any more. */
+import type { ExclusivePublisher, OutgoingRecord } from '@tailrace/kafka';
+import { deletedKey, type DeletedUser, type TopicNames } from '@tailrace/topics';
+import type { SuppressionStore } from '../suppressions/store.ts';
+import { liftedRecord } from './marks.ts';
+
+/**
+ * Longer than any topic keeps a record that was written before a deletion: `events` and `deliveries` for 7 days, dead letters for
+ * 30, replays for 45, each with up to 7 more for its segment, one after another, and a margin.
+ */
+const markedForMs = 180 * 86_400_000;
+const portion = 500;
+
+interface LiftOptions {
+  readonly publisher: Pick<ExclusivePublisher, 'publish'>;
+  readonly names: Pick<TopicNames, 'suppressions'>;
+  readonly store: Pick<SuppressionStore, 'users' | 'refresh'>;
+}
+
+/** Lifts all marks of a request. */
+export async function liftRequest(options: LiftOptions, requestId: string): Promise<void> {
+  const { users } = options.store;
+  await liftAll(
+    options,
+    () => users.ofRequest(requestId, portion),
+    (user) => liftedRecord(options.names.suppressions, user, requestId),
+  );
+}
+
+/** Removes the marks that are so old that no record of the users from before is left. Resolves with their number. */
+export async function removeOldMarks(options: LiftOptions, now: number): Promise<number> {
+  const { names, store } = options;
+  return liftAll(
+    options,
+    () => store.users.deletedBefore(now - markedForMs, portion),
+    ({ scope, userId }) => ({ topic: names.suppressions, key: deletedKey(scope, userId), value: null }),
+  );
+}
+
+/** Whether there are marks to remove. */
+export function hasOldMarks({ users }: Pick<SuppressionStore, 'users'>, now: number): boolean {
+  return users.deletedBefore(now - markedForMs, 1).length > 0;
+}
+
+async function liftAll(
+  { publisher, store }: LiftOptions,
+  next: () => readonly DeletedUser[],
+  recordOf: (user: DeletedUser) => OutgoingRecord,
+): Promise<number> {
+  let lifted = 0;
+  for (let users = next(); users.length > 0; users = next()) {
+    await publisher.publish(users.map((user) => ({ ...recordOf(user), partition: 0 })));
+    await store.refresh();
+    lifted += users.length;
+  }
+  return lifted;
+}

@@ -1,0 +1,87 @@
+/** The list of the events that connected destinations did not get, with the reason. */
+import { formatInstant } from '@tailrace/events';
+import Type from 'typebox';
+import { listedOf } from '../access/limits.ts';
+import { periodOf, periodParameters } from '../http/moment.ts';
+import { named } from '../document/openapi.ts';
+import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import type { Routes } from '../http/routes.ts';
+import { noDestination, type FilteredEvent, type FilteredEventPosition } from './index.ts';
+import { readPage } from './slices.ts';
+
+const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
+
+const filters = {
+  reason: text(
+    `disabled, integrations, schema, filter, suppressed, or ${noDestination}: none was connected to the source`,
+  ),
+  source: text('the id of a source'),
+  destination: text('the id of a destination'),
+};
+
+/** A rule of a filter, as it was when the event was routed. */
+export const ruleSchema = Type.Object(
+  { path: Type.String(), text: Type.String() },
+  { description: "the rule of the destinations' filters, as it was then" },
+);
+
+const filteredEventSchema = Type.Object({
+  eventId: Type.String({ description: 'the messageId of the call' }),
+  decidedAt: Type.String({ format: 'date-time', description: 'when the router decided' }),
+  sourceId: Type.String(),
+  destinationId: Type.Optional(
+    Type.String({ description: `the destination that did not get it; absent with ${noDestination}` }),
+  ),
+  type: Type.String({ description: 'the type of the call' }),
+  event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
+  userKey: Type.String({ description: 'the userId, else the anonymousId' }),
+  reason: Type.String({ description: 'a later version may add others' }),
+  rule: Type.Optional(ruleSchema),
+});
+
+export const decisionRoutes: Routes = (app, { history }) => {
+  app.get(
+    '/decisions',
+    {
+      config: { errors: ['history-unavailable'] },
+      schema: {
+        operationId: 'listDecisions',
+        summary: 'List the events that destinations did not get, newest first',
+        description:
+          'One item for each event and destination, as the router decided then; of an event, up to 100 destinations. With several ' +
+          'filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
+        tags: ['History'],
+        querystring: Type.Object(
+          { ...filters, ...periodParameters, ...pageParameters },
+          { additionalProperties: false },
+        ),
+        response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
+      },
+    },
+    async ({ query, caller }) => {
+      const { reason, limit = 50, cursor } = query;
+      const after = cursor === undefined ? undefined : decodeCursor(cursor, isPosition);
+      const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
+      const { rows, next } = await readPage(limit, after, (limit, after: FilteredEventPosition | undefined) =>
+        history.listFilteredEvents(filter, limit, after),
+      );
+      return { items: rows.map(show), ...(next && { next: encodeCursor(next) }) };
+    },
+  );
+};
+
+function show({ decidedAt, destinationId, event, rule, ...rest }: FilteredEvent) {
+  return {
+    ...rest,
+    decidedAt: formatInstant(decidedAt),
+    ...(destinationId !== undefined && { destinationId }),
+    ...(event !== null && { event }),
+    ...(rule && { rule }),
+  };
+}
+
+function isPosition(value: unknown): value is FilteredEventPosition {
+  const { decidedAt, ...ids } = (value ?? {}) as Partial<Record<string, unknown>>;
+  const texts = [ids['eventId'], ids['sourceId'], ids['destinationId']];
+  return Number.isSafeInteger(decidedAt) && texts.every((one) => typeof one === 'string');
+}

@@ -1,0 +1,97 @@
+/** The answer of the API about an event that did not become a delivery for each connected destination. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { encodeDecision, encodeDelivery, type FilteredDestinations } from '@tailrace/topics';
+import { names, openApi, type Api } from '../testing/api.ts';
+
+let api: Api;
+before(async () => {
+  api = await openApi();
+});
+after(() => api[Symbol.asyncDispose]());
+
+const decidedAt = Math.floor(Date.now() / 1_000) * 1_000;
+
+async function decide(eventId: string, filtered: readonly FilteredDestinations[], routed = 0): Promise<void> {
+  const decision = { eventId, sourceId: 'web', type: 'track', decidedAt, routed, filtered };
+  await api.kafka.publisher().publish(encodeDecision(names.decisions, 'ada', decision));
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+/** The answer once the history has read what was published. */
+async function explained(
+  eventId: string,
+  holds: (answer: Answer) => boolean = ({ outcome }) => outcome !== 'unknown',
+): Promise<Answer> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const { status, json } = await api.ask({ path: `/v1/events/${eventId}` });
+    if (status === 200 && holds(json)) return json;
+    assert.ok(performance.now() < deadline, JSON.stringify(json));
+    // Lets the history read meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const at = new Date(decidedAt).toISOString();
+
+test('an event that was sent while a destination was disabled says so, however the destination is configured now', async () => {
+  await api.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'web', writeKeys: ['wk'] } });
+  const settings = { webhooks: [{ url: 'https://crm.example/hook' }] };
+  const crm = { id: 'crm', type: 'Webhooks', sources: ['web'], settings };
+  await api.expect(201, { method: 'POST', path: '/v1/destinations', body: crm });
+  await decide('m-off', [{ reason: 'disabled', destinations: [{ id: 'crm' }] }]);
+  const answer = await explained('m-off');
+  assert.deepEqual(
+    { ...answer, behind: 0 },
+    {
+      ...{ eventId: 'm-off', outcome: 'filtered', deliveries: [], rejections: [], behind: 0 },
+      explanation: `At ${at} the router filtered it for crm: the destination was disabled.`,
+      decisions: [
+        {
+          ...{ decidedAt: at, sourceId: 'web', type: 'track', routed: 0 },
+          filtered: [{ reason: 'disabled', count: 1, destinations: ['crm'] }],
+        },
+      ],
+    },
+  );
+});
+
+test('an event that was filtered names the rule, and one that had no destination says that', async () => {
+  const rule = { path: 'condition', text: 'properties.total atLeast 100' };
+  await decide('m-rule', [{ reason: 'filter', rule, destinations: [{ id: 'crm' }] }]);
+  const { outcome, explanation } = await explained('m-rule');
+  assert.deepEqual(
+    [outcome, explanation],
+    [
+      'filtered',
+      `At ${at} the router filtered it for crm: it did not meet the filter's rule condition, properties.total atLeast 100.`,
+    ],
+  );
+  await decide('m-none', []);
+  const none = await explained('m-none');
+  assert.deepEqual(
+    [none['outcome'], none['explanation']],
+    ['no-destination', `At ${at} the router found no destination connected to the source web.`],
+  );
+});
+
+test('an event that was routed to some destinations says so for the others too', async () => {
+  const delivery = {
+    ...{ deliveryId: 'd-1', eventId: 'm-some', sourceId: 'web', destinationId: 'erp', type: 'track' },
+    ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], key: 'erp/ada', body: Buffer.from('{}') },
+  };
+  await api.kafka.publisher().publish(encodeDelivery(names.deliveries, delivery));
+  const many = Array.from({ length: 1_000 }, (_, index) => ({ id: `d${index}` }));
+  await decide('m-some', [{ reason: 'integrations', destinations: many }], 1);
+  const answer = await explained('m-some', (known) =>
+    ['deliveries', 'decisions'].every((key) => (known[key] as unknown[]).length > 0),
+  );
+  assert.equal(answer['outcome'], 'routed');
+  assert.match(
+    String(answer['explanation']),
+    /^It was routed to one destination\. At .* filtered it for d0, d1, d2, d3, d4 and 995 more: the integrations of the call turned them off\.$/,
+  );
+  assert.ok(JSON.stringify(answer).length < 5_000);
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { TailraceError } from '@tailrace/errors';
+import { createUpToDate } from './current.ts';
+
+/** Topics whose reads are recorded; `read` decides how one ends. */
+function followed({ healthy = true, read = () => Promise.resolve() } = {}) {
+  const reads: string[] = [];
+  const topic = (name: string) => ({
+    refresh() {
+      reads.push(name);
+      return read();
+    },
+  });
+  const config = { ...topic('config'), healthy };
+  const [recalls, deletions, audiences] = [topic('recalls'), topic('deletions'), topic('audiences')];
+  return { reads, upToDate: createUpToDate({ config, recalls, deletions, audiences }) };
+}
+
+test('a request reads the configuration, and the topic of its route', async () => {
+  const { reads, upToDate } = followed();
+  await upToDate('/v1/sources/:id');
+  assert.deepEqual(reads.splice(0), ['config']);
+  await upToDate('/v1/destinations/:id/recall');
+  assert.deepEqual(reads.splice(0), ['config', 'recalls']);
+  await upToDate('/v1/deletions/:id');
+  assert.deepEqual(reads.splice(0), ['config', 'deletions']);
+  await upToDate('/v1/sources/:id/audiences');
+  assert.deepEqual(reads, ['config', 'audiences']);
+});
+
+test('a request waits for the read', async () => {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const { upToDate } = followed({ read: () => promise });
+  let isAnswered = false;
+  const answered = upToDate('/v1/sources').then(() => (isAnswered = true));
+  await new Promise(setImmediate);
+  assert.equal(isAnswered, false);
+  resolve(undefined);
+  await answered;
+});
+
+test('without Kafka, a request is answered from what was read before', async () => {
+  const down = followed({ healthy: false });
+  await down.upToDate('/v1/sources');
+  assert.deepEqual(down.reads, []);
+  await followed({ read: () => Promise.reject(new TailraceError('kafka-unavailable')) }).upToDate(
+    '/v1/sources',
+  );
+  await followed({ read: () => new Promise(() => undefined) }).upToDate('/v1/sources');
+});

@@ -1,0 +1,55 @@
+/**
+ * A request sees what any instance wrote before it: behind a balancer, the next request of a client is answered by another
+ * instance than its change. An instance follows its topics, and is behind for the moment until Kafka has sent it a record. So a request
+ * first looks up the ends of the topics whose content it shows, and waits until they are read.
+ */
+import { singleFlight, type ConfigView } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+
+/** Reads everything that its topic contains at the call. */
+interface Followed {
+  refresh(): Promise<void>;
+}
+
+export interface FollowedTopics {
+  readonly config: Pick<ConfigView, 'healthy' | 'refresh'>;
+  readonly recalls: Followed;
+  readonly deletions: Followed;
+  readonly audiences: Followed;
+}
+
+/** Without an answer of Kafka in this time, a request is answered from what was read before. */
+const waitMs = 1_000;
+
+/**
+ * Returns a function that resolves when the request to `route` may be answered. Requests at the same time share reads. While Kafka is
+ * known to be unavailable, nothing is waited for.
+ */
+export function createUpToDate(topics: FollowedTopics): (route: string) => Promise<void> {
+  const { config, recalls, deletions, audiences } = topics;
+  const followed: readonly (readonly [routes: RegExp, refresh: () => Promise<void>])[] = [
+    [/^\/v1\//, () => config.refresh()],
+    [/\/recall$/, singleFlight(() => recalls.refresh())],
+    [/^\/v1\/deletions/, singleFlight(() => deletions.refresh())],
+    [/\/audiences/, singleFlight(() => audiences.refresh())],
+  ];
+  return async (route) => {
+    if (!config.healthy) return;
+    const reads = followed.flatMap(([routes, refresh]) => (routes.test(route) ? [refresh()] : []));
+    await within(Promise.all(reads).catch(ignoreUnavailable), waitMs);
+  };
+}
+
+function ignoreUnavailable(error: unknown): void {
+  if (!isTailraceError(error)) throw error;
+}
+
+async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, limitMs, undefined);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) on every POST: the same request with the same key gets the
+ * same answer for 24 hours, from each instance.
+ *
+ * After an answer with 5xx it may be unknown whether the request was executed. The same request is then executed again,
+ * under the same id: what creates something with that id creates it once. A change of the configuration is first settled.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ConfigEditor } from '@tailrace/config';
+import { TailraceError } from '@tailrace/errors';
+import type { Kafka } from '@tailrace/kafka';
+import type { Log } from '@tailrace/service';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAt } from '../http/body.ts';
+import { digestOf, openAnswer, sealAnswer } from './answer.ts';
+import { createKeys, decode, hasUnknownOutcome, type KeyRecord, type KnownKey } from './keys.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The key that this request has, until it is answered. */
+    idempotency: HeldKey | undefined;
+  }
+}
+
+type HeldKey = Pick<KeyRecord, 'key' | 'caller' | 'claim' | 'request'> & {
+  /** The id of the request, the same in each of its executions. */
+  readonly id: string;
+  readonly secret: string;
+  /** Whether an execution before has written its change. */
+  readonly isMade: boolean;
+};
+
+export interface IdempotencyOptions {
+  readonly kafka: Pick<Kafka, 'follow' | 'publisher' | 'scan'>;
+  readonly topic: string;
+  readonly log: Pick<Log, 'warn'>;
+  readonly config: Pick<ConfigEditor, 'settle'>;
+}
+
+export interface Idempotency {
+  /** Adds the hooks to the scope of the API. */
+  addTo(app: FastifyInstance): void;
+  close(): Promise<void>;
+}
+
+const giveUpAfterMs = 10_000;
+const maxAnswerLength = 256 * 1024;
+/** Of an answer that is given again. */
+const keptHeaders = ['content-type', 'location', 'etag'] as const;
+
+export async function openIdempotency({
+  kafka,
+  topic,
+  log,
+  config,
+}: IdempotencyOptions): Promise<Idempotency> {
+  const keys = createKeys();
+  const follower = await kafka.follow({
+    topic,
+    onRecord(record) {
+      keys.accept(record);
+    },
+  });
+  const publisher = kafka.publisher({ giveUpAfterMs });
+  const write = (record: KeyRecord): Promise<unknown> =>
+    publisher.publish({ topic, partition: 0, key: record.key, value: JSON.stringify(record) });
+
+  const answerAgain = async (found: KnownKey, held: HeldKey, reply: FastifyReply): Promise<void> => {
+    if (found.request !== held.request) throw new TailraceError('idempotency-key-reused');
+    if (found.state !== 'done' || found.answeredAt === undefined) {
+      const message = 'A request with this Idempotency-Key is in progress. Send it again later.';
+      throw new TailraceError('conflict', message);
+    }
+    const record = await recordAt(kafka, { topic, partition: 0, offset: found.answeredAt });
+    const answer = openAnswer(decode(record?.value ?? null)?.answer ?? '', held.secret);
+    if (!answer)
+      throw new TailraceError('conflict', 'The answer to this Idempotency-Key has expired. Use another key.');
+    await reply.status(answer.status).headers(answer.headers).send(answer.body);
+  };
+
+  /** Answers the request here, or lets it pass with the key. */
+  const begin = async (request: FastifyRequest, reply: FastifyReply, given: string): Promise<void> => {
+    const { caller, method, url, body, credential } = request;
+    const owner = caller?.tokenId ?? caller?.fingerprint ?? '';
+    const claim = randomUUID();
+    const held: HeldKey = {
+      key: digestOf(owner, given),
+      caller: owner,
+      ...{ claim, id: claim, isMade: false },
+      request: digestOf(method, url, body === undefined ? '' : JSON.stringify(body)),
+      secret: `${credential ?? ''}\n${given}`,
+    };
+    await follower.refresh();
+    const now = Date.now();
+    const before = keys.find(held.key, now);
+    const isUnknown = before !== undefined && hasUnknownOutcome(before, now);
+    if (before && !(isUnknown && before.request === held.request)) {
+      await answerAgain(before, held, reply);
+      return;
+    }
+    if (!before && !keys.hasPlace(owner, now)) {
+      throw new TailraceError('too-many-requests', 'Too many Idempotency-Keys were used within 24 hours.');
+    }
+    const { key, request: digest } = held;
+    await write({ key, caller: owner, claim, request: digest, state: 'begun', at: now });
+    await follower.refresh();
+    const first = keys.find(held.key, now);
+    if (first?.claim === claim) {
+      request.idempotency = { ...held, id: first.id };
+      const [entry] = isUnknown ? await config.settle(first.id) : [];
+      if (entry === undefined) return;
+      request.idempotency = { ...held, id: first.id, isMade: true };
+      await answerMade(request, reply, entry);
+    } else if (first) await answerAgain(first, held, reply);
+    else
+      throw new TailraceError('conflict', 'The Idempotency-Key could not be taken. Send the request again.');
+  };
+
+  const end = async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> => {
+    const held = request.idempotency;
+    if (!held) return;
+    request.idempotency = undefined;
+    const { key, caller, claim, request: digest, secret, isMade } = held;
+    const record = { key, caller, claim, request: digest, at: Date.now() };
+    const isDone = reply.statusCode < 300 && typeof payload === 'string' && payload.length <= maxAnswerLength;
+    try {
+      if (!isDone) {
+        await write({ ...record, state: reply.statusCode < 500 && !isMade ? 'released' : 'unknown' });
+        return;
+      }
+      const headers = Object.fromEntries(
+        keptHeaders.flatMap((name) => {
+          const value = reply.getHeader(name);
+          return typeof value === 'string' ? [[name, value] as const] : [];
+        }),
+      );
+      const answer = sealAnswer({ status: reply.statusCode, headers, body: payload }, secret);
+      await write({ ...record, state: 'done', answer });
+    } catch (error) {
+      log.warn({ err: error }, 'answer of an idempotent request not stored');
+    }
+  };
+
+  return {
+    addTo(app) {
+      app.decorateRequest('idempotency', undefined);
+      app.addHook('preHandler', async (request, reply) => {
+        const given = request.headers['idempotency-key'];
+        if (request.method !== 'POST' || given === undefined) return;
+        await begin(request, reply, String(given));
+      });
+      app.addHook('onSend', async (request, reply, payload) => {
+        await end(request, reply, payload);
+        return payload;
+      });
+    },
+    close: () => follower.close(),
+  };
+}
+
+/** Answers a request whose first execution has changed the configuration, but whose answer is not known. */
+async function answerMade(request: FastifyRequest, reply: FastifyReply, entry: string): Promise<void> {
+  const [kind = '', id = ''] = entry.split('/');
+  const path = `/v1/${kind}s/${id}`;
+  if (request.routeOptions.url !== `/v1/${kind}s` || kind === 'token') {
+    const message = `The request was executed, and its answer is not known. It changed ${entry}: read it, and use another Idempotency-Key.`;
+    throw new TailraceError('conflict', message);
+  }
+  const { authorization, cookie } = request.headers;
+  const current = await request.server.inject({
+    ...{ method: 'GET', url: path },
+    headers: {
+      ...(authorization !== undefined && { authorization }),
+      ...(cookie !== undefined && { cookie }),
+    },
+  });
+  const { etag = '', 'content-type': type = 'application/json' } = current.headers;
+  const isFound = current.statusCode === 200;
+  await reply
+    .status(isFound ? 201 : current.statusCode)
+    .headers({ 'content-type': type, etag, ...(isFound && { location: path }) })
+    .send(current.body);
+}

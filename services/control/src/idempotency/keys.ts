@@ -1,0 +1,125 @@
+/**
+ * The Idempotency-Keys of the last 24 hours, from the topic `idempotency`, for all instances. The topic is a lock: an
+ * instance writes that it begins a request, reads to the end, and has the key if its record is the first. So of two
+ * instances that receive the same request at the same moment, one executes it.
+ *
+ * A request whose outcome is unknown keeps its key: its instance gave up while Kafka did not answer, or ended. It may be
+ * executed again under the same id, by which it is found out whether the first execution has written its change.
+ *
+ * Memory is bounded: of each key some 300 bytes are kept, not its answer.
+ */
+import type { ConsumedRecord } from '@tailrace/kafka';
+
+export interface KeyRecord {
+  /** The digest of the caller and the key. */
+  readonly key: string;
+  /** The caller: the id of its token, or the fingerprint. */
+  readonly caller: string;
+  /** A random id of the attempt to have the key. */
+  readonly claim: string;
+  readonly state: 'begun' | 'done' | 'unknown' | 'released';
+  /** The digest of the request. */
+  readonly request: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Of a request that is done. */
+  readonly answer?: string;
+}
+
+export interface KnownKey {
+  readonly claim: string;
+  /** The first claim of the request, which is its id. */
+  readonly id: string;
+  readonly caller: string;
+  readonly request: string;
+  readonly at: number;
+  readonly state: 'begun' | 'done' | 'unknown';
+  /** Of the record with the answer, where the request is done. */
+  readonly answeredAt: number | undefined;
+}
+
+export const keptMs = 24 * 3_600_000;
+/** The instance of a request that is in progress for longer has ended; no request takes as long. Its outcome is unknown. */
+export const abandonedMs = 60_000;
+export const maxKeys = 100_000;
+export const maxKeysOfCaller = 10_000;
+
+export interface Keys {
+  /** Applies the next record of the topic. */
+  accept(record: Pick<ConsumedRecord, 'value' | 'offset'>): void;
+  /** The key, if it is in force at this time. */
+  find(key: string, now: number): KnownKey | undefined;
+  /** Whether one more key of the caller can be kept. */
+  hasPlace(caller: string, now: number): boolean;
+}
+
+export function createKeys(): Keys {
+  /** In the order of their times, so that expired ones are first. */
+  const known = new Map<string, KnownKey>();
+  const counts = new Map<string, number>();
+
+  const remove = (key: string): void => {
+    const found = known.get(key);
+    if (!found) return;
+    known.delete(key);
+    const left = (counts.get(found.caller) ?? 1) - 1;
+    if (left === 0) counts.delete(found.caller);
+    else counts.set(found.caller, left);
+  };
+  const expire = (now: number): void => {
+    for (const [key, found] of known) {
+      if (isInForce(found, now)) break;
+      remove(key);
+    }
+  };
+
+  return {
+    accept({ value, offset }) {
+      const record = decode(value);
+      if (!record) return;
+      const { key, caller, claim, state, request, at } = record;
+      const found = known.get(key);
+      if (state === 'begun') {
+        expire(at);
+        const before = found && isInForce(found, at) ? found : undefined;
+        if (before && !(hasUnknownOutcome(before, at) && before.request === request)) return;
+        remove(key);
+        const id = before?.id ?? claim;
+        known.set(key, { claim, id, caller, request, at, state, answeredAt: undefined });
+        counts.set(caller, (counts.get(caller) ?? 0) + 1);
+        return;
+      }
+      if (found?.claim !== claim) return;
+      if (state === 'released') remove(key);
+      else known.set(key, { ...found, state, answeredAt: state === 'done' ? offset : undefined });
+    },
+    find(key, now) {
+      const found = known.get(key);
+      return found && isInForce(found, now) ? found : undefined;
+    },
+    hasPlace(caller, now) {
+      expire(now);
+      return known.size < maxKeys && (counts.get(caller) ?? 0) < maxKeysOfCaller;
+    },
+  };
+}
+
+/** Whether the request may be executed again, because it is unknown whether it was. */
+export function hasUnknownOutcome({ state, at }: KnownKey, now: number): boolean {
+  return state === 'unknown' || (state === 'begun' && now - at >= abandonedMs);
+}
+
+function isInForce({ at }: KnownKey, now: number): boolean {
+  return now - at < keptMs;
+}
+
+export function decode(value: Buffer | null): KeyRecord | undefined {
+  try {
+    const record = JSON.parse(value?.toString() ?? '') as Partial<KeyRecord> | null;
+    return typeof record?.key === 'string' && typeof record.claim === 'string'
+      ? (record as KeyRecord)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * Operational events: what happens to destinations and to the configuration, as track calls of the built-in source `tailrace`, so that
+ * any destination can be connected to it. Nothing is written while no enabled destination is.
+ *
+ * An event is one transaction with the record that it was reported (reported.ts). The instances watch the same topics; the first one
+ * that notices an event writes it, and the others find it reported.
+ *
+ * Events cause no events: attempts and dead letters of the built-in source are left out.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { builtInSource, type ConfigView } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import type { ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+import { ExclusiveWriter } from '../exclusive-writer.ts';
+import type { History } from '../history/index.ts';
+import { openConfigChanges, type ConfigChanges } from './config-changes.ts';
+import { createDeadLetterCounts } from './dead-letters.ts';
+import {
+  configEvent,
+  deadEvent,
+  eventRecord,
+  failingEvent,
+  recoveredEvent,
+  type OperationalEvent,
+} from './event.ts';
+import { hasRecovered, isFailing, withAttempt, type Streak } from './receiver-health.ts';
+import { encodeReported, encodeReportedConfig, openReported, type Reported } from './reported.ts';
+
+export interface OperationsOptions {
+  readonly kafka: Kafka;
+  readonly names: TopicNames;
+  readonly config: Pick<ConfigView, 'destination' | 'destinationsOf'>;
+  readonly history: Pick<History, 'onAttempt' | 'onDeadLetter'>;
+  readonly log: Pick<KafkaLog, 'info' | 'warn'>;
+  /** For how long the attempts of a destination must only fail. */
+  readonly failingAfterMs: number;
+  /** Dead letters are counted in spans of this length, and reported when a span is over. Default 30 s. */
+  readonly deadSpanMs?: number;
+  /** How often is looked for events that are due. Default 1 s. */
+  readonly everyMs?: number;
+  /** Called for each event that this instance has written. */
+  readonly onEvent?: (event: OperationalEvent['event']) => void;
+}
+
+export interface Operations {
+  close(): Promise<void>;
+}
+
+/** Older records are read again where the history is rebuilt. */
+const maxAgeMs = 15 * 60_000;
+const maxChangeAgeMs = 3_600_000;
+/** Dead letters of a destination are reported at most this often. */
+const deadEveryMs = 10 * 60_000;
+/** Events of one transaction. */
+const maxEvents = 100;
+
+/** An event that is due, and the records that remember it. */
+interface Due {
+  readonly event: OperationalEvent | undefined;
+  readonly remembered: Omit<ExclusiveRecord, 'partition'>;
+}
+
+/** Resolves once the topics `config` and `destinations.health` are read to their ends. */
+export async function openOperations(options: OperationsOptions): Promise<Operations> {
+  const { kafka, names } = options;
+  const reported = await openReported(kafka, names.destinationsHealth);
+  try {
+    return startOperations(options, reported, await openConfigChanges(kafka, names.config));
+  } catch (error) {
+    await reported.close();
+    throw error;
+  }
+}
+
+function startOperations(options: OperationsOptions, reported: Reported, changes: ConfigChanges): Operations {
+  const {
+    kafka,
+    names,
+    config,
+    history,
+    log,
+    failingAfterMs,
+    deadSpanMs = 30_000,
+    everyMs = 1_000,
+    onEvent,
+  } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const isAborted = (): boolean => signal.aborted;
+  const streaks = new Map<string, Streak>();
+  const dead = createDeadLetterCounts(deadSpanMs);
+  // Changes from before the first start are not reported.
+  let configFrom = Math.min(reported.config()?.offset ?? changes.offset, changes.offset);
+
+  const unsubscribe = [
+    history.onAttempt((attempt) => {
+      const { sourceId, destinationId, startedAt } = attempt;
+      const at = Date.parse(startedAt);
+      if (sourceId === builtInSource.id || !(at > Date.now() - maxAgeMs)) return;
+      if (config.destination(destinationId)) {
+        streaks.set(destinationId, withAttempt(streaks.get(destinationId), attempt, at));
+      }
+    }),
+    history.onDeadLetter((letter) => {
+      const { destinationId = '', diedAt } = letter;
+      if (!(diedAt > Date.now() - maxAgeMs) || !config.destination(destinationId)) return;
+      dead.add(letter);
+    }),
+  ];
+
+  const remember = (id: string, event: OperationalEvent | undefined, update: object): Due => {
+    const remembered = { ...reported.destination(id), ...update };
+    return { event, remembered: encodeReported(names.destinationsHealth, id, remembered) };
+  };
+
+  /** The events that are due now, at most `maxEvents`. */
+  const due = (): Due[] => {
+    const now = Date.now();
+    const found: Due[] = [];
+    for (const [id, streak] of streaks) {
+      const { failingSince } = reported.destination(id);
+      if (!config.destination(id)) streaks.delete(id);
+      else if (failingSince === undefined && isFailing(streak, failingAfterMs)) {
+        const failingSince = new Date(streak.since).toISOString();
+        found.push(remember(id, failingEvent(id, streak), { failingSince }));
+      } else if (failingSince !== undefined && hasRecovered(streak, failingAfterMs, now)) {
+        found.push(remember(id, recoveredEvent(id, failingSince, streak), { failingSince: undefined }));
+      }
+    }
+    for (const id of reported.destinations()) {
+      const forgotten = { failingSince: undefined, deadUntil: undefined };
+      if (!config.destination(id)) found.push(remember(id, undefined, forgotten));
+    }
+    for (const id of dead.destinations()) {
+      const reportedUntil = Date.parse(reported.destination(id).deadUntil ?? '') || 0;
+      const letters = dead.take(id, reportedUntil, now);
+      if (!letters || now - reportedUntil < deadEveryMs) continue;
+      const deadUntil = new Date(letters.until).toISOString();
+      found.push(remember(id, deadEvent(id, letters), { deadUntil }));
+    }
+    const reportedOffset = reported.config()?.offset ?? -1;
+    // A topic that was created again begins at 0.
+    if (reportedOffset <= changes.offset) configFrom = Math.max(configFrom, reportedOffset);
+    for (const change of changes.after(configFrom)) {
+      const event = change.at > now - maxChangeAgeMs ? configEvent(change) : undefined;
+      const { offset } = change;
+      found.push({ event, remembered: encodeReportedConfig(names.destinationsHealth, { offset }) });
+    }
+    return found.slice(0, maxEvents);
+  };
+
+  const writer = new ExclusiveWriter({
+    ...{ kafka, id: names.destinationsHealth, signal },
+    partitioned: { events: names.events },
+    refresh: () => reported.refresh(),
+  });
+
+  const report = (): Promise<void> =>
+    writer.run(async ({ publisher, partitioners }) => {
+      await reported.refresh();
+      const all = due();
+      const events = all.flatMap(({ event }) => event ?? []);
+      if (all.length === 0) return;
+      await publisher.publish([
+        ...events.map((event) => eventRecord(names.events, event, partitioners.events)),
+        ...all.map(({ remembered }) => ({ ...remembered, partition: 0 })),
+      ]);
+      await reported.refresh();
+      for (const { event, messageId } of events) {
+        log.info({ event, messageId }, 'operational event');
+        onEvent?.(event);
+      }
+    });
+
+  const tick = async (): Promise<void> => {
+    if (config.destinationsOf(builtInSource.id).length === 0) {
+      configFrom = changes.offset;
+      changes.forget(configFrom);
+      return;
+    }
+    if (due().length === 0) {
+      changes.forget(configFrom);
+      return;
+    }
+    // Another instance has noticed the same.
+    await wait((Math.random() * everyMs) / 2, undefined, { signal });
+    if (due().length > 0) await report();
+  };
+
+  const run = async (): Promise<void> => {
+    while (!isAborted()) {
+      try {
+        await wait(everyMs, undefined, { signal });
+        await tick();
+      } catch (error) {
+        if (isAborted()) return;
+        if (!isTailraceError(error)) throw error;
+        // The same events are found again.
+        if (error.code !== 'superseded') log.warn({ err: error }, 'operational events delayed');
+      }
+    }
+  };
+  const running = run();
+
+  return {
+    async close() {
+      closing.abort();
+      for (const stop of unsubscribe) stop();
+      await running;
+      await writer.close();
+      await Promise.all([reported.close(), changes.close()]);
+    },
+  };
+}

@@ -1,0 +1,225 @@
+/** Operational events on an in-memory cluster: written once by all instances, and never about themselves. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { builtInSource } from '@tailrace/config';
+import type { AttemptRecord } from '@tailrace/topics';
+import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
+
+interface Event {
+  readonly event: string;
+  readonly messageId: string;
+  readonly anonymousId: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+function events({ cluster }: Pick<Api, 'cluster'>, name = /./): Event[] {
+  const records = cluster.records(names.events);
+  assert.ok(records.every(({ headers }) => String(headers['source-id']) === builtInSource.id));
+  return records
+    .map(({ value }) => JSON.parse(String(value)) as Event)
+    .filter(({ event }) => name.test(event));
+}
+
+const settings = { webhooks: [{ url: 'https://example.com/hook' }] };
+const destination = (id: string, ...sources: readonly string[]) => ({
+  id,
+  type: 'Webhooks',
+  sources,
+  settings,
+});
+
+/** A source `web` and destinations of it; `hook` is connected to the built-in source. */
+async function configure(api: Api, ...connected: readonly string[]): Promise<void> {
+  await api.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'web' } });
+  for (const id of ['crm', 'hook', 'pager']) {
+    const sources = connected.includes(id) ? ['web', builtInSource.id] : ['web'];
+    await api.expect(201, { method: 'POST', path: '/v1/destinations', body: destination(id, ...sources) });
+  }
+}
+
+let attempts = 0;
+
+async function attempt(
+  api: Api,
+  destinationId: string,
+  agoMs: number,
+  outcome: AttemptRecord['outcome'] = 'retry',
+  sourceId = 'web',
+): Promise<void> {
+  const record: AttemptRecord = {
+    ...{
+      deliveryId: `d-${(attempts += 1)}`,
+      eventId: 'e',
+      sourceId,
+      destinationId,
+      type: 'track',
+      userKey: 'ada',
+    },
+    ...{ attempt: 1, startedAt: new Date(Date.now() - agoMs).toISOString(), latencyMs: 1, outcome, urls: [] },
+    ...(outcome !== 'delivered' && { reason: 'server-error' }),
+  };
+  await api.kafka.publisher().publish({ topic: names.attempts, key: 'd', value: JSON.stringify(record) });
+}
+
+async function fail(api: Api, destinationId: string, sourceId?: string): Promise<void> {
+  for (const agoMs of [200_000, 100_000, 1_000]) await attempt(api, destinationId, agoMs, 'retry', sourceId);
+}
+
+async function succeed(api: Api, destinationId: string): Promise<void> {
+  for (let nth = 0; nth < 3; nth += 1) await attempt(api, destinationId, 0, 'delivered');
+}
+
+async function die(api: Api, destinationId: string, reason: string, sourceId = 'web'): Promise<void> {
+  const headers = {
+    ...{
+      'delivery-id': `d-${(attempts += 1)}`,
+      'event-id': 'e',
+      'source-id': sourceId,
+      type: 'track',
+      reason,
+    },
+    'destination-id': destinationId,
+  };
+  const record = { topic: names.deliveriesDead, key: `${destinationId}/ada`, value: '{}', headers };
+  await api.kafka.publisher().publish(record);
+}
+
+const has = (api: Api, name: RegExp, count = 1) => api.cluster.until(() => events(api, name).length >= count);
+/** Long enough for several turns of an instance, after which nothing more is written. */
+const someTurns = () => new Promise((resolve) => setTimeout(resolve, 400));
+
+describe('a destination', () => {
+  test('that fails and recovers is reported once by two instances, and not again by a third', async () => {
+    const cluster = newCluster();
+    await using api = await openApi(cluster);
+    await using other = await openApi(cluster);
+    await configure(api, 'hook');
+    await fail(api, 'crm');
+    await has(api, /failing/);
+    const [failing] = events(api, /failing/);
+    assert.equal(failing?.anonymousId, 'tailrace');
+    const { destinationId, failedAttempts, reason } = failing.properties;
+    assert.deepEqual([destinationId, failedAttempts, reason], ['crm', 3, 'server-error']);
+    await using third = await openApi(cluster);
+    await fail(third, 'crm');
+    await someTurns();
+    assert.equal(events(other, /failing/).length, 1);
+
+    await succeed(api, 'crm');
+    await has(api, /recovered/);
+    await someTurns();
+    const [recovered, ...more] = events(api, /recovered/);
+    assert.deepEqual(more, []);
+    assert.equal(recovered?.properties['failingSince'], failing.properties['since']);
+    assert.equal(events(api, /failing/).length, 1);
+  });
+
+  test('is not reported while none is connected to the source, or where its failures are old', async () => {
+    await using api = await openApi();
+    await configure(api);
+    await fail(api, 'crm');
+    await someTurns();
+    assert.deepEqual(events(api), []);
+    await api.expect(200, { method: 'PUT', path: '/v1/destinations/hook/sources/tailrace' });
+    await has(api, /failing/);
+
+    for (const agoMs of [4_000_000, 3_000_000, 2_000_000]) await attempt(api, 'pager', agoMs);
+    await someTurns();
+    assert.deepEqual(
+      events(api, /failing/).map(({ properties }) => properties['destinationId']),
+      ['crm'],
+    );
+  });
+
+  test('that receives operational events and fails to do so causes none, also where two do', async () => {
+    await using api = await openApi();
+    await configure(api, 'hook', 'pager');
+    for (const id of ['hook', 'pager']) {
+      await fail(api, id, builtInSource.id);
+      await die(api, id, 'attempts-exhausted', builtInSource.id);
+    }
+    await someTurns();
+    assert.deepEqual(events(api, /destination|deliveries/), []);
+    // Other events of the same destinations are reported.
+    await fail(api, 'hook');
+    await has(api, /failing/);
+    assert.equal(events(api, /failing/)[0]?.properties['destinationId'], 'hook');
+    const { length } = events(api);
+    await fail(api, 'pager', builtInSource.id);
+    await someTurns();
+    assert.equal(events(api).length, length);
+  });
+
+  test('with dead letters is reported with their number, and at most once in a while', async () => {
+    await using api = await openApi();
+    await configure(api, 'hook');
+    for (const reason of ['client-error', 'client-error', 'attempts-exhausted', 'drained', 'user-deleted']) {
+      await die(api, 'crm', reason);
+    }
+    await has(api, /dead/);
+    await die(api, 'crm', 'client-error');
+    await someTurns();
+    const reports = events(api, /dead/).map(({ properties }) => properties);
+    const counted = reports.reduce((sum, { count }) => sum + Number(count), 0);
+    assert.equal(reports.length, 1);
+    assert.ok(counted >= 1 && counted <= 3, 'the rest is in the next report');
+    assert.equal(reports[0]?.['destinationId'], 'crm');
+  });
+});
+
+describe('the configuration', () => {
+  test('is reported once for each change, with what was created, updated and deleted', async () => {
+    const cluster = newCluster();
+    await using api = await openApi(cluster);
+    await using other = await openApi(cluster);
+    await configure(api, 'hook');
+    const changes = () =>
+      events(api, /config/).map(({ properties }) => {
+        const [entry] = properties['entries'] as { kind: string; id: string; change: string }[];
+        return [entry?.change, entry?.kind, entry?.id].join(' ');
+      });
+    await api.cluster.until(() => changes().includes('created destination pager'));
+    await other.expect(200, { method: 'PATCH', path: '/v1/sources/web', body: { enabled: false } });
+    await other.expect(204, { method: 'DELETE', path: '/v1/destinations/pager' });
+    await api.cluster.until(() => changes().includes('deleted destination pager'));
+    const after = changes().slice(changes().indexOf('created destination pager'));
+    assert.deepEqual(after, ['created destination pager', 'updated source web', 'deleted destination pager']);
+    assert.equal(new Set(events(api).map(({ messageId }) => messageId)).size, events(api).length);
+    const text = JSON.stringify(events(api));
+    assert.doesNotMatch(text, /example\.com|wk_/, 'an event has no settings');
+  });
+});
+
+describe('the built-in source', () => {
+  test('is listed and read, and cannot be created, changed or deleted', async () => {
+    await using api = await openApi();
+    await configure(api);
+    const { items } = await api.expect(200, { path: '/v1/sources', token: readToken });
+    assert.deepEqual(
+      (items as { id: string }[]).map(({ id }) => id),
+      ['tailrace', 'web'],
+    );
+    const path = '/v1/sources/tailrace';
+    const found = await api.expect(200, { path });
+    assert.deepEqual([found['builtIn'], found['writeKeys']], [true, []]);
+    const taken = { method: 'POST', path: '/v1/sources', body: { id: 'tailrace' } } as const;
+    assert.match((await api.refused(taken, 400, 'invalid-configuration')).text, /is reserved/);
+    for (const request of [
+      { method: 'PUT', path, body: { writeKeys: ['wk'] } },
+      { method: 'PATCH', path, body: { enabled: false } },
+      { method: 'POST', path: `${path}/write-keys` },
+      { method: 'PUT', path: `${path}/blocked-events/config.changed` },
+      { method: 'DELETE', path: `${path}/blocked-events/config.changed` },
+      { method: 'DELETE', path },
+    ] as const) {
+      await api.refused(request, 409, 'conflict');
+    }
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const upload = { method: 'PUT', path: `${path}/audiences/All`, bytes: '"ada"', headers } as const;
+    await api.refused(upload, 409, 'conflict');
+    const body = { userIds: ['ada'], sources: ['tailrace'] };
+    await api.refused({ method: 'POST', path: '/v1/deletions', body }, 400, 'invalid-request');
+    const all = await api.expect(202, { method: 'POST', path: '/v1/deletions', body: { userIds: ['ada'] } });
+    assert.doesNotMatch(JSON.stringify(all), /tailrace/);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * The topic `destinations.health`: what has been reported. An event is written together with a record of this topic, in one transaction. So each
+ * event is written once by all instances together, also after a restart.
+ */
+import type { Kafka, OutgoingRecord } from '@tailrace/kafka';
+
+/** Times are ISO 8601, UTC with milliseconds. */
+export interface ReportedDestination {
+  /** Since when the destination fails; absent while it does not, or that was not reported. */
+  readonly failingSince?: string | undefined;
+  /** Up to when its dead letters have been reported. */
+  readonly deadUntil?: string | undefined;
+}
+
+export interface ReportedConfig {
+  /** The offset of the latest record of `config` that has been reported. */
+  readonly offset: number;
+}
+
+export interface Reported {
+  destination(id: string): ReportedDestination;
+  /** The ids of destinations of which something was reported. */
+  destinations(): readonly string[];
+  config(): ReportedConfig | undefined;
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const configKey = 'config';
+const destinationPrefix = 'destination/';
+const nothing: ReportedDestination = {};
+
+/** A tombstone where there is nothing to remember. */
+export function encodeReported(topic: string, id: string, reported: ReportedDestination): OutgoingRecord {
+  const isEmpty = reported.failingSince === undefined && reported.deadUntil === undefined;
+  return { topic, key: `${destinationPrefix}${id}`, value: isEmpty ? null : JSON.stringify(reported) };
+}
+
+export function encodeReportedConfig(topic: string, reported: ReportedConfig): OutgoingRecord {
+  return { topic, key: configKey, value: JSON.stringify(reported) };
+}
+
+/** Resolves once the topic is read to its end. */
+export async function openReported(kafka: Pick<Kafka, 'follow'>, topic: string): Promise<Reported> {
+  const destinations = new Map<string, ReportedDestination>();
+  let config: ReportedConfig | undefined;
+  const follower = await kafka.follow({
+    topic,
+    onRecord({ key, value }) {
+      const name = key?.toString() ?? '';
+      const found = value && parsed(value);
+      if (name === configKey) {
+        const offset = found?.['offset'];
+        config = typeof offset === 'number' ? { offset } : undefined;
+      } else if (name.startsWith(destinationPrefix)) {
+        const id = name.slice(destinationPrefix.length);
+        if (found) destinations.set(id, found);
+        else destinations.delete(id);
+      }
+    },
+  });
+  return {
+    destination: (id) => destinations.get(id) ?? nothing,
+    destinations: () => [...destinations.keys()],
+    config: () => config,
+    refresh: () => follower.refresh(),
+    close: () => follower.close(),
+  };
+}
+
+function parsed(value: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const found: unknown = JSON.parse(value.toString());
+    return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

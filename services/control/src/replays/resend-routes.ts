@@ -1,0 +1,91 @@
+/** The routes that send again what was sent before: one delivery, or the failures of a destination. */
+import { formatInstant } from '@tailrace/events';
+import Type from 'typebox';
+import { audit } from '../http/audit.ts';
+import { invalidField } from '../http/errors.ts';
+import { periodOf, periodParameters } from '../http/moment.ts';
+import { named } from '../document/openapi.ts';
+import type { Routes } from '../http/routes.ts';
+import { rateField, replaySchema, showReplay } from './replay-routes.ts';
+import { requireEnabled } from './require-enabled.ts';
+import { resend } from './resend.ts';
+
+const giveUpAfterMs = 10_000;
+
+const resentSchema = Type.Object({
+  deliveryId: Type.String({ description: 'the same as before: receivers recognise the delivery by it' }),
+  eventId: Type.String({ description: 'the messageId of the call' }),
+  destinationId: Type.String(),
+  requestedAt: Type.String({ format: 'date-time' }),
+});
+
+const recoverySchema = Type.Object(
+  {
+    since: Type.String({
+      description:
+        'the beginning of the period: ISO 8601 (2026-05-01T08:30Z), or a duration before now (15m, 2h, 7d)',
+    }),
+    until: periodParameters.until,
+    ratePerSecond: rateField,
+    dryRun: Type.Optional(
+      Type.Boolean({ default: false, description: 'true or false; true counts and publishes nothing' }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ since: '2h' }] },
+);
+
+export const resendRoutes: Routes = (app, { kafka, names, config, history, replays }) => {
+  const publisher = kafka.publisher({ giveUpAfterMs });
+
+  app.post(
+    '/deliveries/:deliveryId/resend',
+    {
+      config: { errors: ['history-unavailable', 'conflict', 'expired'] },
+      schema: {
+        operationId: 'resendDelivery',
+        summary: 'Send a delivery again',
+        description:
+          'A delivery that was delivered, or that is dead, is sent again with the same delivery id and body, and has a new retry ' +
+          'schedule. A dead letter then counts as replayed.',
+        tags: ['What happened'],
+        params: Type.Object({ deliveryId: Type.String() }),
+        response: { 202: named('Resent', resentSchema) },
+      },
+    },
+    async (request, reply) => {
+      const { deliveryId } = request.params;
+      audit(request, 'delivery.resend', `delivery/${deliveryId}`);
+      const resent = await resend({ kafka, names, config, history, publisher }, deliveryId, request.caller);
+      return reply.status(202).send({ ...resent, requestedAt: formatInstant(Date.now()) });
+    },
+  );
+
+  app.post(
+    '/destinations/:id/recover',
+    {
+      config: { errors: ['conflict', 'too-many-at-once'] },
+      schema: {
+        operationId: 'recoverDestination',
+        summary: 'Replay the failures of a destination since a time',
+        description:
+          'Starts a replay of all dead letters of the destination since then that were not replayed. `GET /v1/replays/{id}` has ' +
+          'its progress.',
+        tags: ['Destinations'],
+        params: Type.Object({ id: Type.String() }),
+        body: named('RecoveryInput', recoverySchema),
+        response: { 202: named('Replay', replaySchema) },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'destination.recover', `destination/${id}`);
+      const { since, until, ratePerSecond = 50, dryRun = false } = request.body;
+      const period = periodOf({ since, until });
+      if (period.since === undefined) throw invalidField('since', 'is missing');
+      requireEnabled(config, id, 'would become a dead letter again');
+      const order = { filter: { destinationId: id, ...period }, ratePerSecond, dryRun };
+      const replay = await replays.start(order, request.idempotency?.id);
+      return reply.status(202).header('location', `/v1/replays/${replay.id}`).send(showReplay(replay));
+    },
+  );
+};

@@ -1,0 +1,154 @@
+/** Sending again through the API, on an in-memory Kafka cluster. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { deliveryKey, encodeDelivery, type AttemptRecord, type Delivery } from '@tailrace/topics';
+import { names, openApi, readToken, type Api } from '../testing/api.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+let control: Api;
+before(async () => {
+  control = await openApi();
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'web' } });
+  for (const id of ['crm', 'erp', 'off']) {
+    const settings = { webhooks: [{ url: `https://${id}.example.com/` }] };
+    const body = { id, type: 'Webhooks', enabled: id !== 'off', settings };
+    await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  }
+});
+after(() => control[Symbol.asyncDispose]());
+
+function delivery(id: string, destinationId: string, more: Partial<Delivery> = {}): Delivery {
+  return {
+    ...{ deliveryId: id, eventId: `event-${id}`, sourceId: 'web', destinationId, type: 'track' },
+    ...{ eventName: 'Signed Up', attempt: 0, step: 0, deferrals: 0, closedUrls: [] },
+    ...{ key: deliveryKey(destinationId, 'ada'), body: Buffer.from('{"event": "Signed Up"}') },
+    ...more,
+  };
+}
+
+async function write(topic: string, one: Delivery): Promise<void> {
+  const publisher = control.kafka.publisher();
+  await publisher.publish(encodeDelivery(topic, one));
+  await publisher.close();
+}
+
+async function writeDelivered({ deliveryId, eventId, sourceId, destinationId }: Delivery): Promise<void> {
+  const record: AttemptRecord = {
+    ...{ deliveryId, eventId, sourceId, destinationId, type: 'track', userKey: 'ada', attempt: 1 },
+    ...{ startedAt: new Date().toISOString(), latencyMs: 2, outcome: 'delivered', urls: [] },
+  };
+  const publisher = control.kafka.publisher();
+  await publisher.publish({ topic: names.attempts, key: deliveryId, value: JSON.stringify(record) });
+  await publisher.close();
+}
+
+const resend = (id: string) => ({ method: 'POST', path: `/v1/deliveries/${id}/resend` }) as const;
+
+/** The records of the replay topic of a delivery. */
+const replays = (id: string) =>
+  control.cluster
+    .records(names.deliveriesReplay)
+    .filter(({ headers }) => headers['delivery-id']?.toString() === id);
+
+async function ended(replay: Json): Promise<Json> {
+  const id = String(replay['id']);
+  await control.logged((line) => line['msg'] === 'replay ended' && line['replay'] === id);
+  return control.expect(200, { path: `/v1/replays/${id}` });
+}
+
+test('a delivered delivery is sent again with its id, its body and unknown headers, without its progress', async () => {
+  const one = delivery('done', 'crm', { otherHeaders: [['x-newer', Buffer.from('1')]], acceptedAt: 1 });
+  await write(names.deliveries, one);
+  await writeDelivered(one);
+  await control.historyRead();
+  const answer = await control.expect(202, resend('done'));
+  assert.deepEqual([answer['deliveryId'], answer['eventId']], ['done', 'event-done']);
+  const [replay, ...more] = replays('done');
+  assert.ok(replay);
+  assert.equal(more.length, 0);
+  assert.deepEqual(replay.value, one.body);
+  assert.equal(replay.key?.toString(), one.key);
+  const headers = Object.fromEntries(replay.headerList.map(([name, value]) => [name, String(value)]));
+  assert.deepEqual(headers, {
+    ...{ 'delivery-id': 'done', 'event-id': 'event-done', 'source-id': 'web', 'destination-id': 'crm' },
+    ...{ type: 'track', 'event-name': 'Signed Up', attempt: '0', 'x-newer': '1' },
+    'event-accepted-at': '1970-01-01T00:00:00.001Z',
+  });
+  await control.logged((line) => line['audit'] === 'delivery.resend' && line['target'] === 'delivery/done');
+});
+
+test('a dead letter that is resent counts as replayed, and a replay does not send it again', async () => {
+  const letter = delivery('dead', 'crm', { attempt: 9, reason: 'client-error' });
+  await write(names.deliveriesDead, letter);
+  await control.historyRead();
+  await control.expect(202, resend('dead'));
+  await control.historyRead();
+  const list = await control.expect(200, { path: '/v1/dead-letters?destination=crm&userId=ada' });
+  assert.deepEqual(
+    (list['items'] as Json[]).map(({ replayed, event }) => [replayed, event]),
+    [[true, 'Signed Up']],
+  );
+  await control.refused(resend('dead'), 409, 'conflict');
+  const replay = {
+    method: 'POST',
+    path: '/v1/replays',
+    body: { event: 'Signed Up', userId: 'ada' },
+  } as const;
+  const done = await ended(await control.expect(202, replay));
+  assert.deepEqual([done['state'], done['due']], ['done', 0]);
+  assert.equal(replays('dead').length, 1);
+});
+
+test('a resend of a pending, expired or unknown delivery, or to a disabled destination, is refused with the reason', async () => {
+  await write(names.deliveries, delivery('pending', 'crm'));
+  await write(names.deliveriesDead, delivery('nowhere', 'off', { reason: 'client-error' }));
+  await write(names.deliveriesDead, delivery('gone', 'erp', { reason: 'client-error' }));
+  await control.historyRead();
+  await control.refused(resend('pending'), 409, 'conflict');
+  await control.refused(resend('nowhere'), 409, 'conflict');
+  await control.refused(resend('none'), 404, 'not-found');
+  await control.refused({ ...resend('gone'), token: readToken }, 403, 'forbidden');
+  const [letter] = control.cluster
+    .records(names.deliveriesDead)
+    .filter(({ headers }) => headers['delivery-id']?.toString() === 'gone');
+  assert.ok(letter);
+  await control.cluster.expire(names.deliveriesDead, letter.partition, letter.offset + 1);
+  await control.refused(resend('gone'), 410, 'expired');
+  assert.equal(replays('gone').length, 0);
+});
+
+test('a recovery replays the dead letters of the destination since a time, and of no other', async () => {
+  for (const id of ['one', 'two']) {
+    await write(names.deliveriesDead, delivery(`erp-${id}`, 'erp', { reason: 'server-error' }));
+    await write(names.deliveriesDead, delivery(`crm-${id}`, 'crm', { reason: 'server-error' }));
+  }
+  const recover = (id: string, body: object) =>
+    ({ method: 'POST', path: `/v1/destinations/${id}/recover`, body }) as const;
+  const none = await ended(await control.expect(202, recover('erp', { since: '2h', until: '1h' })));
+  assert.equal(none['due'], 0);
+  const done = await ended(await control.expect(202, recover('erp', { since: '1h', ratePerSecond: 1_000 })));
+  assert.deepEqual([done['state'], done['replayed']], ['done', 2]);
+  assert.deepEqual(
+    [replays('erp-one').length, replays('erp-two').length, replays('crm-one').length],
+    [1, 1, 0],
+  );
+  const again = await ended(await control.expect(202, recover('erp', { since: '1h', dryRun: true })));
+  assert.deepEqual([again['due'], again['dryRun']], [0, true]);
+  await control.refused(recover('erp', {}), 400, 'invalid-request');
+  await control.refused(recover('erp', { since: 'soon' }), 400, 'invalid-request');
+  await control.refused(recover('off', { since: '1h' }), 409, 'conflict');
+  await control.refused(recover('none', { since: '1h' }), 404, 'not-found');
+});
+
+test('what a deleted user did is neither sent again nor replayed: its body was removed', async () => {
+  const dead = { attempt: 1, reason: 'user-deleted', body: Buffer.alloc(0) };
+  await write(names.deliveriesDead, delivery('of-deleted', 'erp', dead));
+  const refused = await control.expect(410, resend('of-deleted'));
+  assert.match(String(refused['message']), /its user was deleted/);
+  const filter = { destination: 'erp', reason: 'user-deleted' };
+  const replay = await control.expect(202, { method: 'POST', path: '/v1/replays', body: filter });
+  const { state, replayed, malformed } = await ended(replay);
+  assert.deepEqual({ state, replayed, malformed }, { state: 'done', replayed: 0, malformed: 1 });
+  assert.deepEqual(replays('of-deleted'), []);
+});

@@ -1,0 +1,152 @@
+/** Runs one replay in this instance, and reports its state to the topic `replays`. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { countDeadLetters, replayDeadLetters } from '@tailrace/deadletters';
+import { isTailraceError } from '@tailrace/errors';
+import type { Kafka, Publisher } from '@tailrace/kafka';
+import type { Log } from '@tailrace/service';
+import type { TopicNames } from '@tailrace/topics';
+import { encodeForget, encodeReplay, interruptKey, maxRows, type OwnedReplay } from './record.ts';
+import type { ReplayView } from './view.ts';
+
+export interface Run {
+  readonly replay: OwnedReplay;
+  /** Settles when the replay has ended here, and that is recorded. */
+  readonly ended: Promise<void>;
+  /** Stops if the replay was interrupted or taken over; to be called when the view has changed. */
+  check(): void;
+  /** Stops after the records in flight, and leaves the rest to another instance. */
+  release(): void;
+}
+
+export interface RunDependencies {
+  readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics'>;
+  readonly names: TopicNames;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly view: ReplayView;
+  readonly publisher: Pick<Publisher, 'publish'>;
+}
+
+/** How often a running replay reports, so that the others see that it runs. */
+const reportEveryMs = 1_000;
+
+export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
+  const { kafka, names, log, view, publisher } = deps;
+  const { id, instance, term, filter, ratePerSecond, dryRun } = started;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let replay = started;
+  let isReleased = false;
+
+  const isMine = (): boolean => {
+    const seen = view.get(id);
+    return seen?.term === term && seen.instance === instance;
+  };
+
+  const report = async (): Promise<void> => {
+    await publisher.publish(encodeReplay(names.replays, replay));
+  };
+
+  const update = (more: Partial<OwnedReplay>): void => {
+    replay = { ...replay, ...more, revision: replay.revision + 1 };
+    view.accept(replay);
+  };
+
+  /** Until the end; a report that fails is followed by the next. */
+  const reportRegularly = async (until: AbortSignal): Promise<void> => {
+    const isOver = (): boolean => until.aborted;
+    while (!isOver()) {
+      await wait(reportEveryMs, undefined, { signal: until }).catch(() => undefined);
+      if (isOver()) return;
+      update({});
+      await report().catch(ignoreKafka);
+    }
+  };
+
+  const replayAll = async (): Promise<Partial<OwnedReplay> & Pick<OwnedReplay, 'state'>> => {
+    const ends = replay.tally && new Map(replay.tally.ends);
+    const counts = await countDeadLetters(kafka, names, { filter, ends });
+    // An instance that continues a replay counts again, because the last report may be older than the last replays.
+    const replayedBefore = replay.tally ? counts.replayed - replay.tally.replayed : 0;
+    if (!replay.tally) {
+      const { deadLetters, replayed, rows } = counts;
+      const tally = { deadLetters, replayed, rows: rows.slice(0, maxRows), ends: [...counts.ends] };
+      update({ tally });
+    }
+    if (dryRun) return { state: signal.aborted ? 'interrupted' : 'done' };
+    update({ replayed: replayedBefore });
+    if (signal.aborted) return { state: 'interrupted' };
+    update({ state: 'running' });
+    await report().catch(ignoreKafka);
+    const { interrupted, replayed, malformed } = await replayDeadLetters(kafka, names, {
+      ...{ filter, ratePerSecond, signal, ends: counts.ends },
+      onReplayed: (replayed) => {
+        update({ replayed: replayedBefore + replayed });
+      },
+    });
+    return { malformed, replayed: replayedBefore + replayed, state: interrupted ? 'interrupted' : 'done' };
+  };
+
+  /** Records the end, also after an outage of Kafka. */
+  const recordEnd = async (end: Partial<OwnedReplay>): Promise<void> => {
+    update(end);
+    for (;;) {
+      try {
+        await report();
+        await publisher.publish(encodeForget(names.replays, interruptKey(id)));
+        return;
+      } catch (error) {
+        ignoreKafka(error);
+        if (isReleased) return;
+        await wait(reportEveryMs, undefined, { ref: false });
+      }
+    }
+  };
+
+  const finish = async (): Promise<void> => {
+    const reporting = new AbortController();
+    const reports = reportRegularly(reporting.signal);
+    let end: Partial<OwnedReplay> & Pick<OwnedReplay, 'state'>;
+    try {
+      end = await replayAll();
+    } catch (error) {
+      if (!isTailraceError(error)) throw error;
+      const { code, message } = error;
+      end = { state: code === 'superseded' ? 'superseded' : 'failed', failure: { code, message } };
+      // The instance that took this replay over has fenced this one too; its record was written before.
+      await view.refresh().catch(ignoreKafka);
+      if (isMine()) log.warn({ err: error, replay: id }, 'replay failed');
+    } finally {
+      reporting.abort();
+      await reports;
+    }
+    if (!isMine()) return;
+    if (isReleased && end.state === 'interrupted' && !view.isInterrupted(id)) {
+      update({ instance: '' });
+      await report().catch(ignoreKafka);
+      log.info({ replay: id }, 'replay released');
+      return;
+    }
+    await recordEnd({ ...end, endedAt: Date.now() });
+    log.info({ replay: id, state: replay.state, replayed: replay.replayed }, 'replay ended');
+  };
+
+  const check = (): void => {
+    if (view.isInterrupted(id) || !isMine()) stopping.abort();
+  };
+  check();
+  return {
+    get replay() {
+      return replay;
+    },
+    ended: finish(),
+    check,
+    release() {
+      isReleased = true;
+      stopping.abort();
+    },
+  };
+}
+
+function ignoreKafka(error: unknown): void {
+  if (!isTailraceError(error)) throw error;
+}

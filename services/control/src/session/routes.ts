@@ -1,0 +1,120 @@
+/** The routes of a session: sign in with a token, see its scope, sign out. */
+import { tokenChoices } from '@tailrace/config';
+import { TailraceError } from '@tailrace/errors';
+import { formatInstant } from '@tailrace/events';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { digestOf, idOfToken } from '../access/token.ts';
+import { audit } from '../http/audit.ts';
+import { bearerOf, type Caller } from '../access/authenticate.ts';
+import { named } from '../document/openapi.ts';
+import type { Routes } from '../http/routes.ts';
+import { writeCookie } from './cookie.ts';
+
+const tags = ['Session'];
+/** A working day. */
+const maxAgeMs = 12 * 3_600_000;
+
+const shownSchema = named(
+  'Session',
+  Type.Object({
+    name: Type.String({ description: 'the name of the token' }),
+    scope: tokenChoices.scope,
+    sources: Type.Optional(Type.Array(Type.String(), { description: 'the sources that it reaches' })),
+    destinations: Type.Optional(
+      Type.Array(Type.String(), { description: 'the destinations that it reaches' }),
+    ),
+    expiresAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'the end of the session, or of the token if it is earlier',
+      }),
+    ),
+    ingestUrl: Type.Optional(
+      Type.String({ description: 'where applications reach ingest, as far as the settings say it' }),
+    ),
+  }),
+);
+
+export const sessionRoutes: Routes = (app, { config, sessions, settings }) => {
+  const endOfToken = ({ tokenId }: Caller): number | undefined => {
+    const { expiresAt } = (tokenId === undefined ? undefined : config.token(tokenId)) ?? {};
+    return expiresAt === undefined ? undefined : Date.parse(expiresAt);
+  };
+  const show = (caller: Caller, end: number | undefined) => {
+    const ends = [end, endOfToken(caller)].filter((one) => one !== undefined);
+    return {
+      ...{ name: caller.name, scope: caller.scope },
+      ...(caller.sources && { sources: caller.sources }),
+      ...(caller.destinations && { destinations: caller.destinations }),
+      ...(ends.length > 0 && { expiresAt: formatInstant(Math.min(...ends)) }),
+      ...(settings.ingestUrl !== undefined && { ingestUrl: settings.ingestUrl }),
+    };
+  };
+
+  app.post(
+    '/session',
+    {
+      schema: {
+        operationId: 'createSession',
+        summary: 'Sign in',
+        description:
+          'For the console. The request has the token as every other one. The answer sets an HttpOnly cookie that stands for it, ' +
+          'for 12 hours at most. Requests with the cookie that change something also need the header `X-Tailrace-Console`.',
+        tags,
+        response: { 201: { ...shownSchema, headers: { 'Set-Cookie': { type: 'string' } } } },
+      },
+    },
+    async (request, reply) => {
+      const token = bearerOf(request);
+      const caller = callerOf(request);
+      audit(request, 'session.create', `token/${caller.tokenId ?? caller.name}`);
+      // A session that could prolong itself would never end.
+      if (token === undefined) throw new TailraceError('unauthorized', 'Sign in with a token.');
+      const expiresAt = Date.now() + maxAgeMs;
+      const tokenId = idOfToken(token);
+      const sealed = sessions.seal({ digest: digestOf(token), tokenId, expiresAt });
+      reply.header('set-cookie', writeCookie(request, sealed, maxAgeMs / 1_000));
+      return reply.status(201).send(show(caller, expiresAt));
+    },
+  );
+
+  app.get(
+    '/session',
+    {
+      schema: {
+        operationId: 'getSession',
+        summary: 'Get the scope of the token',
+        description: 'Of a session or of a token.',
+        tags,
+        response: { 200: shownSchema },
+      },
+    },
+    (request) => show(callerOf(request), request.sessionEnd),
+  );
+
+  app.delete(
+    '/session',
+    {
+      schema: {
+        operationId: 'deleteSession',
+        summary: 'Sign out',
+        description: 'Removes the cookie. To end a session everywhere, revoke its token.',
+        tags,
+        response: { 204: { type: 'null', description: 'signed out' } },
+      },
+    },
+    async (request, reply) => {
+      const { tokenId, name } = callerOf(request);
+      audit(request, 'session.delete', `token/${tokenId ?? name}`);
+      reply.header('set-cookie', writeCookie(request, '', 0));
+      return reply.status(204).send();
+    },
+  );
+};
+
+/** Set by authentication. @throws TailraceError `unauthorized` */
+function callerOf({ caller }: FastifyRequest): Caller {
+  if (!caller) throw new TailraceError('unauthorized');
+  return caller;
+}

@@ -1,0 +1,82 @@
+/**
+ * The session of the console: a sealed cookie, so that any instance can open what another one has sealed, and no instance stores
+ * anything. It has the SHA-256 of the token and not the token. Each request looks the token up again, so the session ends with its token.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { SecretKeys } from '@tailrace/config';
+import type { Log } from '@tailrace/service';
+
+export interface Session {
+  /** The SHA-256 of the token. */
+  readonly digest: Buffer;
+  /** The id in the token; undefined for a token of the settings. */
+  readonly tokenId: string | undefined;
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+export interface SessionSeal {
+  seal(session: Session): string;
+  /** Undefined for a text that was changed, sealed with another key, or has expired. */
+  open(text: string): Session | undefined;
+}
+
+const cipher = 'aes-256-gcm';
+const ivBytes = 12;
+const tagBytes = 16;
+const keyBytes = 32;
+/** A sealed session has less than 250 characters. */
+const maxLength = 512;
+
+/**
+ * @param keys those of TAILRACE_SECRET_KEY. Without one, a key of this process is used: its sessions end with it, and other instances
+ *   do not know them
+ */
+export function createSessionSeal(keys: SecretKeys, log: Pick<Log, 'warn'>): SessionSeal {
+  const given = [keys.current, keys.previous].filter((key) => key !== undefined).map(derive);
+  let ownKey: Buffer | undefined;
+  const makeOwnKey = (): Buffer => {
+    log.warn({}, 'TAILRACE_SECRET_KEY is not set: sessions of the console end with this process');
+    ownKey = randomBytes(keyBytes);
+    return ownKey;
+  };
+  return {
+    seal({ digest, tokenId, expiresAt }) {
+      const iv = randomBytes(ivBytes);
+      const sealing = createCipheriv(cipher, given[0] ?? ownKey ?? makeOwnKey(), iv);
+      const text = JSON.stringify([digest.toString('base64url'), tokenId ?? '', expiresAt]);
+      const sealed = Buffer.concat([iv, sealing.update(text), sealing.final(), sealing.getAuthTag()]);
+      return sealed.toString('base64url');
+    },
+    open(text) {
+      if (text.length > maxLength) return undefined;
+      const bytes = Buffer.from(text, 'base64url');
+      for (const key of given.length > 0 ? given : ownKey ? [ownKey] : []) {
+        const session = openWith(key, bytes);
+        if (session) return session.expiresAt > Date.now() ? session : undefined;
+      }
+      return undefined;
+    },
+  };
+}
+
+function derive(key: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', 'tailrace console session', keyBytes));
+}
+
+function openWith(key: Buffer, bytes: Buffer): Session | undefined {
+  if (bytes.length <= ivBytes + tagBytes) return undefined;
+  try {
+    const opening = createDecipheriv(cipher, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
+    opening.setAuthTag(bytes.subarray(-tagBytes));
+    const text = Buffer.concat([opening.update(bytes.subarray(ivBytes, -tagBytes)), opening.final()]);
+    const [digest, tokenId, expiresAt] = JSON.parse(text.toString()) as [string, string, number];
+    return {
+      digest: Buffer.from(digest, 'base64url'),
+      tokenId: tokenId === '' ? undefined : tokenId,
+      expiresAt,
+    };
+  } catch {
+    return undefined;
+  }
+}

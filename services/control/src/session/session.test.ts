@@ -1,0 +1,169 @@
+/** Sessions: a token signs in, and a cookie stands for it from then on. */
+import assert from 'node:assert/strict';
+import { after, before, mock, test } from 'node:test';
+import {
+  adminToken,
+  newCluster,
+  openApi,
+  readToken,
+  secretKey,
+  type Api,
+  type ApiRequest,
+} from '../testing/api.ts';
+
+const cluster = newCluster();
+let control: Api;
+let other: Api;
+before(async () => {
+  control = await openApi(cluster);
+  other = await openApi(cluster);
+});
+after(async () => {
+  await control[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+});
+
+const own = { 'x-tailrace-console': '1' };
+
+interface SignedIn {
+  readonly cookie: string;
+  readonly attributes: readonly string[];
+}
+
+async function signIn(at: Api, token: string, headers: Record<string, string> = {}): Promise<SignedIn> {
+  const answer = await at.ask({
+    method: 'POST',
+    path: '/v1/session',
+    token,
+    headers: { ...own, ...headers },
+  });
+  assert.equal(answer.status, 201, answer.text);
+  const [cookie = '', ...attributes] = (answer.headers.get('set-cookie') ?? '').split('; ');
+  return { cookie, attributes };
+}
+
+const withCookie = (cookie: string, request: ApiRequest): ApiRequest => ({
+  ...request,
+  token: null,
+  headers: { cookie, ...own, ...request.headers },
+});
+
+test('a token signs in, and its cookie has its scope in every instance', async () => {
+  const { cookie, attributes } = await signIn(control, readToken);
+  assert.deepEqual(attributes, ['Max-Age=43200', 'HttpOnly', 'SameSite=Strict']);
+  assert.ok(!cookie.includes(readToken));
+  for (const instance of [control, other]) {
+    const shown = await instance.expect(200, withCookie(cookie, { path: '/v1/session' }));
+    assert.deepEqual([shown['name'], shown['scope']], ['TAILRACE_API_READ_TOKEN', 'read']);
+    assert.ok(Date.parse(String(shown['expiresAt'])) > Date.now());
+    const refused = withCookie(cookie, { method: 'POST', path: '/v1/sources', body: { id: 'app' } });
+    await instance.refused(refused, 403, 'forbidden');
+  }
+});
+
+test('a session of an administrator changes what its token may change, and the audit log names the token', async () => {
+  const { cookie } = await signIn(control, adminToken);
+  await control.expect(201, withCookie(cookie, { method: 'POST', path: '/v1/sources', body: { id: 'web' } }));
+  const { items } = await control.expect(200, withCookie(cookie, { path: '/v1/audit?action=source.create' }));
+  const [entry] = items as { actor: { name: string }; target: string }[];
+  assert.deepEqual([entry?.actor.name, entry?.target], ['TAILRACE_API_TOKEN', 'source/web']);
+});
+
+test('a wrong token signs in no user, and a session cannot prolong itself', async () => {
+  await control.refused({ method: 'POST', path: '/v1/session', token: 'wrong' }, 401, 'unauthorized');
+  const { cookie } = await signIn(control, readToken);
+  await control.refused(withCookie(cookie, { method: 'POST', path: '/v1/session' }), 401, 'unauthorized');
+});
+
+test('a cookie that was changed, invented or belongs to another key is refused', async () => {
+  const { cookie } = await signIn(control, adminToken);
+  const last = cookie.at(-1) === 'A' ? 'B' : 'A';
+  await using elsewhere = await openApi(newCluster(), {
+    TAILRACE_SECRET_KEY: secretKey.replaceAll('0', '1'),
+  });
+  const ofOther = await signIn(elsewhere, adminToken);
+  const wrong = [
+    `${cookie.slice(0, 60)}${last}${cookie.slice(61)}`,
+    'tailrace_session=',
+    'tailrace_session=AAAA',
+  ];
+  for (const text of [...wrong, `tailrace_session=${'A'.repeat(5_000)}`, ofOther.cookie]) {
+    await control.refused(withCookie(text, { path: '/v1/sources' }), 401, 'unauthorized');
+  }
+});
+
+test('a change with a cookie needs the header of the console, and its own origin', async () => {
+  const { cookie } = await signIn(control, adminToken);
+  const change = { method: 'POST', path: '/v1/sources', token: null, body: { id: 'foreign' } } as const;
+  const refused: Record<string, string>[] = [
+    { cookie },
+    { cookie, ...own, origin: 'http://evil.example' },
+    { cookie, ...own, origin: 'null' },
+    { cookie, ...own, 'sec-fetch-site': 'same-site', origin: 'http://localhost' },
+    { cookie, ...own, 'sec-fetch-site': 'cross-site' },
+  ];
+  for (const headers of refused) await control.refused({ ...change, headers }, 403, 'forbidden');
+  const accepted: Record<string, string>[] = [
+    { cookie, ...own, host: 'tailrace.internal:8081', origin: 'http://tailrace.internal:8081' },
+    { cookie, ...own, host: 'control', 'x-forwarded-host': 'ops.example', origin: 'https://ops.example' },
+    // A proxy that passes on neither name, over HTTPS.
+    { cookie, ...own, host: 'control', origin: 'https://ops.example', 'sec-fetch-site': 'same-origin' },
+  ];
+  for (const [index, headers] of accepted.entries()) {
+    await control.expect(201, { ...change, body: { id: `own-${index}` }, headers });
+  }
+  await control.expect(200, { path: '/v1/sources', token: null, headers: { cookie } });
+});
+
+test('the cookie is sent over HTTPS only where the page was', async () => {
+  const https = await signIn(control, readToken, { host: 'ops.example', origin: 'https://ops.example' });
+  assert.ok(https.attributes.includes('Secure'));
+  const http = await signIn(control, readToken, { host: 'ops.example', origin: 'http://ops.example' });
+  assert.ok(!http.attributes.includes('Secure'));
+});
+
+test('a session ends with its token, after twelve hours, and at the sign-out', async () => {
+  const wanted = { name: 'visitor', scope: 'read' };
+  const created = await control.expect(201, { method: 'POST', path: '/v1/tokens', body: wanted });
+  const { cookie } = await signIn(control, String(created['token']));
+  const asked = withCookie(cookie, { path: '/v1/sources' });
+  await other.expect(200, asked);
+  await control.expect(204, { method: 'DELETE', path: `/v1/tokens/${String(created['id'])}` });
+  await other.refused(asked, 401, 'unauthorized');
+
+  const admin = await signIn(control, adminToken);
+  const out = await control.ask(withCookie(admin.cookie, { method: 'DELETE', path: '/v1/session' }));
+  assert.equal(out.status, 204);
+  assert.match(out.headers.get('set-cookie') ?? '', /^tailrace_session=; Max-Age=0; HttpOnly/);
+  mock.timers.enable({ apis: ['Date'], now: Date.now() + 12 * 3_600_000 + 1 });
+  try {
+    await control.refused(withCookie(admin.cookie, { path: '/v1/sources' }), 401, 'unauthorized');
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('an Idempotency-Key of a session is answered again to it only', async () => {
+  const [one, two] = [await signIn(control, adminToken), await signIn(control, adminToken)];
+  const headers = { 'idempotency-key': 'session-1' };
+  const create = { method: 'POST', path: '/v1/sources', body: { id: 'idempotent' }, headers } as const;
+  const first = await control.expect(201, withCookie(one.cookie, create));
+  assert.deepEqual(await other.expect(201, withCookie(two.cookie, create)), first);
+});
+
+test('without a secret key sessions work in one instance, with one warning', async () => {
+  await using alone = await openApi(newCluster(), { TAILRACE_SECRET_KEY: '' });
+  const { cookie } = await signIn(alone, readToken);
+  await signIn(alone, readToken);
+  await alone.expect(200, withCookie(cookie, { path: '/v1/session' }));
+  const warnings = alone.log.filter(({ msg }) => String(msg).includes('sessions of the console'));
+  assert.equal(warnings.length, 1);
+  await control.refused(withCookie(cookie, { path: '/v1/session' }), 401, 'unauthorized');
+});
+
+test('a session names the address of ingest that the settings have', async () => {
+  await using set = await openApi(newCluster(), { TAILRACE_INGEST_PUBLIC_URL: 'https://events.example.com' });
+  const { ingestUrl } = await set.expect(200, { path: '/v1/session' });
+  assert.equal(ingestUrl, 'https://events.example.com');
+  assert.equal((await control.expect(200, { path: '/v1/session' }))['ingestUrl'], undefined);
+});

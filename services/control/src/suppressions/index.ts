@@ -1,0 +1,67 @@
+/** Suppressions: the router refuses the calls of suppressed users until the suppression is lifted. */
+import type { ExclusiveRecord } from '@tailrace/kafka';
+import { encodeSuppressed, suppressedKey, type SuppressedUser, type TopicNames } from '@tailrace/topics';
+import type { Deletions } from '../deletions/index.ts';
+import type { SuppressionStore } from './store.ts';
+
+export interface UserSuppressions {
+  /**
+   * Resolves once all of the users are suppressed, with the number of those who were not before.
+   *
+   * @throws TailraceError `too-many-suppressions`, `kafka-unavailable`: then the same request may be sent again
+   */
+  suppress(userIds: readonly string[]): Promise<number>;
+  /** Resolves with whether the user was suppressed. Throws as `suppress`. */
+  lift(userId: string): Promise<boolean>;
+  find(userId: string): Promise<SuppressedUser | undefined>;
+  /** At most `limit` suppressed users after the id `after`, in the order of the bytes of their ids. */
+  list(after: string | undefined, limit: number): Promise<SuppressedUser[]>;
+}
+
+/** Records of one transaction. */
+const portion = 500;
+
+export function createSuppressions(
+  { suppressions: topic }: Pick<TopicNames, 'suppressions'>,
+  store: SuppressionStore,
+  deletions: Pick<Deletions, 'write'>,
+): UserSuppressions {
+  return {
+    suppress: (userIds) => {
+      const wanted = [...new Set(userIds)];
+      let added = 0;
+      return deletions.write(async ({ publisher }) => {
+        const missing = wanted.filter((userId) => store.users.suppressed(userId) === undefined);
+        store.requireCapacity(missing.length);
+        const since = new Date().toISOString();
+        for (let from = 0; from < missing.length; from += portion) {
+          const users = missing.slice(from, from + portion);
+          await publisher.publish(
+            users.map((userId): ExclusiveRecord => {
+              return { ...encodeSuppressed(topic, { kind: 'suppressed', userId, since }), partition: 0 };
+            }),
+          );
+          added += users.length;
+        }
+        await store.refresh();
+        return added;
+      });
+    },
+    lift: (userId) =>
+      deletions.write(async ({ publisher }) => {
+        if (!store.users.suppressed(userId)) return false;
+        await publisher.publish([{ topic, key: suppressedKey(userId), value: null, partition: 0 }]);
+        await store.refresh();
+        return true;
+      }),
+    // Another instance may have answered the change.
+    async find(userId) {
+      await store.refresh();
+      return store.users.suppressed(userId);
+    },
+    async list(after, limit) {
+      await store.refresh();
+      return store.users.suppressedAfter(after, limit);
+    },
+  };
+}

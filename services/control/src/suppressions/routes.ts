@@ -1,0 +1,125 @@
+/** The routes of suppressions: suppress users, list them, lift a suppression. */
+import { TailraceError } from '@tailrace/errors';
+import Type from 'typebox';
+import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../deletions/routes.ts';
+import { audit } from '../http/audit.ts';
+import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import type { Routes } from '../http/routes.ts';
+
+const tags = ['Suppressions'];
+const params = Type.Object({ userId: Type.String({ description: 'the id of the user' }) });
+const suppression = Type.Object({
+  userId: Type.String(),
+  since: Type.String({ format: 'date-time' }),
+});
+
+export const suppressionRoutes: Routes = (app, { suppressions }) => {
+  app.post(
+    '/suppressions',
+    {
+      bodyLimit: maxBodyBytes,
+      config: { errors: ['too-many-suppressions'] },
+      schema: {
+        operationId: 'createSuppressions',
+        summary: 'Suppress users',
+        description:
+          'Later calls of the users are not sent to any destination, until the suppression is lifted. Calls accepted ' +
+          'before are not affected; for that, create a deletion request.',
+        tags,
+        body: Type.Object(
+          { userIds: userIdsSchema },
+          { additionalProperties: false, description: 'an object with userIds' },
+        ),
+        response: {
+          200: Type.Object({
+            users: Type.Integer({ minimum: 0, description: 'distinct users in the request' }),
+            added: Type.Integer({
+              minimum: 0,
+              description: 'of these, users who were not suppressed before',
+            }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { userIds } = request.body;
+      requireWellFormed(userIds);
+      const users = new Set(userIds).size;
+      audit(
+        request,
+        'suppression.create',
+        users === 1 ? `suppression/${userIds[0] ?? ''}` : `${users} users`,
+      );
+      return { users, added: await suppressions.suppress(userIds) };
+    },
+  );
+
+  app.get(
+    '/suppressions',
+    {
+      schema: {
+        operationId: 'listSuppressions',
+        summary: 'List the suppressed users by id',
+        tags,
+        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        response: { 200: pageOf(suppression) },
+      },
+    },
+    async ({ query }) => {
+      const { limit = 50, cursor } = query;
+      const after = cursor === undefined ? undefined : decodeCursor(cursor, isText);
+      const found = (await suppressions.list(after, limit + 1)).map(({ userId, since }) => ({
+        userId,
+        since,
+      }));
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return last && found.length > limit ? { items, next: encodeCursor(last.userId) } : { items };
+    },
+  );
+
+  app.get(
+    '/suppressions/:userId',
+    {
+      schema: {
+        operationId: 'getSuppression',
+        summary: 'Get a suppressed user',
+        tags,
+        params,
+        response: { 200: suppression },
+      },
+    },
+    async (request) => {
+      const found = await suppressions.find(request.params.userId);
+      if (!found) throw notSuppressed(request.params.userId);
+      const { userId, since } = found;
+      return { userId, since };
+    },
+  );
+
+  app.delete(
+    '/suppressions/:userId',
+    {
+      schema: {
+        operationId: 'deleteSuppression',
+        summary: 'Lift the suppression of a user',
+        description: 'Later calls of the user are sent again. Those that were refused are not.',
+        tags,
+        params,
+        response: { 204: { type: 'null', description: 'lifted' } },
+      },
+    },
+    async (request, reply) => {
+      const { userId } = request.params;
+      audit(request, 'suppression.lift', `suppression/${userId}`);
+      if (!(await suppressions.lift(userId))) throw notSuppressed(userId);
+      return reply.status(204).send();
+    },
+  );
+};
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function notSuppressed(userId: string): TailraceError {
+  return new TailraceError('not-found', `The user ${JSON.stringify(userId)} is not suppressed.`);
+}

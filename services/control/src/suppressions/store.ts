@@ -1,0 +1,58 @@
+/** The suppressed and the deleted users of this instance: the view by which calls are judged, and the index with their ids. */
+import { TailraceError } from '@tailrace/errors';
+import type { Kafka, KafkaLog } from '@tailrace/kafka';
+import { maxSuppressions, openSuppressions, type Suppressions, type TopicNames } from '@tailrace/topics';
+import { openUserIndex, type UserIndex } from './user-index.ts';
+
+export interface SuppressionStore extends Suppressions {
+  readonly users: Omit<UserIndex, 'put' | 'close'>;
+  /** @throws TailraceError `too-many-suppressions` where `more` users would be too many */
+  requireCapacity(more: number): void;
+}
+
+export interface StoreOptions {
+  readonly kafka: Pick<Kafka, 'follow'>;
+  readonly names: Pick<TopicNames, 'suppressions'>;
+  /** For the index. */
+  readonly folder: string;
+  readonly log: Pick<KafkaLog, 'warn'>;
+  /** Default: `maxSuppressions`. */
+  readonly maxUsers?: number;
+}
+
+/** Resolves once the topic is read to its end. */
+export async function openSuppressionStore(options: StoreOptions): Promise<SuppressionStore> {
+  const { kafka, names, folder, log, maxUsers = maxSuppressions } = options;
+  const users = openUserIndex(folder);
+  const onRecord = users.put.bind(users);
+  let view: Suppressions;
+  try {
+    view = await openSuppressions({ kafka, topic: names.suppressions, log, onRecord });
+  } catch (error) {
+    users.close();
+    throw error;
+  }
+  return {
+    get size() {
+      return view.size;
+    },
+    get deletions() {
+      return view.deletions;
+    },
+    users,
+    isSuppressed: (userId) => view.isSuppressed(userId),
+    deletedUntil: (sourceId, userId) => view.deletedUntil(sourceId, userId),
+    requireCapacity(more) {
+      if (view.size + more <= maxUsers) return;
+      const message =
+        `There are ${view.size} suppressed users and deletions, and ${more} more would exceed the limit of ${maxUsers}. ` +
+        'Lift suppressions or deletions that are no longer needed.';
+      throw new TailraceError('too-many-suppressions', message);
+    },
+    refresh: () => view.refresh(),
+    async close() {
+      await view.close();
+      users.close();
+    },
+  };
+}
