@@ -23,7 +23,7 @@ export interface CommandContext {
   /** Receives the log of the Kafka client; shown with --verbose. */
   readonly log: KafkaLog;
   readonly terminal: Terminal;
-  /** Writes a part of the result immediately: `text` as lines, or `json` as one line with `--output json`. */
+  /** Writes a part of the result immediately: `text` as lines, or `json` with `--output json` (a line) or `yaml` (a document). */
   readonly show: (text: readonly string[], json: unknown) => void;
   /** Writes a sentence to standard error. */
   readonly warn: (sentence: string) => void;
@@ -37,8 +37,10 @@ export interface Outcome {
   readonly text: readonly string[];
   /** Bytes to write instead of `text`. */
   readonly raw?: Buffer;
-  /** The result for `--output json`; nothing is written if undefined. */
+  /** The result for `--output json` and `yaml`; nothing is written if undefined. */
   readonly json: unknown;
+  /** The lines for `--output yaml`, if they are not those of `json`. */
+  readonly yaml?: readonly string[];
 }
 
 /** `values` has the arguments and options of the command line by their names in camel case. */

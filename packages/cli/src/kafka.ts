@@ -1,13 +1,14 @@
 /** A Kafka connection for one command. */
-import { TailraceError } from '@tailrace/errors';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
 import { connectKafka, type Kafka } from '@tailrace/kafka';
 import { readSettings } from '@tailrace/service';
 import type { CommandContext } from './command.ts';
 import { commandKafkaSettings, type SecretKeys, type TopicSettings } from './settings.ts';
 
 const connectTimeoutMs = 6_000;
-/** The client retries some failures without end, such as a missing permission for a consumer group. */
 const workTimeoutMs = 60_000;
+/** The limit of `setTimeout`. */
+const neverMs = 2 ** 31 - 1;
 
 /**
  * Connects, calls `work` and disconnects. With `timeLimit: false`, `work` has to detect by itself that Kafka does not
@@ -21,21 +22,30 @@ export async function withKafka<T>(
   { timeLimit = true } = {},
 ): Promise<T> {
   const settings = readSettings(env, commandKafkaSettings);
-  const kafka = connectKafka(settings.kafka, log);
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined);
+  const kafka = connectKafka(settings.kafka, {
+    ...log,
+    // The client retries without end, as services need. The user of a command should not have to wait.
+    warn(fields, message) {
+      const { err } = fields as { err?: unknown };
+      if (isTailraceError(err, 'kafka-permission-missing')) failed.reject(err);
+      log.warn(fields, message);
+    },
+  });
   await kafka.ping({ timeoutMs: connectTimeoutMs });
 
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    if (!timeLimit) return;
-    timer = setTimeout(() => {
+  const timer = setTimeout(
+    () => {
       const message =
         `Kafka did not respond within ${workTimeoutMs / 1_000} s. ` +
         'Run the command again with --verbose to see the log of the Kafka client.';
-      reject(new TailraceError('kafka-unavailable', message));
-    }, workTimeoutMs);
-  });
+      failed.reject(new TailraceError('kafka-unavailable', message));
+    },
+    timeLimit ? workTimeoutMs : neverMs,
+  );
   try {
-    const result = await Promise.race([work(kafka, settings.topics, settings.secretKeys), timeout]);
+    const result = await Promise.race([work(kafka, settings.topics, settings.secretKeys), failed.promise]);
     await kafka.close();
     return result;
   } finally {

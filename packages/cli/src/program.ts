@@ -1,26 +1,31 @@
 /** The command lines of the CLI, as a tree of commander commands. */
 import { Command, Help, type Option, type OutputConfiguration } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
+import { declareAccess } from './access/commands.ts';
 import { declareAudiences } from './audiences/commands.ts';
 import { declareCompletion } from './completion/commands.ts';
 import { declareConfiguration } from './configuration/commands.ts';
 import { declareChanges } from './configuration/change-commands.ts';
+import { declareUpdates } from './update/commands.ts';
 import { declareDeadLetters } from './dead-letters/commands.ts';
 import { choice, type Declare, type MakeAction } from './declare.ts';
 import { declareDoctor } from './doctor/commands.ts';
+import { declareExport } from './export/commands.ts';
 import { declareHistory } from './history/commands.ts';
+import { declarePermissions } from './permissions/commands.ts';
 import { declareRecall } from './recall/commands.ts';
 import { declareTopics } from './topics/commands.ts';
 import { declareUsers } from './users/commands.ts';
 
 /** The sections of `tailrace --help`. */
 const sections: readonly (readonly [heading: string, ...declare: Declare[]])[] = [
-  ['System:', declareTopics, declareDoctor, declareCompletion],
-  ['Configuration:', declareConfiguration, declareChanges],
+  ['System:', declareTopics, declarePermissions, declareDoctor, declareCompletion],
+  ['Configuration:', declareConfiguration, declareUpdates, declareChanges, declareExport],
   ['History:', declareHistory],
   ['Pending deliveries:', declareRecall],
   ['Dead letters:', declareDeadLetters],
   ['Users:', declareUsers, declareAudiences],
+  ['Access:', declareAccess],
 ];
 
 /** @param argv the command line that the program will parse; without it, values with a leading dash are not checked */
@@ -30,7 +35,9 @@ export function buildProgram(
   argv: readonly string[] = [],
 ): Command {
   const program = new Command('tailrace')
-    .description('Operate Tailrace: topics, sources, destinations, deliveries and dead letters.')
+    .description(
+      'Operate Tailrace: topics, sources, destinations, deliveries, dead letters, users and tokens.',
+    )
     .configureOutput(output)
     .exitOverride()
     .enablePositionalOptions()
@@ -61,7 +68,9 @@ function finish(command: Command, path: string, argv: readonly string[]): void {
     return;
   }
   command
-    .addOption(choice('--output <format>', 'format of the result', ['text', 'json']).default('text'))
+    .addOption(
+      choice('-o, --output <format>', 'format of the result', ['text', 'json', 'yaml']).default('text'),
+    )
     .option('--verbose', 'write the log of the Kafka client to standard error');
   checkValues(command, argv);
 }

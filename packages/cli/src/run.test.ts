@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import test from 'node:test';
 import { runCli } from './run.ts';
 
-async function tailrace(argv: string[], env: Record<string, string> = {}) {
+async function tailrace(argv: string[], env: Record<string, string> = {}, input = '') {
   const out: string[] = [];
   const err: string[] = [];
   const exitCode = await runCli({
     argv,
     env,
+    input: () => Readable.from([input]),
     out: (line) => out.push(...line.split('\n')),
     err: (line) => err.push(...line.split('\n')),
   });
@@ -54,6 +56,32 @@ test('an invalid configuration is reported with the position of every problem an
   ]);
 });
 
+test('a secret may be in a file beside the configuration, and a reference that leads nowhere is refused', async () => {
+  using folder = mkdtempDisposableSync(path.join(tmpdir(), 'tailrace-cli-'));
+  const file = path.join(folder.path, 'tailrace.yaml');
+  writeFileSync(path.join(folder.path, 'key'), 'wk_1\n');
+  writeFileSync(file, 'sources:\n  - { id: web, writeKeys: [file:key, env:WEB_KEY, file:./none] }\n');
+  const refused = await tailrace(['apply', '-f', file]);
+  assert.equal(refused.exitCode, 1);
+  assert.deepEqual(refused.err.slice(1), [
+    `  ${file}:2:38 sources[0].writeKeys[1]: refers to the environment variable WEB_KEY, which is not set`,
+    `  ${file}:2:51 sources[0].writeKeys[2]: refers to the file "./none", which does not exist`,
+  ]);
+  writeFileSync(file, 'id: web\nwriteKeys: [file:key, env:WEB_KEY]\n');
+  const created = await tailrace(['create', 'source', '-f', file]);
+  assert.equal(created.exitCode, 2);
+  assert.match(
+    created.err[0] ?? '',
+    /writeKeys\[1\]: refers to the environment variable WEB_KEY, which is not set/,
+  );
+});
+
+test('every result can be shown as YAML', async () => {
+  const shown = await tailrace(['completion', 'bash', '-o', 'yaml']);
+  assert.equal(shown.exitCode, 0);
+  assert.match(shown.out[0] ?? '', /^script: /);
+});
+
 test('an unreadable file is named, with exit code 1', async () => {
   const { exitCode, err } = await tailrace(['apply', '-f', '/nonexistent/tailrace.yaml']);
   assert.equal(exitCode, 1);
@@ -65,4 +93,14 @@ test('an id that a URL would resolve as a path is a usage error', async () => {
   const { exitCode, err } = await tailrace(['get', 'source', '..'], env);
   assert.equal(exitCode, 2);
   assert.deepEqual(err, ['tailrace: ".." is not a valid id or name', 'See tailrace get source --help.']);
+});
+
+test('standard input is read as a stream, which may have its data later', async () => {
+  const env = { KAFKA_BROKERS: '127.0.0.1:1', TAILRACE_SECRET_KEY: '0123456789abcdef'.repeat(4) };
+  const applied = await tailrace(['apply', '-f', '-'], env, 'sources: 7\n');
+  assert.match(applied.err.join('\n'), /standard input:1:10 sources: is a number/);
+  const verified = await tailrace(['config', 'verify', '-'], env, 'tailrace-export/1\n{}');
+  const empty = await tailrace(['config', 'verify', '-'], env);
+  assert.deepEqual([verified.exitCode, empty.exitCode], [1, 1]);
+  assert.notEqual(verified.err.join('\n'), empty.err.join('\n'));
 });

@@ -57,14 +57,17 @@ export async function runCli(context: CliContext): Promise<ExitCode> {
 
 async function runCommand(command: Command, run: Run<never>, cli: CliContext): Promise<ExitCode> {
   const { out, err, outBytes, terminal = unattended } = cli;
-  const { values, asJson, verbose } = valuesOf(command);
+  const { values, format, verbose } = valuesOf(command);
+  // Loaded only where it is used, because it would slow every start.
+  const yamlLines = format === 'yaml' ? (await import('./terminal/yaml.ts')).yamlLines : undefined;
   const context: CommandContext = {
     env: cli.env,
     log: verbose ? logTo(err) : noLog,
     terminal,
     input: cli.input ?? (() => Readable.from([])),
     show(text, json) {
-      for (const line of asJson ? [JSON.stringify(json)] : text) out(line);
+      if (yamlLines) text = ['---', ...yamlLines(json)];
+      for (const line of format === 'json' ? [JSON.stringify(json)] : text) out(line);
     },
     warn(sentence) {
       terminal.progress('');
@@ -72,11 +75,14 @@ async function runCommand(command: Command, run: Run<never>, cli: CliContext): P
     },
   };
   try {
-    const { text, raw, json, exitCode } = await run(values as never, context);
+    const { text, raw, json, yaml, exitCode } = await run(values as never, context);
     terminal.progress('');
     if (raw) outBytes?.(raw);
-    else if (!asJson) for (const line of text) out(line);
-    else if (json !== undefined) out(JSON.stringify(json, undefined, 2));
+    else if (format === 'text') for (const line of text) out(line);
+    else if (json !== undefined) {
+      const lines = yamlLines && (yaml ?? yamlLines(json));
+      for (const line of lines ?? [JSON.stringify(json, undefined, 2)]) out(line);
+    }
     return exitCode;
   } catch (error) {
     terminal.progress('');
@@ -92,14 +98,17 @@ async function runCommand(command: Command, run: Run<never>, cli: CliContext): P
 
 /** Arguments and options in one object, by their names in camel case. */
 function valuesOf(command: Command) {
-  const { output, verbose, ...options } = command.opts<{ output: string; verbose?: boolean }>();
+  const { output, verbose, ...options } = command.opts<{
+    output: 'text' | 'json' | 'yaml';
+    verbose?: boolean;
+  }>();
   const args = command.registeredArguments.map((argument, index): [string, unknown] => [
     argument.name().replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
     command.processedArgs[index],
   ]);
   return {
     values: { ...options, ...Object.fromEntries(args) },
-    asJson: output === 'json',
+    format: output,
     verbose: verbose === true,
   };
 }

@@ -2,9 +2,11 @@
 import {
   httpUrl,
   kafkaSettings,
+  port,
+  registrySettings as registry,
   retryWindow,
-  schemaRegistryUrl,
   secretKeys,
+  topicPrefix,
   topicSettings,
   type SettingsOf,
 } from '@tailrace/service';
@@ -22,11 +24,10 @@ const token = Type.String({
   description: 'Token for the control service. If it contains several, the first is used.',
 });
 const kafka = {
-  kafka: kafkaSettings('tailrace-cli'),
+  kafka: kafkaSettings('cli'),
   topics: topicSettings(),
   secretKeys: secretKeys(),
 };
-const registryUrl = schemaRegistryUrl();
 
 /** For commands that call the API of the control service. */
 export const apiSettings = Type.Object({ url, token });
@@ -37,15 +38,55 @@ type CommandKafkaSettings = SettingsOf<typeof commandKafkaSettings>;
 export type TopicSettings = CommandKafkaSettings['topics'];
 export type SecretKeys = CommandKafkaSettings['secretKeys'];
 
-export const registrySettings = Type.Object({ registryUrl });
+export const registrySettings = Type.Object({ registry: registry() });
 
 /** The services that `doctor` checks. */
-export const doctorServiceSettings = Type.Object({ url, token: Type.Optional(token) });
+export const doctorServiceSettings = Type.Object({
+  url: Type.Optional(httpUrl({ env: 'TAILRACE_URL', description: 'URL of the control service.' })),
+  token: Type.Optional(token),
+  prefix: topicPrefix(),
+  targets: Type.Array(Type.String(), {
+    env: 'TAILRACE_DOCTOR_TARGETS',
+    default: [],
+    form: 'name=host:port, or several separated by commas',
+    description:
+      'Replicas that `tailrace doctor` looks at, as name=host:port; every address of the host is one.',
+  }),
+  ingestPort: port({ env: 'TAILRACE_INGEST_PORT', default: 8080, description: 'Port of ingest.' }),
+  controlPort: port({ env: 'TAILRACE_CONTROL_PORT', default: 8081, description: 'Port of control.' }),
+  metricsPort: port({
+    env: 'TAILRACE_METRICS_PORT',
+    default: 9464,
+    description: 'First of the four metrics ports of `npm start`.',
+  }),
+});
+
+const passphrase = Type.Optional(
+  Type.String({
+    env: 'TAILRACE_EXPORT_PASSPHRASE',
+    minLength: 12,
+    form: 'a text of at least 12 characters',
+    writeOnly: true,
+    description: 'Seals and opens exports of the configuration, in place of TAILRACE_SECRET_KEY.',
+  }),
+);
+
+/** For `config export`, `config verify` and `config import`. */
+export const exportSettings = Type.Object({ passphrase });
+
+/** For commands that need the keys and no Kafka. */
+export const secretKeySettings = Type.Object({ secretKeys: kafka.secretKeys });
 
 /** All settings of the command line. */
 export const settings = Type.Object({
-  ...doctorServiceSettings.properties,
+  url,
+  token: Type.Optional(token),
+  targets: doctorServiceSettings.properties.targets,
+  ingestPort: doctorServiceSettings.properties.ingestPort,
+  controlPort: doctorServiceSettings.properties.controlPort,
+  metricsPort: doctorServiceSettings.properties.metricsPort,
   ...kafka,
-  registryUrl,
+  registry: registry(),
   retryWindowMs: retryWindow(),
+  passphrase,
 });

@@ -10,15 +10,27 @@ import { connectionError, notControlService, responseError } from './errors.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** `version` is its ETag. */
+export interface Versioned {
+  readonly entry: unknown;
+  readonly version: string;
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
   /** Whether there are more items than the limit. */
   readonly more: boolean;
+  /** Further fields of the last page that was read. */
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 /** All methods throw TailraceError: `control-unavailable`, or the error code of the response. */
 export interface Api {
   get<T>(path: string, query?: Query): Promise<T>;
+  /** An entry, and its version for `replace`. */
+  getVersion(path: string): Promise<Versioned>;
+  /** Replaces an entry where it still has this version. Throws `precondition-failed` otherwise. */
+  replace<T>(path: string, entry: unknown, version: string): Promise<T>;
   /** Sends `body` as JSON, if given. Resolves with the response body, or undefined if it is empty. */
   send<T>(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -74,8 +86,10 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
     throw responseError(origin, response.status, await response.text().catch(() => ''));
   };
 
-  const request = async <T>(path: string, init: Parameters<typeof call>[1]): Promise<T> => {
-    const response = await call(path, { signal: AbortSignal.timeout(responseTimeoutMs), ...init });
+  const request = async <T>(path: string, init: Parameters<typeof call>[1]): Promise<T> =>
+    read<T>(await call(path, { signal: AbortSignal.timeout(responseTimeoutMs), ...init }), init);
+
+  const read = async <T>(response: Response, init: Parameters<typeof call>[1]): Promise<T> => {
     let text: string;
     try {
       text = await response.text();
@@ -94,6 +108,17 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
 
   return {
     get: (path, query) => request(path, { query: query ?? {} }),
+    async getVersion(path) {
+      const init = { signal: AbortSignal.timeout(responseTimeoutMs) };
+      const response = await call(path, init);
+      return { entry: await read<unknown>(response, init), version: response.headers.get('etag') ?? '*' };
+    },
+    replace: (path, entry, version) =>
+      request(path, {
+        method: 'PUT',
+        body: JSON.stringify(entry),
+        headers: { 'content-type': 'application/json', 'if-match': version },
+      }),
     send: (method, path, body, query) =>
       request(path, {
         method,
@@ -150,12 +175,20 @@ async function readPages<T>(
 ): Promise<Page<T>> {
   const items: T[] = [];
   let cursor: string | undefined;
+  let fields: Page<T>['fields'];
   do {
-    const page = await fetchPage({ limit: Math.min(limit - items.length, maxPageSize), cursor });
-    items.push(...page.items);
-    cursor = page.next;
+    const {
+      items: found,
+      next,
+      ...others
+    } = await fetchPage({
+      limit: Math.min(limit - items.length, maxPageSize),
+      cursor,
+    });
+    items.push(...found);
+    [cursor, fields] = [next, others];
   } while (cursor !== undefined && items.length < limit);
-  return { items, more: cursor !== undefined };
+  return { items, more: cursor !== undefined, fields };
 }
 
 /**

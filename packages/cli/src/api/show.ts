@@ -1,7 +1,7 @@
 /** Responses of the API as results of commands. */
-import { stringify } from 'yaml';
 import { exitCodes, type Outcome } from '../command.ts';
-import { countOf, printable, table } from '../terminal/table.ts';
+import { countOf, table } from '../terminal/table.ts';
+import { yamlLines } from '../terminal/yaml.ts';
 import { pathOf, type Api, type Page } from './client.ts';
 
 /** The columns of a list: the heading and the cell of an item. */
@@ -21,10 +21,9 @@ export function showPage<T>({ items, more }: Page<T>, noun: string, columns: Col
   };
 }
 
-/** An entry as YAML, in the format of `tailrace apply`. */
-export function showEntry(entry: unknown): Outcome {
-  const lines = stringify(entry, { lineWidth: 0 }).trimEnd().split('\n');
-  return { exitCode: exitCodes.done, text: lines.map(printable), json: entry };
+/** A value without a text of its own, as YAML. */
+export function showValue(value: unknown): Outcome {
+  return { exitCode: exitCodes.done, text: yamlLines(value), json: value };
 }
 
 /** The items of one source, or of all sources if it is undefined; each item with the id of its source. */

@@ -36,7 +36,7 @@ test('bash completes commands word by word', () => {
 
 test('bash completes options, their values and the names of files', () => {
   assert.deepEqual(offered('topics', 'apply', '--s'), ['--strict']);
-  assert.deepEqual(offered('dead', 'list', '--output', ''), ['text', 'json']);
+  assert.deepEqual(offered('dead', 'list', '--output', ''), ['text', 'json', 'yaml']);
   assert.deepEqual(offered('dead', 'list', '--type', 'i'), ['identify']);
   assert.deepEqual(offered('dead', 'list', '--destination', ''), []);
   assert.deepEqual(offered('apply', '-f', ''), ['tailrace.yaml']);

@@ -1,56 +1,69 @@
 /** `tailrace apply`: creates, updates and deletes sources and destinations as a file says. */
-import { readFileSync } from 'node:fs';
-import { isDeepStrictEqual, styleText } from 'node:util';
 import {
   applyConfiguration,
   hasSecrets,
   parseConfiguration,
+  type ApplyOptions,
   type EntryChange,
-  type EntryOutcome,
-  type FieldDifference,
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { topicNames } from '@tailrace/topics';
-import { exitCodes, type Run } from '../command.ts';
+import { auditedAs } from '../audit.ts';
+import { exitCodes, UsageError, type CommandContext, type Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
-import { printable } from '../terminal/table.ts';
-
-const standardInput = 0;
-
-const colours = {
-  created: 'green',
-  updated: 'yellow',
-  deleted: 'red',
-  unchanged: 'dim',
-  left: 'dim',
-} as const satisfies Record<EntryOutcome, string>;
+import { readText } from '../read-text.ts';
+import { mayPrune } from './pruning.ts';
+import { referencesOf } from './references.ts';
+import { diffOf, lineOf, summaryOf, withoutDifferences } from './changes-text.ts';
 
 interface Values {
   readonly file: string;
   readonly dryRun?: boolean;
   readonly prune?: boolean;
+  readonly yes?: boolean;
+  readonly all?: boolean;
 }
 
-export const applyFile: Run<Values> = async ({ file, dryRun = false, prune = false }, context) => {
-  const configuration = parseConfiguration(read(file), {
+export const applyFile: Run<Values> = async (
+  { file, dryRun = false, prune = false, yes = false, all = false },
+  context,
+) => {
+  if (all && !prune) throw new UsageError('--all requires --prune');
+  const configuration = parseConfiguration(await read(file, context), {
     fileName: file === '-' ? 'standard input' : file,
+    ...referencesOf(context, file),
   });
-  const { changes, plainSecrets } = await withKafka(context, async (kafka, { prefix }, secretKeys) => ({
-    changes: await applyConfiguration(kafka, topicNames(prefix).config, configuration, {
-      ...{ prune, dryRun, secretKeys },
-      log: {
-        warn(fields, message) {
-          context.log.warn(fields, message);
-          context.warn(message);
+  const { changes, plainSecrets } = await withKafka(context, async (kafka, { prefix }, secretKeys) => {
+    const apply = (options: Pick<ApplyOptions, 'dryRun' | 'mayDelete'>): Promise<readonly EntryChange[]> =>
+      applyConfiguration(kafka, topicNames(prefix).config, configuration, {
+        ...{ prune, secretKeys, ...options },
+        beforeWrite: auditedAs(topicNames(prefix).audit, 'apply'),
+        log: {
+          warn(fields, message) {
+            context.log.warn(fields, message);
+            context.warn(message);
+          },
         },
-      },
-    }),
-    plainSecrets: secretKeys.current === undefined && configuration.destinations.some(hasSecrets),
-  }));
+      });
+    const mayDelete =
+      prune && !dryRun
+        ? await mayPrune(context, configuration, await apply({ dryRun: true }), { yes, all })
+        : new Set<string>();
+    return {
+      changes: mayDelete && (await apply({ dryRun, ...(prune && !dryRun && { mayDelete }) })),
+      plainSecrets: secretKeys.current === undefined && configuration.destinations.some(hasSecrets),
+    };
+  });
+  if (!changes) {
+    return { exitCode: exitCodes.failed, text: ['Nothing was changed.'], json: { dryRun, changes: [] } };
+  }
   if (plainSecrets && !dryRun) context.warn(plainSecretsWarning);
   return {
     exitCode: exitCodes.done,
-    text: [...changes.flatMap(dryRun ? diffOf : lineOf), summaryOf(changes, dryRun)],
+    text: [
+      ...changes.flatMap(dryRun ? diffOf : lineOf),
+      summaryOf(changes, { dryRun, pruneOption: '--prune' }),
+    ],
     json: { dryRun, changes: dryRun ? changes : changes.map(withoutDifferences) },
   };
 };
@@ -58,47 +71,10 @@ export const applyFile: Run<Values> = async ({ file, dryRun = false, prune = fal
 const plainSecretsWarning =
   'Secrets were written without encryption: readers of the topic can read them. Set TAILRACE_SECRET_KEY and apply again.';
 
-function read(file: string): string {
+async function read(file: string, context: CommandContext): Promise<string> {
   try {
-    return readFileSync(file === '-' ? standardInput : file, 'utf8');
+    return await readText(file, context);
   } catch (error) {
     throw new TailraceError('invalid-configuration', `${file}: ${(error as Error).message}`);
   }
-}
-
-function lineOf({ kind, id, outcome, fields }: EntryChange): string {
-  const what = `${styleText(colours[outcome], outcome.padEnd(9))}  ${kind}/${id}`;
-  return fields.length === 0 ? what : `${what}  ${fields.join(', ')}`;
-}
-
-function withoutDifferences({ kind, id, outcome, fields }: EntryChange) {
-  return { kind, id, outcome, fields };
-}
-
-/** Each changed field on a line of its own, with the values before and after. */
-function diffOf(change: EntryChange): string[] {
-  return [
-    lineOf({ ...change, fields: [] }),
-    ...change.differences.map((difference) => `${' '.repeat(11)}${printable(describe(difference))}`),
-  ];
-}
-
-function describe({ field, before, after }: FieldDifference): string {
-  const show = (value: unknown): string => (value === undefined ? 'not set' : JSON.stringify(value));
-  if (isDeepStrictEqual(before, after)) return `${field}: changes, and is not shown`;
-  return `${field}: ${show(before)} → ${show(after)}`;
-}
-
-function summaryOf(changes: readonly EntryChange[], dryRun: boolean): string {
-  const outcomes = Object.keys(colours) as EntryOutcome[];
-  const counts = outcomes.flatMap((outcome) => {
-    const count = changes.filter((change) => change.outcome === outcome).length;
-    return count === 0 ? [] : [`${count} ${outcome}`];
-  });
-  const summary = counts.length === 0 ? 'There is nothing to do' : counts.join(', ');
-  const left = changes.some(({ outcome }) => outcome === 'left');
-  return [
-    dryRun ? `Dry run, nothing was written: ${summary}.` : `${summary}.`,
-    ...(left ? ['With --prune, what is left is deleted.'] : []),
-  ].join(' ');
 }

@@ -46,6 +46,57 @@ export const declareChanges: Declare = (program, action) => {
     }
   }
 
+  group(program, 'pause')
+    .summary('let the deliveries of a destination wait')
+    .command('destination')
+    .summary('let the deliveries of a destination wait')
+    .description(
+      `Let the deliveries of a destination wait until it is resumed. ${delay} Nothing is sent, retry windows do not run, and nothing ` +
+        'is lost however long it takes. Attempts in flight end normally. "tailrace test" still sends its sample.',
+    )
+    .argument('<id>', 'the id of the destination')
+    .addHelpText('after', notes({ examples: ['pause destination crm'], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).setPaused(true)));
+  group(program, 'resume')
+    .summary('send the deliveries that waited for a paused destination')
+    .command('destination')
+    .summary('send the deliveries that waited for a paused destination')
+    .description(
+      'Send the deliveries that waited for a paused destination, oldest first, at the pace of the receiver and within its ' +
+        `rateLimit, beside new ones. ${delay} "tailrace get recall" shows the progress.`,
+    )
+    .argument('<id>', 'the id of the destination')
+    .addHelpText('after', notes({ examples: ['resume destination crm'], reads: ['api'] }))
+    .action(action(async () => (await import('./changes.ts')).setPaused(false)));
+
+  group(program, 'rotate')
+    .summary('make a new secret for a destination')
+    .command('secret')
+    .summary('make a new secret for a destination')
+    .description(
+      'Make a new secret for a destination, and show it once. Until the time that is shown, requests are signed with the previous ' +
+        'secret too: webhook-signature contains both signatures, and X-Signature, a single one, is made with the previous ' +
+        'secret. Give the receiver the new secret beside the previous one before that time.',
+    )
+    .argument('<destination>', 'the id of the destination')
+    .option(
+      '--keep-previous-for <duration>',
+      'how long the previous secret still signs, from 0s to 30d (default: 24h)',
+    )
+    .option('--force', 'drop a secret that an earlier rotation still keeps')
+    .addHelpText(
+      'after',
+      notes({
+        examples: [
+          'rotate secret crm',
+          'rotate secret crm --keep-previous-for 72h',
+          'rotate secret crm -o json',
+        ],
+        reads: ['api'],
+      }),
+    )
+    .action(action(async () => (await import('./changes.ts')).rotateSecret));
+
   program
     .command('block')
     .summary('stop forwarding a track event of a source')

@@ -35,16 +35,51 @@ export function setEnabled(kind: Kind, enabled: boolean): Run<{ readonly id: str
     );
 }
 
+export function setPaused(paused: boolean): Run<{ readonly id: string }> {
+  return async ({ id }, context) =>
+    done(
+      paused
+        ? `The destination ${id} is paused. Its deliveries wait until it is resumed.`
+        : `The destination ${id} is resumed. To see the progress: tailrace get recall ${id}`,
+      await openApi(context).send('POST', pathOf('destinations', id, paused ? 'pause' : 'resume')),
+    );
+}
+
+interface Rotation {
+  readonly destination: string;
+  readonly keepPreviousFor?: string;
+  readonly force?: boolean;
+}
+
+export const rotateSecret: Run<Rotation> = async ({ destination, keepPreviousFor, force }, context) => {
+  const rotated = await openApi(context).send<{
+    readonly sharedSecret: string;
+    readonly previousSharedSecretUntil?: string;
+  }>('POST', pathOf('destinations', destination, 'rotate-secret'), { keepPreviousFor, force });
+  const until = rotated.previousSharedSecretUntil;
+  return {
+    exitCode: exitCodes.done,
+    text: [
+      `New secret: ${rotated.sharedSecret}`,
+      'It is not shown again.',
+      until === undefined
+        ? 'All requests are signed with it from now on.'
+        : `The previous secret still signs until ${until}: give the receiver the new one beside it before that time.`,
+    ].map(printable),
+    json: rotated,
+  };
+};
+
 export const block: Run<SourceEvent> = async ({ source, event }, context) =>
   done(
     `“${event}” of ${source} is blocked.`,
-    await openApi(context).send('PUT', pathOf('sources', source, 'blocked-events', event)),
+    await openApi(context).send('PUT', pathOf('sources', source, 'blocked-events'), undefined, { event }),
   );
 
 export const unblock: Run<SourceEvent> = async ({ source, event }, context) =>
   done(
     `“${event}” of ${source} is no longer blocked.`,
-    await openApi(context).send('DELETE', pathOf('sources', source, 'blocked-events', event)),
+    await openApi(context).send('DELETE', pathOf('sources', source, 'blocked-events'), undefined, { event }),
   );
 
 export const createWriteKey: Run<{ readonly source: string }> = async ({ source }, context) => {

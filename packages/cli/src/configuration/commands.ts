@@ -1,14 +1,6 @@
 /** Commands that apply, show, create and test sources and destinations. `change-commands.ts` has the rest. */
-import {
-  choice,
-  eventTypes,
-  group,
-  integer,
-  limitOption,
-  notes,
-  repeatable,
-  type Declare,
-} from '../declare.ts';
+import { choice, eventTypes, group, integer, limitOption, notes, type Declare } from '../declare.ts';
+import { destinationFields, sourceFields } from '../entry-options.ts';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 
@@ -21,11 +13,17 @@ export const declareConfiguration: Declare = (program, action) => {
         'The file is YAML or JSON; packages/config/README.md describes it. All problems of the file are reported ' +
         'together, and nothing is changed if there is one. --dry-run shows the changed fields, before and after, ' +
         'except secrets, write keys, header values and URL queries.\n\n' +
-        'Entries that are in Kafka and not in the file are kept, unless --prune is given.',
+        'Where a secret may stand, env:NAME is the value of an environment variable and file:PATH the content of a ' +
+        'file, whose path is relative to the configuration. Write literal:TEXT for a secret that begins with one of ' +
+        'these words. The mask that "tailrace get" shows in place of a secret is refused.\n\n' +
+        'Entries that are in Kafka and not in the file are kept, unless --prune is given. --prune asks on a terminal, ' +
+        'and needs --yes elsewhere. Where the file has no source, or no destination, it deletes all of them only with --all.',
     )
     .requiredOption('-f, --file <file>', 'the configuration; - reads standard input')
     .option('--dry-run', 'show the changes without making them')
     .option('--prune', 'delete entries that are not in the file')
+    .option('--yes', 'with --prune, do not ask for confirmation')
+    .option('--all', 'with --prune, delete all sources where the file has none, and likewise destinations')
     .addHelpText(
       'after',
       notes({
@@ -54,36 +52,40 @@ export const declareConfiguration: Declare = (program, action) => {
     get
       .command(`${kind}s`)
       .summary(`list ${kind}s`)
-      .description(`List ${kind}s.`)
+      .description(
+        `List ${kind}s. --output yaml writes a file for "tailrace apply", with env:NAME in place of each secret.`,
+      )
       .addOption(limitOption())
       .addHelpText(
         'after',
-        notes({ examples: [`get ${kind}s`, `get ${kind}s --output json`], reads: ['api'] }),
+        notes({ examples: [`get ${kind}s`, `get ${kind}s --limit 1000 --output yaml`], reads: ['api'] }),
       )
       .action(action(async () => (await import('./get.ts')).listEntries(kind)));
     get
       .command(kind)
       .summary(`show a ${kind}`)
-      .description(`Show a ${kind} as YAML, in the format of "tailrace apply". Secrets are not shown.`)
+      .description(
+        `Show a ${kind} as a file for "tailrace apply". Secrets are not shown: the file has env:NAME in their ` +
+          'place, and a comment that lists the variables.',
+      )
       .argument('<id>', `the id of the ${kind}`)
       .addHelpText('after', notes({ examples: [`get ${kind} ${example}`], reads: ['api'] }))
       .action(action(async () => (await import('./get.ts')).getEntry(kind)));
   }
 
-  const create = group(program, 'create').summary('create a source, a destination or a write key');
+  const create = group(program, 'create').summary('create a source, a destination, a write key or a token');
   fromFile(
-    create
-      .command('source')
-      .summary('create a source and its write key')
-      .description(
-        'Create a source and its write key. Clients need the write key to send calls; it is in the result.',
-      )
-      .option('--id <id>', 'the id (default: generated)')
-      .option('--name <name>', 'a display name')
-      .option('--disabled', 'create it disabled')
-      .addOption(repeatable('--write-key <key>', 'a write key (default: generated)'))
-      .addOption(repeatable('--block <event>', 'a track event not to forward'))
-      .addOption(integer('--rate-limit <n>', 'allow at most N calls a second', 1, 1_000_000)),
+    sourceFields(
+      create
+        .command('source')
+        .summary('create a source and its write key')
+        .description(
+          'Create a source and its write key. Clients need the write key to send calls; it is in the result.',
+        )
+        .option('--id <id>', 'the id (default: generated)')
+        .option('--disabled', 'create it disabled'),
+      'create',
+    ),
   )
     .addHelpText(
       'after',
@@ -98,29 +100,23 @@ export const declareConfiguration: Declare = (program, action) => {
     )
     .action(action(async () => (await import('./create-source.ts')).createSource));
   fromFile(
-    create
-      .command('destination')
-      .summary('create a destination')
-      .description(
-        'Create a destination.\n\n' +
-          'Every --header is sent to every --url; use --file for different headers.\n\n' +
-          'Other users of the machine can see command lines, and the shell keeps them in its history. Therefore ' +
-          '--secret and header values accept env:NAME, the value of an environment variable; --secret also ' +
-          'accepts -, the first line of standard input.',
-      )
-      .option('--id <id>', 'the id (default: generated)')
-      .option('--name <name>', 'a display name')
-      .option('--disabled', 'create it disabled')
-      .option('--type <type>', 'a type of "tailrace get catalog" (default: Webhooks)')
-      .addOption(repeatable('--url <url>', 'a webhook URL; at most 5'))
-      .addOption(repeatable('--header <header>', "a request header, 'Name: value'; at most 5"))
-      .addOption(repeatable('--secret-header <header>', 'a header whose value is encrypted and never shown'))
-      .option('--secret <secret>', 'the key that signs requests')
-      .addOption(repeatable('--source <id>', 'a source to forward'))
-      .addOption(integer('--rate-limit <n>', 'send at most N requests a second', 1, 1_000_000))
-      .addOption(
-        choice('--ordering <ordering>', 'user: deliver the events of a user in order', ['none', 'user']),
-      ),
+    destinationFields(
+      create
+        .command('destination')
+        .summary('create a destination')
+        .description(
+          'Create a destination.\n\n' +
+            'Every --header is sent to every --url; use --file for different headers.\n\n' +
+            'Other users of the machine can see command lines, and the shell keeps them in its history. Therefore ' +
+            '--secret and header values accept env:NAME, the value of an environment variable, and file:PATH, the ' +
+            'content of a file; --secret also accepts -, the first line of standard input. Write literal:TEXT for a ' +
+            'value that begins with one of these words.',
+        )
+        .option('--id <id>', 'the id (default: generated)')
+        .option('--disabled', 'create it disabled')
+        .option('--type <type>', 'a type of "tailrace get catalog" (default: Webhooks)'),
+      'create',
+    ),
   )
     .addHelpText(
       'after',
@@ -141,18 +137,28 @@ export const declareConfiguration: Declare = (program, action) => {
 
   program
     .command('test')
-    .summary('send a sample event to a destination, and show the response')
+    .summary('send a sample event to a destination, or try its filter')
     .description(
       'Send a sample event to a destination, and show the response.\n\n' +
-        'Each URL gets one request. The sample is not counted, kept or retried. Exits with 1 if no URL answers with 2xx.',
+        'Each URL gets one request. The sample is not counted, kept or retried. Exits with 1 if no URL answers with 2xx.\n\n' +
+        'With --filter nothing is sent: the filter of the destination, or the one in a file, is tried on the sample, or on the ' +
+        'call in a file. Files are YAML or JSON; - reads standard input. Exits with 1 if the call does not pass.',
     )
     .argument('<destination>', 'the id of the destination')
     .addOption(choice('--type <type>', 'the type of the sample (default: track)', eventTypes))
     .addOption(integer('--webhook <n>', 'send only to the Nth URL, counted from 1', 1, 5))
+    .option('--filter [file]', 'try the filter of the destination, or that in a file, and send nothing')
+    .option('--call <file>', 'with --filter: try it on this call')
     .addHelpText(
       'after',
       notes({
-        examples: ['test crm', 'test crm --type identify', 'test crm --type delete --webhook 1'],
+        examples: [
+          'test crm',
+          'test crm --type identify',
+          'test crm --type delete --webhook 1',
+          'test crm --filter',
+          'test crm --filter filter.yaml --call call.json',
+        ],
         reads: ['api'],
       }),
     )

@@ -16,7 +16,7 @@ interface Values {
 }
 
 export const createSource: Run<Values> = async (values, context) => {
-  const entry = values.file === undefined ? entryOf(values) : await readEntry(values.file, context);
+  const entry = values.file === undefined ? entryOf(values) : await readEntry('source', values.file, context);
   const created = await openApi(context).send<Source>('POST', '/v1/sources', entry);
   return {
     exitCode: exitCodes.done,

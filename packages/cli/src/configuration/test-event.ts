@@ -1,8 +1,9 @@
 /** `tailrace test`: sends a sample event to a destination, and shows the requests and responses. */
 import { styleText } from 'node:util';
 import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, type Run } from '../command.ts';
+import { exitCodes, UsageError, type Run } from '../command.ts';
 import { printable } from '../terminal/table.ts';
+import { testFilter } from './test-filter.ts';
 
 interface Exchange {
   readonly request: {
@@ -25,9 +26,17 @@ interface Values {
   readonly type?: string;
   /** Counted from 1. */
   readonly webhook?: number;
+  readonly filter?: string | true;
+  readonly call?: string;
 }
 
-export const testDestination: Run<Values> = async ({ destination, type, webhook }, context) => {
+export const testDestination: Run<Values> = async (values, context) => {
+  const { destination, type, webhook, filter, call } = values;
+  if (filter !== undefined) {
+    if (webhook !== undefined) throw new UsageError('--webhook and --filter exclude each other');
+    return testFilter({ destination, filter, call, type }, context);
+  }
+  if (call !== undefined) throw new UsageError('--call requires --filter');
   const { items } = await openApi(context).send<{ items: readonly Exchange[] }>(
     'POST',
     pathOf('destinations', destination, 'test'),

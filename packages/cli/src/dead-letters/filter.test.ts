@@ -27,3 +27,10 @@ test('relative times are shown as absolute times', () => {
   assert.deepEqual(absoluteTimes(options, filterOf(options, now)), ['--since 2026-05-02T10:00:00.000Z']);
   assert.deepEqual(absoluteTimes({}, filterOf({}, now)), []);
 });
+
+test('a misspelled reason is a usage error with a suggestion', () => {
+  const isSuggestion = (error: unknown): boolean =>
+    error instanceof UsageError && error.message.includes('did you mean client-error?');
+  assert.throws(() => filterOf({ reason: 'client-eror' }, now), isSuggestion);
+  assert.equal(filterOf({ reason: 'client-error' }, now).reason, 'client-error');
+});

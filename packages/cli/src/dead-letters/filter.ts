@@ -1,7 +1,8 @@
 /** The filter of the commands about dead letters. */
-import type { DeadLetterFilter, ReadOptions } from '@tailrace/deadletters';
+import { reasonProblem, type DeadLetterFilter, type ReadOptions } from '@tailrace/deadletters';
 import { formatInstant } from '@tailrace/events';
 import { parseDuration } from '@tailrace/topics';
+import { UsageError } from '../command.ts';
 import { formatCount } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { timeOf, type Period } from '../terminal/times.ts';
@@ -10,17 +11,23 @@ export interface FilterValues extends Period {
   readonly destination?: string;
   readonly reason?: string;
   readonly type?: string;
+  readonly event?: string;
+  readonly user?: string;
 }
 
 /** @throws UsageError */
 export function filterOf(
-  { destination, reason, type, since, until }: FilterValues,
+  { destination, reason, type, event, user, since, until }: FilterValues,
   now = Date.now(),
 ): DeadLetterFilter {
+  const problem = reason === undefined ? undefined : reasonProblem(reason);
+  if (problem !== undefined) throw new UsageError(`--reason ${problem}`);
   return {
     destinationId: destination,
     reason,
     type,
+    event,
+    userKey: user,
     since: timeOf('since', since, now),
     until: timeOf('until', until, now),
   };

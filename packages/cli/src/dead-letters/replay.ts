@@ -7,12 +7,13 @@ import {
 } from '@tailrace/deadletters';
 import type { Kafka } from '@tailrace/kafka';
 import { topicNames, type TopicNames } from '@tailrace/topics';
+import { leaveEntry } from '../audit.ts';
 import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { countOf, formatCount } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { absoluteTimes, filterOf, showReading, type FilterValues } from './filter.ts';
-import { countLines, countsJson } from './list.ts';
+import { countLines, countsJson, notReplayed } from './list.ts';
 
 interface Values extends FilterValues {
   readonly all?: boolean;
@@ -40,8 +41,9 @@ async function replayMatching(
   names: TopicNames,
   filter: DeadLetterFilter,
   { rate, dryRun = false, yes = false, ...period }: Values,
-  { terminal }: CommandContext,
+  context: CommandContext,
 ): Promise<Outcome> {
+  const { terminal } = context;
   const counts = await countDeadLetters(kafka, names, { filter, onProgress: showReading(terminal) });
   terminal.progress('');
   const due = counts.deadLetters - counts.replayed;
@@ -74,6 +76,13 @@ async function replayMatching(
           signal: terminal.interruption(),
           onReplayed: showReplayed(terminal, due, rate),
         });
+  if (due > 0) {
+    const changes = [
+      { field: 'filter', after: filter },
+      { field: 'replayed', after: result.replayed },
+    ];
+    await leaveEntry(kafka, names.audit, { action: 'dead replay', target: 'dead-letters', changes }, context);
+  }
   return {
     exitCode: result.interrupted ? exitCodes.interrupted : exitCodes.done,
     text: resultLines(result, due, before, absoluteTimes(period, filter)),
@@ -101,7 +110,7 @@ function resultLines(
     interrupted
       ? `Interrupted: ${progress} The same command${instead} continues with the rest.`
       : `${progress}${before}`,
-    ...(malformed > 0 ? [`${countOf(malformed, 'malformed record')} cannot be replayed.`] : []),
+    ...(malformed > 0 ? [notReplayed(malformed)] : []),
   ];
 }
 

@@ -123,7 +123,7 @@ async function inspectIfAllowed(
   try {
     return await kafka.inspectDurability(names);
   } catch (error) {
-    if (isTailraceError(error, 'kafka-refused-credentials')) return new Map();
+    if (isTailraceError(error, 'kafka-permission-missing')) return new Map();
     throw error;
   }
 }

@@ -2,10 +2,12 @@
 import { createConnection } from 'node:net';
 import { openConfig } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import type { Kafka, KafkaLog } from '@tailrace/kafka';
-import { tierDelaysMs, topicNames } from '@tailrace/topics';
+import type { GroupReport, Kafka, KafkaLog } from '@tailrace/kafka';
+import { topicNames } from '@tailrace/topics';
 import type { CommandContext } from '../command.ts';
 import { checkDurability } from './durability.ts';
+import { groupTopics, lagFindings, lagOf, type TopicLag } from './lag.ts';
+import { replicationFindings, topicStates, type TopicState } from './replication.ts';
 import { checkTopics } from './topics.ts';
 import type { Finding } from './finding.ts';
 import { withKafka } from '../kafka.ts';
@@ -16,8 +18,26 @@ const connectTimeoutMs = 3_000;
 /** Records that a router or a delivery service processes in a few seconds. */
 const highLag = 10_000;
 
-export async function checkKafka(context: CommandContext): Promise<Finding[]> {
+/** The consumer groups, as Kafka reports them. */
+interface GroupsReport {
+  /** Members of each consumer group. */
+  readonly members: Readonly<Record<'router' | 'delivery', number>>;
+  readonly lags: readonly TopicLag[];
+  readonly findings: readonly Finding[];
+}
+
+export interface KafkaReport {
+  readonly findings: readonly Finding[];
+  readonly topics: readonly TopicState[];
+  readonly lags: readonly TopicLag[];
+  /** Undefined if the groups could not be read. */
+  readonly members: GroupsReport['members'] | undefined;
+}
+
+export async function checkKafka(context: CommandContext): Promise<KafkaReport> {
   const findings: Finding[] = [];
+  let groups: GroupsReport | undefined;
+  let states: readonly TopicState[] = [];
   try {
     await withKafka(context, async (kafka, settings, secretKeys) => {
       findings.push(await checkBrokers(kafka));
@@ -27,17 +47,23 @@ export async function checkKafka(context: CommandContext): Promise<Finding[]> {
       const topics = await checkTopics(kafka, settings);
       add(topics.findings);
       add(await checkDurability(kafka, settings));
+      states = await topicStates(kafka, settings);
+      add(replicationFindings(states));
       if (topics.missing) return;
       add(await checkConfiguration(kafka, settings, secretKeys));
-      add(await checkGroups(kafka, settings));
+      groups = await checkGroups(kafka, settings);
+      add(groups.findings);
     });
   } catch (error) {
-    // Reported by the check of the settings.
-    if (isTailraceError(error, 'invalid-settings')) return [];
     if (!isTailraceError(error)) throw error;
-    findings.push({ level: 'fail', about: 'kafka', says: error.message });
+    // Invalid settings are reported by the check of the settings.
+    if (error.code !== 'invalid-settings') {
+      const hint =
+        'If the services are ready, only this machine cannot reach Kafka: check its network and these settings.';
+      findings.push({ level: 'unknown', about: 'kafka', says: error.message, hint });
+    }
   }
-  return findings;
+  return { findings, topics: states, lags: groups?.lags ?? [], members: groups?.members };
 }
 
 /** Connects to each broker at its advertised address: an address that clients cannot reach is a common mistake. */
@@ -95,33 +121,43 @@ async function checkConfiguration(
   }
 }
 
-async function checkGroups(kafka: Kafka, { prefix, retryScheduleMs }: TopicSettings): Promise<Finding[]> {
+async function checkGroups(kafka: Kafka, { prefix, retryScheduleMs }: TopicSettings): Promise<GroupsReport> {
   const names = topicNames(prefix);
-  const tiers = tierDelaysMs(retryScheduleMs).map((delayMs) => names.retryTier(delayMs));
-  const router = await kafka.inspectGroup(`${prefix}router`, [names.events, names.eventsWaiting]);
-  const delivery = await kafka.inspectGroup(`${prefix}delivery`, [
-    names.deliveries,
-    names.deliveriesReplay,
-    ...tiers,
-  ]);
-  const sum = (topics: readonly string[]): number =>
-    topics.reduce((total, topic) => total + (delivery.lag.get(topic) ?? 0), 0);
-  const waiting = sum(tiers);
-  const forSchemas = router.lag.get(names.eventsWaiting) ?? 0;
-  return [
-    groupFinding(
-      'router',
-      router.members,
-      router.lag.get(names.events) ?? 0,
-      forSchemas === 0 ? '' : `, ${countOf(forSchemas, 'record')} waiting for a schema`,
-    ),
-    groupFinding(
-      'delivery',
-      delivery.members,
-      sum([names.deliveries, names.deliveriesReplay]),
-      waiting === 0 ? '' : `, ${countOf(waiting, 'record')} in the retry topics`,
-    ),
-  ];
+  const topics = groupTopics(names, retryScheduleMs);
+  const router = await kafka.inspectGroup(`${prefix}router`, topics.router);
+  const delivery = await kafka.inspectGroup(`${prefix}delivery`, topics.delivery);
+  const lags = (
+    await Promise.all([lagOf(kafka, names, 'router', router), lagOf(kafka, names, 'delivery', delivery)])
+  ).flat();
+  const retention = await kafka.topicSetting([...topics.router, ...topics.delivery], 'retention.ms');
+  const retentionMs = new Map(Array.from(retention, ([topic, value]) => [topic, Number(value)]));
+  const live = [names.deliveries, names.deliveriesReplay];
+  const tiers = topics.delivery.filter((topic) => !live.includes(topic));
+  const waiting = sumOf(delivery, tiers);
+  const forSchemas = sumOf(router, [names.eventsWaiting]);
+  return {
+    members: { router: router.members, delivery: delivery.members },
+    lags,
+    findings: [
+      groupFinding(
+        'router',
+        router.members,
+        sumOf(router, [names.events]),
+        forSchemas === 0 ? '' : `, ${countOf(forSchemas, 'record')} waiting for a schema`,
+      ),
+      groupFinding(
+        'delivery',
+        delivery.members,
+        sumOf(delivery, live),
+        waiting === 0 ? '' : `, ${countOf(waiting, 'record')} in the retry topics`,
+      ),
+      ...lagFindings(lags, retentionMs),
+    ],
+  };
+}
+
+function sumOf({ lag }: GroupReport, topics: readonly string[]): number {
+  return topics.reduce((total, topic) => total + (lag.get(topic) ?? 0), 0);
 }
 
 function groupFinding(service: string, members: number, behind: number, more: string): Finding {

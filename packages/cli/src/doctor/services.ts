@@ -1,169 +1,208 @@
-/** Checks that the services respond and are ready, and that their clocks agree with this machine. */
-import { readSettings } from '@tailrace/service';
+/** Checks the services: control's API, ingest, and every replica. */
 import { isTailraceError } from '@tailrace/errors';
+import { readSettings } from '@tailrace/service';
 import { openApi } from '../api/client.ts';
-import type { CommandContext } from '../command.ts';
+import { UsageError, type CommandContext } from '../command.ts';
 import { doctorServiceSettings } from '../settings.ts';
+import { checkDestinations } from './destinations.ts';
 import type { Finding } from './finding.ts';
+import { isForeign, replicaFindings } from './replicas/findings.ts';
+import { lookAtAll, request, type ReplicaReport } from './replicas/look.ts';
+import { parseTarget, resolve, type Replica, type Target } from './replicas/targets.ts';
 
-const responseTimeoutMs = 5_000;
-/** Larger than the error of a Date header, which has whole seconds, and of a slow response. */
-const clockSkewWarningMs = 3_000;
-
-const standardProbes = {
-  ingest: 'http://localhost:9464',
-  router: 'http://localhost:9465',
-  delivery: 'http://localhost:9466',
-  control: 'http://localhost:9467',
-};
-
-interface ServiceResponse {
-  readonly status: number;
-  readonly body: string;
-  /** How far its clock is ahead of this machine; undefined without a Date header. */
-  readonly aheadMs: number | undefined;
+/** Where to look, as the command line says. */
+export interface Places {
+  readonly ingest?: string | undefined;
+  readonly probes?: readonly string[] | undefined;
+  readonly services?: readonly string[] | undefined;
 }
 
-export async function checkServices(
-  context: CommandContext,
-  {
-    ingest = 'http://localhost:8080',
-    probes = [],
-  }: { readonly ingest: string | undefined; readonly probes: readonly string[] | undefined },
-): Promise<Finding[]> {
-  const clocks = new Map<string, number>();
-  const fetchUrl = async (url: string): Promise<ServiceResponse | string> => {
-    const response = await request(url);
-    if (typeof response !== 'string' && response.aheadMs !== undefined)
-      clocks.set(new URL(url).host, response.aheadMs);
-    return response;
+export interface ServicesReport {
+  readonly findings: readonly Finding[];
+  readonly replicas: readonly ReplicaReport[];
+}
+
+/** The places to look at. Undefined is left out. */
+export interface Plan {
+  /** Undefined if the settings are invalid. */
+  readonly prefix: string | undefined;
+  readonly control: string | undefined;
+  readonly ingest: string | undefined;
+  readonly targets: readonly Target[];
+  /** Replicas by URL. */
+  readonly probes: readonly Replica[];
+  /** The ports of `npm start`, if nothing else is named. Some services may run elsewhere. */
+  readonly local: readonly Replica[];
+  /** Whether nothing is named, so that the default ports of `npm start` are looked at. */
+  readonly isGuessed: boolean;
+}
+
+const portVariables = {
+  ingest: 'TAILRACE_INGEST_PORT',
+  control: 'TAILRACE_CONTROL_PORT',
+  metrics: 'TAILRACE_METRICS_PORT',
+} as const;
+
+export async function checkServices(context: CommandContext, places: Places): Promise<ServicesReport> {
+  const plan = planOf(context, places);
+  const resolved = await resolveAll(plan.targets);
+  const [control, ingest, named, local] = await Promise.all([
+    plan.control === undefined ? [] : checkControl(context, plan.control),
+    plan.ingest === undefined ? [] : checkIngest(plan.ingest),
+    lookAtAll([...resolved.replicas, ...plan.probes]),
+    lookAtAll(plan.local),
+  ]);
+  const foreign = plan.isGuessed ? local.filter((report) => isForeign(report, plan.prefix)) : [];
+  const own = local.filter((report) => !foreign.includes(report));
+  const [absent, present] = [own.filter(isAbsent), own.filter((report) => !isAbsent(report))];
+  const replicas = [...named, ...present];
+  return {
+    findings: [
+      ...control,
+      ...ingest,
+      ...resolved.findings,
+      ...replicaFindings(replicas, plan.prefix),
+      ...absentFindings(absent),
+      ...foreignFindings(foreign),
+    ],
+    replicas,
   };
-  return [
-    ...(await checkControl(context, fetchUrl)),
-    await checkIngest(ingest, fetchUrl),
-    ...(probes.length > 0
-      ? await Promise.all(probes.map((url) => checkProbe(url, url, fetchUrl)))
-      : await checkStandardProbes(fetchUrl)),
-    ...clockFindings(clocks),
-  ];
 }
 
-/** Resolves with the reason as text if there is no response. */
-type Fetch = (url: string) => Promise<ServiceResponse | string>;
+/**
+ * Where anything is named, by an option or a variable, nothing else is looked at: the default ports of this machine may belong
+ * to another installation.
+ */
+export function planOf({ env }: CommandContext, { ingest, probes = [], services = [] }: Places): Plan {
+  const settings = settingsOf(env);
+  const { url, targets = [], ingestPort, controlPort, metricsPort } = settings ?? {};
+  const wanted = services.length > 0 ? services : targets;
+  const parsed = wanted.map((text) => {
+    const target = parseTarget(text);
+    if (target) return target;
+    throw new UsageError(`${JSON.stringify(text)} is not a target; write it as router=tailrace-router:9465`);
+  });
+  const isSet = (variable: string): boolean => (env[variable] ?? '') !== '';
+  const isNamed =
+    [...parsed, ...probes].length > 0 ||
+    ingest !== undefined ||
+    ['TAILRACE_URL', ...Object.values(portVariables)].some(isSet);
+  const trimmed = (text: string): string => text.replace(/\/+$/, '');
+  const atThisMachine = <T>(
+    name: keyof typeof portVariables,
+    port: number | undefined,
+    at: (port: number) => T,
+  ): T | undefined => (port === undefined || (isNamed && !isSet(portVariables[name])) ? undefined : at(port));
+  const control = url ?? atThisMachine('control', controlPort, atPort);
+  return {
+    prefix: settings?.prefix,
+    control: control && trimmed(control),
+    ingest: ingest ?? atThisMachine('ingest', ingestPort, atPort),
+    targets: parsed,
+    probes: probes.map((probe) => ({ service: hostOf(probe), url: trimmed(probe) })),
+    local: atThisMachine('metrics', metricsPort, localReplicas) ?? [],
+    isGuessed: !isNamed,
+  };
+}
 
-async function checkControl(context: CommandContext, fetchUrl: Fetch): Promise<Finding[]> {
+/** Undefined if the settings are invalid, which the check of the settings reports. */
+function settingsOf(env: CommandContext['env']) {
+  try {
+    return readSettings(env, doctorServiceSettings);
+  } catch (error) {
+    if (isTailraceError(error, 'invalid-settings')) return undefined;
+    throw error;
+  }
+}
+
+function localReplicas(metricsPort: number): Replica[] {
+  return ['ingest', 'router', 'delivery', 'control'].map((service, index) => ({
+    service,
+    url: atPort(metricsPort + index),
+  }));
+}
+
+function atPort(port: number): string {
+  return `http://localhost:${port}`;
+}
+
+function hostOf(url: string): string {
+  if (!URL.canParse(url))
+    throw new UsageError(`${JSON.stringify(url)} is not a URL; write it as http://10.1.2.3:9465`);
+  return new URL(url).hostname;
+}
+
+async function resolveAll(targets: readonly Target[]) {
+  const found = await Promise.all(
+    targets.map(async (target) => ({ target, resolved: await resolve(target) })),
+  );
+  const about = 'replicas';
+  const findings = found.flatMap(({ target: { service, host }, resolved }): Finding[] => {
+    if (resolved.outcome === 'found') return [];
+    if (resolved.outcome === 'none') {
+      const hint =
+        'Check the name, and that replicas run. In Kubernetes it is a headless Service with publishNotReadyAddresses: true.';
+      return [{ level: 'fail', about, says: `${service}: ${host} has no address.`, hint }];
+    }
+    const says = `${service}: the addresses of ${host} cannot be looked up: ${resolved.reason}.`;
+    return [{ level: 'unknown', about, says, hint: 'Check the DNS of the machine or pod that runs doctor.' }];
+  });
+  return {
+    findings,
+    replicas: found.flatMap(({ resolved }) => (resolved.outcome === 'found' ? resolved.replicas : [])),
+  };
+}
+
+async function checkControl(context: CommandContext, url: string): Promise<Finding[]> {
   const about = 'control';
-  const { url, token } = readApiSettings(context);
-  if (url === undefined) return [];
-  const response = await fetchUrl(`${url}/openapi.json`);
+  const response = await request(`${url}/openapi.json`);
   if (typeof response === 'string') {
     const hint = 'Start it with npm start or npm run control, or set TAILRACE_URL to its address.';
     return [{ level: 'fail', about, says: `${url} cannot be reached: ${response}.`, hint }];
   }
+  const { token } = readSettings(context.env, doctorServiceSettings);
   if (token === undefined) {
     const hint = 'Set it to a token of the control service, which npm start prints.';
     return [{ level: 'warn', about, says: `${url} responds; TAILRACE_API_TOKEN is not set.`, hint }];
   }
   try {
-    await openApi(context).get('/v1/sources', { limit: 1 });
-    return [{ level: 'ok', about, says: `${url} responds and accepts the token` }];
+    const api = openApi({ ...context, env: { ...context.env, TAILRACE_URL: url } });
+    await api.get('/v1/destinations', { limit: 1 });
+    const says = `${url} responds and accepts the token`;
+    return [{ level: 'ok', about, says }, ...(await checkDestinations(api))];
   } catch (error) {
     if (!isTailraceError(error)) throw error;
     return [{ level: 'fail', about, says: error.message }];
   }
 }
 
-/** Undefined if the settings are invalid, which the check of the settings reports. */
-function readApiSettings({ env }: CommandContext) {
-  try {
-    const { url, token } = readSettings(env, doctorServiceSettings);
-    return { url: url.replace(/\/+$/, ''), token };
-  } catch {
-    return { url: undefined, token: undefined };
-  }
-}
-
-/** Any response is ok: the probe shows whether ingest is ready. */
-async function checkIngest(url: string, fetchUrl: Fetch): Promise<Finding> {
+/** Any response is ok: its replicas show whether ingest is ready. */
+async function checkIngest(url: string): Promise<Finding[]> {
   const about = 'ingest';
-  const response = await fetchUrl(url);
-  if (typeof response !== 'string') return { level: 'ok', about, says: `${url} responds` };
+  const response = await request(url);
+  if (typeof response !== 'string') return [{ level: 'ok', about, says: `${url} responds` }];
   const hint = 'Start it with npm start or npm run ingest, or set its address with --ingest.';
-  return { level: 'fail', about, says: `${url} cannot be reached: ${response}.`, hint };
+  return [{ level: 'fail', about, says: `${url} cannot be reached: ${response}.`, hint }];
 }
 
-async function checkStandardProbes(fetchUrl: Fetch): Promise<Finding[]> {
-  const found = await Promise.all(
-    Object.entries(standardProbes).map(async ([service, url]) => ({
-      service,
-      finding: await checkProbe(service, url, fetchUrl),
-    })),
-  );
-  const absent = found.filter(({ finding }) => finding.hint === startIt).map(({ service }) => service);
-  const findings = found.map(({ finding }) => finding).filter(({ hint }) => hint !== startIt);
-  if (absent.length === 0) return findings;
-  const says = `${absent.join(', ')}: no probe at the standard port on localhost.`;
-  const hint = 'If they run elsewhere, set the address of each with --probe.';
-  return [...findings, { level: 'warn', about: 'probes', says, hint }];
+/** Nothing responds at a port of `npm start`, which is normal where services run elsewhere. */
+function isAbsent({ state, reason }: ReplicaReport): boolean {
+  return state === 'silent' && reason === 'nothing listens on this port';
 }
 
-const startIt = 'Start the service, or correct the URL.';
-
-async function checkProbe(name: string, url: string, fetchUrl: Fetch): Promise<Finding> {
-  const about = 'probes';
-  const response = await fetchUrl(`${url.replace(/\/+$/, '')}/readyz`);
-  if (typeof response === 'string') {
-    return { level: 'fail', about, says: `${name}: ${url} cannot be reached: ${response}.`, hint: startIt };
-  }
-  if (response.status === 200) return { level: 'ok', about, says: `${name} is ready` };
-  const says = `${name} is not ready: ${whyNotReady(response)}`;
-  return { level: 'fail', about, says, hint: 'See its log.' };
+/** Default ports may be used by another installation on this machine, which is then not looked at. */
+function foreignFindings(foreign: readonly ReplicaReport[]): Finding[] {
+  if (foreign.length === 0) return [];
+  const named = foreign.map(({ service, url }) => `${service} (${new URL(url).host})`).join(', ');
+  const says = `another installation, which is not looked at, uses the default ports: ${named}.`;
+  const hint =
+    'Set TAILRACE_INGEST_PORT, TAILRACE_CONTROL_PORT and TAILRACE_METRICS_PORT as for the services, or use --service.';
+  return [{ level: 'warn', about: 'replicas', says, hint }];
 }
 
-function whyNotReady({ status, body }: ServiceResponse): string {
-  try {
-    const { checks } = JSON.parse(body) as { checks: { name: string; ready: boolean; reason?: string }[] };
-    const failing = checks.filter(({ ready }) => !ready);
-    if (failing.length > 0) return failing.map(({ name, reason = '' }) => `${name}: ${reason}`).join('; ');
-  } catch {
-    // Not the response of a probe.
-  }
-  return `status ${status}.`;
-}
-
-async function request(url: string): Promise<ServiceResponse | string> {
-  const sentAt = Date.now();
-  try {
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(responseTimeoutMs) });
-    const receivedAt = Date.now();
-    const date = Date.parse(response.headers.get('date') ?? '');
-    // The header has whole seconds; add half a second on average.
-    const aheadMs = date + 500 - (sentAt + receivedAt) / 2;
-    return {
-      status: response.status,
-      body: await response.text(),
-      aheadMs: Number.isNaN(aheadMs) ? undefined : Math.round(aheadMs),
-    };
-  } catch (error) {
-    if (error instanceof DOMException) return `no response within ${responseTimeoutMs / 1_000} s`;
-    const { cause = error } = error as Error;
-    const { code, message } = cause as NodeJS.ErrnoException;
-    return code === 'ECONNREFUSED' ? 'nothing listens on this port' : (code ?? message);
-  }
-}
-
-function clockFindings(clocks: ReadonlyMap<string, number>): Finding[] {
-  const about = 'clock';
-  if (clocks.size === 0) return [];
-  const wrong = [...clocks].filter(([, aheadMs]) => Math.abs(aheadMs) > clockSkewWarningMs);
-  if (wrong.length === 0)
-    return [{ level: 'ok', about, says: 'the clocks of the services agree with this machine' }];
-  return wrong.map(([host, aheadMs]) => ({
-    level: 'warn',
-    about,
-    says:
-      `${host} is ${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine: ` +
-      'times in events and delays of retries are off by as much.',
-    hint: 'Synchronise both with NTP.',
-  }));
+function absentFindings(absent: readonly ReplicaReport[]): Finding[] {
+  if (absent.length === 0) return [];
+  const says = `${absent.map(({ service, url }) => `${service} (${new URL(url).host})`).join(', ')}: nothing listens there.`;
+  const hint = 'If they run elsewhere, name them with --service or --probe.';
+  return [{ level: 'warn', about: 'replicas', says, hint }];
 }

@@ -1,4 +1,4 @@
-/** Checks the settings, one by one and together. */
+/** Checks the settings, one by one and together. With invalid settings it is unknown where to look. */
 import { isTailraceError } from '@tailrace/errors';
 import { misspelledVariables, readSettings, type Environment } from '@tailrace/service';
 import { formatDuration } from '@tailrace/topics';
@@ -28,7 +28,7 @@ export function checkSettings(env: Environment): Finding[] {
     return warnings.length > 0 ? warnings : [{ level: 'ok', about, says: 'valid' }];
   } catch (error) {
     if (!isTailraceError(error, 'invalid-settings')) throw error;
-    return error.message.split('\n').map((says) => ({ level: 'fail', about, says }));
+    return error.message.split('\n').map((says) => ({ level: 'unknown', about, says }));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Checks that the topics exist and match the settings. */
 import type { Kafka } from '@tailrace/kafka';
-import { partitionGroups, tierDelaysMs, topicNames, unequalPartitions } from '@tailrace/topics';
+import { partitionGroups, pauseTierMs, tierDelaysMs, topicNames, unequalPartitions } from '@tailrace/topics';
 import type { Finding } from './finding.ts';
 import type { TopicSettings } from '../settings.ts';
 import { countOf } from '../terminal/table.ts';
@@ -16,7 +16,7 @@ export async function checkTopics(
   const reports = await kafka.inspectTopics(requiredTopics(settings));
   const missing = reports.filter(({ outcome }) => outcome === 'missing').map(({ name }) => name);
   const existing = await kafka.listTopics();
-  const tiers = new Set(tierDelaysMs(settings.retryScheduleMs));
+  const tiers = new Set(tierDelaysMs([...settings.retryScheduleMs, pauseTierMs]));
   const otherTiers = existing.filter((topic) => {
     const delayMs = names.retryTierDelayMs(topic);
     return delayMs !== undefined && !tiers.has(delayMs);

@@ -34,15 +34,29 @@ export const declareHistory: Declare = (program, action) => {
     .description(
       'Explain what happened to an event: its source, its destinations, the responses, and what to do.\n\n' +
         'An event without deliveries is searched in the topics, from --since on, which may take 20 seconds. Exits ' +
-        'with 0 also if the event is not found.',
+        'with 0 also if the event is not found.\n\n' +
+        'With --around the topics themselves are read, without the control service: for events that the history does not ' +
+        'have. All topics are searched for records of those minutes: accepted, waiting, rejected, deliveries, retries, ' +
+        'dead letters, replays and attempts. With --user the partitions of that user come first, and all others only if ' +
+        'nothing is found. The result lists the partitions and offsets that were searched, and those that were not, with ' +
+        'the reason. Exits with 0 if the event is found, or if everything was searched; with 1 if it may be in a part that ' +
+        'could not be searched. Ctrl-C ends the search and shows the result so far.',
     )
     .argument('<event-id>', 'the messageId of the event')
     .option('--since <time>', 'search events of this time or later (default: one day ago)')
+    .option('--around <time>', 'read the topics, around this time of the record')
+    .option('--within <duration>', 'with --around: this long before and after (default: 10m)')
+    .option('--user <user>', 'with --around: the userId, or the anonymousId of a call without one')
+    .option('--all-partitions', 'with --around: all partitions, also if the event is found in some')
     .addHelpText(
       'after',
       notes({
-        examples: ['why 0b0f7c1e-6a54-4f0e-9d2c-3c1f0e8b7a55', 'why order-1042 --since 7d'],
-        reads: ['api'],
+        examples: [
+          'why 0b0f7c1e-6a54-4f0e-9d2c-3c1f0e8b7a55',
+          'why order-1042 --since 7d',
+          'why order-1042 --user ada --around 2026-05-01T08:30 --within 5h',
+        ],
+        reads: ['api', 'kafka'],
         times: true,
       }),
     )
@@ -79,6 +93,31 @@ export const declareHistory: Declare = (program, action) => {
       }),
     )
     .action(action(async () => (await import('./deliveries.ts')).listDeliveries));
+  withPeriod(
+    get
+      .command('decisions')
+      .summary('list the events that destinations did not get, with the reason')
+      .description(
+        'List the events that connected destinations did not get, newest first, with the reason: one line for each event and ' +
+          'destination, as the router decided then.',
+      )
+      .option(
+        '--reason <reason>',
+        'only this reason: disabled, integrations, schema, filter, suppressed or no-destination',
+      )
+      .option('--destination <id>', 'only events that this destination did not get')
+      .option('--source <id>', 'only events of this source'),
+  )
+    .addOption(limitOption())
+    .addHelpText(
+      'after',
+      notes({
+        examples: ['get decisions', 'get decisions --destination crm --reason filter --since 2h'],
+        reads: ['api'],
+        times: true,
+      }),
+    )
+    .action(action(async () => (await import('./decisions.ts')).listDecisions));
   get
     .command('delivery')
     .summary('show a delivery with every attempt and response')
@@ -101,6 +140,62 @@ export const declareHistory: Declare = (program, action) => {
     .addOption(limitOption())
     .addHelpText('after', notes({ examples: ['get events web', 'get events'], reads: ['api'] }))
     .action(action(async () => (await import('./source-statistics.ts')).listSentEvents));
+  withPeriod(
+    get
+      .command('stats')
+      .summary('show the attempts of a destination by outcome, with latencies')
+      .description('Show the attempts of a destination by outcome, with latencies (default: the last hour).')
+      .argument('<id>', 'the id of the destination')
+      .option(
+        '--step <duration>',
+        'whole minutes or hours, such as 5m (default: a sixtieth of the period, rounded up)',
+      ),
+  )
+    .addHelpText(
+      'after',
+      notes({
+        examples: ['get stats crm', 'get stats crm --since 1d --step 1h'],
+        reads: ['api'],
+        times: true,
+      }),
+    )
+    .action(action(async () => (await import('./destination-statistics.ts')).getStats));
+  withPeriod(
+    get
+      .command('overview')
+      .summary('show the flow of all events, with the reason of each exit')
+      .description(
+        'Show the flow of all events (default: the last hour) beside the same time before: received, filtered, delivered, dead, each ' +
+          'with its reason; and what is pending.',
+      ),
+  )
+    .addHelpText(
+      'after',
+      notes({ examples: ['get overview', 'get overview --since 7d'], reads: ['api'], times: true }),
+    )
+    .action(action(async () => (await import('./overview.ts')).getOverview));
+  get
+    .command('pending')
+    .summary('show what the deliveries of a destination wait for')
+    .description(
+      'Show what the deliveries of a destination wait for: retry topics, reasons, and the next attempt.',
+    )
+    .argument('<id>', 'the id of the destination')
+    .addHelpText('after', notes({ examples: ['get pending crm'], reads: ['api'] }))
+    .action(action(async () => (await import('./overview.ts')).getPending));
+  get
+    .command('failures')
+    .summary('show the failures of a destination by reason, with samples')
+    .description(
+      'Show the failures of a destination by reason, with the newest attempts (default: the last day).',
+    )
+    .argument('<id>', 'the id of the destination')
+    .option('--since <time>', 'only from this time on')
+    .addHelpText(
+      'after',
+      notes({ examples: ['get failures crm', 'get failures crm --since 2h'], reads: ['api'], times: true }),
+    )
+    .action(action(async () => (await import('./destination-statistics.ts')).getFailures));
   withPeriod(
     get
       .command('usage')

@@ -2,7 +2,7 @@
 import { openApi, pathOf } from '../api/client.ts';
 import { listBySource, showPage, type Columns } from '../api/show.ts';
 import type { Run } from '../command.ts';
-import { formatCount } from '../terminal/table.ts';
+import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { periodOf, type Period } from '../terminal/times.ts';
 
 interface SentEvent {
@@ -13,6 +13,13 @@ interface SentEvent {
   readonly firstSeenAt?: string;
   readonly lastSeenAt?: string;
   readonly blocked: boolean;
+}
+
+/** Calls whose names the service does not list. */
+interface OtherEvents {
+  readonly source: string;
+  readonly count: number;
+  readonly filtered: number;
 }
 
 const eventColumns: Columns<SentEvent> = {
@@ -30,10 +37,20 @@ export const listSentEvents: Run<{ readonly source?: string; readonly limit: num
   context,
 ) => {
   const api = openApi(context);
-  const page = await listBySource<SentEvent>(api, source, (id) =>
-    api.list(pathOf('sources', id, 'events'), {}, limit),
+  const other: OtherEvents[] = [];
+  const page = await listBySource<SentEvent>(api, source, async (id) => {
+    const found = await api.list<Omit<SentEvent, 'source'>>(pathOf('sources', id, 'events'), {}, limit);
+    const rest = found.fields?.['other'] as Omit<OtherEvents, 'source'> | undefined;
+    if (rest) other.push({ source: id, ...rest });
+    return found;
+  });
+  const { text, ...shown } = showPage(page, 'event', eventColumns);
+  const lines = other.map(
+    ({ source, count, filtered }) =>
+      `${source}: ${countOf(count, 'more call')}, ${formatCount(filtered)} filtered, with names that are not listed ` +
+      '(over 200 characters, or after the first 500 of a day).',
   );
-  return showPage(page, 'event', eventColumns);
+  return { ...shown, text: [...text, ...lines.map(printable)], json: { ...page, other } };
 };
 
 interface Usage {

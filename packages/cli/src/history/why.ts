@@ -1,16 +1,30 @@
 /** `tailrace why`: explains in sentences what happened to an event, and what to do. */
+import { parseDuration } from '@tailrace/topics';
 import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, type Run } from '../command.ts';
+import { exitCodes, UsageError, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
-import { periodOf } from '../terminal/times.ts';
+import { periodOf, timeOf } from '../terminal/times.ts';
 import { answerOf } from './attempt-line.ts';
 import type { Delivery, DeliveryHistory } from './deliveries.ts';
+import type { Period } from './search/read-topic.ts';
 
 export interface EventStory {
   readonly eventId: string;
-  readonly outcome: 'routed' | 'rejected' | 'filtered' | 'no-destination' | 'not-routed' | 'unknown';
+  readonly outcome:
+    | 'routed'
+    | 'rejected'
+    | 'filtered'
+    | 'no-destination'
+    | 'not-routed'
+    | 'not-recorded'
+    | 'not-searched'
+    | 'unknown';
   readonly explanation: string;
   readonly deliveries: readonly Delivery[];
+  /** Why connected destinations did not get it. */
+  readonly decisions: readonly {
+    readonly filtered: readonly { readonly reason: string; readonly destinations: readonly string[] }[];
+  }[];
   readonly rejections: readonly {
     readonly code: string;
     readonly message: string;
@@ -25,9 +39,27 @@ export interface EventStory {
 interface Values {
   readonly eventId: string;
   readonly since?: string;
+  readonly around?: string;
+  readonly within?: string;
+  readonly user?: string;
+  readonly allPartitions?: boolean;
 }
 
-export const why: Run<Values> = async ({ eventId, since }, context) => {
+const defaultWithin = '10m';
+
+export const why: Run<Values> = async (
+  { eventId, since, around, within, user, allPartitions = false },
+  context,
+) => {
+  if (around !== undefined) {
+    if (since !== undefined) throw new UsageError('--since and --around exclude each other');
+    const period = periodAround(around, within ?? defaultWithin, Date.now());
+    const { searchKafka } = await import('./search/why.ts');
+    return searchKafka({ eventId, period, user, allPartitions }, context);
+  }
+  if (within !== undefined || user !== undefined || allPartitions) {
+    throw new UsageError('--user, --within and --all-partitions require --around');
+  }
   const api = openApi(context);
   const story = await api.get<EventStory>(pathOf('events', eventId), { since: periodOf({ since }).since });
   const deliveries = await Promise.all(
@@ -40,6 +72,17 @@ export const why: Run<Values> = async ({ eventId, since }, context) => {
   };
 };
 
+/** @throws UsageError */
+function periodAround(around: string, within: string, now: number): Period {
+  const center = timeOf('around', around, now);
+  const withinMs = parseDuration(within);
+  if (withinMs === undefined || withinMs === 0) {
+    throw new UsageError(`--within must be a duration such as 10m or 5h, not ${within}`);
+  }
+  if (center === undefined || center - withinMs >= now) throw new UsageError('--around is in the future');
+  return { from: center - withinMs, until: Math.min(center + withinMs, now) };
+}
+
 function explain(story: EventStory, deliveries: readonly DeliveryHistory[]): string[] {
   const { outcome, explanation, rejections, accepted, searched, behind } = story;
   return [
@@ -49,6 +92,7 @@ function explain(story: EventStory, deliveries: readonly DeliveryHistory[]): str
         ]
       : []),
     explanation,
+    ...filteredAdvice(story),
     ...deliveries.flatMap((delivery) => explainDelivery(delivery)),
     ...rejections.map(({ code, rejectedAt }) => `Rejected at ${rejectedAt}, as ${code}.`),
     ...advise(outcomeAdvice[outcome]),
@@ -57,6 +101,7 @@ function explain(story: EventStory, deliveries: readonly DeliveryHistory[]): str
           searched.complete
             ? `All events since ${searched.since} were searched; use --since to search earlier ones.`
             : `The search timed out before all events since ${searched.since} were read; use a later --since.`,
+          ...advise('search all topics around a time: tailrace why <id> --around <time> --user <user>'),
         ]
       : []),
     ...(behind > 0
@@ -67,16 +112,40 @@ function explain(story: EventStory, deliveries: readonly DeliveryHistory[]): str
 
 const outcomeAdvice: Readonly<Partial<Record<EventStory['outcome'], string>>> = {
   rejected: 'fix the sender, and send the event again',
-  filtered: 'unblock the event (tailrace unblock), or change the integrations of the call',
   'no-destination': 'connect a destination (tailrace connect) and enable it (tailrace enable destination)',
+  'not-searched': 'run the command again soon, or with a later --since',
+  'not-recorded': 'search all topics around its time: tailrace why <id> --around <time> --user <user>',
   'not-routed': 'check with tailrace doctor whether the router is running, and its backlog',
 };
+
+/** For destinations that did not get it, by reason. */
+const reasonAdvice: Readonly<Record<string, string>> = {
+  disabled:
+    'enable the destination for later events (tailrace enable destination); it does not get this one, so send it again under another messageId',
+  integrations: 'change the integrations of the call',
+  schema: 'unblock the event (tailrace unblock)',
+  filter: 'change the filter of the destination; tailrace test --filter tries it',
+};
+
+function filteredAdvice({ decisions }: EventStory): string[] {
+  const reasons = new Set(decisions.flatMap(({ filtered }) => filtered.map(({ reason }) => reason)));
+  return [...reasons].flatMap((reason) => advise(reasonAdvice[reason]));
+}
 
 function explainDelivery(delivery: DeliveryHistory): string[] {
   const { destinationId, status, attempts, changedAt, reason, nextDueAt, history } = delivery;
   const last = history.at(-1);
   const responses = last?.urls.map((url) => `${answerOf(url)} from ${url.url}`).join(', ');
   const lastResponse = responses === undefined || responses === '' ? '' : ` Last response: ${responses}.`;
+  if (reason === 'paused' && (status === 'waiting' || status === 'retrying')) {
+    const before = attempts > 0 ? `after ${countOf(attempts, 'attempt')}, it` : 'it';
+    return [
+      `${destinationId}: ${before} waits because the destination is paused, or was until recently.${lastResponse}`,
+      ...advise(
+        `resume it (tailrace resume destination ${destinationId}); nothing is lost while it is paused`,
+      ),
+    ];
+  }
   const at = changedAt === undefined ? '' : ` at ${changedAt}`;
   switch (status) {
     case 'delivered':

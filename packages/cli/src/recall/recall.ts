@@ -76,10 +76,10 @@ async function waitFor(requested: Recall, context: CommandContext): Promise<Outc
 
 function outcomeOf(recall: Recall): Outcome {
   const exitCode: ExitCode = recall.state === 'stopped' ? exitCodes.failed : exitCodes.done;
-  const { kind, count, state } = recall;
+  const { count, state } = recall;
   const text = {
     running: [progressOf(recall)],
-    done: [`${countOf(count, kind === 'retry' ? 'delivery' : 'dead letter')} ${wordOf(kind)}.`],
+    done: [`${resultOf(recall)}.`],
     stopped: [
       `Stopped after ${formatCount(count)}: the receiver is down, the destination is disabled, or a later request replaced this one.`,
     ],
@@ -87,10 +87,13 @@ function outcomeOf(recall: Recall): Outcome {
   return { exitCode, text: text[state], json: recall };
 }
 
-function progressOf({ kind, count, partitions }: Recall): string {
-  return `${formatCount(count)} ${wordOf(kind)}; ${partitions.ended} of ${countOf(partitions.total, 'partition')} done`;
+function progressOf(recall: Recall): string {
+  const { ended, total } = recall.partitions;
+  return `${resultOf(recall)}; ${ended} of ${countOf(total, 'partition')} done`;
 }
 
-function wordOf(kind: Recall['kind']): string {
-  return kind === 'retry' ? 'brought forward' : 'made';
+function resultOf({ kind, count }: Recall): string {
+  return kind === 'retry'
+    ? `${countOf(count, 'delivery')} brought forward`
+    : `${countOf(count, 'dead letter')} made`;
 }

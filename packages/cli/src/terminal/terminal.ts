@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 export interface Terminal {
   /** Replaces the progress line; an empty text removes it. Without a terminal, writes a line every ten seconds. */
   progress(text: string): void;
+  /** Whether there is a user who can answer. */
+  readonly isAttended: boolean;
   /** Resolves with whether the answer is yes. Without a terminal it is yes. */
   confirm(question: string): Promise<boolean>;
   /** Returns a signal that Ctrl-C or SIGTERM aborts. A second Ctrl-C ends the process. */
@@ -14,6 +16,7 @@ export interface Terminal {
 /** No terminal: no output, every answer is yes, and no interruption. */
 export const unattended: Terminal = {
   progress: () => undefined,
+  isAttended: false,
   confirm: () => Promise.resolve(true),
   interruption: () => new AbortController().signal,
 };
@@ -25,8 +28,9 @@ const eraseLine = '\r\u001b[K';
 export function processTerminal(): Terminal {
   return {
     progress: progressOn(process.stderr),
+    isAttended: isTerminal(),
     async confirm(question) {
-      if (!process.stdin.isTTY || !process.stderr.isTTY) return true;
+      if (!isTerminal()) return true;
       const lines = createInterface({ input: process.stdin, output: process.stderr });
       // readline consumes Ctrl-C while it reads.
       lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
@@ -49,6 +53,10 @@ export function processTerminal(): Terminal {
       return interruption.signal;
     },
   };
+}
+
+function isTerminal(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 /** Resolves after `forMs` with true, or with false as soon as `signal` is aborted. */

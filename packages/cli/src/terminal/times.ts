@@ -10,7 +10,11 @@ export interface Period {
 }
 
 /** Milliseconds since the epoch. @throws UsageError */
-export function timeOf(name: keyof Period, text: string | undefined, now = Date.now()): number | undefined {
+export function timeOf(
+  name: keyof Period | 'around',
+  text: string | undefined,
+  now = Date.now(),
+): number | undefined {
   if (text === undefined) return undefined;
   const time = parseMoment(text, now);
   if (time !== undefined) return time;

@@ -5,6 +5,7 @@ import type { Kafka, TopicReport } from '@tailrace/kafka';
 import { registerSubject, type SubjectReport } from '@tailrace/registry';
 import { readSettings } from '@tailrace/service';
 import { topicNames, type PartitionGroup } from '@tailrace/topics';
+import { leaveEntry } from '../audit.ts';
 import { exitCodes, UsageError, type CommandContext, type Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { registrySettings, type TopicSettings } from '../settings.ts';
@@ -36,19 +37,28 @@ export const applyTopics: Run<Values> = async ({ strict = false, partitions, onl
   if (only !== undefined && partitions === undefined) {
     throw new UsageError('--only requires --partitions');
   }
-  const { registryUrl } = readSettings(context.env, registrySettings);
+  const { registry } = readSettings(context.env, registrySettings);
   const { topics, names } = await withKafka(
     context,
-    async (kafka, settings) => ({
-      topics: await createAndExtend(kafka, settings, { partitions, only }, context),
-      names: topicNames(settings.prefix),
-    }),
+    async (kafka, settings) => {
+      const topics = await createAndExtend(kafka, settings, { partitions, only }, context);
+      const names = topicNames(settings.prefix);
+      const changes = topics
+        .filter(({ outcome }) => outcome === 'created' || outcome === 'grown')
+        .map(({ name, outcome, partitions }) => ({
+          ...{ field: name, before: partitions?.from, after: partitions?.to ?? outcome },
+        }));
+      if (changes.length > 0) {
+        await leaveEntry(kafka, names.audit, { action: 'topics apply', target: 'topics', changes }, context);
+      }
+      return { topics, names };
+    },
     { timeLimit: partitions === undefined },
   );
   const schema =
-    registryUrl === undefined
+    registry === undefined
       ? undefined
-      : await registerSubject(registryUrl, `${names.events}-value`, producerSchema());
+      : await registerSubject(registry, `${names.events}-value`, producerSchema());
   const differs = topics.some(({ differences }) => differences.length > 0);
   return {
     exitCode: strict && differs ? exitCodes.failed : exitCodes.done,

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import { openApi, pathOf, type Api } from '../api/client.ts';
-import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
+import { exitCodes, type CommandContext, type Outcome, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { pause } from '../terminal/terminal.ts';
-import { deletionLines, totals, type Deletion } from './deletions.ts';
+import { deletionLines, hasOutcomes, totals, type Deletion } from './deletions.ts';
+import { distinct } from './suppressions.ts';
 
-const maxUsers = 1_000;
 const pollEveryMs = 500;
 
 interface Values {
@@ -22,12 +22,7 @@ export const deleteUsers: Run<Values> = async (
   { users, source: sources, request: requestId = randomUUID(), wait, yes },
   context,
 ) => {
-  const userIds = [...new Set(users)];
-  if (userIds.length > maxUsers) {
-    throw new UsageError(
-      `a request has at most ${formatCount(maxUsers)} users, not ${formatCount(userIds.length)}`,
-    );
-  }
+  const userIds = distinct(users);
   const api = openApi(context);
   const who = userIds.length === 1 ? `the user ${userIds[0] ?? ''}` : countOf(userIds.length, 'user');
   const question = `Delete ${who} of ${sources?.join(', ') ?? 'all sources'}?`;
@@ -67,7 +62,7 @@ async function send(
 async function waitFor(api: Api, deletion: Deletion, { terminal }: CommandContext): Promise<Outcome> {
   const signal = terminal.interruption();
   let latest = deletion;
-  while (latest.state === 'sending' || totals(latest).waiting > 0) {
+  while (latest.state === 'sending' || !hasOutcomes(latest) || totals(latest).waiting > 0) {
     const { delivered, dead, waiting } = totals(latest);
     terminal.progress(
       `Delivered ${formatCount(delivered)} of ${formatCount(delivered + dead + waiting)}, refused ${formatCount(dead)}`,

@@ -8,9 +8,10 @@ interface SourceProgress {
   readonly sourceId: string;
   readonly destinations: readonly string[];
   readonly sent: number;
-  readonly delivered: number;
-  readonly dead: number;
-  readonly waiting: number;
+  /** Absent while the history of the service is unavailable, as the next two. */
+  readonly delivered?: number;
+  readonly dead?: number;
+  readonly waiting?: number;
 }
 
 interface DeletionSummary {
@@ -19,6 +20,8 @@ interface DeletionSummary {
   readonly state: 'sending' | 'sent';
   readonly createdAt: string;
   readonly users: number;
+  /** Absent while the deletion is in force. */
+  readonly liftedAt?: string;
   /** Sources of the request that get no notification. */
   readonly unaffected: readonly { readonly sourceId: string; readonly reason: string }[];
 }
@@ -31,7 +34,7 @@ const columns: Columns<DeletionSummary> = {
   CREATED: ({ createdAt }) => createdAt,
   REQUEST: ({ id }) => id,
   USERS: ({ users }) => formatCount(users),
-  STATE: ({ state }) => state,
+  STATE: ({ state, liftedAt }) => (liftedAt === undefined ? state : 'lifted'),
 };
 
 export const listDeletions: Run<{ readonly limit: number }> = async ({ limit }, context) => {
@@ -45,8 +48,8 @@ export const getDeletion: Run<{ readonly id: string }> = async ({ id }, context)
 };
 
 export function totals({ sources }: Deletion) {
-  const sum = (of: (source: SourceProgress) => number): number =>
-    sources.reduce((total, source) => total + of(source), 0);
+  const sum = (of: (source: SourceProgress) => number | undefined): number =>
+    sources.reduce((total, source) => total + (of(source) ?? 0), 0);
   return {
     sent: sum(({ sent }) => sent),
     delivered: sum(({ delivered }) => delivered),
@@ -55,25 +58,43 @@ export function totals({ sources }: Deletion) {
   };
 }
 
+/** Whether the outcomes of the notifications are known. */
+export function hasOutcomes({ sources }: Deletion): boolean {
+  return sources.every(({ waiting }) => waiting !== undefined);
+}
+
+export const undelete: Run<{ readonly request: string }> = async ({ request }, context) => {
+  const deletion = await openApi(context).send<Deletion>('POST', pathOf('deletions', request, 'lift'));
+  const text = [`Lifted the deletion of ${countOf(deletion.users, 'user')}.`];
+  return { exitCode: exitCodes.done, text, json: deletion };
+};
+
 export function deletionLines(deletion: Deletion): string[] {
   const { delivered, dead, waiting } = totals(deletion);
   const rows = deletion.sources.map((source) => [
     source.sourceId,
     source.destinations.join(', ') || '-',
     formatCount(source.sent),
-    formatCount(source.delivered),
-    formatCount(source.dead),
-    formatCount(source.waiting),
+    countOrDash(source.delivered),
+    countOrDash(source.dead),
+    countOrDash(source.waiting),
   ]);
   const heading = ['SOURCE', 'DESTINATIONS', 'SENT', 'DELIVERED', 'DEAD', 'WAITING'];
   return [
     ...(rows.length > 0 ? table([heading, ...rows]) : []),
     rows.length === 0
       ? 'No source has an enabled destination.'
-      : `${countOf(delivered, 'notification')} delivered, ${formatCount(dead)} refused, ${formatCount(waiting)} pending.`,
+      : hasOutcomes(deletion)
+        ? `${countOf(delivered, 'notification')} delivered, ${formatCount(dead)} refused, ${formatCount(waiting)} pending.`
+        : 'What became of the notifications is not known while the history of the service is unavailable.',
+    ...(deletion.liftedAt === undefined ? [] : [`Lifted at ${deletion.liftedAt}.`]),
     ...deletion.unaffected.map(({ sourceId, reason }) =>
       printable(`${sourceId} sends no notifications: ${reason}.`),
     ),
     ...(dead > 0 ? ['Refused notifications are dead letters: tailrace dead list --type delete'] : []),
   ];
+}
+
+function countOrDash(count: number | undefined): string {
+  return count === undefined ? '-' : formatCount(count);
 }

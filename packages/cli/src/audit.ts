@@ -1,0 +1,58 @@
+/** Entries of the audit log for commands that write to Kafka directly. The actor is the user of the operating system. */
+import { hostname, userInfo } from 'node:os';
+import { differencesOf, type BeforeWrite } from '@tailrace/config';
+import type { Kafka } from '@tailrace/kafka';
+import { encodeAudit, newAudit, type AuditActor, type AuditedField } from '@tailrace/topics';
+import type { CommandContext } from './command.ts';
+
+const giveUpAfterMs = 10_000;
+
+/** `user@host`; in a container without user names, the number of the user. */
+function actor(): AuditActor {
+  let user: string;
+  try {
+    user = userInfo().username;
+  } catch {
+    user = `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+  return { kind: 'user', name: `${user}@${hostname()}` };
+}
+
+/**
+ * The entry of each change of a command such as `apply`, in the transaction of the change.
+ *
+ * @param topic the topic `audit`
+ */
+export function auditedAs(topic: string, command: string): BeforeWrite {
+  return (write, current) => {
+    const { kind, id, entry } = write;
+    const before =
+      kind === 'source'
+        ? current.source(id)
+        : kind === 'destination'
+          ? current.destination(id)
+          : current.token(id);
+    const changes = differencesOf(before, entry);
+    return [
+      encodeAudit(
+        topic,
+        newAudit({ action: command, target: `${kind}/${id}`, outcome: 'done', actor: actor(), changes }),
+      ),
+    ];
+  };
+}
+
+/** Leaves the entry of a command that has changed something else. If Kafka does not take it, the user is warned. */
+export async function leaveEntry(
+  kafka: Pick<Kafka, 'publisher'>,
+  topic: string,
+  { action, target, changes }: { action: string; target: string; changes: readonly AuditedField[] },
+  { warn }: Pick<CommandContext, 'warn'>,
+): Promise<void> {
+  const record = newAudit({ action, target, outcome: 'done', actor: actor(), changes });
+  try {
+    await kafka.publisher({ giveUpAfterMs }).publish(encodeAudit(topic, record));
+  } catch (error) {
+    warn(`The audit log has no entry for this: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,75 @@
+/** Reports destinations whose deliveries all fail now, and those that are paused, as the history of control knows them. */
+import type { Destination } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import { pathOf, type Api } from '../api/client.ts';
+import { countOf } from '../terminal/table.ts';
+import type { Finding } from './finding.ts';
+
+const about = 'destinations';
+const mostChecked = 1_000;
+const mostNamed = 10;
+const atTheSameTime = 8;
+const lookBackMs = 15 * 60_000;
+
+interface Stats {
+  readonly total: { readonly attempts: number; readonly delivered: number };
+}
+
+interface Failures {
+  readonly items: readonly { readonly reason: string; readonly count: number }[];
+}
+
+/** @throws TailraceError the error of a response, except that the history is unavailable */
+export async function checkDestinations(api: Pick<Api, 'list' | 'get'>): Promise<Finding[]> {
+  const { items, more } = await api.list<Destination>(pathOf('destinations'), {}, mostChecked);
+  const sending = items.filter(({ enabled, paused }) => enabled && !paused);
+  const paused = items.filter((one) => one.enabled && one.paused).map(({ id }) => id);
+  try {
+    const failing = (await inParallel(sending, (destination) => failureOf(api, destination))).filter(
+      (failure) => failure !== undefined,
+    );
+    const findings = failing.slice(0, mostNamed).map(({ id, attempts, reason }): Finding => ({
+      ...{ level: 'warn', about },
+      says: `${id} fails: ${countOf(attempts, 'attempt')} in the last 15 minutes, none delivered (${reason}).`,
+      hint: `Find the cause: tailrace get failures ${id}, tailrace test ${id}.`,
+    }));
+    if (failing.length > mostNamed) {
+      findings.push({ level: 'warn', about, says: `${failing.length - mostNamed} more destinations fail.` });
+    }
+    if (paused.length > 0) {
+      const named = paused.slice(0, mostNamed).join(', ');
+      const others = paused.length > mostNamed ? ` and ${paused.length - mostNamed} more` : '';
+      findings.push({ level: 'ok', about, says: `paused, their deliveries wait: ${named}${others}` });
+    }
+    const checked = `${countOf(sending.length, 'destination')}${more ? ` of the first ${mostChecked}` : ''}`;
+    if (failing.length === 0) findings.push({ level: 'ok', about, says: `${checked}, none fails` });
+    return findings;
+  } catch (error) {
+    if (!isTailraceError(error, 'history-unavailable')) throw error;
+    const says = 'it is not known which destinations fail: the history is not available.';
+    return [{ level: 'warn', about, says, hint: 'See the log of control.' }];
+  }
+}
+
+/** Undefined where an attempt was delivered, or none was made. */
+async function failureOf(api: Pick<Api, 'get'>, { id }: Destination) {
+  const { total } = await api.get<Stats>(pathOf('destinations', id, 'stats'), { since: ago() });
+  if (total.attempts === 0 || total.delivered > 0) return undefined;
+  const { items } = await api.get<Failures>(pathOf('destinations', id, 'failures'), { since: ago() });
+  const [most] = [...items].sort((a, b) => b.count - a.count);
+  return { id, attempts: total.attempts, reason: most?.reason ?? 'unknown reason' };
+}
+
+function ago(): string {
+  return new Date(Date.now() - lookBackMs).toISOString();
+}
+
+async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = [...items.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await work(next[1]);
+  };
+  await Promise.all(Array.from({ length: atTheSameTime }, worker));
+  return results;
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { lookAtAll } from './look.ts';
+
+async function serve(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+const metrics = [
+  '# HELP tailrace_build_info Version.',
+  '# TYPE tailrace_build_info gauge',
+  'tailrace_build_info{version="1.2.0",revision="abc"} 1',
+  'tailrace_check_ok{check="kafka"} 0',
+  'tailrace_check_ok{check="config"} 1',
+  'tailrace_config_age_seconds 12.5',
+  'tailrace_consumer_lag_seconds{topic="tailrace.events"} 3.25',
+  'tailrace_consumer_lag_seconds{topic="tailrace.deliveries"} NaN',
+  'tailrace_consumer_lag_records{topic="tailrace.deliveries"} 7',
+  'other{a="}\\"",b="2"} 1',
+].join('\n');
+
+const healthy: RequestListener = ({ url }, response) => {
+  if (url === '/readyz') response.end('{"ready":true,"checks":[]}');
+  else response.end(metrics);
+};
+
+test('a replica reports its readiness, version, checks, lag and configuration age', async () => {
+  await using server = await serve(healthy);
+  const [report] = await lookAtAll([{ service: 'router', url: server.url }]);
+  assert.equal(report?.state, 'ready');
+  assert.deepEqual(report.metrics, {
+    ...{ version: '1.2.0', revision: 'abc', failingChecks: ['kafka'], configAgeSeconds: 12.5 },
+    lagSeconds: { 'tailrace.events': 3.25 },
+    topics: ['tailrace.events', 'tailrace.deliveries'],
+  });
+});
+
+test('a replica that is not ready says why, and a release without metrics of the build is accepted', async () => {
+  const answer = {
+    ready: false,
+    reason: 'it is waiting for its topics: the topic tailrace.events is missing',
+    checks: [
+      { name: 'kafka', ok: false, reason: 'no broker answers' },
+      { name: 'registry', ok: true },
+    ],
+  };
+  await using server = await serve(({ url }, response) => {
+    if (url === '/readyz') response.writeHead(503).end(JSON.stringify(answer));
+    else response.end('');
+  });
+  const [report] = await lookAtAll([{ service: 'router', url: server.url }]);
+  assert.equal(report?.state, 'not-ready');
+  assert.equal(report.reason, `${answer.reason}; kafka: no broker answers`);
+  assert.equal(report.metrics?.version, undefined);
+});
+
+test('100 replicas, of which some hang, send without end or are gone, take a few rounds of the time limit', async () => {
+  await using servers = new AsyncDisposableStack();
+  const good = servers.use(await serve(healthy));
+  const hangs = servers.use(await serve(() => undefined));
+  const hangsInBody = servers.use(
+    await serve((_request, response) => {
+      response.writeHead(200).write('{');
+    }),
+  );
+  const endless = servers.use(
+    await serve((_request, response) => {
+      const chunk = Buffer.alloc(2 ** 16, 'x');
+      const pour = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', pour);
+      pour();
+    }),
+  );
+  const closed = await serve(healthy);
+  await closed[Symbol.asyncDispose]();
+  const urls = [good.url, hangs.url, hangsInBody.url, closed.url, endless.url];
+  const replicas = Array.from({ length: 100 }, (_, index) => ({
+    service: 'router',
+    url: urls[index % urls.length] ?? '',
+  }));
+  const beganAt = performance.now();
+  const reports = await lookAtAll(replicas, 500);
+  assert.ok(performance.now() - beganAt < 20_000);
+  assert.deepEqual(
+    reports.map(({ url }) => url),
+    replicas.map(({ url }) => url),
+  );
+  assert.deepEqual(
+    reports.slice(0, 4).map(({ state, reason }) => [state, reason]),
+    [
+      ['ready', undefined],
+      ['silent', 'no response within 0.5 s'],
+      ['silent', 'no response within 0.5 s'],
+      ['silent', 'nothing listens on this port'],
+    ],
+  );
+});

@@ -1,0 +1,108 @@
+/** Looks at replicas: `/readyz` and `/metrics` of each, many at the same time, with limits on time and memory. */
+import type { Readiness } from '@tailrace/service';
+import { readMetrics, type ReplicaMetrics } from './metrics-text.ts';
+import type { Replica } from './targets.ts';
+
+export interface ReplicaReport {
+  readonly service: string;
+  readonly url: string;
+  /** `silent`: it did not respond, or not in time. */
+  readonly state: 'ready' | 'not-ready' | 'silent';
+  /** Why it is not ready or silent. */
+  readonly reason?: string;
+  /** How far its clock is ahead of this machine; undefined without a Date header. */
+  readonly aheadMs?: number;
+  /** Undefined if `/metrics` could not be read. */
+  readonly metrics?: ReplicaMetrics;
+}
+
+/** A probe of Kubernetes waits a second; a replica that needs more than this is in trouble. */
+export const responseTimeoutMs = 5_000;
+/** All replicas of a large installation take a few rounds, also if all of them hang. */
+const atTheSameTime = 50;
+const mostBytes = 4 * 2 ** 20;
+
+/** In the order of `replicas`. */
+export async function lookAtAll(
+  replicas: readonly Replica[],
+  timeoutMs = responseTimeoutMs,
+): Promise<ReplicaReport[]> {
+  const reports: ReplicaReport[] = [];
+  const queue = [...replicas.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const [index, replica] = next;
+      reports[index] = await lookAt(replica, timeoutMs);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atTheSameTime, replicas.length) }, worker));
+  return reports;
+}
+
+async function lookAt({ service, url }: Replica, timeoutMs: number): Promise<ReplicaReport> {
+  const [ready, metrics] = await Promise.all([
+    request(`${url}/readyz`, timeoutMs),
+    request(`${url}/metrics`, timeoutMs),
+  ]);
+  if (typeof ready === 'string') return { service, url, state: 'silent', reason: ready };
+  return {
+    ...{ service, url },
+    ...(ready.status === 200
+      ? { state: 'ready' as const }
+      : { state: 'not-ready' as const, reason: whyNotReady(ready) }),
+    ...(ready.aheadMs !== undefined && { aheadMs: ready.aheadMs }),
+    ...(typeof metrics !== 'string' && metrics.status === 200 && { metrics: readMetrics(metrics.body) }),
+  };
+}
+
+function whyNotReady({ status, body }: Response): string {
+  try {
+    const { reason, checks } = JSON.parse(body) as Pick<Readiness, 'reason' | 'checks'>;
+    const failing = checks.filter(({ ok }) => !ok).map(({ name, reason = '' }) => `${name}: ${reason}`);
+    const found = reason === undefined ? failing : [reason, ...failing];
+    if (found.length > 0) return found.join('; ');
+  } catch {
+    // Not the response of a probe.
+  }
+  return `status ${status}`;
+}
+
+export interface Response {
+  readonly status: number;
+  readonly body: string;
+  readonly aheadMs: number | undefined;
+}
+
+/** Resolves with the reason as text if there is no response. A body is read up to a limit. */
+export async function request(url: string, timeoutMs = responseTimeoutMs): Promise<Response | string> {
+  const sentAt = Date.now();
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    const receivedAt = Date.now();
+    const date = Date.parse(response.headers.get('date') ?? '');
+    // The header has whole seconds; add half a second on average.
+    const aheadMs = date + 500 - (sentAt + receivedAt) / 2;
+    return {
+      status: response.status,
+      body: await readLimited(response),
+      aheadMs: Number.isNaN(aheadMs) ? undefined : Math.round(aheadMs),
+    };
+  } catch (error) {
+    if (error instanceof DOMException) return `no response within ${timeoutMs / 1_000} s`;
+    const { cause = error } = error as Error;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    return code === 'ECONNREFUSED' ? 'nothing listens on this port' : (code ?? message);
+  }
+}
+
+async function readLimited({ body }: globalThis.Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    // Leaving the loop ends the response.
+    if (bytes > mostBytes) break;
+  }
+  return Buffer.concat(chunks).toString();
+}
