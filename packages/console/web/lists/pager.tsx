@@ -1,0 +1,100 @@
+/** A list of the API that is read page by page. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, generation } from '../api/client.ts';
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next?: string | undefined;
+}
+
+export interface Pages<Item> {
+  readonly items: readonly Item[];
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  /** Whether the first page is still missing. */
+  readonly isFirst: boolean;
+  readonly error: ApiError | undefined;
+  more(): Promise<void>;
+  reload(): Promise<void>;
+}
+
+/** Memory of a page that stays open: more items are not kept. */
+const maxItems = 100_000;
+/** The API may answer a page without items and with a cursor, where a search takes longer. */
+const maxEmptyPages = 20;
+
+interface State<Item> extends Page<Item> {
+  readonly key: string;
+  readonly isLoading: boolean;
+  readonly isFirst: boolean;
+  readonly error?: ApiError | undefined;
+}
+
+/** @param key what the list depends on: with another key it begins again */
+export function usePages<Item>(
+  key: string,
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
+): Pages<Item> {
+  const [state, setState] = useState<State<Item>>({ key, items: [], isLoading: true, isFirst: true });
+  const current = useRef(state);
+  const latest = useRef(load);
+  latest.current = load;
+  const aborter = useRef<AbortController | undefined>(undefined);
+  const show = (next: State<Item>): void => {
+    current.current = next;
+    setState(next);
+  };
+
+  const run = async (cursor: string | undefined): Promise<void> => {
+    aborter.current?.abort();
+    const own = new AbortController();
+    aborter.current = own;
+    const before = cursor === undefined ? [] : current.current.items;
+    const { items, isFirst } = current.current.key === key ? current.current : { items: [], isFirst: true };
+    show({ key, items, next: cursor, isLoading: true, isFirst });
+    try {
+      let page = await latest.current(cursor, own.signal);
+      for (
+        let empty = 0;
+        page.items.length === 0 && page.next !== undefined && empty < maxEmptyPages;
+        empty += 1
+      ) {
+        page = await latest.current(page.next, own.signal);
+      }
+      if (own.signal.aborted) return;
+      show({
+        key,
+        items: [...before, ...page.items].slice(0, maxItems),
+        next: page.next,
+        isLoading: false,
+        isFirst: false,
+      });
+    } catch (error) {
+      if (own.signal.aborted) return;
+      const shown = error instanceof ApiError ? error : new ApiError(0, { message: String(error) });
+      show({ ...current.current, isLoading: false, error: shown });
+    }
+  };
+
+  const epoch = generation.value;
+  useEffect(() => {
+    void run(undefined);
+    return () => {
+      aborter.current?.abort();
+    };
+  }, [key, epoch]);
+
+  const isOwn = state.key === key;
+  return {
+    items: isOwn ? state.items : [],
+    hasMore: isOwn && state.next !== undefined && state.items.length < maxItems,
+    isLoading: !isOwn || state.isLoading,
+    isFirst: !isOwn || state.isFirst,
+    error: isOwn ? state.error : undefined,
+    async more() {
+      if (current.current.isLoading || current.current.next === undefined) return;
+      await run(current.current.next);
+    },
+    reload: () => run(undefined),
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * A list of which only the visible rows are in the page, so that 100,000 of them scroll like ten. Rows have one height. Arrow keys move the
+ * marked row, Enter opens it. Where rows can be chosen, Space or their box chooses one, Shift a range, Ctrl-A all, Escape none.
+ */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Selection } from './selection.ts';
+
+interface WindowListProps<Item> {
+  readonly items: readonly Item[];
+  readonly rowHeight: number;
+  /** With its unit. */
+  readonly height: string;
+  readonly label: string;
+  readonly keyOf: (item: Item) => string;
+  readonly row: (item: Item) => ComponentChildren;
+  readonly onOpen?: (item: Item) => void;
+  /** Called when the end comes into sight. */
+  readonly onEnd?: () => void;
+  readonly selection?: Selection<Item> | undefined;
+}
+
+const beyond = 8;
+
+export function WindowList<Item>(props: WindowListProps<Item>) {
+  const { items, rowHeight, height, label, keyOf, row, onOpen, onEnd, selection } = props;
+  const id = useId();
+  const element = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [visible, setVisible] = useState(800);
+  const [marked, setMarked] = useState(0);
+  useEffect(() => {
+    const list = element.current;
+    if (!list) return undefined;
+    const observer = new ResizeObserver(() => {
+      setVisible(list.clientHeight);
+    });
+    observer.observe(list);
+    return () => {
+      observer.disconnect();
+    };
+  }, []);
+  const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
+  const last = Math.min(items.length, Math.ceil((top + visible) / rowHeight) + beyond);
+  useEffect(() => {
+    if (onEnd && last >= items.length) onEnd();
+  }, [last, items.length]);
+
+  const mark = (index: number): void => {
+    const next = Math.max(0, Math.min(items.length - 1, index));
+    setMarked(next);
+    const list = element.current;
+    if (!list) return;
+    if (next * rowHeight < list.scrollTop) list.scrollTop = next * rowHeight;
+    const bottom = (next + 1) * rowHeight;
+    if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
+  };
+  const page = Math.max(1, Math.floor(visible / rowHeight) - 1);
+  const steps: Readonly<Record<string, number>> = {
+    ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -items.length, End: items.length },
+  };
+  const keyed = items[marked];
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = steps[event.key];
+    if (step !== undefined) {
+      const next = Math.max(0, Math.min(items.length - 1, marked + step));
+      if (event.shiftKey) selection?.extend(marked, next);
+      mark(next);
+    } else if (event.key === 'Enter' && keyed) onOpen?.(keyed);
+    else if (!selection) return;
+    else if (event.key === ' ') selection.toggle(marked, event.shiftKey);
+    else if (event.key === 'a' && (event.ctrlKey || event.metaKey)) selection.all();
+    else if (event.key === 'Escape') selection.clear();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div
+      ref={element}
+      class="list-window"
+      style={{ height }}
+      role="listbox"
+      aria-label={label}
+      aria-activedescendant={keyed && `${id}-${marked}`}
+      aria-multiselectable={selection !== undefined}
+      tabIndex={0}
+      onScroll={(event) => {
+        setTop(event.currentTarget.scrollTop);
+      }}
+      onKeyDown={onKeyDown}
+    >
+      <div style={{ height: `${items.length * rowHeight}px`, position: 'relative' }}>
+        {items.slice(first, last).map((item, offset) => {
+          const index = first + offset;
+          const isChosen = selection?.has(keyOf(item));
+          return (
+            <div
+              key={keyOf(item)}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={isChosen ?? index === marked}
+              aria-setsize={items.length}
+              aria-posinset={index + 1}
+              class={index === marked ? 'list-row marked' : 'list-row'}
+              style={{ position: 'absolute', top: `${index * rowHeight}px`, height: `${rowHeight}px` }}
+              onClick={(event) => {
+                setMarked(index);
+                if (selection && event.shiftKey) selection.toggle(index, true);
+                else onOpen?.(item);
+              }}
+            >
+              {selection && (
+                <span
+                  class="row-box"
+                  aria-hidden="true"
+                  onClick={(event) => {
+                    event.stopPropagation();
+                    setMarked(index);
+                    selection.toggle(index, event.shiftKey);
+                  }}
+                />
+              )}
+              {row(item)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

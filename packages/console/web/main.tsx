@@ -1,0 +1,23 @@
+import { render } from 'preact';
+import 'uplot/dist/uPlot.min.css';
+import './style/tokens.css';
+import './style/base.css';
+import './style/parts.css';
+import './style/shell.css';
+import './style/lists.css';
+import './style/pages.css';
+import './style/setup.css';
+import { App } from './app.tsx';
+import { followSessions } from './api/session.ts';
+import { keepFocus } from './shell/focus.ts';
+import { followPaletteKey } from './shell/palette.tsx';
+import { followTheme } from './shell/theme.ts';
+import { followLocation } from './url/location.ts';
+
+followTheme();
+followLocation();
+followPaletteKey();
+followSessions();
+keepFocus();
+const root = document.getElementById('app');
+if (root) render(<App />, root);

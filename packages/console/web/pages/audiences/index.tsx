@@ -1,0 +1,145 @@
+/** The audiences of a source, which the address names: `#/audiences/app`. */
+import { useEffect } from 'preact/hooks';
+import { api, ask, type Schema } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { confirmed } from '../../parts/dialog.tsx';
+import { ChoiceField } from '../../parts/field.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { attempt, ErrorNote } from '../../parts/notes.tsx';
+import { usePages } from '../../lists/pager.tsx';
+import { Status } from '../../parts/status.tsx';
+import { PagedTable, type Column } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { text } from '../../text/index.ts';
+import { go } from '../../url/location.ts';
+import type { PageProps } from '../index.ts';
+import { useSourceChoice } from '../sources/choice.tsx';
+import { Upload } from './upload.tsx';
+
+const words = text.people;
+/** While changes are sent. */
+const againMs = 1_000;
+type Audience = Schema['Audience'];
+
+export default function Audiences({ steps }: PageProps) {
+  const { search, error, reload, ...found } = useSourceChoice();
+  const sources = found.sources?.filter(({ builtIn }) => !builtIn);
+  const [source = sources?.[0]?.id] = steps;
+  const choices = sources?.map(({ id, name }) => [id, name ?? id] as const) ?? [];
+  // The search may not find the source of the address.
+  if (source !== undefined && !choices.some(([id]) => id === source)) choices.unshift([source, source]);
+  return (
+    <>
+      <PageHead title={text.shell.pages.audiences} lead={words.audiencesLead} />
+      <div class="stack">
+        <ErrorNote error={error} onRetry={reload} />
+        <div class="filters">
+          {search}
+          {source !== undefined && (
+            <ChoiceField
+              label={words.source}
+              value={source}
+              onValue={(id) => {
+                go(['audiences', id]);
+              }}
+              choices={choices}
+            />
+          )}
+        </div>
+        {source !== undefined && <AudiencesOf key={source} source={source} />}
+        {sources?.length === 0 && !search && (
+          <Card>
+            <Empty title={words.noSources}>
+              <p>{words.noSourcesLead}</p>
+            </Empty>
+          </Card>
+        )}
+      </div>
+    </>
+  );
+}
+
+function AudiencesOf({ source }: { readonly source: string }) {
+  const pages = usePages(`audiences ${source}`, (cursor, signal) => {
+    const params = { path: { id: source }, query: { limit: 100, cursor } };
+    return ask(api.GET('/v1/sources/{id}/audiences', { signal, params }));
+  });
+  const running = pages.items.filter(({ sync }) => sync.state === 'running');
+  useEffect(() => {
+    if (running.length === 0) return undefined;
+    const timer = setTimeout(() => void pages.reload(), againMs);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [JSON.stringify(running), pages.isLoading]);
+  const remove = async (name: string): Promise<void> => {
+    const asked = { title: words.deleteAudienceTitle(name), message: <p>{words.deleteAudienceMessage}</p> };
+    if (!(await confirmed({ ...asked, action: words.deleteAudience, danger: true }))) return;
+    const params = { path: { id: source, name } };
+    await attempt(
+      () => ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params })),
+      words.deletedAudience,
+    );
+    await pages.reload();
+  };
+  return (
+    <>
+      {may('write') && (
+        <Upload source={source} names={pages.items.map(({ name }) => name)} onDone={() => pages.reload()} />
+      )}
+      <Card flush>
+        <PagedTable
+          label={text.shell.pages.audiences}
+          columns={columnsOf(remove)}
+          pages={pages}
+          keyOf={({ name }) => name}
+          empty={
+            <Empty title={words.audiencesEmpty}>
+              <p>{words.audiencesEmptyLead}</p>
+            </Empty>
+          }
+        />
+      </Card>
+    </>
+  );
+}
+
+function Progress({ read, sent, total }: Audience['sync']) {
+  if (total === undefined) return <p>{words.linesRead(formatCount(read))}</p>;
+  return (
+    <div class="row">
+      <progress class="progress" max={Math.max(1, total)} value={sent} aria-label={words.lastSync} />
+      <span class="numeric small">{words.callsSent(formatCount(sent), formatCount(total))}</span>
+    </div>
+  );
+}
+
+function columnsOf(remove: (name: string) => Promise<void>): readonly Column<Audience>[] {
+  const columns: Column<Audience>[] = [
+    { title: words.audience, kind: 'wrap', cell: ({ name }) => name },
+    { title: words.trait, kind: 'wrap', cell: ({ trait }) => <code>{trait}</code> },
+    { title: words.members, kind: 'number', cell: ({ members }) => formatCount(members) },
+    {
+      title: words.lastSync,
+      kind: 'wrap',
+      cell: ({ sync }) => (
+        <>
+          <Status of={sync.state} /> <Time at={sync.updatedAt} /> {sync.problem?.message}
+          {sync.state === 'running' && <Progress {...sync} />}
+        </>
+      ),
+    },
+  ];
+  if (!may('write')) return columns;
+  const action: Column<Audience> = {
+    title: text.common.actions,
+    cell: ({ name }) => (
+      <Button small kind="danger" label={`${words.deleteAudience} ${name}`} onClick={() => remove(name)}>
+        {words.deleteAudience}
+      </Button>
+    ),
+  };
+  return [...columns, action];
+}

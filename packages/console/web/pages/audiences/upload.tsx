@@ -1,0 +1,115 @@
+import { useId, useRef, useState } from 'preact/hooks';
+import { api, ask, isAbort } from '../../api/client.ts';
+import { uploadOf } from '../../api/upload.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
+import { useSubmission } from '../../parts/form.ts';
+import { formatBytes, formatShare } from '../../parts/format.ts';
+import { ErrorNote, toast } from '../../parts/notes.tsx';
+import { text } from '../../text/index.ts';
+
+const words = text.people;
+
+interface UploadProps {
+  readonly source: string;
+  readonly names: readonly string[];
+  readonly onDone: () => Promise<void>;
+}
+
+/** Uploads the list of an audience, and shows how much was sent. The browser streams the file, so it may be of any size. */
+export function Upload({ source, names, onDone }: UploadProps) {
+  const [name, setName] = useState('');
+  const [file, setFile] = useState<File>();
+  const [allowEmpty, setAllowEmpty] = useState(false);
+  const { isBusy, error, run } = useSubmission();
+  const id = useId();
+  const [sent, setSent] = useState(0);
+  const aborter = useRef<AbortController | undefined>(undefined);
+  const upload = (): Promise<boolean> =>
+    run(async () => {
+      if (!file) return;
+      const isJson = file.type.includes('json') || /\.(nd)?jsonl?$/i.test(file.name);
+      const params = { path: { id: source, name }, query: allowEmpty ? { allowEmpty } : {} };
+      const own = new AbortController();
+      aborter.current = own;
+      setSent(0);
+      const answered = ask(
+        api.PUT('/v1/sources/{id}/audiences/{name}', {
+          params,
+          body: file as unknown as string,
+          bodySerializer: () => file,
+          headers: { 'Content-Type': isJson ? 'application/x-ndjson' : 'text/csv' },
+          fetch: uploadOf(file, own.signal, setSent),
+        }),
+      );
+      try {
+        await answered;
+      } catch (error) {
+        if (!isAbort(error)) throw error;
+        toast(words.uploadCancelled);
+        return;
+      }
+      toast(words.uploaded);
+      await onDone();
+    });
+  return (
+    <Card title={words.upload}>
+      <form
+        class="stack form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void upload();
+        }}
+      >
+        <TextField
+          label={words.uploadName}
+          hint={words.uploadNameHint}
+          value={name}
+          onValue={setName}
+          required
+          suggestions={names}
+          problem={problemOf(error, 'name')}
+        />
+        <div class="field">
+          <label for={id}>{words.file}</label>
+          <input
+            id={id}
+            type="file"
+            accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
+            required
+            aria-describedby={`${id}-hint`}
+            onChange={(event) => {
+              setFile(event.currentTarget.files?.[0]);
+            }}
+          />
+          <p class="hint" id={`${id}-hint`}>
+            {words.fileHint}
+          </p>
+        </div>
+        <CheckField label={words.allowEmpty} value={allowEmpty} onValue={setAllowEmpty} />
+        <ErrorNote error={error} />
+        <p role="status">{isBusy && file && words.uploading(formatBytes(file.size))}</p>
+        {isBusy && file && (
+          <div class="row">
+            <progress class="progress" max={file.size} value={sent} aria-label={words.uploadProgress} />
+            <span class="numeric small">
+              {words.uploadSent(formatShare(sent, file.size), formatBytes(sent), formatBytes(file.size))}
+            </span>
+            {/* The server has the whole list, and may have taken it. */}
+            {sent < file.size && (
+              <Button small onClick={() => aborter.current?.abort()}>
+                {words.cancelUpload}
+              </Button>
+            )}
+          </div>
+        )}
+        <div class="row">
+          <Button type="submit" kind="main-action" isBusy={isBusy}>
+            {words.upload}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

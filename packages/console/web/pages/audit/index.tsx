@@ -1,0 +1,123 @@
+/** The audit log: who changed what, and what was refused. Its filter is in the address. */
+import { api, ask, type Schema } from '../../api/client.ts';
+import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { usePages } from '../../lists/pager.tsx';
+import { Status } from '../../parts/status.tsx';
+import { PagedTable, type Column } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { text } from '../../text/index.ts';
+import { hrefOf } from '../../url/location.ts';
+import type { PageProps } from '../index.ts';
+import { AuditSearch } from './search.tsx';
+
+const words = text.access;
+type Entry = Schema['AuditEntry'];
+const outcomes = ['done', 'refused'] as const;
+
+const columns: readonly Column<Entry>[] = [
+  { title: words.at, cell: ({ at }) => <Time at={at} /> },
+  { title: words.action, cell: ({ action }) => <code>{action}</code> },
+  { title: words.target, kind: 'wrap', cell: ({ target }) => target !== undefined && <Target of={target} /> },
+  { title: words.outcome, cell: OutcomeCell },
+  {
+    title: words.actor,
+    cell: ({ actor, address }) => (
+      <>
+        <div class="actor cut" title={actor.fingerprint}>
+          {actor.name}
+        </div>
+        <div class="quiet small">{address}</div>
+      </>
+    ),
+  },
+  { title: words.changes, kind: 'wrap', cell: Changes },
+];
+
+export default function Audit({ query }: PageProps) {
+  const { action, target, actor, outcome, since } = query;
+  const pages = usePages(JSON.stringify([action, target, actor, outcome, since]), (cursor, signal) => {
+    const filter = {
+      ...{ limit: 100, cursor, action, target, actor, since },
+      outcome: outcomes.find((one) => one === outcome),
+    };
+    return ask(api.GET('/v1/audit', { signal, params: { query: filter } }));
+  });
+  return (
+    <>
+      <PageHead title={text.shell.pages.audit} lead={words.auditLead} />
+      <div class="stack">
+        <Card>
+          <AuditSearch query={query} />
+        </Card>
+        <Card flush>
+          <PagedTable
+            label={text.shell.pages.audit}
+            columns={columns}
+            pages={pages}
+            keyOf={({ id }) => id}
+            empty={
+              <Empty title={words.auditEmpty}>
+                <p>{words.auditEmptyLead}</p>
+              </Empty>
+            }
+          />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+const pageNames: Readonly<Record<string, string>> = { destination: 'destinations', source: 'sources' };
+
+/** A target that has a page is a link to it. */
+function Target({ of }: { readonly of: string }) {
+  const [kind = '', id = ''] = of.split('/', 2);
+  const page = pageNames[kind];
+  return page === undefined ? <>{of}</> : <a href={hrefOf([page, id])}>{of}</a>;
+}
+
+function OutcomeCell({ outcome, code, notRecorded }: Entry) {
+  return (
+    <div title={notRecorded === undefined ? undefined : words.notRecorded(formatCount(notRecorded))}>
+      <Status of={outcome} />
+      {code !== undefined && (
+        <div>
+          <code>{code}</code>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Changes({ changes, moreChanges }: Entry) {
+  if (changes.length === 0) return null;
+  return (
+    <details>
+      <summary>{changes.map(({ field }) => field).join(', ')}</summary>
+      <dl class="facts">
+        {changes.map(({ field, before, after }) => (
+          <ChangeOf key={field} field={field} before={before} after={after} />
+        ))}
+      </dl>
+      {moreChanges !== undefined && <p>{words.moreChanges(formatCount(moreChanges))}</p>}
+    </details>
+  );
+}
+
+function ChangeOf({ field, before, after }: Entry['changes'][number]) {
+  return (
+    <>
+      <dt>
+        <code>{field}</code>
+      </dt>
+      <dd>
+        <del>{shown(before)}</del> → <ins>{shown(after)}</ins>
+      </dd>
+    </>
+  );
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? '–' : JSON.stringify(value);
+}

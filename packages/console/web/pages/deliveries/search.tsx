@@ -1,0 +1,57 @@
+/** The search of deliveries. */
+import { useState } from 'preact/hooks';
+import { TextField } from '../../parts/field.tsx';
+import { SearchForm } from '../../lists/search-form.tsx';
+import { text } from '../../text/index.ts';
+import { go } from '../../url/location.ts';
+
+const words = text.deliveries;
+const statuses = ['waiting', 'retrying', 'delivered', 'dead'] as const;
+
+export function wantedOf(query: Readonly<Record<string, string>>) {
+  const { event, user, destination, source, since, until } = query;
+  const status = statuses.find((one) => one === query['status']);
+  return {
+    ...(event !== undefined && { event }),
+    ...(user !== undefined && { userId: user }),
+    ...(destination !== undefined && { destination }),
+    ...(source !== undefined && { source }),
+    ...(status !== undefined && { status }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  };
+}
+
+export function Search({ query }: { readonly query: Readonly<Record<string, string>> }) {
+  const [id, setId] = useState('');
+  return (
+    <SearchForm
+      label={words.filters}
+      query={query}
+      choices={[
+        {
+          name: 'status',
+          label: words.status,
+          values: [['', words.anyStatus], ...statuses.map((one) => [one, text.status[one]] as const)],
+        },
+      ]}
+      fields={[
+        { name: 'destination', label: words.destination },
+        { name: 'event', label: words.event },
+        { name: 'user', label: words.user },
+        { name: 'source', label: words.source },
+        { name: 'since', label: words.since, hint: words.momentHint },
+        { name: 'until', label: words.until, hint: words.momentHint },
+      ]}
+      onSubmit={() => {
+        if (id.trim() !== '') go(['why', id.trim()]);
+        return id.trim() !== '';
+      }}
+      onClear={() => {
+        setId('');
+      }}
+    >
+      <TextField label={words.eventId} value={id} onValue={setId} mono />
+    </SearchForm>
+  );
+}

@@ -1,0 +1,96 @@
+/** A delivery from the router to its end: each attempt with the answer of each URL, and when the next one is due. */
+import type { ComponentChildren } from 'preact';
+import type { Schema } from '../../api/client.ts';
+import { formatDuration } from '../../parts/format.ts';
+import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
+import { Ago, Time } from '../../parts/time.tsx';
+import { text } from '../../text/index.ts';
+import type { DeliveryWithAttempts } from './delivery.tsx';
+
+const tones = { delivered: 'good', retry: 'warning', dead: 'bad' } as const;
+
+export function TimeLine({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
+  const { history, createdAt, status, nextDueAt, reason } = delivery;
+  const isPending = status === 'waiting' || status === 'retrying';
+  return (
+    <ol class="time-line">
+      <Entry tone="accent" at={createdAt} title={text.deliveries.madeBy} />
+      {history.map((one) => (
+        <Entry
+          key={`${one.attempt} ${one.startedAt}`}
+          tone={tones[one.outcome]}
+          at={one.startedAt}
+          title={text.deliveries.attempt(one.attempt)}
+          beside={
+            <>
+              <Status of={one.outcome} /> <span class="quiet numeric">{formatDuration(one.latencyMs)}</span>
+            </>
+          }
+        >
+          {one.outcome !== 'delivered' && <Reason of={one.reason} />}
+          <Urls attempt={one} />
+        </Entry>
+      ))}
+      {isPending && (
+        <Entry
+          tone="neutral"
+          at={nextDueAt}
+          title={history.length === 0 ? text.deliveries.notAttempted : text.deliveries.waitsFor}
+          beside={nextDueAt !== undefined && <Ago at={nextDueAt} />}
+        >
+          <Reason of={reason} />
+        </Entry>
+      )}
+      {!isPending && (
+        <Entry
+          tone={status === 'delivered' ? 'good' : 'bad'}
+          at={delivery.changedAt}
+          title={status === 'delivered' ? text.deliveries.ends.delivered : text.deliveries.ends.dead}
+        >
+          {status === 'dead' && <Reason of={reason} />}
+        </Entry>
+      )}
+    </ol>
+  );
+}
+
+interface EntryProps {
+  readonly tone: Tone;
+  readonly at: string | undefined;
+  readonly title: string;
+  readonly beside?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+function Entry({ tone, at, title, beside, children }: EntryProps) {
+  return (
+    <li class={tone}>
+      <div class="row">
+        <strong>{title}</strong>
+        {beside}
+        {at !== undefined && (
+          <span class="quiet small">
+            <Time at={at} both />
+          </span>
+        )}
+      </div>
+      {children}
+    </li>
+  );
+}
+
+function Urls({ attempt }: { readonly attempt: Schema['Attempt'] }) {
+  if (attempt.urls.length === 0) return <p class="quiet small">{text.deliveries.noUrls}</p>;
+  return (
+    <ul class="urls">
+      {attempt.urls.map(({ url, status, reason, detail, latencyMs }) => (
+        <li key={url} class="row">
+          <Badge tone={reason === undefined ? 'good' : 'bad'}>{status ?? reason}</Badge>
+          <code class="breakable">{url}</code>
+          <span class="quiet small numeric">{formatDuration(latencyMs)}</span>
+          {detail !== undefined && <span class="quiet small breakable">{detail}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}

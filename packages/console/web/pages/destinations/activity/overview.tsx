@@ -1,0 +1,126 @@
+/** The numbers of a destination over time, and its pending deliveries. */
+import { api, ask, type Schema } from '../../../api/client.ts';
+import { useResource } from '../../../api/resource.ts';
+import { Card, Empty } from '../../../parts/card.tsx';
+import { Chart } from '../../../charts/chart.tsx';
+import { formatCount, formatDuration, formatShare } from '../../../parts/format.ts';
+import { ErrorNote } from '../../../parts/notes.tsx';
+import { text } from '../../../text/index.ts';
+import type { Destination } from '../draft.ts';
+import { Pending } from './pending.tsx';
+import { RangeChoice, rangeOf } from './range.tsx';
+
+const words = text.destinations;
+const everyMs = 10_000;
+type Stats = Schema['GetDestinationStatsAnswer'];
+
+interface OverviewProps {
+  readonly destination: Destination;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export function DestinationOverview({ destination, query }: OverviewProps) {
+  const { id } = destination;
+  const since = rangeOf(query['range']);
+  const { data, error, reload } = useResource(
+    `stats ${id} ${since}`,
+    (signal) =>
+      ask(api.GET('/v1/destinations/{id}/stats', { signal, params: { path: { id }, query: { since } } })),
+    { everyMs },
+  );
+  return (
+    <div class="stack">
+      <RangeChoice current={since} />
+      <ErrorNote error={error} onRetry={reload} />
+      <Numbers total={data?.total} />
+      <div class="columns chart-card">
+        {data?.items.length === 0 ? (
+          <Card>
+            <Empty title={words.noAttempts}>
+              <p>{words.noAttemptsLead}</p>
+            </Empty>
+          </Card>
+        ) : (
+          data && <Charts stats={data} />
+        )}
+      </div>
+      <Pending destination={destination} />
+    </div>
+  );
+}
+
+function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
+  const { delivered = 0, retry = 0, dead = 0, attempts = 0, latencyMs = {} } = total ?? {};
+  const { p50, p99 } = latencyMs;
+  const show = (value: string): string => (total ? value : '–');
+  const latency = (ms: number | undefined): string => (ms === undefined ? '–' : formatDuration(ms));
+  const entries: readonly (readonly [string, string])[] = [
+    [words.delivered, show(formatCount(delivered))],
+    [words.retrying, show(formatCount(retry))],
+    [words.dead, show(formatCount(dead))],
+    [words.success, show(formatShare(delivered, attempts))],
+    ['p50', latency(p50)],
+    ['p99', latency(p99)],
+  ];
+  return (
+    <Card>
+      <dl class="totals">
+        {entries.map(([title, value]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+function Charts({ stats }: { readonly stats: Stats }) {
+  const times = stats.backlog.map(({ at }) => Date.parse(at));
+  const byTime = new Map(stats.items.map((item) => [Date.parse(item.at), item]));
+  const count = (name: 'delivered' | 'retry' | 'dead'): number[] =>
+    times.map((at) => byTime.get(at)?.[name] ?? 0);
+  const latency = (name: 'p50' | 'p99'): (number | null)[] =>
+    times.map((at) => byTime.get(at)?.latencyMs[name] ?? null);
+  return (
+    <>
+      <Card title={words.attempts}>
+        <Chart
+          label={words.attempts}
+          times={times}
+          series={[
+            { label: words.delivered, tone: 'good', isArea: true, values: count('delivered') },
+            { label: words.retrying, tone: 'warning', values: count('retry') },
+            { label: words.dead, tone: 'bad', values: count('dead') },
+          ]}
+        />
+      </Card>
+      <Card title={words.latency}>
+        <Chart
+          label={words.latency}
+          times={times}
+          format={formatDuration}
+          series={[
+            { label: 'p50', tone: 'accent', values: latency('p50') },
+            { label: 'p99', tone: 'warning', values: latency('p99') },
+          ]}
+        />
+      </Card>
+      <Card title={words.backlog}>
+        <Chart
+          label={words.backlog}
+          times={times}
+          series={[
+            {
+              label: words.waiting,
+              tone: 'accent',
+              isArea: true,
+              values: stats.backlog.map(({ deliveries }) => deliveries),
+            },
+          ]}
+        />
+      </Card>
+    </>
+  );
+}

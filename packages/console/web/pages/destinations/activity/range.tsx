@@ -1,0 +1,32 @@
+/** The time range of a destination's numbers, in the address: `?range=24h`. */
+import { Button } from '../../../parts/button.tsx';
+import { text } from '../../../text/index.ts';
+import { setQuery } from '../../../url/location.ts';
+
+const words = text.destinations;
+type Range = keyof typeof words.ranges;
+const ranges = Object.entries(words.ranges) as [Range, string][];
+
+/** A duration that the API reads as `since`. */
+export function rangeOf(wanted: string | undefined): Range {
+  return ranges.find(([range]) => range === wanted)?.[0] ?? '24h';
+}
+
+export function RangeChoice({ current }: { readonly current: Range }) {
+  return (
+    <div class="choices" role="group" aria-label={words.range}>
+      {ranges.map(([range, title]) => (
+        <Button
+          key={range}
+          small
+          extra={{ 'aria-pressed': range === current }}
+          onClick={() => {
+            setQuery({ range });
+          }}
+        >
+          {title}
+        </Button>
+      ))}
+    </div>
+  );
+}

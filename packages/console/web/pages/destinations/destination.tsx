@@ -1,0 +1,127 @@
+/** One destination: its state and actions, and the tabs below. */
+import { api, askWhole } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { may } from '../../api/session.ts';
+import { Button, LinkButton } from '../../parts/button.tsx';
+import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
+import { confirmed } from '../../parts/dialog.tsx';
+import { attempt } from '../../parts/notes.tsx';
+import { Status } from '../../parts/status.tsx';
+import { tabOf, Tabs } from '../../parts/tabs.tsx';
+import { text } from '../../text/index.ts';
+import { hrefOf } from '../../url/location.ts';
+import type { Version } from '../../versions/change.ts';
+import type { Destination } from './draft.ts';
+import { Failures } from './activity/failures.tsx';
+import { FilterPart } from './filter/index.tsx';
+import { DestinationOverview } from './activity/overview.tsx';
+import { requests } from './requests.ts';
+import { DestinationSettings, type PartProps } from './settings.tsx';
+import { stateOf } from './state.ts';
+import { TestEvent } from './test-event.tsx';
+
+const words = text.destinations;
+const tabs = Object.entries(words.tabs) as [keyof typeof words.tabs, string][];
+const forWriters: readonly string[] = ['test', 'filter', 'settings'];
+
+interface DestinationPageProps {
+  readonly id: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export function DestinationPage({ id, query }: DestinationPageProps) {
+  const {
+    data: version,
+    error,
+    reload,
+    set,
+  } = useResource(`destination ${id}`, (signal) => requests.load(id, signal));
+  if (!version) return <PageOfEntry title={id} error={error} onRetry={reload} />;
+  const { data } = version;
+  const visible = tabs.filter(([name]) => may('write') || !forWriters.includes(name));
+  const tab = tabOf(visible, query['tab'], 'overview');
+  return (
+    <div class="stack">
+      <PageHead title={data.name ?? id} lead={<Lead destination={data} />}>
+        {may('write') && <Actions version={version} onVersion={set} />}
+      </PageHead>
+      <Tabs label={id} steps={['destinations', id]} tabs={visible} current={tab} />
+      {!data.enabled && tab === 'overview' && (
+        <Card>
+          <div class="row spread">
+            <div>
+              <h2>{words.newHere}</h2>
+              <p class="quiet">{words.newHereLead}</p>
+            </div>
+            {may('write') && (
+              <LinkButton href={hrefOf(['destinations', id], { tab: 'test' })}>{words.test}</LinkButton>
+            )}
+          </div>
+        </Card>
+      )}
+      {tab === 'overview' && <DestinationOverview destination={data} query={query} />}
+      {tab === 'failures' && <Failures id={id} query={query} />}
+      {tab === 'test' && <TestEvent destination={data} />}
+      {tab === 'filter' && <FilterPart version={version} onVersion={set} />}
+      {tab === 'settings' && <DestinationSettings version={version} onVersion={set} />}
+    </div>
+  );
+}
+
+function Lead({ destination }: { readonly destination: Destination }) {
+  return (
+    <span class="row">
+      <code>{destination.id}</code>
+      <Status of={stateOf(destination)} />
+      {destination.sources.map((id) => (
+        <a key={id} href={hrefOf(['sources', id])}>
+          {id}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+function Actions({ version, onVersion }: PartProps) {
+  const { id, enabled, paused } = version.data;
+  const params = { path: { id } };
+  const act = async (action: () => Promise<Version<Destination>>, done: string): Promise<void> => {
+    const changed = await attempt(action, done);
+    if (changed) onVersion(changed);
+  };
+  const setEnabled = (isEnabled: boolean): Promise<Version<Destination>> =>
+    askWhole(api.PATCH('/v1/destinations/{id}', { params, body: { enabled: isEnabled } }));
+  const disable = async (): Promise<void> => {
+    const asked = { title: words.disableTitle(id), message: <p>{words.disableMessage}</p> };
+    if (!(await confirmed({ ...asked, action: words.disable, danger: true }))) return;
+    await act(() => setEnabled(false), words.disabledDone);
+  };
+  return (
+    <>
+      {paused ? (
+        <Button
+          onClick={() =>
+            act(() => askWhole(api.POST('/v1/destinations/{id}/resume', { params })), words.resumed)
+          }
+        >
+          {words.resume}
+        </Button>
+      ) : (
+        <Button
+          onClick={() =>
+            act(() => askWhole(api.POST('/v1/destinations/{id}/pause', { params })), words.paused)
+          }
+        >
+          {words.pause}
+        </Button>
+      )}
+      {enabled ? (
+        <Button onClick={disable}>{words.disable}</Button>
+      ) : (
+        <Button kind="main-action" onClick={() => act(() => setEnabled(true), words.enabled)}>
+          {words.enable}
+        </Button>
+      )}
+    </>
+  );
+}

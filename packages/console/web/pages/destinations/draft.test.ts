@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { draftOf, entryOf, newDraft, type Destination } from './draft.ts';
+import { mergePatchOf } from '../../versions/merge.ts';
+
+const stored: Destination = {
+  ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['app'] },
+  settings: {
+    sharedSecret: '********',
+    tls: { ca: 'PEM' },
+    webhooks: [
+      {
+        url: 'https://a.example/hook?x=1',
+        headers: { Authorization: '********', 'X-Url': 'a: b' },
+        secretHeaders: ['Authorization'],
+      },
+    ],
+  },
+};
+
+test('a form that is not changed changes nothing', () => {
+  assert.deepEqual(mergePatchOf({ ...stored }, { ...entryOf(draftOf(stored), stored) }), {});
+  const full: Destination = {
+    ...{ ...stored, name: 'CRM', ordering: 'none', rateLimit: 5, filter: { types: ['track'] } },
+    settings: { ...stored.settings, traceparent: false },
+  };
+  assert.deepEqual(mergePatchOf({ ...full }, { ...entryOf(draftOf(full), full) }), {});
+});
+
+test('an emptied field is removed, and a number that is none is sent as it is', () => {
+  const limited = { ...stored, name: 'CRM', rateLimit: 5 };
+  const emptied = entryOf({ ...draftOf(limited), name: ' ', rateLimit: '' }, limited);
+  assert.deepEqual(mergePatchOf({ ...limited }, { ...emptied }), { name: null, rateLimit: null });
+  const wrong = entryOf({ ...draftOf(limited), rateLimit: 'fast' }, limited);
+  assert.deepEqual(mergePatchOf({ ...limited }, { ...wrong }), { rateLimit: 'fast' });
+});
+
+test('a removed header is no longer among the secret ones', () => {
+  const draft = draftOf(stored);
+  const urls = draft.urls.map((one) => ({ ...one, headers: 'X-Url: a: b' }));
+  assert.deepEqual(entryOf({ ...draft, urls }, stored).settings.webhooks, [
+    { url: 'https://a.example/hook?x=1', headers: { 'X-Url': 'a: b' } },
+  ]);
+});
+
+test('a new destination has only the fields that are set', () => {
+  const draft = {
+    ...newDraft(['app']),
+    urls: [{ url: ' https://a.example ', headers: '', secretHeaders: [] }],
+  };
+  assert.deepEqual(entryOf(draft, { id: 'crm', type: 'Webhooks', enabled: false }), {
+    ...{ id: 'crm', type: 'Webhooks', enabled: false, sources: ['app'] },
+    settings: { webhooks: [{ url: 'https://a.example' }] },
+  });
+});

@@ -1,0 +1,225 @@
+/** The fields of a destination, for a new one and for its settings. */
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../../api/client.ts';
+import { Button } from '../../parts/button.tsx';
+import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
+import { ErrorNote } from '../../parts/notes.tsx';
+import { text } from '../../text/index.ts';
+import { useSourceChoice } from '../sources/choice.tsx';
+import { withUrl, type Draft, type UrlDraft } from './draft.ts';
+
+const words = text.destinations;
+/** What the API stores at most. */
+const maxUrls = 5;
+const secretBytes = 32;
+/** The API shows it for a stored secret. */
+export const secretMask = '********';
+
+interface FieldsProps {
+  readonly draft: Draft;
+  readonly onDraft: (draft: Draft) => void;
+  readonly error: ApiError | undefined;
+}
+
+export function DestinationFields({ draft, onDraft, error }: FieldsProps) {
+  const set = (changes: Partial<Draft>): void => {
+    onDraft({ ...draft, ...changes });
+  };
+  return (
+    <>
+      <TextField
+        label={words.name}
+        hint={words.nameHint}
+        value={draft.name}
+        onValue={(name) => {
+          set({ name });
+        }}
+        problem={problemOf(error, 'name')}
+      />
+      <SourcesField
+        chosen={draft.sources}
+        onChosen={(sources) => {
+          set({ sources });
+        }}
+      />
+      <UrlFields draft={draft} onDraft={onDraft} error={error} />
+      <SecretField
+        secret={draft.secret}
+        onSecret={(secret) => {
+          set({ secret });
+        }}
+        problem={problemOf(error, 'settings.sharedSecret')}
+      />
+      <CheckField
+        label={words.standardWebhooks}
+        value={draft.standardWebhooks}
+        onValue={(standardWebhooks) => {
+          set({ standardWebhooks });
+        }}
+      />
+      <CheckField
+        label={words.traceparent}
+        value={draft.traceparent}
+        onValue={(traceparent) => {
+          set({ traceparent });
+        }}
+      />
+      <ChoiceField
+        label={words.ordering}
+        value={draft.ordering}
+        onValue={(ordering) => {
+          set({ ordering: ordering as Draft['ordering'] });
+        }}
+        choices={Object.entries(words.orderings)}
+      />
+      <TextField
+        label={words.rateLimit}
+        hint={words.rateLimitHint}
+        value={draft.rateLimit}
+        onValue={(rateLimit) => {
+          set({ rateLimit });
+        }}
+        problem={problemOf(error, 'rateLimit')}
+      />
+    </>
+  );
+}
+
+interface SourcesProps {
+  readonly chosen: readonly string[];
+  readonly onChosen: (ids: readonly string[]) => void;
+}
+
+function SourcesField({ chosen, onChosen }: SourcesProps) {
+  const { sources, search, error, reload } = useSourceChoice();
+  const [first] = useState(chosen);
+  // Chosen sources that the search does not find, or that the token does not reach, stay connected.
+  const ids = [...new Set([...first, ...chosen, ...(sources ?? []).map(({ id }) => id)])];
+  return (
+    <fieldset class="field">
+      <legend>{words.sources}</legend>
+      <p class="hint">{ids.length === 0 && sources && !search ? words.noSources : words.sourcesHint}</p>
+      <ErrorNote error={error} onRetry={reload} />
+      {search}
+      <div class="check-list across">
+        {ids.map((id) => (
+          <CheckField
+            key={id}
+            label={id}
+            value={chosen.includes(id)}
+            onValue={(isChosen) => {
+              onChosen(isChosen ? [...chosen, id] : chosen.filter((one) => one !== id));
+            }}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function UrlFields({ draft, onDraft, error }: FieldsProps) {
+  const { urls } = draft;
+  const change = (index: number, changes: Partial<UrlDraft>): void => {
+    onDraft({ ...draft, urls: urls.map((one, at) => (at === index ? { ...one, ...changes } : one)) });
+  };
+  return (
+    <fieldset class="stack tight">
+      <legend>{words.urls}</legend>
+      {urls.map(({ url, headers }, index) => {
+        const path = `settings.webhooks[${index}]`;
+        return (
+          <div key={index} class="stack tight">
+            <TextField
+              label={words.url(index)}
+              hint={words.urlHint}
+              value={url}
+              mono
+              placeholder="https://example.com/events"
+              onValue={(typed) => {
+                change(index, { url: typed });
+              }}
+              problem={problemOf(error, `${path}.url`)}
+            />
+            <TextField
+              label={words.headers(index)}
+              hint={words.headersHint}
+              value={headers}
+              lines={2}
+              onValue={(typed) => {
+                change(index, { headers: typed });
+              }}
+              problem={problemWithin(error, `${path}.headers`)}
+            />
+            {urls.length > 1 && (
+              <div class="row">
+                <Button
+                  small
+                  onClick={() => {
+                    onDraft({ ...draft, urls: urls.filter((_, at) => at !== index) });
+                  }}
+                >
+                  {words.removeUrl(index)}
+                </Button>
+              </div>
+            )}
+          </div>
+        );
+      })}
+      {urls.length < maxUrls && (
+        <div class="row">
+          <Button
+            small
+            onClick={() => {
+              onDraft(withUrl(draft));
+            }}
+          >
+            {words.addUrl}
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+/** The rule of a field or of a field in it, such as one header. */
+function problemWithin(error: ApiError | undefined, field: string): string | undefined {
+  const found = error?.problems.find((problem) => problem.field.startsWith(field));
+  return found && `${found.field.slice(field.length).replace(/^\./, '')} ${found.rule}`.trim();
+}
+
+interface SecretProps {
+  readonly secret: string;
+  readonly onSecret: (secret: string) => void;
+  readonly problem: string | undefined;
+}
+
+function SecretField({ secret, onSecret, problem }: SecretProps) {
+  if (secret === secretMask) return <p class="quiet">{words.secretKept}</p>;
+  return (
+    <div class="stack tight">
+      <TextField
+        label={words.secret}
+        hint={words.secretHint}
+        value={secret}
+        onValue={onSecret}
+        mono
+        problem={problem}
+      />
+      <div class="row">
+        <Button
+          small
+          onClick={() => {
+            onSecret(randomHex(secretBytes));
+          }}
+        >
+          {words.generate}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function randomHex(bytes: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

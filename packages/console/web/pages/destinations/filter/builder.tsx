@@ -1,0 +1,266 @@
+/** Builds the condition of a filter from groups and tests. Its state is the JSON of the form, so both can be edited. */
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { Button } from '../../../parts/button.tsx';
+import { text } from '../../../text/index.ts';
+import {
+  conditionOf,
+  linesOf,
+  newTest,
+  nodeOf,
+  operators,
+  scalarOf,
+  scalarsOf,
+  typedOf,
+  withOperator,
+  type Condition,
+  type Group,
+  type Node,
+  type Operator,
+  type Scalar,
+  type Test,
+} from './condition.ts';
+
+const words = text.filter;
+
+interface BuilderProps {
+  /** Undefined where there is none. */
+  readonly condition: Condition | undefined;
+  readonly onCondition: (condition: Condition | undefined) => void;
+  /** Paths of fields. */
+  readonly suggestions: readonly string[];
+}
+
+export function ConditionBuilder({ condition, onCondition, suggestions }: BuilderProps) {
+  const list = useId();
+  const element = useRef<HTMLDivElement>(null);
+  /** The path of the test that was added, whose field gets the focus when it is there. */
+  const added = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const field = element.current?.querySelector<HTMLElement>(`[data-path="${added.current ?? ''}"]`);
+    if (!field) return;
+    added.current = undefined;
+    field.focus();
+  });
+  const node = condition && nodeOf(condition);
+  if (condition && !node) return <p class="quiet">{words.onlyJson}</p>;
+  const put = (next: Node | undefined): void => {
+    onCondition(next && conditionOf(next));
+  };
+  const willFocus = (path: string, one: Node): void => {
+    added.current = one.kind === 'group' ? `${path}.1` : path;
+  };
+  const add = (one: Node): void => {
+    put(node ? { kind: 'group', isNegated: false, of: 'all', items: [node, one] } : one);
+    willFocus(node ? '1.2' : '1', one);
+  };
+  return (
+    <div ref={element} class="stack tight" role="group" aria-label={words.builder}>
+      {node && <NodeFields node={node} path="1" list={list} onNode={put} onAdded={willFocus} />}
+      {node?.kind !== 'group' && <Adders onAdd={add} />}
+      <datalist id={list}>
+        {suggestions.map((path) => (
+          <option key={path} value={path} />
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
+interface NodeProps<Of> {
+  readonly node: Of;
+  /** Its place, as `1.2`, which tells its fields from those of others. */
+  readonly path: string;
+  /** The id of the suggestions. */
+  readonly list: string;
+  /** Undefined removes it. */
+  readonly onNode: (node: Node | undefined) => void;
+  /** Called with the place of a node that was added. */
+  readonly onAdded: (path: string, added: Node) => void;
+}
+
+function NodeFields({ node, ...rest }: NodeProps<Node>) {
+  return node.kind === 'group' ? <GroupFields node={node} {...rest} /> : <TestFields node={node} {...rest} />;
+}
+
+const senses = ['all', 'any', 'not-all', 'not-any'] as const;
+
+function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
+  const { of, isNegated, items } = node;
+  const setItem = (index: number, item: Node | undefined): void => {
+    const next = items.flatMap((one, at) => (at === index ? (item ?? []) : [one]));
+    onNode(next.length === 0 ? undefined : { ...node, items: next });
+  };
+  return (
+    <div class="condition-group" role="group" aria-label={words.group(path)}>
+      <div class="condition-head">
+        <select
+          class="input"
+          aria-label={words.combination(path)}
+          value={isNegated ? `not-${of}` : of}
+          onChange={({ currentTarget: { value } }) => {
+            const [, not, kind] = /^(not-)?(all|any)$/.exec(value) ?? [];
+            onNode({ ...node, isNegated: not !== undefined, of: kind === 'any' ? 'any' : 'all' });
+          }}
+        >
+          {senses.map((sense) => (
+            <option key={sense} value={sense} selected={sense === (isNegated ? `not-${of}` : of)}>
+              {words.senses[sense]}
+            </option>
+          ))}
+        </select>
+        <Remove label={words.removeGroup(path)} onNode={onNode} />
+      </div>
+      <ol class="stack tight">
+        {items.map((item, index) => (
+          <li key={index}>
+            <NodeFields
+              node={item}
+              path={`${path}.${index + 1}`}
+              list={list}
+              onNode={(next) => {
+                setItem(index, next);
+              }}
+              onAdded={onAdded}
+            />
+          </li>
+        ))}
+      </ol>
+      <Adders
+        path={path}
+        onAdd={(added) => {
+          onNode({ ...node, items: [...items, added] });
+          onAdded(`${path}.${items.length + 1}`, added);
+        }}
+      />
+    </div>
+  );
+}
+
+function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
+  const { isNegated, field, operator, value } = node;
+  return (
+    <div class="condition-test" role="group" aria-label={words.test(path)}>
+      <select
+        class="input"
+        aria-label={words.sense(path)}
+        value={isNegated ? 'not' : ''}
+        onChange={({ currentTarget: { value } }) => {
+          onNode({ ...node, isNegated: value === 'not' });
+        }}
+      >
+        <option value="" selected={!isNegated}>
+          {words.holds}
+        </option>
+        <option value="not" selected={isNegated}>
+          {words.holdsNot}
+        </option>
+      </select>
+      <input
+        class="input mono"
+        data-path={path}
+        aria-label={words.field(path)}
+        placeholder="properties.total"
+        list={list}
+        value={field}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget: { value } }) => {
+          onNode({ ...node, field: value });
+        }}
+      />
+      <select
+        class="input"
+        aria-label={words.operator(path)}
+        value={operator}
+        onChange={({ currentTarget: { value } }) => {
+          onNode(withOperator(node, value as Operator));
+        }}
+      >
+        {operators.map((one) => (
+          <option key={one} value={one} selected={one === operator}>
+            {words.operators[one]}
+          </option>
+        ))}
+      </select>
+      {operator !== 'exists' && operator !== 'missing' && (
+        <Values
+          label={words.value(path)}
+          values={Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]}
+          isList={operator === 'oneOf'}
+          onValues={(values) => {
+            onNode({ ...node, value: operator === 'oneOf' ? values : (values[0] ?? '') });
+          }}
+        />
+      )}
+      <Remove label={words.removeTest(path)} onNode={onNode} />
+    </div>
+  );
+}
+
+interface ValuesProps {
+  readonly label: string;
+  readonly values: readonly Scalar[];
+  /** One value in each line. */
+  readonly isList: boolean;
+  readonly onValues: (values: readonly Scalar[]) => void;
+}
+
+/** Keeps what is typed while it means the value: `1.` is on its way to `1.5`. */
+function Values({ label, values, isList, onValues }: ValuesProps) {
+  const read = (typed: string): Scalar[] => (isList ? scalarsOf(typed) : [scalarOf(typed)]);
+  const [typed, setTyped] = useState('');
+  const isSame = JSON.stringify(read(typed)) === JSON.stringify(values);
+  const given = {
+    class: 'input mono',
+    'aria-label': label,
+    value: isSame ? typed : isList ? linesOf(values) : typedOf(values[0] ?? ''),
+    autocomplete: 'off' as const,
+    spellcheck: false,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
+      setTyped(currentTarget.value);
+      onValues(read(currentTarget.value));
+    },
+  };
+  return isList ? <textarea {...given} rows={Math.max(2, values.length)} /> : <input {...given} />;
+}
+
+function Adders({ path, onAdd }: { readonly path?: string; readonly onAdd: (added: Node) => void }) {
+  const where = path === undefined ? '' : ` ${path}`;
+  return (
+    <div class="row">
+      <Button
+        small
+        label={`${words.addTest}${where}`}
+        onClick={() => {
+          onAdd(newTest);
+        }}
+      >
+        {words.addTest}
+      </Button>
+      <Button
+        small
+        label={`${words.addGroup}${where}`}
+        onClick={() => {
+          onAdd({ kind: 'group', isNegated: false, of: 'any', items: [newTest] });
+        }}
+      >
+        {words.addGroup}
+      </Button>
+    </div>
+  );
+}
+
+function Remove({ label, onNode }: { readonly label: string } & Pick<NodeProps<Node>, 'onNode'>) {
+  return (
+    <Button
+      small
+      kind="plain"
+      label={label}
+      onClick={() => {
+        onNode(undefined);
+      }}
+    >
+      ✕
+    </Button>
+  );
+}

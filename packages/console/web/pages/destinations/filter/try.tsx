@@ -1,0 +1,85 @@
+/** A sample call, on which the filter of the form is tried before it is saved. */
+import { useState } from 'preact/hooks';
+import { api, ask, type Schema } from '../../../api/client.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Card } from '../../../parts/card.tsx';
+import { Json } from '../../../parts/code.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { useSubmission } from '../../../parts/form.ts';
+import { ErrorNote } from '../../../parts/notes.tsx';
+import { Badge } from '../../../parts/status.tsx';
+import { text } from '../../../text/index.ts';
+import { filterTypes, parseObject, type Filter } from './draft.ts';
+
+const words = text.destinations;
+
+interface TryProps {
+  readonly id: string;
+  /** The filter of the form; undefined for one without rules. */
+  readonly filter: Filter | undefined;
+  readonly isReadable: boolean;
+  /** JSON. */
+  readonly call: string;
+  readonly onCall: (call: string) => void;
+}
+
+/** Tries the filter of the form, which need not be saved. */
+export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
+  const [result, setResult] = useState<Schema['FilterTestResult']>();
+  const { isBusy, error, run } = useSubmission();
+  const parsed = parseObject(call);
+  const submit = (): Promise<boolean> =>
+    run(async () => {
+      setResult(undefined);
+      if (parsed === 'not-json') return;
+      // Without rules every call passes; without a filter the API would try the stored one.
+      const body = { filter: filter ?? { types: [...filterTypes] }, call: parsed };
+      setResult(await ask(api.POST('/v1/destinations/{id}/filter/test', { params: { path: { id } }, body })));
+    });
+  return (
+    <Card title={words.tryFilter}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <TextField
+          label={words.sampleCall}
+          hint={words.sampleHint}
+          value={call}
+          onValue={onCall}
+          lines={10}
+          problem={parsed === 'not-json' ? words.notJsonCall : undefined}
+        />
+        <ErrorNote error={error} />
+        <div class="row">
+          <Button type="submit" isBusy={isBusy} disabled={parsed === 'not-json' || !isReadable}>
+            {words.tryFilter}
+          </Button>
+        </div>
+        <div aria-live="polite" class="stack tight">
+          {result && (
+            <>
+              <p>
+                <Badge tone={result.passes ? 'good' : 'warning'}>
+                  {result.passes ? words.passes : words.stops}
+                </Badge>
+              </p>
+              {result.rule && (
+                <p>
+                  {words.byRule} <code>{result.rule.path}</code> {result.rule.text}
+                </p>
+              )}
+              <details>
+                <summary>{words.filterBody}</summary>
+                <Json label={words.filterBody}>{result.body}</Json>
+              </details>
+            </>
+          )}
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,118 @@
+/** Sends a test event and shows request and answer of each URL. */
+import { useState } from 'preact/hooks';
+import { api, ask, type Schema } from '../../api/client.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Code, Json } from '../../parts/code.tsx';
+import { ChoiceField } from '../../parts/field.tsx';
+import { useSubmission } from '../../parts/form.ts';
+import { formatDuration } from '../../parts/format.ts';
+import { ErrorNote } from '../../parts/notes.tsx';
+import { Badge, Reason } from '../../parts/status.tsx';
+import { text } from '../../text/index.ts';
+import type { Destination } from './draft.ts';
+
+const words = text.destinations;
+const types = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'] as const;
+type CallType = (typeof types)[number];
+
+export function TestEvent({ destination }: { readonly destination: Destination }) {
+  const [type, setType] = useState<CallType>('track');
+  const [webhook, setWebhook] = useState('');
+  const [results, setResults] = useState<readonly Schema['TestResult'][]>();
+  const { isBusy, error, run } = useSubmission();
+  const { id, settings } = destination;
+  const send = (): Promise<boolean> =>
+    run(async () => {
+      const body = { type, ...(webhook !== '' && { webhook: Number(webhook) }) };
+      const answer = await ask(api.POST('/v1/destinations/{id}/test', { params: { path: { id } }, body }));
+      setResults(answer.items);
+    });
+  return (
+    <div class="stack">
+      <Card title={words.test}>
+        <form
+          class="stack form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void send();
+          }}
+        >
+          <p class="quiet">{words.testLead}</p>
+          <div class="columns">
+            <ChoiceField
+              label={words.testType}
+              value={type}
+              onValue={(chosen) => {
+                setType(chosen as CallType);
+              }}
+              choices={types.map((one) => [one, one] as const)}
+            />
+            {settings.webhooks.length > 1 && (
+              <ChoiceField
+                label={words.testUrl}
+                value={webhook}
+                onValue={setWebhook}
+                choices={[
+                  ['', words.testAll],
+                  ...settings.webhooks.map(({ url }, index) => [String(index), url] as const),
+                ]}
+              />
+            )}
+          </div>
+          <ErrorNote error={error} />
+          <div class="row">
+            <Button type="submit" kind="main-action" isBusy={isBusy}>
+              {words.send}
+            </Button>
+          </div>
+        </form>
+      </Card>
+      <div class="stack" aria-live="polite">
+        {results?.map((result, index) => (
+          <Result key={index} {...result} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Result({ request, response }: Schema['TestResult']) {
+  const isAccepted = response.reason === undefined;
+  return (
+    <Card
+      title={<span class="breakable">{request.url}</span>}
+      actions={
+        <span class="row">
+          <Badge tone={isAccepted ? 'good' : 'bad'}>{isAccepted ? words.accepted : words.failed}</Badge>
+          <span class="numeric">{response.status ?? words.noAnswer}</span>
+          <span class="numeric quiet">{formatDuration(response.latencyMs)}</span>
+        </span>
+      }
+    >
+      <div class="columns">
+        <section class="stack tight">
+          <h3>{words.request}</h3>
+          <Code label={words.request}>{headerLines(request.headers)}</Code>
+          <Json label={words.request}>{request.body}</Json>
+        </section>
+        <section class="stack tight">
+          <h3>{words.response}</h3>
+          {response.reason !== undefined && (
+            <p>
+              <Reason of={response.reason} /> {response.detail}
+            </p>
+          )}
+          {response.headers && <Code label={words.response}>{headerLines(response.headers)}</Code>}
+          {response.body !== undefined && <Json label={words.response}>{response.body}</Json>}
+        </section>
+      </div>
+    </Card>
+  );
+}
+
+function headerLines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}

@@ -1,0 +1,89 @@
+/** The events that connected destinations did not get, each with the reason. A row leads to the whole way of its event. */
+import { api, ask, type Schema } from '../../api/client.ts';
+import { LinkButton } from '../../parts/button.tsx';
+import { Empty, PageHead } from '../../parts/card.tsx';
+import { LongList } from '../../lists/long-list.tsx';
+import { usePages } from '../../lists/pager.tsx';
+import { SearchForm } from '../../lists/search-form.tsx';
+import { Reason } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { text } from '../../text/index.ts';
+import { go, hrefOf } from '../../url/location.ts';
+import type { PageProps } from '../index.ts';
+
+const words = text.filtered;
+const pageSize = 200;
+type FilteredEvent = Schema['FilteredEvent'];
+
+export default function FilteredPage({ query }: PageProps) {
+  const { reason, source, destination, since, until } = query;
+  const wanted = { reason, source, destination, since, until };
+  const pages = usePages(JSON.stringify(wanted), (cursor, signal) =>
+    ask(api.GET('/v1/decisions', { params: { query: { ...wanted, limit: pageSize, cursor } }, signal })),
+  );
+  return (
+    <>
+      <PageHead title={text.shell.pages.filtered} lead={words.lead} />
+      <div class="stack">
+        <SearchForm
+          label={words.search}
+          query={query}
+          choices={[{ name: 'reason', label: words.reason, values: reasonChoices(reason) }]}
+          fields={[
+            { name: 'destination', label: text.deliveries.destination },
+            { name: 'source', label: text.deliveries.source },
+            { name: 'since', label: text.deliveries.since, hint: text.deliveries.momentHint },
+            { name: 'until', label: text.deliveries.until, hint: text.deliveries.momentHint },
+          ]}
+        />
+        <LongList
+          pages={pages}
+          label={words.list}
+          keyOf={({ eventId, decidedAt, sourceId, destinationId }) =>
+            [eventId, decidedAt, sourceId, destinationId].join(' ')
+          }
+          row={(event) => <Row event={event} />}
+          onOpen={({ eventId }) => {
+            go(['why', eventId]);
+          }}
+          empty={
+            <Empty title={words.none}>
+              <p>{words.noneLead}</p>
+              <LinkButton href={hrefOf(['deliveries'])}>{text.overview.toDeliveries}</LinkButton>
+            </Empty>
+          }
+        />
+      </div>
+    </>
+  );
+}
+
+/** The known reasons, and the one of the address. */
+function reasonChoices(current: string | undefined): [value: string, label: string][] {
+  const known = ['filter', 'disabled', 'integrations', 'schema', 'suppressed', 'no-destination'] as const;
+  const others = current !== undefined && !known.some((one) => one === current) ? [current] : [];
+  return [
+    ['', words.anyReason],
+    ...known.map((one): [string, string] => [one, text.reasons[one]]),
+    ...others.map((one): [string, string] => [one, one]),
+  ];
+}
+
+function Row({ event: one }: { readonly event: FilteredEvent }) {
+  const { decidedAt, event, type, destinationId, sourceId, userKey, reason, rule } = one;
+  return (
+    <div class="filtered-row">
+      <span class="quiet">
+        <Time at={decidedAt} />
+      </span>
+      <strong class="cut">{event ?? type}</strong>
+      <span class="cut">
+        {sourceId} → {destinationId ?? text.common.none}
+      </span>
+      <span class="cut">
+        <Reason of={reason} /> {rule && <code>{rule.text}</code>}
+      </span>
+      <span class="cut quiet">{userKey}</span>
+    </div>
+  );
+}

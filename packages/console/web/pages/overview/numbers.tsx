@@ -1,0 +1,80 @@
+/** The most important numbers, each with the period before and a way to what is behind it. */
+import type { ComponentChildren } from 'preact';
+import { formatCount, formatDuration, formatShare, formatShort } from '../../parts/format.ts';
+import { text } from '../../text/index.ts';
+import { hrefOf } from '../../url/location.ts';
+import type { Overview } from './index.tsx';
+
+export function Numbers({ overview }: { readonly overview: Overview | undefined }) {
+  const { total, before, pending = [], deadLetters = 0 } = overview ?? {};
+  const period = overview && { since: overview.since, until: overview.until };
+  const latency = total?.attempts.latencyMs;
+  const latencyBefore = before?.attempts.latencyMs;
+  return (
+    <div class="numbers">
+      <Figure
+        label={text.overview.delivered}
+        href={hrefOf(['deliveries'], { status: 'delivered', ...period })}
+        value={total && formatShort(total.delivered)}
+        hint={before && text.overview.before(formatShort(before.delivered))}
+      />
+      <Figure
+        label={text.overview.successRate}
+        href={hrefOf(['deliveries'], { status: 'dead', ...period })}
+        value={total && formatShare(total.delivered, total.delivered + total.dead)}
+        hint={
+          before &&
+          (before.delivered + before.dead > 0
+            ? text.overview.before(formatShare(before.delivered, before.delivered + before.dead))
+            : text.overview.successHint)
+        }
+      />
+      <Figure
+        label={text.overview.answerTime}
+        href={hrefOf(['deliveries'], { ...period })}
+        value={total && time(latency?.p50)}
+        hint={
+          total &&
+          text.overview.percentiles(
+            time(latency?.p99),
+            latencyBefore?.p50 === undefined
+              ? ''
+              : text.overview.before(`${time(latencyBefore.p50)} · ${time(latencyBefore.p99)}`),
+          )
+        }
+      />
+      <Figure
+        label={text.overview.pending}
+        href={hrefOf(['deliveries'], { status: 'retrying' })}
+        value={overview && formatShort(pending.reduce((sum, { deliveries }) => sum + deliveries, 0))}
+      />
+      <Figure
+        label={text.overview.deadLetters}
+        href={hrefOf(['replays'])}
+        value={overview && formatCount(deadLetters)}
+        hint={text.overview.deadHint}
+      />
+    </div>
+  );
+}
+
+function time(ms: number | undefined): string {
+  return ms === undefined ? '–' : formatDuration(ms);
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly href: string;
+  readonly value: string | undefined;
+  readonly hint?: ComponentChildren;
+}
+
+function Figure({ label, href, value, hint }: FigureProps) {
+  return (
+    <a class="card figure" href={href}>
+      <span class="quiet">{label}</span>
+      <strong class="numeric">{value ?? <span class="skeleton" />}</strong>
+      <span class="quiet small">{hint ?? '\u00a0'}</span>
+    </a>
+  );
+}

@@ -1,0 +1,36 @@
+/** The sources that a form offers: the first ones, and a search for the others, because there may be thousands. */
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { api, ask, type Schema } from '../../api/client.ts';
+import { useResource, type Resource } from '../../api/resource.ts';
+import { SearchField } from '../../lists/list-search.tsx';
+import { text } from '../../text/index.ts';
+
+const words = text.sources;
+const limit = 100;
+
+interface SourceChoice extends Pick<Resource<unknown>, 'error' | 'reload'> {
+  /** Undefined until the first answer. */
+  readonly sources: readonly Schema['Source'][] | undefined;
+  /** Empty where all sources are shown. */
+  readonly search: ComponentChildren;
+}
+
+export function useSourceChoice(): SourceChoice {
+  const [search, setSearch] = useState('');
+  const { data, error, reload } = useResource(`sources ${search}`, (signal) => {
+    const query = { limit, ...(search !== '' && { search }) };
+    return ask(api.GET('/v1/sources', { signal, params: { query } }));
+  });
+  // While another search loads, the sources before it stay.
+  const last = useRef(data);
+  last.current = data ?? last.current;
+  const isCut = useRef(false);
+  isCut.current ||= data?.next !== undefined;
+  return {
+    ...{ sources: last.current?.items, error, reload },
+    search: isCut.current && (
+      <SearchField label={words.find} hint={words.firstOnly(limit)} value={search} onSearch={setSearch} />
+    ),
+  };
+}

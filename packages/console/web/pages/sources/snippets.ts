@@ -1,0 +1,83 @@
+/** Code that sends an event with each client library, ready to be copied. */
+
+export interface Place {
+  /** Of ingest, without a path: `https://events.example.com`. */
+  readonly endpoint: string;
+  readonly writeKey: string;
+}
+
+export interface Snippet {
+  readonly name: string;
+  readonly code: (place: Place) => string;
+}
+
+export const snippets: readonly Snippet[] = [
+  {
+    name: 'curl',
+    code: ({ endpoint, writeKey }) =>
+      `curl ${endpoint}/v1/track -u ${writeKey}: \\
+  -H 'Content-Type: application/json' \\
+  -d '{"userId":"ada","event":"Order Completed","properties":{"total":25.5}}'`,
+  },
+  {
+    name: 'Node',
+    code: ({ endpoint, writeKey }) =>
+      `import { Analytics } from '@tailrace/analytics-node';
+
+const analytics = new Analytics({ writeKey: '${writeKey}', endpoint: '${endpoint}' });
+
+analytics.track({ userId: 'ada', event: 'Order Completed', properties: { total: 25.5 } });
+await analytics.close();`,
+  },
+  {
+    name: 'Go',
+    code: ({ endpoint, writeKey }) =>
+      `import analytics "github.com/tailrace/tailrace/packages/analytics-go/v2"
+
+client := analytics.New("${writeKey}")
+client.Endpoint = "${endpoint}"
+defer client.Close()
+
+err := client.Track(&analytics.Track{
+	UserId:     "ada",
+	Event:      "Order Completed",
+	Properties: analytics.NewProperties().SetTotal(25.5),
+})`,
+  },
+  {
+    name: 'Browser',
+    code: ({ endpoint, writeKey }) =>
+      `import { AnalyticsBrowser } from '@segment/analytics-next';
+
+const analytics = AnalyticsBrowser.load({ writeKey: '${writeKey}', cdnURL: '${endpoint}' });
+
+analytics.track('Order Completed', { total: 25.5 });`,
+  },
+  {
+    name: 'Python',
+    code: ({ endpoint, writeKey }) =>
+      `import segment.analytics as analytics  # pip install segment-analytics-python
+
+analytics.write_key = '${writeKey}'
+analytics.host = '${endpoint}'
+analytics.track('ada', 'Order Completed', {'total': 25.5})
+analytics.flush()`,
+  },
+];
+
+/** Where `npm start` runs ingest, on the machine that serves the console. */
+const localPort = 8080;
+
+/** @param page the address of the console */
+export function defaultEndpoint(page: URL): string {
+  return `${page.protocol}//${page.hostname}:${localPort}`;
+}
+
+/** Signs that end no quotation and are no command, wherever a snippet has the address. */
+const safe = /^https?:\/\/[A-Za-z0-9.:[\]-]+[A-Za-z0-9._~/-]*$/;
+
+/** The address for a snippet; undefined where it is none. */
+export function cleanEndpoint(typed: string): string | undefined {
+  const address = typed.trim().replace(/\/+$/, '');
+  return safe.test(address) && URL.canParse(address) ? address : undefined;
+}

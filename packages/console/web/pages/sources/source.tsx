@@ -1,0 +1,59 @@
+import { useResource } from '../../api/resource.ts';
+import { may } from '../../api/session.ts';
+import { Empty, PageHead, PageOfEntry } from '../../parts/card.tsx';
+import { Badge, Status } from '../../parts/status.tsx';
+import { tabOf, Tabs } from '../../parts/tabs.tsx';
+import { text } from '../../text/index.ts';
+import { Connect } from './connect.tsx';
+import { SourceEvents } from './events.tsx';
+import { requests } from './requests.ts';
+import { SourceSettings } from './settings.tsx';
+import { Usage } from './usage.tsx';
+
+const words = text.sources;
+const tabs = Object.entries(words.tabs) as [keyof typeof words.tabs, string][];
+
+interface SourcePageProps {
+  readonly id: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export function SourcePage({ id, query }: SourcePageProps) {
+  const {
+    data: version,
+    error,
+    reload,
+    set,
+  } = useResource(`source ${id}`, (signal) => requests.load(id, signal));
+  if (!version) return <PageOfEntry title={id} error={error} onRetry={reload} />;
+  const { data: source } = version;
+  const visible = tabs.filter(([name]) => name !== 'settings' || (may('write') && !source.builtIn));
+  const tab = tabOf(visible, query['tab'], 'connect');
+  return (
+    <div class="stack">
+      <PageHead
+        title={source.name ?? source.id}
+        lead={
+          <span class="row">
+            <code>{source.id}</code>
+            <Status of={source.enabled ? 'enabled' : 'disabled'} />
+            {source.builtIn && <Badge>{words.builtIn}</Badge>}
+          </span>
+        }
+      />
+      <Tabs label={source.id} steps={['sources', id]} tabs={visible} current={tab} />
+      {tab === 'connect' && (source.builtIn ? <BuiltIn /> : <Connect source={source} query={query} />)}
+      {tab === 'events' && <SourceEvents id={id} />}
+      {tab === 'usage' && <Usage id={id} />}
+      {tab === 'settings' && <SourceSettings version={version} onVersion={set} />}
+    </div>
+  );
+}
+
+function BuiltIn() {
+  return (
+    <Empty title={words.builtIn}>
+      <p>{words.builtInLead}</p>
+    </Empty>
+  );
+}

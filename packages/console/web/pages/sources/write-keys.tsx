@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import { api, ask, askWhole } from '../../api/client.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Id } from '../../parts/code.tsx';
+import { confirmed } from '../../parts/dialog.tsx';
+import { attempt } from '../../parts/notes.tsx';
+import { Once } from '../../parts/once.tsx';
+import { text } from '../../text/index.ts';
+import type { Version } from '../../versions/change.ts';
+import { requests, type Source } from './requests.ts';
+
+const words = text.sources;
+
+interface WriteKeysProps {
+  readonly version: Version<Source>;
+  readonly onVersion: (version: Version<Source>) => void;
+}
+
+/** The write keys of a source. Rotation: add one, change the applications, remove the old one. */
+export function WriteKeys({ version, onVersion }: WriteKeysProps) {
+  const [added, setAdded] = useState<string>();
+  const { id, writeKeys } = version.data;
+  const params = { path: { id } };
+  const add = async (): Promise<void> => {
+    const answer = await attempt(() => ask(api.POST('/v1/sources/{id}/write-keys', { params })));
+    if (!answer) return;
+    setAdded(answer.writeKey);
+    const changed = await attempt(() => requests.load(id));
+    if (changed) onVersion(changed);
+  };
+  const remove = async (key: string): Promise<void> => {
+    const asked = {
+      title: words.removeKeyTitle,
+      message: (
+        <>
+          <p>
+            <code class="breakable">{key}</code>
+          </p>
+          <p>{words.removeKeyMessage}</p>
+        </>
+      ),
+      action: text.common.remove,
+    };
+    if (!(await confirmed({ ...asked, danger: true }))) return;
+    const changed = await attempt(
+      () => askWhole(api.DELETE('/v1/sources/{id}/write-keys/{key}', { params: { path: { id, key } } })),
+      words.removedKey,
+    );
+    if (changed) onVersion(changed);
+  };
+  return (
+    <Card
+      title={words.keys}
+      actions={
+        <Button small onClick={add}>
+          {words.addKey}
+        </Button>
+      }
+    >
+      <div class="stack">
+        <p class="quiet">{words.keysLead}</p>
+        <ul class="stack tight">
+          {writeKeys.map((key) => (
+            <li key={key} class="row spread">
+              <Id of={key} />
+              {writeKeys.length > 1 && (
+                <Button
+                  small
+                  kind="danger"
+                  label={`${text.common.remove} ${key}`}
+                  onClick={() => remove(key)}
+                >
+                  {text.common.remove}
+                </Button>
+              )}
+            </li>
+          ))}
+        </ul>
+      </div>
+      {added !== undefined && (
+        <Once
+          title={words.newKey}
+          lead={words.newKeyLead}
+          secret={added}
+          onClose={() => {
+            setAdded(undefined);
+          }}
+        />
+      )}
+    </Card>
+  );
+}

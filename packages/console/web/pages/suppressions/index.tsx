@@ -1,0 +1,154 @@
+/** Users whose events are not delivered. */
+import { useState } from 'preact/hooks';
+import { api, ApiError, ask, type Schema } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { confirmed } from '../../parts/dialog.tsx';
+import { problemOf, TextField } from '../../parts/field.tsx';
+import { linesOf, useSubmission } from '../../parts/form.ts';
+import { formatCount } from '../../parts/format.ts';
+import { attempt, ErrorNote, toast } from '../../parts/notes.tsx';
+import { usePages } from '../../lists/pager.tsx';
+import { PagedTable, type Column } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { text } from '../../text/index.ts';
+
+const words = text.people;
+type Suppression = Schema['GetSuppressionAnswer'];
+
+export default function Suppressions() {
+  const pages = usePages('suppressions', (cursor, signal) =>
+    ask(api.GET('/v1/suppressions', { signal, params: { query: { limit: 100, cursor } } })),
+  );
+  const remove = async (userId: string): Promise<void> => {
+    const asked = { title: words.unsuppressTitle(userId), message: <p>{words.unsuppressMessage}</p> };
+    if (!(await confirmed({ ...asked, action: words.unsuppress, danger: true }))) return;
+    const params = { path: { userId } };
+    await attempt(() => ask(api.DELETE('/v1/suppressions/{userId}', { params })), words.unsuppressed);
+    await pages.reload();
+  };
+  return (
+    <>
+      <PageHead title={text.shell.pages.suppressions} lead={words.suppressionsLead} />
+      <div class="stack">
+        <div class="columns">
+          <Find />
+          {may('write') && <Suppress onDone={() => pages.reload()} />}
+        </div>
+        <Card flush>
+          <PagedTable
+            label={text.shell.pages.suppressions}
+            columns={columnsOf(remove)}
+            pages={pages}
+            keyOf={({ userId }) => userId}
+            empty={
+              <Empty title={words.suppressionsEmpty}>
+                <p>{words.suppressionsEmptyLead}</p>
+              </Empty>
+            }
+          />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function columnsOf(remove: (userId: string) => Promise<void>): readonly Column<Suppression>[] {
+  const columns: Column<Suppression>[] = [
+    { title: words.user, kind: 'wrap', cell: ({ userId }) => <code>{userId}</code> },
+    { title: words.since, cell: ({ since }) => <Time at={since} /> },
+  ];
+  if (!may('write')) return columns;
+  const action: Column<Suppression> = {
+    title: text.common.actions,
+    cell: ({ userId }) => (
+      <Button small kind="danger" label={`${words.unsuppress} ${userId}`} onClick={() => remove(userId)}>
+        {words.unsuppress}
+      </Button>
+    ),
+  };
+  return [...columns, action];
+}
+
+const notFound = 404;
+
+function Find() {
+  const [userId, setUserId] = useState('');
+  const [answer, setAnswer] = useState('');
+  const { isBusy, error, run } = useSubmission();
+  const find = (): Promise<boolean> =>
+    run(async () => {
+      setAnswer('');
+      const params = { path: { userId } };
+      try {
+        await ask(api.GET('/v1/suppressions/{userId}', { params }));
+        setAnswer(words.isSuppressed(userId));
+      } catch (reason) {
+        if (!(reason instanceof ApiError) || reason.status !== notFound) throw reason;
+        setAnswer(words.notSuppressed(userId));
+      }
+    });
+  return (
+    <Card title={words.find}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void find();
+        }}
+      >
+        <TextField label={words.user} hint={words.findHint} value={userId} onValue={setUserId} required />
+        <ErrorNote error={error} />
+        <div class="row">
+          <Button type="submit" isBusy={isBusy}>
+            {words.findAction}
+          </Button>
+          <span role="status" class="breakable">
+            {answer}
+          </span>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Suppress({ onDone }: { readonly onDone: () => Promise<void> }) {
+  const [typed, setTyped] = useState('');
+  const { isBusy, error, run } = useSubmission();
+  const suppress = (): Promise<boolean> =>
+    run(async () => {
+      const body = { userIds: linesOf(typed) };
+      const { added } = await ask(api.POST('/v1/suppressions', { body }));
+      toast(words.suppressed(formatCount(added)));
+      setTyped('');
+      await onDone();
+    });
+  return (
+    <Card title={words.suppress}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void suppress();
+        }}
+      >
+        <TextField
+          label={words.userIds}
+          hint={words.userIdsHint}
+          value={typed}
+          onValue={setTyped}
+          lines={3}
+          required
+          problem={problemOf(error, 'userIds')}
+        />
+        <ErrorNote error={error} />
+        <div class="row">
+          <Button type="submit" kind="main-action" isBusy={isBusy}>
+            {words.suppress}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,110 @@
+/** Tokens of the API: create, list, revoke. */
+import { useState } from 'preact/hooks';
+import { api, ask, type Schema } from '../../api/client.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { confirmed } from '../../parts/dialog.tsx';
+import { attempt } from '../../parts/notes.tsx';
+import { Once } from '../../parts/once.tsx';
+import { usePages } from '../../lists/pager.tsx';
+import { Badge } from '../../parts/status.tsx';
+import { PagedTable, type Column } from '../../parts/table.tsx';
+import { Ago, Time } from '../../parts/time.tsx';
+import { text } from '../../text/index.ts';
+import { CreateToken } from './create.tsx';
+
+const words = text.access;
+type Token = Schema['Token'];
+
+export default function Tokens() {
+  const [isCreating, setCreating] = useState(false);
+  const [made, setMade] = useState<string>();
+  const pages = usePages('tokens', (cursor, signal) =>
+    ask(api.GET('/v1/tokens', { signal, params: { query: { limit: 100, cursor } } })),
+  );
+  const revoke = async ({ id, name }: Token): Promise<void> => {
+    const asked = { title: words.revokeTitle(name), message: <p>{words.revokeMessage}</p> };
+    if (!(await confirmed({ ...asked, action: words.revoke, danger: true }))) return;
+    await attempt(() => ask(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } })), words.revoked);
+    await pages.reload();
+  };
+  const open = (): void => {
+    setCreating(true);
+  };
+  const create = (
+    <Button kind="main-action" onClick={open}>
+      {words.createToken}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={text.shell.pages.tokens} lead={words.tokensLead}>
+        {create}
+      </PageHead>
+      <Card flush>
+        <PagedTable
+          label={text.shell.pages.tokens}
+          columns={columnsOf(revoke)}
+          pages={pages}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title={words.tokensEmpty}>
+              <p>{words.tokensEmptyLead}</p>
+            </Empty>
+          }
+        />
+      </Card>
+      {isCreating && (
+        <CreateToken
+          onClose={() => {
+            setCreating(false);
+          }}
+          onMade={(token) => {
+            setCreating(false);
+            setMade(token);
+            void pages.reload();
+          }}
+        />
+      )}
+      {made !== undefined && (
+        <Once
+          title={words.newToken}
+          lead={words.newTokenLead}
+          secret={made}
+          onClose={() => {
+            setMade(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function columnsOf(revoke: (token: Token) => Promise<void>): readonly Column<Token>[] {
+  return [
+    { title: words.tokenName, kind: 'wrap', cell: ({ name }) => name },
+    { title: words.scope, cell: ({ scope }) => <Badge tone="accent">{scope}</Badge> },
+    {
+      title: words.limits,
+      kind: 'wrap',
+      cell: ({ sources, destinations }) =>
+        [...(sources ?? []), ...(destinations ?? [])].join(', ') || words.unlimited,
+    },
+    { title: words.expires, cell: expiryOf },
+    { title: words.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: words.by, cell: ({ createdBy }) => createdBy, kind: 'wrap' },
+    {
+      title: text.common.actions,
+      cell: (token) => (
+        <Button small kind="danger" label={`${words.revoke} ${token.name}`} onClick={() => revoke(token)}>
+          {words.revoke}
+        </Button>
+      ),
+    },
+  ];
+}
+
+function expiryOf({ expired, expiresAt }: Token) {
+  if (expired) return <Badge tone="bad">{words.expired}</Badge>;
+  return expiresAt === undefined ? words.never : <Ago at={expiresAt} />;
+}

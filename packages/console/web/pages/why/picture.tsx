@@ -1,0 +1,141 @@
+/** The whole way of an event in one picture: accepted, routed, and what became of it at each destination. */
+import type { ComponentChildren } from 'preact';
+import type { Schema } from '../../api/client.ts';
+import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
+import { Ago, Time } from '../../parts/time.tsx';
+import { text } from '../../text/index.ts';
+import { hrefOf } from '../../url/location.ts';
+
+type Trace = Schema['EventTrace'];
+
+const shownDestinations = 20;
+
+export function Picture({ trace }: { readonly trace: Trace }) {
+  const { accepted, deliveries, decisions, rejections, outcome } = trace;
+  const [decision] = decisions;
+  const [first] = deliveries;
+  const sourceId = accepted?.sourceId ?? decision?.sourceId ?? first?.sourceId;
+  const at = accepted?.acceptedAt ?? first?.createdAt ?? decision?.decidedAt;
+  const isKnown = at !== undefined || rejections.length > 0;
+  return (
+    <figure class="picture" aria-label={text.why.picture}>
+      {rejections.map(({ code, message, rejectedAt }) => (
+        <Node key={rejectedAt} tone="bad" title={text.why.rejected} at={rejectedAt}>
+          <code>{code}</code>
+          <p class="breakable">{message}</p>
+        </Node>
+      ))}
+      {!isKnown && <Node tone="neutral" title={text.why.unknown} />}
+      {at !== undefined && (
+        <Node tone="accent" title={text.why.accepted} at={accepted?.acceptedAt}>
+          {sourceId !== undefined && <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>}
+        </Node>
+      )}
+      {(deliveries.length > 0 || decision) && (
+        <>
+          <Arrow />
+          <Node
+            tone={deliveries.length > 0 ? 'good' : 'warning'}
+            title={text.why.router}
+            at={decision?.decidedAt ?? first?.createdAt}
+          >
+            {text.why.outcomes[outcome]}
+          </Node>
+          <Arrow />
+          <ul class="branches">
+            {deliveries.map((delivery) => (
+              <li key={delivery.deliveryId}>
+                <Delivered delivery={delivery} />
+              </li>
+            ))}
+            {decisions.flatMap(({ filtered, decidedAt }) =>
+              filtered.map((group) => (
+                <li key={`${decidedAt} ${group.reason} ${group.rule?.path ?? ''}`}>
+                  <Filtered group={group} />
+                </li>
+              )),
+            )}
+          </ul>
+        </>
+      )}
+    </figure>
+  );
+}
+
+function Node({
+  tone,
+  title,
+  at,
+  children,
+}: {
+  readonly tone: Tone;
+  readonly title: ComponentChildren;
+  readonly at?: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class={`node ${tone}`}>
+      <strong>{title}</strong>
+      {at !== undefined && (
+        <span class="quiet small">
+          <Time at={at} both />
+        </span>
+      )}
+      {children}
+    </div>
+  );
+}
+
+function Arrow() {
+  return (
+    <span class="arrow" aria-hidden="true">
+      →
+    </span>
+  );
+}
+
+const tones: Readonly<Record<Schema['Delivery']['status'], Tone>> = {
+  ...{ delivered: 'good', dead: 'bad', retrying: 'warning', waiting: 'accent' },
+};
+
+function Delivered({ delivery }: { readonly delivery: Schema['Delivery'] }) {
+  const { deliveryId, destinationId, status, reason, attempts, nextDueAt } = delivery;
+  return (
+    <Node tone={tones[status]} title={<a href={hrefOf(['deliveries', deliveryId])}>{destinationId}</a>}>
+      <span class="row">
+        <Status of={status} /> <span class="quiet small">{attempts}×</span>
+        {nextDueAt !== undefined && <Ago at={nextDueAt} />}
+      </span>
+      {status !== 'delivered' && <Reason of={reason} />}
+    </Node>
+  );
+}
+
+function Filtered({ group }: { readonly group: Trace['decisions'][number]['filtered'][number] }) {
+  const { reason, rule, count, destinations } = group;
+  const shown = destinations.slice(0, shownDestinations);
+  return (
+    <Node
+      tone="neutral"
+      title={
+        <>
+          {shown.map((id, index) => (
+            <span key={id}>
+              {index > 0 && ', '}
+              <a href={hrefOf(['destinations', id])}>{id}</a>
+            </span>
+          ))}
+          {count > shown.length && ` ${text.why.more(count - shown.length)}`}
+        </>
+      }
+    >
+      <Badge>{text.why.notDelivered}</Badge>
+      <Reason of={reason} />
+      {rule && (
+        <span class="small">
+          {text.why.rule} <code class="breakable">{rule.text}</code>
+        </span>
+      )}
+    </Node>
+  );
+}

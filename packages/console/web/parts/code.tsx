@@ -1,0 +1,98 @@
+/** Text of others: bodies, answers, ids. Always as text: nothing here becomes markup. */
+import type { ComponentChildren } from 'preact';
+import { text } from '../text/index.ts';
+import { Button } from './button.tsx';
+import { toast } from './notes.tsx';
+
+/** Larger texts are cut, so that the page stays responsive. */
+const maxShown = 100_000;
+
+export function Code({ children, label }: { readonly children: string; readonly label: string }) {
+  const shown = children.length > maxShown ? `${children.slice(0, maxShown)}…` : children;
+  return (
+    <pre class="code" tabIndex={0} aria-label={label}>
+      {shown}
+    </pre>
+  );
+}
+
+/** Indented, if it is JSON. Numbers keep their digits: only spaces between tokens change. */
+export function Json({ children, label }: { readonly children: string; readonly label: string }) {
+  return <Code label={label}>{indentJson(children)}</Code>;
+}
+
+/** `JSON.parse` would round 12345678901234567890. */
+export function indentJson(source: string): string {
+  if (source.length > maxShown) return source;
+  try {
+    JSON.parse(source);
+  } catch {
+    return source;
+  }
+  let depth = 0;
+  const line = (): string => `\n${'  '.repeat(depth)}`;
+  const tokens = source.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
+  let result = '';
+  for (const [index, token] of tokens.entries()) {
+    const isEmpty =
+      (token === '{' && tokens[index + 1] === '}') || (token === '[' && tokens[index + 1] === ']');
+    if (token === '{' || token === '[') {
+      depth += 1;
+      result += isEmpty ? token : token + line();
+    } else if (token === '}' || token === ']') {
+      depth -= 1;
+      const before = tokens[index - 1];
+      result += before === '{' || before === '[' ? token : line() + token;
+    } else if (token === ',') result += token + line();
+    else result += token === ':' ? ': ' : token;
+  }
+  return result;
+}
+
+export function CopyButton({
+  of,
+  children = text.common.copy,
+}: {
+  readonly of: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <Button
+      small
+      kind="plain"
+      onClick={async () => {
+        toast((await copyText(of)) ? text.common.copied : text.common.notCopied);
+      }}
+    >
+      {children}
+    </Button>
+  );
+}
+
+/** The clipboard of the platform needs HTTPS or localhost; over plain HTTP a selection is copied. */
+async function copyText(value: string): Promise<boolean> {
+  if (window.isSecureContext) {
+    return navigator.clipboard.writeText(value).then(
+      () => true,
+      () => false,
+    );
+  }
+  const area = document.createElement('textarea');
+  area.value = value;
+  document.body.append(area);
+  area.select();
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way without HTTPS
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  return isCopied;
+}
+
+/** An id that can be copied, in the type of code. */
+export function Id({ of }: { readonly of: string }) {
+  return (
+    <span class="row">
+      <code class="breakable">{of}</code>
+      <CopyButton of={of} />
+    </span>
+  );
+}

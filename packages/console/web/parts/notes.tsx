@@ -1,0 +1,111 @@
+/** Errors where they happened, and short notes about what was done. */
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { ApiError } from '../api/client.ts';
+import { text } from '../text/index.ts';
+import { lookUp } from '../text/look-up.ts';
+import { Button } from './button.tsx';
+
+/** What is wrong and how to fix it, in the words of the API. */
+export function ErrorNote({
+  error,
+  onRetry,
+}: {
+  readonly error: ApiError | undefined;
+  readonly onRetry?: () => unknown;
+}) {
+  if (!error) return null;
+  return (
+    <div class="error-note stack tight" role="alert">
+      <p>
+        <strong>{titleOf(error)}</strong> {error.message}
+      </p>
+      {error.problems.length > 1 && (
+        <ul>
+          {error.problems.map(({ field, rule }) => (
+            <li key={`${field} ${rule}`}>
+              <code>{field}</code> {rule}
+            </li>
+          ))}
+        </ul>
+      )}
+      {onRetry && (
+        <p>
+          <Button small onClick={onRetry}>
+            {text.common.tryAgain}
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function titleOf({ status, code }: ApiError): string {
+  return (
+    lookUp(text.errors, code) ?? (status >= 500 || status === 0 ? text.errors.failed : text.errors.refused)
+  );
+}
+
+interface Toast {
+  readonly id: number;
+  readonly message: ComponentChildren;
+  readonly isBad: boolean;
+}
+
+const toasts = signal<readonly Toast[]>([]);
+const shownForMs = 6_000;
+const maxToasts = 4;
+let nextId = 0;
+
+/** Says that something was done. An error stays until it is closed. */
+export function toast(message: ComponentChildren, isBad = false): void {
+  const id = nextId++;
+  toasts.value = [...toasts.value, { id, message, isBad }].slice(-maxToasts);
+  if (!isBad)
+    setTimeout(() => {
+      close(id);
+    }, shownForMs);
+}
+
+/** Runs an action: says that it is done, or why it is not. Returns undefined if it failed. */
+export async function attempt<Result>(
+  action: () => Promise<Result>,
+  done?: string,
+): Promise<Result | undefined> {
+  try {
+    const result = await action();
+    if (done !== undefined) toast(done);
+    return result;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    toast(error.message, true);
+    return undefined;
+  }
+}
+
+function close(id: number): void {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+}
+
+/** Stands once in the shell. */
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map(({ id, message, isBad }) => (
+        <div key={id} class={isBad ? 'toast bad appear' : 'toast appear'}>
+          <p>{message}</p>
+          <Button
+            small
+            kind="plain"
+            label={text.common.close}
+            onClick={() => {
+              close(id);
+            }}
+          >
+            ✕
+          </Button>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+/** A table that scrolls sideways by itself where the page is narrow, with its loading, empty and error states. */
+import type { ComponentChildren } from 'preact';
+import type { ApiError } from '../api/client.ts';
+import { text } from '../text/index.ts';
+import { Button } from './button.tsx';
+import { ErrorNote } from './notes.tsx';
+import type { Pages } from '../lists/pager.tsx';
+
+export interface Column<Item> {
+  readonly title: string;
+  readonly cell: (item: Item) => ComponentChildren;
+  readonly kind?: 'number' | 'wrap';
+}
+
+interface TableProps<Item> {
+  readonly label: string;
+  readonly columns: readonly Column<Item>[];
+  readonly items: readonly Item[] | undefined;
+  readonly keyOf: (item: Item) => string;
+  readonly empty: ComponentChildren;
+  readonly error?: ApiError | undefined;
+  readonly onRetry?: () => unknown;
+}
+
+const placeholders = [0, 1, 2, 3, 4];
+
+export function Table<Item>({ label, columns, items, keyOf, empty, error, onRetry }: TableProps<Item>) {
+  if (error && (items === undefined || items.length === 0))
+    return <ErrorNote error={error} onRetry={onRetry} />;
+  if (items?.length === 0) return <>{empty}</>;
+  return (
+    <div class="scroll" role="region" aria-label={label} tabIndex={0} aria-busy={items === undefined}>
+      <table class="table">
+        <thead>
+          <tr>
+            {columns.map(({ title, kind }) => (
+              <th key={title} scope="col" class={kind}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items === undefined
+            ? placeholders.map((row) => (
+                <tr key={row}>
+                  {columns.map(({ title }) => (
+                    <td key={title}>
+                      <div class="skeleton" />
+                    </td>
+                  ))}
+                </tr>
+              ))
+            : items.map((item) => (
+                <tr key={keyOf(item)}>
+                  {columns.map(({ title, cell, kind }) => (
+                    <td key={title} class={kind}>
+                      {cell(item)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A table of a list that is read page by page. */
+export function PagedTable<Item>({
+  pages,
+  ...rest
+}: Omit<TableProps<Item>, 'items' | 'error' | 'onRetry'> & { readonly pages: Pages<Item> }) {
+  const { items, isFirst, hasMore, error } = pages;
+  return (
+    <>
+      <Table
+        {...rest}
+        items={isFirst && !error ? undefined : items}
+        error={error}
+        onRetry={() => pages.reload()}
+      />
+      {hasMore && !isFirst && (
+        <div class="row more">
+          <Button small onClick={() => pages.more()}>
+            {text.common.more}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+/** Times: in the zone of the reader, with UTC beside it in the title and for screen readers; and how long ago. */
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { serverNow } from '../api/clock.ts';
+import { formatLocal, formatRelative, formatUtc } from './format.ts';
+
+const now = signal(serverNow());
+let watchers = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** The time, every second, while something shows it. */
+export function useNow(): number {
+  useEffect(() => {
+    watchers += 1;
+    now.value = serverNow();
+    timer ??= setInterval(() => {
+      now.value = serverNow();
+    }, 1_000);
+    return () => {
+      watchers -= 1;
+      if (watchers > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  }, []);
+  return now.value;
+}
+
+/** `2026-11-22 14:03:07`, with UTC on hover and focus; `both` shows UTC beside it. */
+export function Time({ at, both }: { readonly at: string | number; readonly both?: boolean }) {
+  const date = new Date(at);
+  const utc = formatUtc(date);
+  return (
+    <time dateTime={date.toISOString()} title={utc} class="numeric">
+      {formatLocal(date)}
+      {both && <span class="quiet small"> · {utc}</span>}
+    </time>
+  );
+}
+
+/** `3 min ago` or `in 20 s`, with the whole time on hover. */
+export function Ago({ at }: { readonly at: string | number }) {
+  const date = new Date(at);
+  const current = useNow();
+  return (
+    <time dateTime={date.toISOString()} title={`${formatLocal(date)} · ${formatUtc(date)}`} class="numeric">
+      {formatRelative(date.getTime() - current)}
+    </time>
+  );
+}

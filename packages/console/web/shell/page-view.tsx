@@ -1,0 +1,89 @@
+/** The page that the address names: loads it, and shows what is wrong where it fails. */
+import { Component, type ComponentChildren, type FunctionComponent } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { pageOf, type PageEntry, type PageProps } from '../pages/index.ts';
+import { PageHead, titleOf } from '../parts/card.tsx';
+import { Button } from '../parts/button.tsx';
+import { text } from '../text/index.ts';
+import { place } from '../url/location.ts';
+
+const loaded = new Map<string, FunctionComponent<PageProps>>();
+
+export function PageView() {
+  const { steps, query } = place.value;
+  const [name = '', ...rest] = steps;
+  const page = pageOf(name);
+  const main = useRef<HTMLElement>(null);
+  const path = steps.join('/');
+  const isFirst = useRef(true);
+  // Until its heading is shown, which is more exact.
+  useLayoutEffect(() => {
+    if (page) document.title = titleOf(page.title);
+  }, [path]);
+  useEffect(() => {
+    // A screen reader begins with the new page, not with the link that led to it, or with the field that the page begins with.
+    const isInside = main.current?.contains(document.activeElement);
+    if (!isFirst.current && !isInside) main.current?.focus();
+    isFirst.current = false;
+    window.scrollTo(0, 0);
+  }, [path]);
+  return (
+    <main class="main" id="content" ref={main} tabIndex={-1}>
+      {page ? (
+        <Boundary key={path}>
+          <Loaded page={page} steps={rest} query={query} />
+        </Boundary>
+      ) : (
+        <PageHead title={text.shell.notFound} lead={text.shell.notFoundLead} />
+      )}
+    </main>
+  );
+}
+
+function Loaded({ page, ...props }: PageProps & { readonly page: PageEntry }) {
+  const [, setReady] = useState<string>();
+  const [error, setError] = useState<unknown>(undefined);
+  const Page = loaded.get(page.name);
+  useEffect(() => {
+    if (loaded.has(page.name)) return;
+    page.load().then(
+      ({ default: found }) => {
+        loaded.set(page.name, found);
+        setReady(page.name);
+      },
+      (reason: unknown) => {
+        setError(reason);
+      },
+    );
+  }, [page.name]);
+  if (error !== undefined) return <Failed error={error} title={text.shell.updated} />;
+  return Page ? <Page {...props} /> : <div class="skeleton page-skeleton" aria-busy="true" />;
+}
+
+function Failed({ error, title = text.shell.failed }: { readonly error: unknown; readonly title?: string }) {
+  return (
+    <div class="stack">
+      <PageHead title={title} lead={text.shell.failedLead} />
+      <Button
+        kind="main-action"
+        onClick={() => {
+          window.location.reload();
+        }}
+      >
+        {text.shell.reload}
+      </Button>
+      <code class="breakable">{error instanceof Error ? error.message : String(error)}</code>
+    </div>
+  );
+}
+
+/** A defect of one page leaves the navigation usable. */
+class Boundary extends Component<{ readonly children: ComponentChildren }, { error?: unknown }> {
+  override state: { error?: unknown } = {};
+  static override getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error };
+  }
+  override render() {
+    return 'error' in this.state ? <Failed error={this.state.error} /> : this.props.children;
+  }
+}

@@ -1,0 +1,133 @@
+/** The command palette on Ctrl-K: pages, commands, and what an id leads to. */
+import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import { Dialog } from '../parts/dialog.tsx';
+import { text } from '../text/index.ts';
+import { go } from '../url/location.ts';
+import { nextTheme } from './theme.ts';
+import { session, signOut } from '../api/session.ts';
+import { visiblePages } from './navigation.tsx';
+
+export const isPaletteOpen = signal(false);
+
+interface Command {
+  readonly name: string;
+  readonly hint?: string;
+  readonly run: () => unknown;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const maxShown = 12;
+
+function commandsFor(typed: string): Command[] {
+  const wanted = typed.trim().toLowerCase();
+  const fixed: Command[] = [
+    ...visiblePages().map(({ name, title, group }) => ({
+      name: title,
+      hint: text.shell.groups[group],
+      run: () => {
+        go(name === '' ? [] : [name]);
+      },
+    })),
+    { name: text.shell.theme.system.split(':')[0] ?? '', run: nextTheme },
+    { name: text.shell.signOut, run: signOut },
+  ];
+  const found = fixed.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const id = typed.trim();
+  if (id.length < 3) return found;
+  const event: Command = {
+    name: text.shell.event(id),
+    run: () => {
+      go(['why', id]);
+    },
+  };
+  const delivery: Command = {
+    name: text.shell.delivery(id),
+    run: () => {
+      go(['deliveries', id]);
+    },
+  };
+  return [...found, ...(uuid.test(id) ? [delivery, event] : [event])];
+}
+
+export function followPaletteKey(): void {
+  window.addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    // Not over the sign-in, nor over a question.
+    const isPossible = session.peek() && document.querySelector('dialog[open]') === null;
+    isPaletteOpen.value = Boolean(isPossible);
+  });
+}
+
+export function Palette() {
+  return isPaletteOpen.value ? <OpenPalette /> : null;
+}
+
+function OpenPalette() {
+  const [typed, setTyped] = useState('');
+  const [marked, setMarked] = useState(0);
+  const commands = commandsFor(typed).slice(0, maxShown);
+  const close = (): void => {
+    isPaletteOpen.value = false;
+  };
+  const run = (command: Command | undefined): void => {
+    if (!command) return;
+    close();
+    void command.run();
+  };
+  useEffect(() => {
+    setMarked(0);
+  }, [typed]);
+  return (
+    <Dialog title={text.shell.search} className="palette titled-by-field" onClose={close}>
+      <input
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="commands"
+        aria-activedescendant={`command-${marked}`}
+        aria-label={text.shell.searchHint}
+        placeholder={text.shell.searchHint}
+        autofocus
+        autocomplete="off"
+        spellcheck={false}
+        value={typed}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+        }}
+        onKeyDown={(event) => {
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+          if (step !== undefined) {
+            event.preventDefault();
+            setMarked((marked + step + commands.length) % Math.max(1, commands.length));
+          } else if (event.key === 'Enter') {
+            // The field that has the focus again must not get the key too.
+            event.preventDefault();
+            run(commands[marked]);
+          }
+        }}
+      />
+      <ul id="commands" role="listbox" aria-label={text.shell.search}>
+        {commands.map((command, index) => (
+          <li
+            key={command.name}
+            id={`command-${index}`}
+            role="option"
+            aria-selected={index === marked}
+            onMouseMove={() => {
+              setMarked(index);
+            }}
+            onClick={() => {
+              run(command);
+            }}
+          >
+            <span class="breakable">{command.name}</span>
+            {command.hint !== undefined && <span class="quiet small">{command.hint}</span>}
+          </li>
+        ))}
+      </ul>
+      {commands.length === 0 && <p class="empty">{text.shell.nothingFound}</p>}
+    </Dialog>
+  );
+}

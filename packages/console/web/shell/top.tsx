@@ -1,0 +1,60 @@
+import { connection } from '../api/client.ts';
+import { session, signOut } from '../api/session.ts';
+import { Button } from '../parts/button.tsx';
+import { attempt } from '../parts/notes.tsx';
+import { Badge } from '../parts/status.tsx';
+import { text } from '../text/index.ts';
+import { isMenuOpen } from './navigation.tsx';
+import { isPaletteOpen } from './palette.tsx';
+import { nextTheme, theme } from './theme.ts';
+
+const marks = { system: '◐', light: '☀', dark: '☾' };
+
+export function Top() {
+  const { name, scope } = session.value ?? {};
+  return (
+    <header class="top">
+      <button
+        type="button"
+        class="button menu-button"
+        aria-expanded={isMenuOpen.value}
+        aria-label={text.shell.menu}
+        onClick={(event) => {
+          event.stopPropagation();
+          isMenuOpen.value = !isMenuOpen.value;
+        }}
+      >
+        ☰
+      </button>
+      <button
+        type="button"
+        class="button search"
+        onClick={() => {
+          isPaletteOpen.value = true;
+        }}
+      >
+        {text.shell.search} <kbd>Ctrl K</kbd>
+      </button>
+      <span class="who row">
+        <span class="quiet">{name}</span>
+        <Badge tone="accent">{scope}</Badge>
+      </span>
+      <Button kind="plain" label={text.shell.theme[theme.value]} onClick={nextTheme}>
+        {marks[theme.value]}
+      </Button>
+      <Button kind="plain" onClick={() => attempt(signOut)}>
+        {text.shell.signOut}
+      </Button>
+    </header>
+  );
+}
+
+/** Says that the server does not answer, and that it does again. */
+export function ConnectionNote() {
+  const state = connection.value;
+  return (
+    <div role="status" aria-live="assertive">
+      {state !== 'good' && <p class={`note-bar ${state}`}>{text.shell[state]}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,12 @@
+/** The words of the API for states. */
+export const status = {
+  waiting: 'waiting',
+  retrying: 'retrying',
+  delivered: 'delivered',
+  dead: 'dead',
+  retry: 'retry',
+  done: 'done',
+  running: 'running',
+  counting: 'counting',
+  refused: 'refused',
+};

@@ -1,0 +1,127 @@
+/** Changes an entry. If somebody else has changed it meanwhile, both versions are kept until one is chosen. */
+import { useState } from 'preact/hooks';
+import { ApiError } from '../api/client.ts';
+import { useSubmission } from '../parts/form.ts';
+import { toast } from '../parts/notes.tsx';
+import { text } from '../text/index.ts';
+import { conflictsOf, joined, mergePatchOf, type Choice, type Entry } from './merge.ts';
+
+/** An entry with the tag of its version. */
+export interface Version<Data> {
+  readonly data: Data;
+  readonly etag: string | undefined;
+}
+
+export interface Divergence<Data> {
+  readonly base: Data;
+  readonly mine: Data;
+  readonly theirs: Version<Data>;
+}
+
+/** The requests of a kind of entry. All throw ApiError. */
+export interface Requests<Data> {
+  readonly load: (id: string, signal?: AbortSignal) => Promise<Version<Data>>;
+  /** Sends a merge patch for the version with this tag. */
+  readonly patch: (id: string, etag: string | undefined, body: Entry) => Promise<Version<Data>>;
+}
+
+export interface Change<Data> {
+  readonly isBusy: boolean;
+  readonly error: ApiError | undefined;
+  readonly divergence: Divergence<Data> | undefined;
+  save(mine: Data): Promise<boolean>;
+  /** Saves my changes on top of theirs. */
+  resolve(choices: Readonly<Record<string, Choice>>): Promise<boolean>;
+  /** Shows their version. */
+  discard(): void;
+}
+
+const preconditionFailed = 412;
+
+export interface Editing<Data, Draft> {
+  readonly draft: Draft;
+  readonly setDraft: (draft: Draft) => void;
+  /** The version that the draft changes. */
+  readonly base: Version<Data>;
+  /** Begins again with the values of a version. */
+  readonly restart: (version: Version<Data>) => void;
+}
+
+/**
+ * The values of a form. A newer version is taken over for all fields that were not changed here, so that nothing that was typed is lost.
+ * Where both have changed one field, the form keeps its version, and saving it shows the conflict.
+ */
+export function useEditing<Data, Draft extends object>(
+  version: Version<Data>,
+  draftOf: (data: Data) => Draft,
+): Editing<Data, Draft> {
+  const [kept, setKept] = useState({ base: version, draft: draftOf(version.data) });
+  const current = onTopOf(version, kept, draftOf);
+  return {
+    ...current,
+    setDraft(draft) {
+      setKept({ base: current.base, draft });
+    },
+    restart(from) {
+      setKept({ base: from, draft: draftOf(from.data) });
+    },
+  };
+}
+
+interface Kept<Data, Draft> {
+  readonly base: Version<Data>;
+  readonly draft: Draft;
+}
+
+function onTopOf<Data, Draft extends object>(
+  version: Version<Data>,
+  kept: Kept<Data, Draft>,
+  draftOf: (data: Data) => Draft,
+): Kept<Data, Draft> {
+  if (version.etag === kept.base.etag) return kept;
+  const drafts = [draftOf(kept.base.data), kept.draft, draftOf(version.data)] as unknown as [
+    Entry,
+    Entry,
+    Entry,
+  ];
+  if (conflictsOf(...drafts).length > 0) return kept;
+  return { base: version, draft: joined(...drafts, {}) as Draft };
+}
+
+export function useChange<Data extends { readonly id: string }>(
+  { load, patch }: Requests<Data>,
+  version: Version<Data>,
+  onSaved: (version: Version<Data>) => void,
+): Change<Data> {
+  const [divergence, setDivergence] = useState<Divergence<Data>>();
+  const { isBusy, error, run } = useSubmission();
+
+  const send = (base: Data, from: Version<Data>, mine: Data): Promise<boolean> =>
+    run(async () => {
+      const { id } = from.data;
+      try {
+        const saved = await patch(id, from.etag, mergePatchOf({ ...from.data }, { ...mine }));
+        setDivergence(undefined);
+        onSaved(saved);
+        toast(text.common.saved);
+      } catch (reason) {
+        if (!(reason instanceof ApiError) || reason.status !== preconditionFailed) throw reason;
+        setDivergence({ base, mine, theirs: await load(id) });
+      }
+    });
+
+  return {
+    ...{ isBusy, error, divergence },
+    save: (mine) => send(version.data, version, mine),
+    async resolve(choices) {
+      if (!divergence) return false;
+      const { base, mine, theirs } = divergence;
+      const result = joined({ ...base }, { ...mine }, { ...theirs.data }, choices);
+      return send(theirs.data, theirs, result as unknown as Data);
+    },
+    discard() {
+      if (divergence) onSaved(divergence.theirs);
+      setDivergence(undefined);
+    },
+  };
+}
