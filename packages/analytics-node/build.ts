@@ -30,8 +30,9 @@ for (const { folder, type, options } of formats) {
   execFileSync(process.execPath, [tsc, '-p', project, '--outDir', outDir, ...options], { stdio: 'inherit' });
   // The compiler rewrites imports in JavaScript only. Not every compiler of a user resolves `.ts` from a
   // declaration.
-  for (const file of globSync(path.join(outDir, '*.d.ts'))) {
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+  for (const file of globSync(path.join(outDir, '**/*.d.ts'))) {
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replaceAll(/(from '\.\.?\/[\w./-]+)\.ts'/g, "$1.js'"));
   }
-  writeFileSync(path.join(outDir, 'package.json'), `${JSON.stringify({ type })}\n`);
+  writeFileSync(path.join(outDir, 'package.json'), `${JSON.stringify({ type, sideEffects: false })}\n`);
 }

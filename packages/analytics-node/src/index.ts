@@ -1,24 +1,7 @@
-export {
-  Analytics,
-  type AnalyticsOptions,
-  type CloseOptions,
-  type CloseResult,
-  type HttpOptions,
-  type KafkaOptions,
-} from './analytics.ts';
-export { AnalyticsError, type AnalyticsErrorCode } from './errors.ts';
-export type { KafkaMessage, KafkaProducer } from './kafka-producer.ts';
-export type {
-  Alias,
-  CallType,
-  CommonFields,
-  Group,
-  Identify,
-  Integrations,
-  Messages,
-  Page,
-  Screen,
-  Track,
-  User,
-} from './messages.ts';
-export { verifySignature } from './verify-signature.ts';
+/** The package in Node. */
+export { Analytics, type AnalyticsOptions, type HttpOptions, type KafkaOptions } from './node/analytics.ts';
+export type { ConnectionOptions, TlsOptions } from './node/connection-options.ts';
+export { fileQueue, type FileQueue, type FileQueueOptions } from './file-queue/file-queue.ts';
+export type { KafkaMessage, KafkaProducer } from './node/kafka-producer.ts';
+export { verifySignature } from './node/verify-signature.ts';
+export * from './core/index.ts';

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCall } from '@tailrace/events';
+import { parseJson, readCall, webhookBody } from '@tailrace/events';
 import fc from 'fast-check';
-import { encodeCall, type Call } from './encode.ts';
+import { nodePlatform } from '../node/platform.ts';
+import { encodeCall as encode, type Call } from './encode.ts';
 import { AnalyticsError } from './errors.ts';
-import type { Track } from './messages.ts';
+import type { CallType, Messages, Track } from './messages.ts';
 import { isIso8601 } from './timestamp.ts';
+
+const encodeCall = <T extends CallType>(type: T, message: Messages[T], shared?: object): Call =>
+  encode(type, message, nodePlatform, shared);
 
 const parse = ({ json }: Call): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
 
@@ -35,6 +39,31 @@ test('a value without JSON is refused, and the error names its field', () => {
   assert.match(error.message, /not today/);
 });
 
+test('a message that cannot be read is refused', () => {
+  const fail = (): never => {
+    throw new Error('not today');
+  };
+  const getter = {
+    get context() {
+      return fail();
+    },
+  };
+  const unreadable = [new Proxy(getter, {}), { traits: new Proxy({}, { ownKeys: fail }) }];
+  for (const fields of unreadable) {
+    assert.throws(
+      () => encodeCall('identify', Object.assign(Object.create(fields), { userId: 'ada' }) as Track),
+      {
+        code: 'invalid-message',
+        message: 'The identify call cannot be sent: it cannot be read: not today.',
+      },
+    );
+  }
+  const toJSON = (): never => {
+    throw Object.create(null);
+  };
+  assert.match(errorOf({ properties: { toJSON } }).message, /a value without a text was thrown/);
+});
+
 test('a field of a wrong type is refused, and the error names it', () => {
   const wrong = {
     ...{ userId: 7, anonymousId: {}, event: [], messageId: 1, name: true, category: 0 },
@@ -47,12 +76,43 @@ test('a field of a wrong type is refused, and the error names it', () => {
   }
 });
 
+test('a whole number beyond 2^53 keeps its digits to the webhook body, as JSON.rawJSON', () => {
+  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+  const call = encodeCall('track', {
+    userId: 'ada',
+    event: 'E',
+    properties: { id: rawJSON('9223372036854775807') },
+  });
+  const options = { receivedAt: Date.now(), fallbackMessageId: () => 'none' };
+  // Ingest, the topic, the router.
+  const received = readCall(parseJson(call.json), options);
+  assert.ok(received.ok);
+  const routed = readCall(parseJson(JSON.stringify(received.event)), { ...options, enriched: true });
+  assert.ok(routed.ok);
+  assert.match(webhookBody(routed.event), /"properties":\{"id":9223372036854775807\}/);
+});
+
+test('a messageId is counted in characters, and must be encodable', () => {
+  assert.equal(
+    parse(encodeCall('page', { userId: 'ada', messageId: '🎉'.repeat(100) }))['messageId'],
+    '🎉'.repeat(100),
+  );
+  assert.equal(errorOf({ messageId: '🎉'.repeat(101) }).field, 'messageId');
+  assert.equal(errorOf({ messageId: 'half \ud83c' }).field, 'messageId');
+});
+
 test('a Date is written as ISO 8601 in UTC', () => {
   const timestamp = new Date('2014-02-03T04:05:06.789+01:00');
   assert.equal(
     parse(encodeCall('page', { userId: 'ada', timestamp }))['timestamp'],
     '2014-02-03T03:05:06.789Z',
   );
+});
+
+test('a Date beyond the years 0000 to 9999 is refused', () => {
+  for (const ms of [8.64e15, -1e15, NaN]) {
+    assert.equal(errorOf({ timestamp: new Date(ms) }).field, 'timestamp');
+  }
 });
 
 test('the size of a call is counted in bytes', () => {
@@ -108,6 +168,8 @@ test('only calendar dates, with or without a time, are accepted as ISO 8601', ()
     '2026-12-31T24:00',
     '2026-01-01T00Z',
     '2026-01-01t00:00z',
+    '20140203T040506Z',
+    '2014-02-03 04:05:06 +0000',
   ];
   const bad = [
     '2023-02-29',
@@ -118,7 +180,7 @@ test('only calendar dates, with or without a time, are accepted as ISO 8601', ()
     '2026-01-01T24:01',
     '2026-1-1',
   ];
-  const offsets = ['2026-01-01T00:00+24:00', '2026-01-01T00:00+01:60', '20260101', '2026-W01-1', ''];
+  const offsets = ['2026-01-01T00:00+24:00', '2026-01-01T00:00+01:60', '2026-W01-1', ''];
   for (const text of good) assert.equal(isIso8601(text), true, text);
   for (const text of [...bad, ...offsets]) assert.equal(isIso8601(text), false, text);
 });

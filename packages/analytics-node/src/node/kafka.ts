@@ -1,7 +1,7 @@
 /** Writes batches directly to Kafka, without HTTP: each call is a record of the topic `events`. */
-import { reasonOf } from './errors.ts';
+import { reasonOf } from '../core/errors.ts';
 import type { KafkaMessage, KafkaProducer } from './kafka-producer.ts';
-import { maxBatchBytes, maxBatchCalls, type Outcome, type Transport } from './transport.ts';
+import { maxBatchBytes, maxBatchCalls, type Outcome, type Transport } from '../core/transport.ts';
 
 export interface KafkaSettings {
   /** A connected producer. The client neither connects nor disconnects it. */
@@ -14,12 +14,13 @@ export function kafkaTransport({ producer, topic, writeKey }: KafkaSettings): Tr
   const headers = { 'write-key': writeKey };
   return {
     limits: { bytes: maxBatchBytes, calls: maxBatchCalls },
+    timeoutMs: Infinity,
     send(calls, signal) {
       const messages = calls.map(({ json, userKey }) => ({ key: userKey, value: json, headers }));
       // A send cannot be cancelled. Only waiting for it ends.
       return new Promise((resolve) => {
         const stop = (): void => {
-          resolve({ kind: 'failed', reason: 'the client was closed', afterMs: 0 });
+          resolve({ kind: 'failed', reason: 'the client was closed' });
         };
         signal.addEventListener('abort', stop);
         void produce(producer, topic, messages).then((outcome) => {
@@ -38,7 +39,7 @@ async function produce(producer: KafkaProducer, topic: string, messages: KafkaMe
     return { kind: 'sent', rejected: [] };
   } catch (error) {
     const reason = reasonOf(error);
-    return isRetryable(error) ? { kind: 'failed', reason, afterMs: 0 } : { kind: 'refused', reason };
+    return isRetryable(error) ? { kind: 'failed', reason } : { kind: 'refused', reason };
   }
 }
 

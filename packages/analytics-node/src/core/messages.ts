@@ -22,12 +22,27 @@ export type User =
   | { readonly userId: string; readonly anonymousId?: string | undefined }
   | { readonly userId?: undefined; readonly anonymousId: string };
 
-export type Track = CommonFields &
+/** The properties of each event, by its name. */
+export type EventMap<Events> = { readonly [Name in keyof Events]: object };
+
+/** Any event, with any properties. */
+export type AnyEvents = Record<string, object>;
+
+/** A track call. With declared `Events`, only their names and their properties compile. */
+export type Track<
+  Events = AnyEvents,
+  Name extends keyof Events & string = keyof Events & string,
+> = CommonFields &
   User & {
     /** The name of the event, such as `Order Completed`. */
-    readonly event: string;
-    readonly properties?: object | undefined;
-  };
+    readonly event: Name;
+  } & PropertiesOf<Events[Name]>;
+
+/** Properties may be left out where none of them is required. */
+type PropertiesOf<Properties> =
+  Partial<Properties> extends Properties
+    ? { readonly properties?: Properties | undefined }
+    : { readonly properties: Properties };
 
 export type Identify = CommonFields & User & { readonly traits?: object | undefined };
 
@@ -65,3 +80,27 @@ export interface Messages {
 }
 
 export type CallType = keyof Messages;
+
+/** A call as middleware sees it: a copy of the message, with its type. Objects in it belong to the caller. */
+export interface MiddlewareCall {
+  readonly type: CallType;
+  userId?: string | undefined;
+  anonymousId?: string | undefined;
+  previousId?: string | undefined;
+  groupId?: string | undefined;
+  event?: string | undefined;
+  name?: string | undefined;
+  category?: string | undefined;
+  messageId?: string | undefined;
+  timestamp?: Date | string | undefined;
+  properties?: object | undefined;
+  traits?: object | undefined;
+  context?: object | undefined;
+  integrations?: Integrations | undefined;
+}
+
+/**
+ * Runs on each call before it is checked and encoded. Returns the call to send, changed or not, or null to drop it.
+ * It must replace objects such as `properties`, not modify them. Where it throws, the call throws `invalid-message`.
+ */
+export type Middleware = (call: MiddlewareCall) => MiddlewareCall | null | undefined;

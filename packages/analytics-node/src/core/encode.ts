@@ -2,9 +2,9 @@
  * Encodes a message as JSON when the call is made. Later changes to the caller's objects have no effect, no object
  * of the caller is retained, and an invalid message throws to the caller that made it.
  */
-import { randomUUID } from 'node:crypto';
 import { AnalyticsError, reasonOf } from './errors.ts';
 import type { CallType, Messages } from './messages.ts';
+import type { Platform } from './platform.ts';
 import { isIso8601, isoNow } from './timestamp.ts';
 
 /** The largest call, as JSON in UTF-8 (docs/specification.md, rule 2.1). */
@@ -17,7 +17,13 @@ export interface Call {
   readonly bytes: number;
   /** The userId, or the anonymousId where there is none. */
   readonly userKey: string;
+  /** When the call was queued, on the clock of `performance.now()`. Negative for a call of an earlier process. */
+  queuedAt: number;
+  /** Failed attempts. */
+  attempts: number;
 }
+
+type Encoding = Pick<Platform, 'byteLength' | 'uuid'>;
 
 type TextField =
   'userId' | 'anonymousId' | 'previousId' | 'groupId' | 'event' | 'name' | 'category' | 'messageId';
@@ -33,7 +39,27 @@ type Encodable = Readonly<Partial<Record<TextField | 'timestamp', string | undef
  * @param shared context that lies under the context of the call, for a transport without a batch context
  * @throws AnalyticsError `invalid-message` with the field, or `message-too-large`
  */
-export function encodeCall<T extends CallType>(type: T, message: Messages[T], shared?: object): Call {
+export function encodeCall<T extends CallType>(
+  type: T,
+  message: Messages[T],
+  platform: Encoding,
+  shared?: object,
+): Call {
+  try {
+    return encode(type, message, platform, shared);
+  } catch (cause) {
+    if (cause instanceof AnalyticsError) throw cause;
+    // A getter, or a proxy.
+    throw invalid(type, undefined, `it cannot be read: ${reasonOf(cause)}`, cause);
+  }
+}
+
+function encode<T extends CallType>(
+  type: T,
+  message: Messages[T],
+  { byteLength, uuid }: Encoding,
+  shared?: object,
+): Call {
   const given: Unchecked = message;
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- as above
   if (typeof given !== 'object' || given === null) throw invalid(type, undefined, 'it takes an object');
@@ -46,10 +72,10 @@ export function encodeCall<T extends CallType>(type: T, message: Messages[T], sh
   const anonymousId = text(type, given, 'anonymousId');
   const userKey = userId ?? anonymousId;
   if (userKey === undefined) throw invalid(type, 'userId', `'userId' or 'anonymousId' is required`);
-  const messageId = text(type, given, 'messageId') ?? randomUUID();
-  if (messageId.length > maxMessageIdLength) {
-    throw invalid(type, 'messageId', `'messageId' has more than ${maxMessageIdLength} characters`);
-  }
+  const givenId = text(type, given, 'messageId');
+  const problem = givenId === undefined ? undefined : messageIdProblem(givenId);
+  if (problem !== undefined) throw invalid(type, 'messageId', `'messageId' ${problem}`);
+  const messageId = givenId ?? uuid();
   const context = object(type, given, 'context');
 
   const json = stringify({
@@ -68,12 +94,22 @@ export function encodeCall<T extends CallType>(type: T, message: Messages[T], sh
     context: shared === undefined ? context : { ...shared, ...context },
     integrations: object(type, given, 'integrations'),
   });
-  const bytes = Buffer.byteLength(json);
+  const bytes = byteLength(json);
   if (bytes > maxCallBytes) {
     const sentence = `The ${type} call has ${bytes} bytes as JSON, and ${maxCallBytes} are allowed.`;
     throw new AnalyticsError('message-too-large', sentence);
   }
-  return { json, bytes, userKey };
+  return { json, bytes, userKey, queuedAt: 0, attempts: 0 };
+}
+
+/** As the server counts: characters (code points), not UTF-16 code units. The cheap tests come first. */
+function messageIdProblem(id: string): string | undefined {
+  // A surrogate without its other half.
+  if (/\p{Surrogate}/u.test(id)) return 'has half a surrogate pair, which UTF-8 cannot encode';
+  const isTooLong =
+    id.length > maxMessageIdLength &&
+    (id.length > 2 * maxMessageIdLength || Array.from(id).length > maxMessageIdLength);
+  return isTooLong ? `has more than ${maxMessageIdLength} characters` : undefined;
 }
 
 function required(type: CallType, given: Unchecked, field: TextField): string {
@@ -106,7 +142,11 @@ function isEmpty(value: object): boolean {
 function timestampOf(type: CallType, given: unknown): string {
   if (given === undefined || given === null || given === '') return isoNow();
   if (typeof given === 'string' && isIso8601(given)) return given;
-  if (given instanceof Date && !Number.isNaN(given.getTime())) return given.toISOString();
+  if (given instanceof Date && !Number.isNaN(given.getTime())) {
+    const iso = given.toISOString();
+    // Beyond the years 0000 to 9999 it has a sign and two more digits.
+    if (iso.length === 24) return iso;
+  }
   throw invalid(type, 'timestamp', `'timestamp' must be a valid Date or ISO 8601`);
 }
 

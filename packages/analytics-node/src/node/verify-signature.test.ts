@@ -14,7 +14,7 @@ interface Vector {
 
 // Made with openssl, for packages/signing.
 const vectors = JSON.parse(
-  readFileSync(new URL('../../signing/src/vectors.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../signing/src/vectors.json', import.meta.url), 'utf8'),
 ) as readonly Vector[];
 
 describe('verifySignature accepts signatures of openssl, and no others', () => {

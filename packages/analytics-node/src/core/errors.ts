@@ -6,14 +6,18 @@ export type AnalyticsErrorCode =
   | 'invalid-message'
   /** Thrown: the call has more than 32 KB as JSON. */
   | 'message-too-large'
-  /** Reported. The call also returned false. */
+  /** Reported, and the call returned false. Thrown by a call that `onError` makes when it receives this code. */
   | 'queue-full'
   /** Reported. The server or Kafka refused these calls permanently. */
   | 'refused'
-  /** Reported. The server accepted the batch, but rejected these calls. */
+  /** Reported. The server rejected these calls by name. */
   | 'rejected'
   /** Reported: `maxAttempts` attempts have failed. */
   | 'exhausted'
+  /** Reported: an attempt has failed, and these calls are older than `maxAgeMs`. */
+  | 'expired'
+  /** Reported: the file queue had a record that cannot be read, or could not be written. */
+  | 'queue-damaged'
   /**
    * Thrown by a call after `close`. Reported where the deadline of `close` passed. The calls of the last request
    * may have arrived.
@@ -49,10 +53,22 @@ export class AnalyticsError extends Error {
   }
 }
 
+export function invalidOption(option: string, sentence: string, cause?: unknown): AnalyticsError {
+  return new AnalyticsError('invalid-options', `Option ${option} ${sentence}.`, { field: option, cause });
+}
+
 /** The message of any thrown value. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error)) return textOf(error);
+  const { code } = error as { readonly code?: string };
   // The error of node:net for several addresses has an empty message.
   return error.message === '' ? (code ?? error.name) : error.message;
+}
+
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'a value without a text was thrown';
+  }
 }

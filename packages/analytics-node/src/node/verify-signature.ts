@@ -1,6 +1,6 @@
 /** The receiving side: verifies the signature of a webhook (docs/specification.md, rule 8.2). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { AnalyticsError } from './errors.ts';
+import { AnalyticsError } from '../core/errors.ts';
 
 /**
  * Whether `header`, the received `X-Signature`, is the lowercase hexadecimal HMAC-SHA1 of `body`. Compares in

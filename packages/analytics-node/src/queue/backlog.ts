@@ -1,0 +1,93 @@
+/**
+ * Counts queued calls until they are settled, which means sent or reported, and wakes the callers that wait for that
+ * or for capacity.
+ */
+import { storedBytes } from './call-store.ts';
+import { maxCallBytes, type Call } from '../core/encode.ts';
+import { nextTurn } from './timing.ts';
+
+export interface Backlog {
+  /** Running totals of calls. Calls from `settled` to `added` are in the queue or in flight. */
+  readonly added: number;
+  readonly settled: number;
+  hasCapacity(count: number, bytes: number): boolean;
+  add(call: Call): void;
+  settle(calls: readonly Call[]): void;
+  /** Resolves once all calls that were added before are settled. */
+  whenSettled(): Promise<void>;
+  /** Resolves once there is capacity for a call of the maximum size, or `isStopped`. `wake` is called before each wait. */
+  whenFree(isStopped: () => boolean, wake: () => void): Promise<void>;
+}
+
+export interface BacklogLimits {
+  /** Limit in calls, including calls in flight. */
+  readonly maxQueueSize: number;
+  /** Limit in bytes of JSON. */
+  readonly maxQueueBytes: number;
+  /** The free bytes of the file queue, or Infinity. */
+  readonly freeBytes: () => number;
+}
+
+interface Waiter {
+  /** Resolved once this many calls are settled. */
+  readonly settled: number;
+  readonly resolve: () => void;
+}
+
+export function createBacklog({ maxQueueSize, maxQueueBytes, freeBytes }: BacklogLimits): Backlog {
+  let added = 0;
+  let settled = 0;
+  let heldBytes = 0;
+  let flushes: Waiter[] = [];
+  let waitingForCapacity: (() => void)[] = [];
+  /** Capacity that `whenFree` promised in this turn of the event loop, and that may still be unused. */
+  let promised = 0;
+
+  const hasCapacity = (count: number, bytes: number): boolean =>
+    added - settled + count <= maxQueueSize &&
+    heldBytes + bytes <= maxQueueBytes &&
+    bytes + count * storedBytes <= freeBytes();
+
+  const promiseCapacity = (): void => {
+    if (promised++ > 0) return;
+    void nextTurn().then(() => {
+      promised = 0;
+    });
+  };
+
+  return {
+    get added() {
+      return added;
+    },
+    get settled() {
+      return settled;
+    },
+    hasCapacity,
+    add({ bytes }) {
+      if (promised > 0) promised--;
+      heldBytes += bytes;
+      added++;
+    },
+    settle(calls) {
+      settled += calls.length;
+      for (const { bytes } of calls) heldBytes -= bytes;
+      const reached = flushes.filter((flush) => flush.settled <= settled);
+      flushes = flushes.filter((flush) => flush.settled > settled);
+      for (const { resolve } of reached) resolve();
+      const waiting = waitingForCapacity;
+      waitingForCapacity = [];
+      for (const resolve of waiting) resolve();
+    },
+    async whenSettled() {
+      if (settled < added) await new Promise<void>((resolve) => flushes.push({ settled: added, resolve }));
+    },
+    async whenFree(isStopped, wake) {
+      // Several callers may wait, each with a call of the maximum size. Capacity is promised to one caller only.
+      while (!hasCapacity(promised + 1, (promised + 1) * maxCallBytes) && !isStopped()) {
+        wake();
+        await new Promise<void>((resolve) => waitingForCapacity.push(resolve));
+      }
+      promiseCapacity();
+    },
+  };
+}
