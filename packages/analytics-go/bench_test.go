@@ -17,7 +17,6 @@ func benchmarkClient(b *testing.B) *Client {
 	b.Cleanup(server.Close)
 	client := New("wk_test")
 	client.Endpoint = server.URL
-	client.WhenFull = Block
 	b.ReportAllocs()
 	b.ResetTimer()
 	b.Cleanup(func() {

@@ -20,6 +20,8 @@ const maxMessageIdLength = 100
 type encoder struct {
 	buf []byte
 	err error
+	// When the call was made.
+	calledAt time.Duration
 	// The name of the struct, for errors.
 	message string
 	// The keys of the objects that are being written, of all levels, each level sorted.
@@ -61,6 +63,8 @@ func (e *encoder) stamp(messageId, timestamp string, old *Message) {
 	if timestamp == "" {
 		timestamp = old.Timestamp
 	}
+	now := time.Now()
+	e.calledAt = sinceStart(now)
 	e.buf = append(e.buf, `,"messageId":`...)
 	switch {
 	case messageId == "":
@@ -74,7 +78,7 @@ func (e *encoder) stamp(messageId, timestamp string, old *Message) {
 	switch {
 	case timestamp == "":
 		e.buf = append(e.buf, '"')
-		e.buf = appendTime(e.buf, time.Now())
+		e.buf = appendTime(e.buf, now)
 		e.buf = append(e.buf, '"')
 	case !isISO8601(timestamp):
 		reason := "is not a date or time in ISO 8601, such as 2014-02-03T04:05:06Z"

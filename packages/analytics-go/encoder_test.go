@@ -85,6 +85,28 @@ func TestValuesThatEncodingJsonRefusesAreRefusedWithItsError(t *testing.T) {
 	}
 }
 
+type panickingValue struct{}
+
+func (panickingValue) MarshalJSON() ([]byte, error) { panic("no") }
+
+func TestAValueThatPanicsIsAnErrorOfItsField(t *testing.T) {
+	value := map[string]interface{}{"v": panickingValue{}}
+	client := newTestClient(t, newRecorder())
+	var field *FieldError
+	err := client.Track(&Track{UserId: "ada", Event: "E", Properties: value})
+	if !errors.As(err, &field) || field.Field != "Properties" || !strings.HasSuffix(err.Error(), "it panicked: no") {
+		t.Errorf("returned %v", err)
+	}
+	if err := client.Close(); unsentIn(err) != 1 {
+		t.Errorf("Close returned %v", err)
+	}
+	client = New("wk_test")
+	client.Context = value
+	if err := client.Close(); !errors.As(err, &field) || field.Field != "Context" {
+		t.Errorf("returned %v", err)
+	}
+}
+
 func TestAnEncoderIsCleanAfterAnError(t *testing.T) {
 	e := newEncoder()
 	bad := &Track{UserId: "ada", Event: "E", Properties: map[string]interface{}{"a": map[string]interface{}{"b": func() {}, "c": 1}}}

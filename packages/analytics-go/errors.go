@@ -11,21 +11,56 @@ var (
 	// ErrClosed is returned by a call after [Client.Close].
 	ErrClosed = errors.New("analytics: the client is closed")
 
-	// ErrQueueFull is returned by a call when the queue has no capacity and [Client.WhenFull] is [Refuse]. The message was
-	// not queued: the service is unavailable, or slower than the calls.
+	// ErrQueueFull is returned by a call when the queue has no capacity and [Client.WhenFull] is [Refuse], or, wrapped
+	// together with the error of the context, when the context of the call ended while it waited. The message was not
+	// queued: the service is unavailable, or slower than the calls.
 	ErrQueueFull = errors.New("analytics: the queue is full")
 
 	// ErrTooLarge is returned, wrapped, by a call whose message is larger than [MaxMessageBytes].
 	ErrTooLarge = errors.New("analytics: the message is too large")
 
+	// ErrNotStored is returned, wrapped together with the error of the file system, by a call whose message could not be
+	// written to [Client.QueueDir]. The message was not queued.
+	ErrNotStored = errors.New("analytics: the message could not be stored")
+
 	// ErrNotDrained is returned, wrapped, by Flush and Close when the deadline passed before all queued messages were
 	// settled.
 	ErrNotDrained = errors.New("analytics: not everything was sent in time")
 
-	// ErrNotSent is returned, wrapped, by Flush and Close when some of the messages could not be sent. Each was reported
-	// to [Client.OnError].
+	// ErrInCallback is returned by a method that would wait for the goroutine that calls it: [Client.Flush], [Client.Close],
+	// and a call while the queue is full, in OnError, OnSent, the transport of the http.Client or the handler of the log.
+	// Flush and Close then continue in the background. A call returns it wrapped together with ErrQueueFull.
+	ErrInCallback = errors.New("analytics: called in a callback of the client, which cannot wait for itself")
+
+	// ErrNotSent is returned, wrapped in an [UnsentError], by Flush and Close when some of the messages could not be sent.
+	// Each was reported to [Client.OnError], or its call returned an error.
 	ErrNotSent = errors.New("analytics: messages could not be sent")
 )
+
+// An UnsentError counts the messages that were not sent. Flush and Close return it.
+type UnsentError struct {
+	// Reported messages were queued, and then reported to [Client.OnError], or logged.
+	Reported uint64
+	// Refused messages were not queued: their calls returned an error. Flush does not count them.
+	Refused uint64
+	// Kept messages are in [Client.QueueDir], and are sent after the next start.
+	Kept uint64
+	// Queued messages are neither sent nor reported yet, because code of the program, such as OnError, has not returned five
+	// seconds after the deadline of Close.
+	Queued uint64
+	// Err is ErrNotSent, or wraps ErrNotDrained.
+	Err error
+}
+
+func (e *UnsentError) Error() string {
+	text := fmt.Sprintf("%v: %d reported, %d refused by the call, %d kept in files", e.Err, e.Reported, e.Refused, e.Kept)
+	if e.Queued > 0 {
+		text += fmt.Sprintf(", %d left in the queue", e.Queued)
+	}
+	return text
+}
+
+func (e *UnsentError) Unwrap() error { return e.Err }
 
 // A FieldError names the invalid field of a message, or of the client, and the reason.
 type FieldError struct {
@@ -49,12 +84,18 @@ func (e *FieldError) Unwrap() error { return e.Err }
 type Reason string
 
 const (
-	// Refused: the service answered with a permanent error, any status except 2xx, 429 and 5xx.
+	// Refused: the service answered with a permanent error, any status except 2xx, 408, 429 and 5xx. Messages are refused
+	// together only where the answer concerns all of them.
 	Refused Reason = "refused"
 	// Rejected: the service accepted the batch, but rejected these messages as invalid.
 	Rejected Reason = "rejected"
-	// Exhausted: [Client.MaxAttempts] attempts have failed.
+	// Exhausted: [Client.MaxAttempts] attempts for their batch have failed in a row.
 	Exhausted Reason = "exhausted"
+	// Expired: an attempt for their batch has failed, and the messages are older than [Client.MaxAge].
+	Expired Reason = "expired"
+	// Damaged: a file of [Client.QueueDir] has an incomplete or damaged record, which is skipped. Messages is empty. A
+	// process that is killed during a call may leave one.
+	Damaged Reason = "damaged"
 	// ClosedEarly: the client was closed, and its deadline passed. Messages in flight may have arrived.
 	ClosedEarly Reason = "closed"
 )

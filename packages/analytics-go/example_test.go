@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	analytics "github.com/tailrace/tailrace/packages/analytics-go"
+	analytics "github.com/tailrace/tailrace/packages/analytics-go/v2"
 )
 
 // newService imitates Tailrace: it accepts every request, and prints the number of calls.
@@ -111,7 +111,7 @@ func ExampleClient_onError() {
 	fmt.Println(client.Close())
 	// Output:
 	// refused 401 1
-	// analytics: messages could not be sent: 1 of them
+	// analytics: messages could not be sent: 1 reported, 0 refused by the call, 0 kept in files
 }
 
 // Larger, less frequent, compressed requests for a server with many calls.
@@ -140,4 +140,57 @@ func ExampleVerifySignature() {
 	request.Header.Set("X-Signature", "e7e0225292f975eab7d48999ea520020ef91b18d")
 	receive(httptest.NewRecorder(), request)
 	// Output: received {}
+}
+
+// A program that takes a Tracker can be tested without a service. Invalid messages are still errors.
+func ExampleNoop() {
+	signUp := func(tracker analytics.Tracker, user string) error {
+		return tracker.Track(&analytics.Track{UserId: user, Event: "Signed Up"})
+	}
+	fmt.Println(signUp(analytics.Noop{}, "ada"))
+	fmt.Println(signUp(analytics.Noop{}, ""))
+	// Output:
+	// <nil>
+	// analytics: Track.UserId is required where there is no AnonymousId
+}
+
+// A middleware adds to, redacts or drops calls.
+func ExampleMiddleware() {
+	service := newService()
+	defer service.Close()
+	client := analytics.New("wk_demo")
+	client.Endpoint = service.URL
+	client.Middleware = []analytics.Middleware{func(call *analytics.Call) bool {
+		delete(call.Properties, "creditCard")
+		return call.UserId != "test-user"
+	}}
+	for _, user := range []string{"ada", "test-user"} {
+		_ = client.Track(&analytics.Track{
+			UserId:     user,
+			Event:      "Order Completed",
+			Properties: analytics.NewProperties().SetTotal(12.5).Set("creditCard", "4111"),
+		})
+	}
+	fmt.Println(client.Close(), client.Stats().Dropped)
+	// Output:
+	// POST /v1/batch: 1 calls
+	// <nil> 1
+}
+
+// A request that is over does not wait for capacity.
+func ExampleClient_TrackContext() {
+	service := newService()
+	defer service.Close()
+	client := analytics.New("wk_demo")
+	client.Endpoint = service.URL
+	http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := client.TrackContext(r.Context(), &analytics.Track{UserId: "ada", Event: "Page Loaded"}); err != nil {
+			fmt.Println(err)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	fmt.Println(client.Close())
+	// Output:
+	// POST /v1/batch: 1 calls
+	// <nil>
 }

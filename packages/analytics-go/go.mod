@@ -1,3 +1,3 @@
-module github.com/tailrace/tailrace/packages/analytics-go
+module github.com/tailrace/tailrace/packages/analytics-go/v2
 
 go 1.21

@@ -1,6 +1,9 @@
 package analytics
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // appendTime writes a time in the format of the service: UTC with milliseconds.
 func appendTime(buf []byte, t time.Time) []byte {
@@ -22,22 +25,36 @@ func appendTwoDigits(buf []byte, n int) []byte { return append(buf, digit(n/10),
 
 func digit(n int) byte { return byte('0' + n%10) }
 
-// isISO8601 reports whether a text is a calendar date, optionally with a time, in the extended form. The offset may
-// have no colon, and may be missing (then it is UTC). The service accepts more forms, which are not in common use.
+// isISO8601 reports whether the service can read a time: a calendar date of ISO 8601, optionally with a time, in the
+// extended or the basic form, with T or a space between the two. The offset may follow a space, may have no colon, and
+// may be missing (then it is UTC). The years are 0000 to 9999 in UTC.
 func isISO8601(s string) bool {
 	year, s, ok := number(s, 4)
-	if !ok || !skip(&s, "-") {
+	if !ok {
 		return false
 	}
+	skip(&s, "-")
 	month, s, ok := number(s, 2)
-	if !ok || !skip(&s, "-") {
+	if !ok {
 		return false
 	}
+	skip(&s, "-")
 	day, s, ok := number(s, 2)
 	if !ok || !isDay(year, month, day) {
 		return false
 	}
-	return s == "" || skip(&s, "Tt ") && isTime(s)
+	if s == "" {
+		return true
+	}
+	seconds, ok := 0, skip(&s, "Tt ")
+	if ok {
+		seconds, ok = readTime(s)
+	}
+	if !ok || year > 0 && year < 9999 {
+		return ok
+	}
+	utc := time.Date(year, time.Month(month), day, 0, 0, seconds, 0, time.UTC).Year()
+	return utc >= 0 && utc <= 9999
 }
 
 func isDay(year, month, day int) bool {
@@ -45,51 +62,73 @@ func isDay(year, month, day int) bool {
 	return month >= 1 && month <= 12 && day >= 1 && day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// isTime reads hh, hh:mm, hh:mm:ss or hh:mm:ss.fff, and an offset.
-func isTime(s string) bool {
+// readTime reads hh, hhmm, hh:mm, hh:mm:ss or hh:mm:ss.fff, and an offset, as seconds of the day in UTC.
+func readTime(s string) (seconds int, ok bool) {
 	hour, s, ok := number(s, 2)
 	if !ok || hour > 24 {
-		return false
+		return 0, false
 	}
-	var rest int
-	for part := 0; part < 2 && skip(&s, ":"); part++ {
-		n, after, ok := number(s, 2)
+	seconds = hour * 3600
+	for part, unit := range []int{60, 1} {
+		after := s
+		skip(&after, ":")
+		n, after, ok := number(after, 2)
+		if !ok {
+			break
+		}
 		// 60 is a leap second.
-		if !ok || n > 59+part {
-			return false
+		if n > 59+part {
+			return 0, false
 		}
-		rest, s = rest+n, after
-		if part == 1 && skip(&s, ".,") {
-			digits := 0
-			for digits < len(s) && '0' <= s[digits] && s[digits] <= '9' {
-				digits++
-			}
-			if digits == 0 {
-				return false
-			}
-			s = s[digits:]
+		seconds, s = seconds+n*unit, after
+		if part == 1 && !skipFraction(&s) {
+			return 0, false
 		}
 	}
-	if hour == 24 && rest > 0 {
-		return false
+	if hour == 24 && seconds > 24*3600 {
+		return 0, false
 	}
-	return s == "" || isOffset(s)
+	if s == "" {
+		return seconds, true
+	}
+	offset, ok := readOffset(s)
+	return seconds - offset, ok
 }
 
-func isOffset(s string) bool {
-	if s == "Z" || s == "z" {
+func skipFraction(s *string) bool {
+	if !skip(s, ".,") {
 		return true
 	}
+	digits := 0
+	for digits < len(*s) && '0' <= (*s)[digits] && (*s)[digits] <= '9' {
+		digits++
+	}
+	*s = (*s)[digits:]
+	return digits > 0
+}
+
+func readOffset(s string) (seconds int, ok bool) {
+	if s == "Z" || s == "z" {
+		return 0, true
+	}
+	skip(&s, " ")
+	sign := 1
+	if strings.HasPrefix(s, "-") {
+		sign = -1
+	}
 	if !skip(&s, "+-") {
-		return false
+		return 0, false
 	}
 	hours, s, ok := number(s, 2)
-	if !ok || hours > 23 || s == "" {
-		return ok && hours <= 23
+	if !ok || hours > 23 {
+		return 0, false
+	}
+	if s == "" {
+		return sign * hours * 3600, true
 	}
 	skip(&s, ":")
 	minutes, s, ok := number(s, 2)
-	return ok && minutes <= 59 && s == ""
+	return sign * (hours*3600 + minutes*60), ok && minutes <= 59 && s == ""
 }
 
 // number reads the given number of digits from the beginning of s.

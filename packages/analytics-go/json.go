@@ -3,6 +3,7 @@ package analytics
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -141,8 +142,9 @@ func (e *encoder) appendTexts(texts []string) error {
 	return nil
 }
 
-// appendOther leaves a value to encoding/json, which appends a newline.
-func (e *encoder) appendOther(value any) error {
+// appendOther leaves a value to encoding/json, which appends a newline. A method of the value, such as MarshalJSON, may panic.
+func (e *encoder) appendOther(value any) (err error) {
+	defer asError(&err)
 	e.spill.Reset()
 	if err := e.marshaler.Encode(value); err != nil {
 		return err
@@ -150,6 +152,13 @@ func (e *encoder) appendOther(value any) error {
 	written := e.spill.Bytes()
 	e.buf = append(e.buf, written[:len(written)-1]...)
 	return nil
+}
+
+// asError makes the panic of a deferring function its error.
+func asError(err *error) {
+	if problem := recover(); problem != nil {
+		*err = fmt.Errorf("it panicked: %v", problem)
+	}
 }
 
 // appendFloat writes as ECMAScript does, with an exponent only for very small and very large numbers.

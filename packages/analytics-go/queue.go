@@ -1,56 +1,15 @@
 package analytics
 
 import (
-	"encoding/json"
+	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// Limits of the service for one request.
-const (
-	maxBatchBytes    = 500 * 1024
-	maxBatchMessages = 2500
-)
-
-const batchHead = `{"batch":[`
-
-// A batch is the body of a request up to its last message. The rest differs between attempts.
-type batch struct {
-	body []byte
-	// The end of each message in body.
-	ends []int
-}
-
-func (b *batch) add(message []byte) {
-	if len(b.ends) > 0 {
-		b.body = append(b.body, ',')
-	}
-	b.body = append(b.body, message...)
-	b.ends = append(b.ends, len(b.body))
-}
-
-// messageBytes is the size of the messages, without separators.
-func (b *batch) messageBytes() int {
-	count := len(b.ends)
-	return b.ends[count-1] - len(batchHead) - (count - 1)
-}
-
-// message copies one message out of the batch, because the memory of the batch is reused.
-func (b *batch) message(i int) json.RawMessage {
-	start := len(batchHead)
-	if i > 0 {
-		start = b.ends[i-1] + 1
-	}
-	return append(json.RawMessage(nil), b.body[start:b.ends[i]]...)
-}
-
-func (b *batch) messages() []json.RawMessage {
-	all := make([]json.RawMessage, len(b.ends))
-	for i := range all {
-		all[i] = b.message(i)
-	}
-	return all
-}
+// The empty batches whose memory is kept, up to 500 KB each.
+const spareBatches = 4
 
 // A queue holds batches in the order of the calls. Callers append to the last one while the sender has the first one.
 // When the sender is slower than the callers, the last one grows up to the limits of a request. So a busy client sends
@@ -62,6 +21,10 @@ type queue struct {
 	blocks      bool
 	batchBytes  int
 	batchLength int
+	// Stores each message before it is added, or nil.
+	store func(message []byte) error
+	// Whether the sender makes this call, which must not wait.
+	isSender func() bool
 
 	// Has capacity 1: a second wake-up before the first is read adds nothing.
 	wake chan struct{}
@@ -104,13 +67,39 @@ func newQueue(flushAt, size, bytes int, blocks bool, reserved int) *queue {
 	return q
 }
 
-// add copies a message into the queue.
-func (q *queue) add(message []byte) error {
+// add copies a message into the queue. Where it waits for capacity, it waits no longer than ctx.
+func (q *queue) add(ctx context.Context, message []byte, calledAt time.Duration) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for !q.closed.Load() && q.isFull(len(message)) {
+	if err := q.awaitCapacity(ctx, len(message)); err != nil {
+		return err
+	}
+	if q.store != nil {
+		if err := q.store(message); err != nil {
+			return err
+		}
+	}
+	q.append(message, calledAt)
+	return nil
+}
+
+func (q *queue) awaitCapacity(ctx context.Context, messageBytes int) error {
+	waits := false
+	for !q.closed.Load() && q.isFull(messageBytes) {
 		if !q.blocks {
 			return ErrQueueFull
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w: %w", ErrQueueFull, context.Cause(ctx))
+		}
+		if !waits {
+			waits = true
+			if q.isSender() {
+				return fmt.Errorf("%w: %w", ErrQueueFull, ErrInCallback)
+			}
+			if ctx.Done() != nil {
+				defer context.AfterFunc(ctx, q.wakeCallers)()
+			}
 		}
 		// Fewer messages than flushAt may be queued: the limit in bytes can be reached first.
 		q.flushTo = q.added
@@ -120,14 +109,32 @@ func (q *queue) add(message []byte) error {
 	if q.closed.Load() {
 		return ErrClosed
 	}
+	return nil
+}
+
+func (q *queue) wakeCallers() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.capacity.Broadcast()
+}
+
+func (q *queue) append(message []byte, calledAt time.Duration) {
 	last := q.lastFor(message)
-	last.add(message)
+	last.add(message, calledAt)
 	q.added++
 	q.heldBytes += len(message)
 	if len(last.ends) == q.flushAt {
 		q.wakeSender()
 	}
-	return nil
+}
+
+// restore adds a stored message of an earlier process, also beyond the limits: the earlier process kept to them. Its age
+// is that of the system clock. Where the clock was set back, the age begins now.
+func (q *queue) restore(message []byte, storedAt time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	q.append(message, sinceStart(now)-max(0, now.Sub(storedAt)))
 }
 
 func (q *queue) isFull(messageBytes int) bool {
@@ -143,9 +150,14 @@ func (q *queue) lastFor(message []byte) *batch {
 			return last
 		}
 	}
-	added := &batch{body: []byte(batchHead)}
+	var added *batch
 	if n := len(q.spare); n > 0 {
 		added, q.spare = q.spare[n-1], q.spare[:n-1]
+	} else if n := len(q.waiting); n > 0 && q.batchLength > 1 {
+		// The calls are faster than the sender, so this batch will probably be as large as the one before.
+		added = newBatch(len(q.waiting[n-1].body), len(q.waiting[n-1].ends))
+	} else {
+		added = &batch{}
 	}
 	q.waiting = append(q.waiting, added)
 	if len(q.waiting) > 1 {
@@ -178,16 +190,12 @@ func (q *queue) next() *batch {
 	return first
 }
 
-// settle recycles a batch that was sent or reported, and frees its capacity.
-func (q *queue) settle(b *batch) {
+// settle frees the capacity of messages that were sent or reported.
+func (q *queue) settle(messages, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.settled += uint64(len(b.ends))
-	q.heldBytes -= b.messageBytes()
-	b.body, b.ends = b.body[:len(batchHead)], b.ends[:0]
-	if len(q.spare) < 2 {
-		q.spare = append(q.spare, b)
-	}
+	q.settled += uint64(messages)
+	q.heldBytes -= bytes
 	q.capacity.Broadcast()
 	pending := q.flushes[:0]
 	for _, flush := range q.flushes {
@@ -198,6 +206,16 @@ func (q *queue) settle(b *batch) {
 		}
 	}
 	q.flushes = pending
+}
+
+// recycle keeps the memory of a batch whose messages are settled.
+func (q *queue) recycle(b *batch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	b.reset()
+	if len(q.spare) < spareBatches {
+		q.spare = append(q.spare, b)
+	}
 }
 
 // flush makes all messages that were added so far due, and returns a channel that is closed when they are settled.
@@ -239,9 +257,9 @@ func (q *queue) finished() bool {
 	return q.closed.Load() && len(q.waiting) == 0
 }
 
-// held is the number of messages that are queued or in flight.
-func (q *queue) held() int {
+// totals are the messages that were added since the start, and those that are queued or in flight, with their bytes.
+func (q *queue) totals() (added uint64, held, heldBytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return int(q.added - q.settled)
+	return q.added, int(q.added - q.settled), q.heldBytes
 }

@@ -3,13 +3,26 @@ package analytics
 import (
 	"compress/gzip"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 )
+
+// TestMain lets more tests wait at the same time than there are processors: most of the time is spent in pauses between
+// attempts.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // A response of the recording server, in the form of the vectors.
 type answer struct {
@@ -20,6 +33,7 @@ type answer struct {
 	DelayMs          int
 	Hold             bool
 	Close            bool
+	CutOff           bool
 	Hang             bool
 }
 
@@ -94,6 +108,14 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	if next.Body == "" {
 		next.Body = `{"success":true}`
+	}
+	if next.CutOff {
+		// More bytes are announced than come.
+		w.Header().Set("Content-Length", strconv.Itoa(len(next.Body)+1))
+		w.WriteHeader(next.Status)
+		_, _ = io.WriteString(w, next.Body)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
 	}
 	w.WriteHeader(next.Status)
 	// 204 has no body.

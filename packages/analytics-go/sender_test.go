@@ -2,8 +2,10 @@ package analytics
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -35,13 +37,14 @@ func TestRetryAfterIsReadAsSecondsOrDateAndBounded(t *testing.T) {
 }
 
 func TestResponsesAreClassified(t *testing.T) {
-	for status, expected := range map[int]struct{ ok, final bool }{
-		200: {ok: true}, 204: {ok: true}, 299: {ok: true},
-		300: {final: true}, 304: {final: true}, 400: {final: true}, 408: {final: true}, 413: {final: true}, 499: {final: true},
-		429: {}, 500: {}, 501: {}, 503: {}, 599: {},
+	for status, expected := range map[int]outcome{
+		200: accepted, 204: accepted, 299: accepted,
+		300: refused, 304: refused, 401: refused, 403: refused, 404: refused,
+		400: divided, 402: divided, 413: divided, 422: divided, 499: divided,
+		408: retried, 429: retried, 500: retried, 501: retried, 503: retried, 599: retried,
 	} {
-		got := readAnswer(status, http.Header{}, []byte("<html>not JSON</html>"))
-		if (got.err == nil) != expected.ok || got.final != expected.final || got.status != status {
+		got := readAnswer(status, http.Header{}, []byte("<html>not JSON</html>"), 1)
+		if got.outcome != expected || (got.err == nil) != (expected == accepted) || got.status != status {
 			t.Errorf("%d: %+v", status, got)
 		}
 	}
@@ -78,14 +81,30 @@ func TestAnEndedAttemptDoesNotReadTheNextOne(t *testing.T) {
 	}
 }
 
-func TestARejectionOutsideOfTheBatchIsIgnored(t *testing.T) {
-	answer := readAnswer(200, http.Header{}, []byte(`{"rejected":[{"index":-1},{"index":1},{"index":7}]}`))
-	reported := 0
-	s := &sender{onError: func(*SendError) { reported++ }}
-	b := &batch{body: []byte(batchHead)}
-	b.add([]byte(`{}`))
-	s.failRejected(b, answer, 1)
-	if reported != 0 {
-		t.Errorf("%d reports", reported)
+func TestEachRejectionCountsOnceAndOnlyInTheRequest(t *testing.T) {
+	for body, expected := range map[string]string{
+		`{"rejected":[{"index":-1},{"index":1,"code":"first"},{"index":1,"code":"second"},{"index":2},{"index":1e300}]}`: "[{1 first }]",
+		`{"rejected":[{},{"index":"0"},{"index":null},{"index":0.5},5,null,"x",[0]]}`:                                    "[]",
+		`{"rejected":[{"index":0,"code":7,"message":{}},{"index":1,"message":"m"}]}`:                                     "[{0  } {1  m}]",
+		`{"rejected":{"index":0}}`: "[]",
+		`{"rejected":null}`:        "[]",
+		`{"rejected":[{"index":0}`: "[]",
+	} {
+		if got := fmt.Sprint(readAnswer(200, http.Header{}, []byte(body), 2).rejected); got != expected {
+			t.Errorf("%s: %s, not %s", body, got, expected)
+		}
+	}
+}
+
+func TestALongListOfRejectionsTakesLittleMemory(t *testing.T) {
+	body := []byte(`{"rejected":[` + strings.Repeat(`{},`, 300_000) + `{"index":1}]}`)
+	peak := watchMemory()
+	got := readAnswer(200, http.Header{}, body, 2).rejected
+	if len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+	// With garbage. A slice of the elements would have more than fifteen megabytes.
+	if grown := peak(); grown > 12<<20 {
+		t.Errorf("the heap has grown by %d bytes", grown)
 	}
 }

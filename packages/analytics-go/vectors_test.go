@@ -11,12 +11,14 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// The vectors are shared with the library in TypeScript; ../analytics-vectors/README.md describes them.
+// The vectors are shared with the library in TypeScript; ../analytics-vectors/README.md describes them. testdata has a
+// copy, so that the module can be tested alone.
 
 type vectors struct {
 	Envelope     map[string]any
@@ -25,7 +27,9 @@ type vectors struct {
 }
 
 type scenario struct {
-	Name    string
+	Name string
+	// The libraries that the scenario is for; none for all.
+	Only    []string
 	Options struct {
 		WriteKey       *string
 		EndpointSuffix string
@@ -37,6 +41,8 @@ type scenario struct {
 		Context        map[string]any
 		QueueSize      *int
 		MaxAttempts    int
+		MaxAgeMs       *int
+		TimeoutMs      *int
 		DrainTimeoutMs *int
 	}
 	Server []answer
@@ -58,6 +64,7 @@ type step struct {
 	Release       bool
 	Close         bool
 	Incomplete    bool
+	Unsent        *uint64
 }
 
 type expectedRequest struct {
@@ -77,24 +84,60 @@ type expectedFailure struct {
 	MessageIds []string
 }
 
-func TestVectors(t *testing.T) {
-	text, err := os.ReadFile("../analytics-vectors/vectors.json")
+func readVectors(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all vectors
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
 	// Unknown keys would not be checked, so they are refused.
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&all); err != nil {
+	if err := decoder.Decode(into); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range all.Scenarios {
+}
+
+func TestVectors(t *testing.T) {
+	var all, delivery vectors
+	readVectors(t, "vectors.json", &all)
+	readVectors(t, "delivery.json", &delivery)
+	for _, s := range append(all.Scenarios, delivery.Scenarios...) {
 		s := s
+		if len(s.Only) > 0 && !slices.Contains(s.Only, "go") {
+			continue
+		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			runScenario(t, all, s)
 		})
+	}
+}
+
+func TestTables(t *testing.T) {
+	var tables struct {
+		Timestamps struct{ Valid, Invalid []string }
+		Debug      []struct {
+			Value   string
+			Enabled bool
+		}
+	}
+	readVectors(t, "tables.json", &tables)
+	for _, text := range tables.Timestamps.Valid {
+		if !isISO8601(text) {
+			t.Errorf("%q is refused", text)
+		}
+	}
+	for _, text := range tables.Timestamps.Invalid {
+		if isISO8601(text) {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+	for _, debug := range tables.Debug {
+		t.Setenv("DEBUG", debug.Value)
+		if client := New("wk_test"); client.Verbose != debug.Enabled {
+			t.Errorf("DEBUG=%s: %v", debug.Value, client.Verbose)
+		}
 	}
 }
 
@@ -126,6 +169,10 @@ func runScenario(t *testing.T, all vectors, s scenario) {
 			if err := client.Close(); !errors.Is(err, ErrNotDrained) {
 				t.Fatalf("step %d: Close returned %v", i, err)
 			}
+		case step.Close && step.Unsent != nil:
+			if err := client.Close(); unsentIn(err) != *step.Unsent {
+				t.Errorf("step %d: Close returned %v", i, err)
+			}
 		case step.Close:
 			flushed(client.Close())
 		}
@@ -144,6 +191,15 @@ func runScenario(t *testing.T, all vectors, s scenario) {
 		checkRequests(t, s, received)
 	}
 	checkFailures(t, s.Expect.Failures, *failures)
+}
+
+// unsentIn is the number in an error of Close.
+func unsentIn(err error) uint64 {
+	var unsent *UnsentError
+	if !errors.As(err, &unsent) {
+		return 0
+	}
+	return unsent.Reported + unsent.Refused
 }
 
 func scenarioClient(s scenario, url string) (*Client, *[]*SendError) {
@@ -172,6 +228,9 @@ func scenarioClient(s scenario, url string) (*Client, *[]*SendError) {
 	setMs(&client.FlushAfter, o.FlushAfterMs)
 	setMs(&client.Interval, o.IntervalMs)
 	setMs(&client.DrainTimeout, o.DrainTimeoutMs)
+	setMs(&client.MaxAge, o.MaxAgeMs)
+	setMs(&client.Client.Timeout, o.TimeoutMs)
+	client.WhenFull = Refuse
 	client.Gzip = o.Gzip
 	client.Context = o.Context
 	client.MaxAttempts = o.MaxAttempts

@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	analytics "github.com/tailrace/tailrace/packages/analytics-go"
+	analytics "github.com/tailrace/tailrace/packages/analytics-go/v2"
 )
 
 // The maximum size of a webhook, which contains one call.

@@ -9,7 +9,7 @@ import (
 	"log"
 	"os"
 
-	analytics "github.com/tailrace/tailrace/packages/analytics-go"
+	analytics "github.com/tailrace/tailrace/packages/analytics-go/v2"
 )
 
 func main() {
