@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
-import { nodeFlags } from './node-flags.ts';
 import { checkout } from './settings.ts';
 
 const script = join(checkout, 'packages', 'cli', 'src', 'main.ts');
@@ -14,7 +13,7 @@ export async function tailrace(
   options: { readonly env: Readonly<Record<string, string | undefined>>; readonly signal: AbortSignal },
 ): Promise<string> {
   // A separate process group, so that Ctrl-C reaches only this process, which forwards it.
-  const child = spawn(process.execPath, [...nodeFlags, script, ...args], {
+  const child = spawn(process.execPath, [script, ...args], {
     env: { ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

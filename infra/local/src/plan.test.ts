@@ -28,7 +28,7 @@ function planWith(ports: readonly number[]): Plan {
   const plan = makePlan({});
   const services = ports.map((port, index) => ({
     name: `service${index}`,
-    script: '',
+    command: ['node'] as const,
     env: {},
     ports: [{ port, setting: 'TAILRACE_INGEST_PORT' }],
   }));

@@ -5,11 +5,13 @@ import { join, resolve } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
 import { readSettings, type Environment } from '@tailrace/service';
 import { isFree } from './ports.ts';
-import { checkout, settings as localSettings } from './settings.ts';
+import { settings as localSettings } from './settings.ts';
+import { startScript } from './start-script.ts';
 
 export interface PlannedService {
   readonly name: string;
-  readonly script: string;
+  /** The program and its arguments. */
+  readonly command: readonly [string, ...string[]];
   /** Environment variables in addition to those of all services. */
   readonly env: Readonly<Record<string, string>>;
   readonly ports: readonly { readonly port: number; readonly setting: string }[];
@@ -44,7 +46,7 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
 
   const service = (name: string, index: number, own: PlannedService['ports'] = []): PlannedService => ({
     name,
-    script: join(checkout, 'services', name, 'src', 'main.ts'),
+    command: [startScript, name],
     env: {
       TAILRACE_METRICS_PORT: String(metricsPort + index),
       TAILRACE_DATA_DIR: join(dataDir, name),
@@ -53,7 +55,7 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
   });
   const demo: PlannedService = {
     name: 'demo',
-    script: join(import.meta.dirname, 'demo-receiver.ts'),
+    command: [process.execPath, join(import.meta.dirname, 'demo-receiver.ts')],
     env: { TAILRACE_DEMO_PORT: String(settings.demoPort), ...(colours && { FORCE_COLOR: '1' }) },
     ports: [{ port: settings.demoPort, setting: 'TAILRACE_DEMO_PORT' }],
   };

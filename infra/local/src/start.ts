@@ -16,6 +16,7 @@ import { demoConfig, demoWriteKey } from './demo.ts';
 import { acquireLock } from './broker/lock.ts';
 import { openLogFile } from './log-file.ts';
 import { checkPorts, makePlan, type Plan } from './plan.ts';
+import { withThisNode } from './start-script.ts';
 import { supervise, type Supervised } from './supervise.ts';
 import { startRegistry, type LocalRegistry } from './registry/registry.ts';
 import { createTerminal } from './terminal.ts';
@@ -96,14 +97,15 @@ async function bringUp(): Promise<void> {
   }
 
   const tokenFile = join(plan.dataDir, 'api-token');
-  const apiToken = process.env['TAILRACE_API_TOKEN'] ?? (await keptSecret(tokenFile, 24));
+  const apiToken = isGiven('TAILRACE_API_TOKEN') ? undefined : await keptSecret(tokenFile, 24);
   const env = {
     ...process.env,
     KAFKA_BROKERS: broker.brokers.join(','),
     SCHEMA_REGISTRY_URL: registry?.url ?? process.env['SCHEMA_REGISTRY_URL'],
-    TAILRACE_SECRET_KEY:
-      process.env['TAILRACE_SECRET_KEY'] ?? (await keptSecret(join(plan.dataDir, 'secret-key'), 32)),
-    TAILRACE_API_TOKEN: apiToken,
+    ...(!isGiven('TAILRACE_SECRET_KEY') && {
+      TAILRACE_SECRET_KEY: await keptSecret(join(plan.dataDir, 'secret-key'), 32),
+    }),
+    ...(apiToken !== undefined && { TAILRACE_API_TOKEN: apiToken }),
     ...(plan.configFile === undefined && {
       TAILRACE_ALLOW_PRIVATE_NETWORKS: process.env['TAILRACE_ALLOW_PRIVATE_NETWORKS'] ?? '127.0.0.0/8',
     }),
@@ -116,9 +118,11 @@ async function bringUp(): Promise<void> {
   const changes = await tailrace(['apply', '-f', configFile], options);
   terminal.say('config', `ready, from ${configFile}: ${changes.trimEnd().split('\n').at(-1) ?? ''}`, 'good');
 
-  for (const { name, script, env: ownEnv } of plan.services) {
+  for (const { name, command, env: ownEnv } of plan.services) {
     const logFile = openLogFile(join(plan.dataDir, 'logs', `${name}.log`));
-    services.push(supervise({ name, script, env: { ...env, ...ownEnv } }, { terminal, logFile }));
+    services.push(
+      supervise({ name, command, env: withThisNode({ ...env, ...ownEnv }) }, { terminal, logFile }),
+    );
   }
   await Promise.all(
     services.map(async (service, index) => {
@@ -127,7 +131,7 @@ async function bringUp(): Promise<void> {
       terminal.say(service.name, `ready on port ${ports}, as process ${service.pid ?? 0}`, 'good');
     }),
   );
-  if (process.env['TAILRACE_API_TOKEN'] === undefined) {
+  if (apiToken !== undefined) {
     terminal.say('control', `API token (in ${tokenFile}): ${apiToken}`);
   }
   terminal.print(readyLine(plan));
@@ -149,7 +153,7 @@ function readyLine({ ingestPort, controlPort, metricsPort, configFile, services 
     .map(({ name }, index) => `${name} http://localhost:${metricsPort + index}/metrics`);
   return (
     `Tailrace is ready: send events to http://localhost:${ingestPort}${writeKey}; ` +
-    `API: http://localhost:${controlPort}/docs; ` +
+    `console: http://localhost:${controlPort}/; API: http://localhost:${controlPort}/docs; ` +
     `metrics: ${metrics.join(', ')}. Ctrl-C stops it.`
   );
 }
@@ -180,6 +184,11 @@ async function untilPortsAreFree(plan: Plan, tookOver: boolean): Promise<void> {
     terminal.progress('tailrace', 'waiting for the previous run to end', { milestone: false });
     await sleep(250, undefined, { signal: stopping.signal });
   }
+}
+
+/** Whether the secret is in the environment, or in a file that the environment names. */
+function isGiven(secret: string): boolean {
+  return [secret, `${secret}_FILE`].some((name) => (process.env[name] ?? '').trim() !== '');
 }
 
 /**

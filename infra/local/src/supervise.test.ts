@@ -38,7 +38,7 @@ async function run(script: string): Promise<Bench> {
   };
   const logPath = join(dir, 'service.log');
   const service = supervise(
-    { name: 'router', script: join(dir, 'main.mjs'), env: process.env },
+    { name: 'router', command: [process.execPath, join(dir, 'main.mjs')], env: process.env },
     { terminal, logFile: openLogFile(logPath) },
   );
   return {
@@ -124,8 +124,8 @@ test('a service does not outlive a supervisor that was killed', async () => {
     import { supervise } from ${JSON.stringify(join(import.meta.dirname, 'supervise.ts'))};
     const terminal = { say() {}, progress() {}, print() {} };
     const logFile = openLogFile(${JSON.stringify(join(dir, 'service.log'))});
-    const script = ${JSON.stringify(join(dir, 'main.mjs'))};
-    await supervise({ name: 'router', script, env: process.env }, { terminal, logFile }).ready;
+    const command = [process.execPath, ${JSON.stringify(join(dir, 'main.mjs'))}];
+    await supervise({ name: 'router', command, env: process.env }, { terminal, logFile }).ready;
     console.log('ready');`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', supervisor], {
     stdio: ['ignore', 'pipe', 'inherit'],

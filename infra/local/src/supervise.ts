@@ -11,13 +11,12 @@ import { createInterface } from 'node:readline';
 import { TailraceError } from '@tailrace/errors';
 import { lastLines } from './failure.ts';
 import type { LogFile } from './log-file.ts';
-import { nodeFlags } from './node-flags.ts';
 import { isWorthShowing, parseLogLine, shortForm, type Terminal } from './terminal.ts';
 
 export interface ServiceDefinition {
   readonly name: string;
-  /** The file that Node runs. */
-  readonly script: string;
+  /** The program and its arguments. */
+  readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -50,7 +49,8 @@ export function supervise(
   definition: ServiceDefinition,
   { terminal, logFile }: { readonly terminal: Terminal; readonly logFile: LogFile },
 ): Supervised {
-  const { name, script, env } = definition;
+  const { name, env } = definition;
+  const [program, ...args] = definition.command;
   const ready = Promise.withResolvers<boolean>();
   // Callers may ignore it.
   ready.promise.catch(() => undefined);
@@ -64,7 +64,7 @@ export function supervise(
   const start = (): void => {
     const recent: string[] = [];
     let readySince: number | undefined;
-    const started = spawn(process.execPath, [...nodeFlags, script], {
+    const started = spawn(program, args, {
       env: { ...env },
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -40,6 +40,8 @@ export interface ClusterNode {
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /** Starts it again after its end, on the same port and data; resolves when it takes part in the cluster again. */
   restart(): Promise<void>;
+  /** Replaces the disk of a node that is down by an empty one. `restart()` then starts it with no data. */
+  replaceDisk(): Promise<void>;
   /** SIGSTOP: its connections stay open and nothing answers on them, as of a machine that hangs. */
   freeze(): Promise<void>;
   /** SIGCONT. */
@@ -86,11 +88,12 @@ export async function startCluster({
   for (const id of ids) {
     const port = await freePort();
     const dataDir = await mkdtemp(join(tmpdir(), `tailrace-cluster-${id}-`));
+    const logDir = join(dataDir, 'log');
     nodes.push(
       new RunningNode({
-        ...{ env, id, port, dataDir, classPath, clusterId },
+        ...{ env, id, port, dataDir, logDir, classPath, clusterId },
         properties: clusterProperties({
-          ...{ id, port, controllerPorts, logDir: join(dataDir, 'log') },
+          ...{ id, port, controllerPorts, logDir },
           ...(properties && { more: properties }),
         }),
         // What is down or frozen is not waited for.
@@ -128,6 +131,8 @@ interface NodeSettings {
   readonly id: number;
   readonly port: number;
   readonly dataDir: string;
+  /** The folder in `dataDir` with the records of the node. */
+  readonly logDir: string;
   readonly classPath: string;
   readonly clusterId: string;
   readonly properties: Properties;
@@ -162,10 +167,21 @@ class RunningNode implements ClusterNode {
   }
 
   async start(): Promise<void> {
-    const { env, dataDir, classPath, clusterId, properties } = this.#settings;
+    const { dataDir, properties } = this.#settings;
     await writeFile(join(dataDir, 'server.properties'), formatProperties(properties));
-    await formatStorage({ env, dataDir, classPath, clusterId });
+    await this.#format();
     await this.restart();
+  }
+
+  async replaceDisk(): Promise<void> {
+    if (this.#keeper !== undefined) throw new Error(`node ${this.id} still runs`);
+    await rm(this.#settings.logDir, { recursive: true, force: true });
+    await this.#format();
+  }
+
+  async #format(): Promise<void> {
+    const { env, dataDir, classPath, clusterId } = this.#settings;
+    await formatStorage({ env, dataDir, classPath, clusterId });
   }
 
   async restart(): Promise<void> {

@@ -19,7 +19,7 @@ import { formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } from './k
 import { identify, isAlive, readIdentity } from './lock.ts';
 import { freePort, loopback } from '../ports.ts';
 import { untilReady } from './probe.ts';
-import { formatProperties, jvmProperties, secureProperties } from './properties.ts';
+import { formatProperties, jvmProperties, secureProperties, secureSystemProperties } from './properties.ts';
 
 const minimumJava = 17;
 const stopTimeoutMs = 20_000;
@@ -81,7 +81,10 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
     signal.throwIfAborted();
     progress('starting the broker');
     expectedEnd = false;
-    const started = (keeper = await spawnKafka({ env, dataDir, classPath, keepData, quickStart }));
+    const started = (keeper = await spawnKafka({
+      ...{ env, dataDir, classPath, keepData, quickStart },
+      ...(secure && { systemProperties: secureSystemProperties(secure) }),
+    }));
     await writeFile(join(dataDir, 'keeper'), JSON.stringify(await identify(started.pid ?? 0)));
     let ready = false;
     started.once('exit', (code, signalName) => {

