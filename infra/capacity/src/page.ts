@@ -1,0 +1,141 @@
+/** infra/CAPACITY.md: the needs of a load, from measured figures. */
+import { table } from '../../../docs/generate/table.ts';
+import { assumptions, capacityFor, type Load } from './model.ts';
+import measured from './measured.json' with { type: 'json' };
+import { simulate, type Simulation } from './clusters.ts';
+
+const loads: readonly Load[] = [1_000, 10_000, 100_000].map((eventsPerSecond) => ({
+  ...{ eventsPerSecond, bytes: 1_024, destinations: 1 },
+}));
+
+/** A million events a second, 100,000 sources, clusters of the size of the last row of the table. */
+export const million: Simulation = {
+  ...{ eventsPerSecond: 1_000_000, sources: 100_000, clusters: 16, capacity: 100_000, exponent: 0.7 },
+  seconds: 120,
+};
+
+const scenarios: readonly (readonly [title: string, simulation: Simulation])[] = [
+  ['16 clusters', million],
+  ['16 clusters, one is lost after a minute', { ...million, lostAt: 60 }],
+  ['11 clusters, one is lost after a minute', { ...million, clusters: 11, lostAt: 60 }],
+  ['16 clusters, a few sources dominate (exponent 1.1)', { ...million, exponent: 1.1 }],
+];
+
+export function capacityPage(): string {
+  const { cpuMicroseconds: cpu, machine, date, commit, how } = measured;
+  return `# Capacity
+
+The partitions, replicas, brokers and disk that a load needs. This page is generated from \`infra/capacity/src/measured.json\` and the arithmetic below: run
+\`npm run docs capacity\` after a change. For a load of your own: \`npm run capacity -- --events 10000 --size 1KB --destinations 2\`.
+
+**These are estimates from one small machine**, not measurements at these rates: 5,498 events a second is the highest rate that was measured. Measure
+your own load before you rely on them.
+
+## Measured
+
+Measured on ${date} at commit ${commit}: ${machine}. ${how}.
+
+${table(
+  ['CPU of one event', 'ingest', 'router', 'delivery', 'broker'],
+  [['microseconds', ...[cpu.ingest, cpu.router, cpu.delivery, cpu.broker].map(String)]],
+)}
+Delivered: ${count(measured.deliveredPerSecond)} a second. Peak of resident memory: ${measured.residentMiB.ingest}, ${measured.residentMiB.router} and ${measured.residentMiB.delivery} MiB (ingest, router, delivery).
+
+## Loads
+
+Calls of 1 KB, one destination for each event, ${assumptions.copies} copies, ${assumptions.retentionDays} days.
+
+${table(
+  [
+    'events a second',
+    'ingest',
+    'router',
+    'delivery',
+    'partitions',
+    'brokers',
+    'disk of a broker',
+    'saturates first',
+  ],
+  loads.map((load) => {
+    const found = capacityFor(load);
+    return [
+      count(load.eventsPerSecond),
+      ...[found.replicas.ingest, found.replicas.router, found.replicas.delivery].map(String),
+      ...[String(found.partitions), String(found.brokers), `${count(Math.ceil(found.diskGBPerBroker))} GB`],
+      `${found.saturates.part}, at ${count(Math.floor(found.saturates.eventsPerSecond))}`,
+    ];
+  }),
+)}
+## Arithmetic
+
+For ${count(loads[1]?.eventsPerSecond ?? 0)} events a second:
+
+${
+  loads[1]
+    ? derivation(loads[1])
+        .map((line) => `- ${line}`)
+        .join('\n')
+    : ''
+}
+
+Assumptions that were not measured: a replica uses half of one core; a broker has ${assumptions.coresPerBroker} cores, half of them busy, and accepts ${assumptions.brokerMBPerSecond} MB a second, copies
+included; each copy costs a broker as much CPU as the first; a record has ${assumptions.headerBytes} bytes of key and headers, an attempt ${assumptions.attemptBytes} bytes; large requests compress to half. At low
+rates requests are small and not compressed, and each costs more CPU: at 200 events a second the services use 36 % of a core ([benches](../test/bench/README.md#results)).
+
+## A million events a second
+
+One Kafka cluster per ${count(million.capacity)} events a second, and each source in one cluster, by rendezvous hashing of its id: a user's order and the detection of repeats hold
+within a cluster. When a cluster is lost, only its sources move. The simulation has ${count(million.sources)} sources whose traffic follows Zipf's law (exponent ${million.exponent}), and runs ${million.seconds} s.
+
+${table(
+  ['simulation', 'largest source', 'busiest cluster', 'after the loss', 'handled', 'backlog at the end'],
+  scenarios.map(([title, simulation]) => {
+    const result = simulate(simulation);
+    return [
+      title,
+      percent(result.largestSourceShare),
+      `${count(Math.round(result.busiest))} a second`,
+      simulation.lostAt === undefined ? '-' : `${count(Math.round(result.busiestAfterLoss))} a second`,
+      percent(result.handled / result.arrived),
+      count(Math.round(result.backlog)),
+    ];
+  }),
+)}
+- **A source cannot be larger than a cluster.** Where one source has more than ${count(million.capacity)} events a second, give it several sources, each with its own write key.
+- **Spare clusters**: hashing does not spread sources evenly, because the largest ones are a visible share of a cluster. The busiest cluster decides.
+- **A lost cluster**: its sources are sent to the others. Events that wait in it are delivered when it is back, and may be repeated or out of order.
+- Tailrace has no router between clusters: the name to which a source sends decides. [Export and import](../packages/cli/README.md#export-and-restore-the-configuration) give the
+  clusters the same configuration.
+`;
+}
+
+/** The arithmetic of one load, a step on each line. */
+export function derivation(load: Load): string[] {
+  const { eventsPerSecond, bytes, destinations } = load;
+  const { cores, replicas, partitions, brokers, writtenMBPerSecond, diskGBPerBroker, saturates } =
+    capacityFor(load);
+  const { cpuMicroseconds: cpu } = measured;
+  const copied = writtenMBPerSecond * assumptions.copies * assumptions.compressedShare;
+  return [
+    `deliveries: ${count(eventsPerSecond)} × ${destinations} = ${count(eventsPerSecond * destinations)} a second; calls of ${count(bytes)} bytes`,
+    `ingest: ${count(eventsPerSecond)} × ${cpu.ingest} µs = ${fixed(cores.ingest)} cores; ÷ ${assumptions.busyShare} = ${replicas.ingest} replicas`,
+    `router: ${cpu.router} µs for each event, half of it for each delivery = ${fixed(cores.router)} cores; ÷ ${assumptions.busyShare} = ${replicas.router} replicas`,
+    `delivery: ${count(eventsPerSecond * destinations)} × ${cpu.delivery} µs = ${fixed(cores.delivery)} cores; ÷ ${assumptions.busyShare} = ${replicas.delivery} replicas`,
+    `partitions: twice the replicas of the larger group, a multiple of 12, ${assumptions.leastPartitions} or more = ${partitions}`,
+    `brokers: ${cpu.broker} µs × ${assumptions.copies} copies = ${fixed(cores.brokers)} cores; ${fixed(copied)} MB a second with copies; = ${brokers} brokers, ${assumptions.leastBrokers} or more`,
+    `disk: ${fixed(copied)} MB × 86,400 s × ${assumptions.retentionDays} days × ${assumptions.diskReserve} reserve ÷ ${brokers} = ${count(Math.ceil(diskGBPerBroker))} GB for each broker`,
+    `saturates first: ${saturates.part}, at ${count(Math.floor(saturates.eventsPerSecond))} events a second`,
+  ];
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}
+
+function fixed(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 2 });
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toLocaleString('en', { maximumFractionDigits: 1 })} %`;
+}

@@ -1,0 +1,75 @@
+/** The short form in which dashboards are written. grafana.ts makes Grafana's JSON of it. */
+
+export interface Dashboard {
+  /** The file name and, after `tailrace-`, the uid. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** More variables than data source, cluster, namespace, release and prefix. */
+  readonly variables?: readonly LabelVariable[];
+  readonly rows: readonly Row[];
+}
+
+/** A variable with the values of a label. */
+export interface LabelVariable {
+  readonly name: string;
+  readonly title: string;
+  readonly metric: string;
+  readonly label: string;
+}
+
+export interface Row {
+  readonly title: string;
+  readonly panels: readonly Panel[];
+}
+
+export interface Panel {
+  readonly title: string;
+  /** The meaning of the figure, and which value is good. */
+  readonly description: string;
+  readonly kind: 'stat' | 'lines' | 'table';
+  readonly unit: Unit;
+  /** The alert whose runbook helps where the figure is bad. */
+  readonly runbook: string;
+  readonly queries: readonly Query[];
+  /** Where the colour changes, for figures. */
+  readonly thresholds?: Thresholds;
+  /** Shown without a value. Default: `unknown`. A count has no need of it: its query returns 0. */
+  readonly noValue?: string;
+  /** Of 24 columns. Default: what the kind needs. */
+  readonly width?: number;
+}
+
+/** Units of Grafana. */
+export type Unit = 'percentunit' | 'short' | 's' | 'bytes' | 'reqps' | 'ops' | 'dtdurations' | 'none';
+
+export interface Thresholds {
+  readonly good: 'low' | 'high';
+  readonly warning?: number;
+  readonly critical: number;
+}
+
+export interface Query {
+  /** PromQL without the variables of the dashboard: each selector gets them. `$__rate_interval` and `$__range` may be used. */
+  readonly expr: string;
+  /** The name of a line: text, with `{{label}}`. */
+  readonly legend?: string;
+}
+
+/** An expression that is 0 where it has no series, because nothing of the kind has happened. */
+export function orZero(expr: string): string {
+  return `(${expr}) or on() vector(0)`;
+}
+
+/** A share of events; `whenNone` where there were no events, and no value where the metric does not exist. */
+export function shareOf(part: string, all: string, whenNone: 0 | 1, exists: string): string {
+  const none = whenNone === 1 ? `group(${exists})` : `0 * group(${exists})`;
+  return `((${part}) / (${all} > 0)) or on() ${none}`;
+}
+
+/** A quantile of a histogram over all replicas; 0 where nothing was measured. */
+export function quantileOf(quantile: number, metric: string, matchers = ''): string {
+  return orZero(
+    `histogram_quantile(${String(quantile)}, sum by (le) (rate(${metric}_bucket${matchers}[$__rate_interval]))) >= 0`,
+  );
+}

@@ -1,0 +1,192 @@
+/** Makes Grafana's JSON of the short form of a dashboard. */
+import { placeholders } from '../rules.ts';
+import { addMatchers } from '../promql.ts';
+import { placePanels } from './layout.ts';
+import type { Dashboard, LabelVariable, Panel, Query, Thresholds } from './dashboard.ts';
+
+const datasource = { type: 'prometheus', uid: '${datasource}' } as const;
+
+/** The labels of the targets, and the variables that select them. Recorded series and alerts have no prefix. */
+const targetMatchers = [
+  'cluster=~"$cluster"',
+  'namespace=~"$namespace"',
+  'tailrace_release=~"$release"',
+] as const;
+const prefixMatcher = 'tailrace_prefix=~"$prefix"';
+
+function matchersFor(metric: string): readonly string[] {
+  return metric.includes(':') || metric === 'ALERTS' ? targetMatchers : [...targetMatchers, prefixMatcher];
+}
+
+/** The expression that a panel sends, with the variables of the dashboard. */
+export function expressionOf({ expr }: Query): string {
+  return addMatchers(expr, matchersFor);
+}
+
+export function grafanaDashboard(dashboard: Dashboard): object {
+  const panels = placePanels(dashboard).map(({ title, panel, ...gridPos }, index) =>
+    panel
+      ? grafanaPanel(panel, index + 1, gridPos)
+      : { id: index + 1, type: 'row', title, collapsed: false, panels: [], gridPos },
+  );
+  return {
+    uid: `tailrace-${dashboard.name}`,
+    title: `Tailrace / ${dashboard.title}`,
+    description: dashboard.description,
+    tags: ['tailrace'],
+    schemaVersion: 39,
+    version: 1,
+    editable: false,
+    graphTooltip: 1,
+    refresh: '30s',
+    time: { from: 'now-3h', to: 'now' },
+    timezone: 'browser',
+    links: [
+      {
+        type: 'dashboards',
+        title: 'Tailrace',
+        tags: ['tailrace'],
+        asDropdown: false,
+        includeVars: true,
+        keepTime: true,
+        icon: 'external link',
+        targetBlank: false,
+      },
+    ],
+    annotations: { list: [] },
+    templating: { list: variables(dashboard) },
+    panels,
+  };
+}
+
+function grafanaPanel(panel: Panel, id: number, gridPos: object): object {
+  const { title, description, kind, unit, runbook, queries, thresholds, noValue = 'unknown' } = panel;
+  const isTable = kind === 'table';
+  return {
+    id,
+    type: { stat: 'stat', lines: 'timeseries', table: 'table' }[kind],
+    title,
+    description,
+    datasource,
+    gridPos,
+    links: [{ title: 'Runbook', url: `${placeholders.runbooks}/${runbook}.md`, targetBlank: true }],
+    targets: queries.map((query, index) => ({
+      refId: String.fromCharCode(65 + index),
+      datasource,
+      expr: expressionOf(query),
+      legendFormat: query.legend ?? title,
+      ...(kind === 'lines' ? { range: true } : { instant: true }),
+      ...(isTable && { format: 'table' }),
+    })),
+    fieldConfig: {
+      defaults: {
+        unit,
+        noValue,
+        min: 0,
+        ...(thresholds && {
+          thresholds: { mode: 'absolute', steps: stepsOf(thresholds) },
+          color: { mode: 'thresholds' },
+        }),
+        ...(kind === 'lines' && {
+          custom: { lineWidth: 1, fillOpacity: 5, showPoints: 'never', spanNulls: false },
+        }),
+      },
+      overrides: [],
+    },
+    options: optionsOf(kind),
+    ...(isTable && { transformations: [{ id: 'organize', options: { excludeByName: { Time: true } } }] }),
+  };
+}
+
+function optionsOf(kind: Panel['kind']): object {
+  switch (kind) {
+    case 'stat': {
+      return {
+        colorMode: 'background',
+        graphMode: 'none',
+        reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+      };
+    }
+    case 'lines': {
+      return {
+        legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
+        tooltip: { mode: 'multi', sort: 'desc' },
+      };
+    }
+    case 'table': {
+      return { showHeader: true, sortBy: [{ displayName: 'Value', desc: true }] };
+    }
+  }
+}
+
+function stepsOf({ good, warning, critical }: Thresholds): object[] {
+  const step = (color: string, value: number | null): object => ({ color, value });
+  const yellow = (value: number | null): object[] => (warning === undefined ? [] : [step('yellow', value)]);
+  return good === 'low'
+    ? [step('green', null), ...yellow(warning ?? null), step('red', critical)]
+    : [step('red', null), ...yellow(critical), step('green', warning ?? critical)];
+}
+
+function variables({ variables: more = [] }: Dashboard): object[] {
+  return [
+    {
+      name: 'datasource',
+      label: 'Data source',
+      type: 'datasource',
+      query: 'prometheus',
+      refresh: 1,
+      hide: 0,
+    },
+    labelVariable({ name: 'cluster', title: 'Cluster', metric: 'tailrace_build_info', label: 'cluster' }),
+    labelVariable({
+      name: 'namespace',
+      title: 'Namespace',
+      metric: 'tailrace_build_info{cluster=~"$cluster"}',
+      label: 'namespace',
+    }),
+    labelVariable({
+      name: 'release',
+      title: 'Release',
+      metric: 'tailrace_build_info{cluster=~"$cluster",namespace=~"$namespace"}',
+      label: 'tailrace_release',
+    }),
+    labelVariable({
+      name: 'prefix',
+      title: 'Topic prefix',
+      metric: `tailrace_build_info{${targetMatchers.join(',')}}`,
+      label: 'tailrace_prefix',
+    }),
+    ...more.map((variable) =>
+      labelVariable({
+        ...variable,
+        metric: addMatchers(variable.metric, () => [...targetMatchers, prefixMatcher]),
+      }),
+    ),
+  ];
+}
+
+/** All values by default, also the absent one: without a cluster label on the targets, `.*` still selects them. */
+function labelVariable({ name, title, metric, label }: LabelVariable): object {
+  const query = `label_values(${metric}, ${label})`;
+  return {
+    name,
+    label: title,
+    type: 'query',
+    datasource,
+    definition: query,
+    query: { query, refId: name },
+    refresh: 2,
+    sort: 1,
+    hide: 0,
+    multi: true,
+    includeAll: true,
+    allValue: '.*',
+    current: { text: 'All', value: '$__all' },
+    options: [],
+  };
+}
+
+/** The file of a dashboard. */
+export function dashboardText(dashboard: Dashboard): string {
+  return `${JSON.stringify(grafanaDashboard(dashboard), null, 2)}\n`;
+}

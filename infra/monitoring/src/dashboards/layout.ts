@@ -1,0 +1,46 @@
+/** Where the rows and panels of a dashboard are, on the 24 columns of Grafana. */
+import type { Dashboard, Panel } from './dashboard.ts';
+
+export interface Placed {
+  readonly title: string;
+  /** Undefined for the title of a row. */
+  readonly panel?: Panel;
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+}
+
+export function placePanels({ rows }: Dashboard): Placed[] {
+  const placed: Placed[] = [];
+  let y = 0;
+  for (const { title, panels } of rows) {
+    placed.push({ title, x: 0, y, w: 24, h: 1 });
+    y += 1;
+    let x = 0;
+    let lineHeight = 0;
+    for (const panel of panels) {
+      const { w, h } = sizeOf(panel);
+      if (x + w > 24) {
+        [x, y, lineHeight] = [0, y + lineHeight, 0];
+      }
+      placed.push({ title: panel.title, panel, x, y, w, h });
+      x += w;
+      lineHeight = Math.max(lineHeight, h);
+    }
+    y += lineHeight;
+  }
+  return placed;
+}
+
+function sizeOf({ kind, width }: Panel): { w: number; h: number } {
+  switch (kind) {
+    case 'stat': {
+      return { w: width ?? 4, h: 4 };
+    }
+    case 'lines':
+    case 'table': {
+      return { w: width ?? 8, h: 8 };
+    }
+  }
+}
