@@ -2,14 +2,12 @@
  * Runs the public SDKs that are not for Node: Go, Python and Chromium. Their packages are pinned and kept in caches outside
  * the checkout. A missing program is an error that names it; no test is skipped.
  */
-import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
+import { run } from '@tailrace/tools';
 
 const clients = path.join(import.meta.dirname, '../e2e/clients');
 const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'tailrace');
@@ -49,10 +47,7 @@ export async function runPython(program: string, args: readonly string[]): Promi
 
 /** The folder in the cache. It appears only when it is complete. */
 async function installPythonPackages(requirements: string): Promise<string> {
-  const { stdout: version } = await run('python3', [
-    '-c',
-    'import sys; print(*sys.version_info[:2], sep=".")',
-  ]);
+  const version = await run('python3', ['-c', 'import sys; print(*sys.version_info[:2], sep=".")']);
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = path.join(cache, `python${version.trim()}-${digest}`);
   if (existsSync(folder)) return folder;
@@ -108,23 +103,4 @@ function isExecutable(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Rejects with the output if the exit code is not 0. */
-export async function run(
-  command: string,
-  args: readonly string[],
-  { cwd, env }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<{ readonly stdout: string }> {
-  const child = spawn(command, args, {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close') as Promise<[number | null]>;
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
-  if (code !== 0) {
-    throw new Error(`${command} ${args.join(' ')} ended with ${String(code)}:\n${stdout}${stderr}`);
-  }
-  return { stdout };
 }

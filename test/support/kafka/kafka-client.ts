@@ -4,8 +4,8 @@ import {
   connectKafka,
   type ConsumeOptions,
   type Consumption,
+  type DueRecord,
   type Kafka,
-  type TrackedRecord,
 } from '@tailrace/kafka';
 import { collect, type Collected } from '../collected.ts';
 import { uniquePrefix } from './topics.ts';
@@ -51,7 +51,7 @@ export function openKafka(brokers: readonly string[]): TestKafka {
 
 /** A member of a group, and the records it was given. */
 export interface TestMember extends Consumption, AsyncDisposable {
-  readonly records: Collected<TrackedRecord>;
+  readonly records: Collected<DueRecord>;
 }
 
 /** Joins a group; `onRecord`, where given, is called for each record after it is among `records`. */
@@ -59,7 +59,7 @@ export async function joinGroup(
   kafka: Kafka,
   options: Omit<ConsumeOptions, 'onRecord'> & Partial<Pick<ConsumeOptions, 'onRecord'>>,
 ): Promise<TestMember> {
-  const records = collect<TrackedRecord>(
+  const records = collect<DueRecord>(
     `a member of ${options.groupId}`,
     ({ partition, offset }) => `${partition}:${offset}`,
   );
@@ -73,6 +73,11 @@ export async function joinGroup(
   const close = (closing?: { drainTimeoutMs?: number }): Promise<void> => consumption.close(closing);
   return {
     records,
+    topics: consumption.topics,
+    lags: () => consumption.lags(),
+    get totals() {
+      return consumption.totals;
+    },
     get healthy() {
       return consumption.healthy;
     },

@@ -10,6 +10,8 @@ export interface RawRecord {
   readonly key?: Buffer | string | null;
   readonly value?: Buffer | string | null;
   readonly headers?: readonly (readonly [name: string, value: Buffer | string | null])[];
+  /** Milliseconds since the epoch. Default: that of the batch. */
+  readonly timestamp?: number;
 }
 
 export interface RawBatch {
@@ -18,6 +20,8 @@ export interface RawBatch {
   readonly codec?: number;
   /** Compresses the records. */
   readonly compress?: (records: Buffer) => Buffer;
+  /** Of all records without one, in milliseconds since the epoch. Default: now. */
+  readonly timestamp?: number;
 }
 
 /** Writes one batch to a partition that the broker leads; rejects if the broker refuses it. */
@@ -63,21 +67,35 @@ async function request(
   }
 }
 
-function batchOf({ records, codec = 0, compress = (bytes) => bytes }: RawBatch): Buffer {
-  const now = Buffer.alloc(8);
-  now.writeBigInt64BE(BigInt(Date.now()));
-  const content = compress(Buffer.concat(records.map(recordOf)));
+function batchOf({
+  records,
+  codec = 0,
+  compress = (bytes) => bytes,
+  timestamp = Date.now(),
+}: RawBatch): Buffer {
+  const first = Math.round(timestamp);
+  const content = compress(
+    Buffer.concat(
+      records.map((record, place) => recordOf(record, place, (record.timestamp ?? first) - first)),
+    ),
+  );
   const noProducer = Buffer.alloc(14, 0xff);
   const checked = Buffer.concat([
-    ...[int16(codec), int32(records.length - 1), now, now, noProducer, int32(records.length), content],
+    ...[int16(codec), int32(records.length - 1), int64(first)],
+    int64(records.reduce((latest, { timestamp = first }) => Math.max(latest, timestamp), first)),
+    ...[noProducer, int32(records.length), content],
   ]);
   const body = Buffer.concat([int32(0), Buffer.from([2]), int32(crc32c(checked) | 0), checked]);
   return Buffer.concat([Buffer.alloc(8), sized(body)]);
 }
 
-function recordOf({ key = null, value = null, headers = [] }: RawRecord, place: number): Buffer {
+function recordOf(
+  { key = null, value = null, headers = [] }: RawRecord,
+  place: number,
+  delayMs: number,
+): Buffer {
   const body = Buffer.concat([
-    ...[Buffer.from([0]), varint(0), varint(place), bytes(key), bytes(value), varint(headers.length)],
+    ...[Buffer.from([0]), varint(delayMs), varint(place), bytes(key), bytes(value), varint(headers.length)],
     ...headers.flatMap(([name, header]) => [bytes(name), bytes(header)]),
   ]);
   return Buffer.concat([varint(body.length), body]);
@@ -110,6 +128,12 @@ function int32(value: number): Buffer {
 
 function text(value: string): Buffer {
   return Buffer.concat([int16(value.length), Buffer.from(value)]);
+}
+
+function int64(value: number): Buffer {
+  const buffer = Buffer.alloc(8);
+  buffer.writeBigInt64BE(BigInt(value));
+  return buffer;
 }
 
 function sized(content: Buffer): Buffer {

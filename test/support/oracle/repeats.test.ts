@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explainRepeats, type Cause, type Disruption, type Trail } from './repeats.ts';
+import { explainRepeats, type Cause, type Disruption, type LoggedAttempt, type Trail } from './repeats.ts';
 
 const withinMs = 500;
 
@@ -20,6 +20,10 @@ function trail(more: Partial<Trail>): Trail {
 
 function disruption(kind: Disruption['kind'], from: number, until = from, partition = 0): Disruption {
   return { kind, partitions: new Set([partition]), from, until };
+}
+
+function attempt(from: number, until: number, succeeded: boolean, timedOut = false): LoggedAttempt {
+  return { from, until, succeeded, timedOut };
 }
 
 /** The causes of the repeats; 'unexplained' for those without one. */
@@ -81,14 +85,11 @@ test('one disruption explains two records and no more', () => {
 const lost: Readonly<Record<string, Partial<Trail>>> = {
   'that the service did not get': {
     delivered: [1_000, 2_000],
-    attempts: [
-      { from: 990, until: 1_010, succeeded: false },
-      { from: 1_990, until: 2_010, succeeded: true },
-    ],
+    attempts: [attempt(990, 1_010, false), attempt(1_990, 2_010, true)],
   },
   'for which it asked again within the attempt': {
     delivered: [1_000, 1_005],
-    attempts: [{ from: 990, until: 1_010, succeeded: true }],
+    attempts: [attempt(990, 1_010, true)],
   },
 };
 for (const [what, more] of Object.entries(lost)) {
@@ -97,11 +98,30 @@ for (const [what, more] of Object.entries(lost)) {
   });
 }
 
-test('attempts of two owners at the same time are no lost answer', () => {
-  const attempts = [
-    { from: 990, until: 1_400, succeeded: true },
-    { from: 1_100, until: 1_110, succeeded: true },
+test('a request whose sender gave up may be read at any time, once', () => {
+  const late = (timedOut: boolean): LoggedAttempt[] => [
+    attempt(1_000, 2_000, false, timedOut),
+    attempt(4_000, 4_100, true),
   ];
+  const timesOf = [
+    [3_000, 4_050],
+    [4_020, 4_050],
+    [4_050, 9_000],
+  ];
+  for (const delivered of timesOf) {
+    assert.deepEqual(causesOf([trail({ delivered, attempts: late(true) })]), { 'lost answer': 1 });
+  }
+  assert.deepEqual(causesOf([trail({ delivered: [3_000, 4_050], attempts: late(false) })]), {
+    unexplained: 1,
+  });
+  assert.deepEqual(causesOf([trail({ delivered: [3_000, 4_050, 9_000], attempts: late(true) })]), {
+    'lost answer': 1,
+    unexplained: 1,
+  });
+});
+
+test('attempts of two owners at the same time are no lost answer', () => {
+  const attempts = [attempt(990, 1_400, true), attempt(1_100, 1_110, true)];
   const overlapping = trail({ delivered: [1_000, 1_105], attempts });
   assert.deepEqual(causesOf([overlapping], disruption('moved', 1_050)), { moved: 1 });
 });
@@ -110,8 +130,13 @@ test('a delivery that its publisher wrote twice arrives twice', () => {
   assert.deepEqual(causesOf([trail({ delivered: [1_000, 2_000], written: 2 })]), { 'written twice': 1 });
 });
 
+test('a repeat after a kill is explained by it, also where a copy may have been written twice', () => {
+  const repeated = trail({ delivered: [900, 2_000], written: 2 });
+  assert.deepEqual(causesOf([repeated], disruption('killed', 1_000)), { killed: 1 });
+});
+
 test('a dead letter is an arrival, and no answer', () => {
-  const attempts = [{ from: 990, until: 1_010, succeeded: false }];
+  const attempts = [attempt(990, 1_010, false)];
   const died = trail({ delivered: [5_000], died: [1_012], traces: [995, 1_012], attempts });
   assert.deepEqual(causesOf([died], disruption('killed', 1_100)), { killed: 1 });
   assert.deepEqual(causesOf([died]), { unexplained: 1 });

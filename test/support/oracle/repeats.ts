@@ -4,7 +4,7 @@
  * are milliseconds since the epoch.
  */
 
-/** A receiver on a busy machine may see a request after its sender has given up. Shorter than any retry delay. */
+/** A receiver on a busy machine may see a request after its sender has counted the answer. Shorter than any retry delay. */
 const busyReceiverMs = 250;
 
 /** The record that is read again, and the follow-up record that was already written. */
@@ -15,7 +15,7 @@ export interface Trail {
   /** Its name, for messages. */
   readonly delivery: string;
   readonly partition: number;
-  /** Records of it in `deliveries`: more than one where its publisher repeated a request. */
+  /** Records of it in `deliveries`, and those in retry topics that may be repeated: more than one where a publisher repeated a request. */
   readonly written: number;
   /** When requests arrived that the receiver answered with 2xx. */
   readonly delivered: readonly number[];
@@ -31,6 +31,8 @@ export interface LoggedAttempt {
   readonly from: number;
   readonly until: number;
   readonly succeeded: boolean;
+  /** The sender gave up waiting. The receiver may read the request at any time after that. */
+  readonly timedOut: boolean;
 }
 
 /** From `from` on, the owner of the partitions could not commit; at `until` they were revoked. */
@@ -72,11 +74,6 @@ export function explainRepeats(
     let lostAnswers = lostAnswersOf(trail);
     const explained = new Map<Disruption, number>();
     for (const arrival of arrivalsOf(trail).slice(1)) {
-      if (writtenAgain > 0) {
-        writtenAgain -= 1;
-        causes['written twice'] += 1;
-        continue;
-      }
       const unused = disruptions.filter((one) => (explained.get(one) ?? 0) < copiesPerDisruption);
       const found = closest(trail, arrival, unused, withinMs);
       if (found && found.beforeMs <= withinMs) {
@@ -84,6 +81,9 @@ export function explainRepeats(
         explained.set(disruption, (explained.get(disruption) ?? 0) + 1);
         causes[disruption.kind] += 1;
         oldestMs = Math.max(oldestMs, found.beforeMs);
+      } else if (writtenAgain > 0) {
+        writtenAgain -= 1;
+        causes['written twice'] += 1;
       } else if (lostAnswers > 0) {
         lostAnswers -= 1;
         causes['lost answer'] += 1;
@@ -99,18 +99,21 @@ function arrivalsOf({ delivered, died }: Trail): number[] {
   return [...delivered, ...died].sort((a, b) => a - b);
 }
 
-/** Successes that the service counted as failures, or that were part of one attempt with another. */
+/** Successes that the service counted as failures, that were part of one attempt with another, or that it no longer waited for. */
 function lostAnswersOf({ delivered, attempts }: Trail): number {
   // Consecutive owners of a partition may have attempts in flight at the same time.
   const attemptOf = (askedAt: number): LoggedAttempt | undefined =>
     attempts
       .toSorted((a, b) => a.from - b.from)
       .findLast(({ from, until }) => from <= askedAt && askedAt <= until + busyReceiverMs);
+  const answered = Map.groupBy(delivered, attemptOf);
   let lost = 0;
-  for (const [attempt, during] of Map.groupBy(delivered, attemptOf)) {
+  for (const [attempt, during] of answered) {
     if (attempt) lost += attempt.succeeded ? during.length - 1 : during.length;
   }
-  return lost;
+  const givenUp = attempts.filter((attempt) => attempt.timedOut && !answered.has(attempt));
+  const late = answered.get(undefined)?.filter((at) => givenUp.some(({ until }) => until < at)) ?? [];
+  return lost + Math.min(late.length, givenUp.length);
 }
 
 interface Found {

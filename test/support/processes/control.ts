@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../kafka/broker.ts';
 import { openKafka, type TestKafka } from '../kafka/kafka-client.ts';
+import { startRoundRobin } from './round-robin.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
 import { createTopics, uniquePrefix } from '../kafka/topics.ts';
 
@@ -60,6 +61,8 @@ export async function startControl(
     TAILRACE_METRICS_PORT: '0',
     TAILRACE_API_TOKEN: adminToken,
     TAILRACE_API_READ_TOKEN: readToken,
+    // Tests send requests as fast as they can.
+    TAILRACE_API_RATE_LIMIT: '100000',
     TAILRACE_SECRET_KEY: secretKey,
     TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8,::1/128',
     TAILRACE_DATA_DIR: dataDir,
@@ -68,20 +71,51 @@ export async function startControl(
   const line = async (msg: string): Promise<Record<string, unknown>> =>
     process.log.find((line) => line.msg === msg);
   const url = `http://127.0.0.1:${String((await line('ready'))['port'])}`;
-  const ask = (asked: Asked): Promise<Answered> => askAt(url, asked);
   return {
     url,
     probesUrl: `http://127.0.0.1:${String((await line('starting'))['metricsPort'])}`,
     process,
+    ...clientOf(url),
+    async [Symbol.asyncDispose]() {
+      await process[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface ControlPair extends AsyncDisposable {
+  /** Each request is answered by the other instance. */
+  readonly url: string;
+  readonly instances: readonly [Control, Control];
+  ask(asked: Asked): Promise<Answered>;
+  expect(status: number, asked: Asked): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Two instances of control behind one URL, as behind the Service of a cluster. */
+export async function startControlPair(
+  brokers: readonly string[],
+  prefix: string,
+  env: Environment = {},
+): Promise<ControlPair> {
+  await using started = new AsyncDisposableStack();
+  const instances = await Promise.all([
+    startControl(brokers, prefix, env),
+    startControl(brokers, prefix, env),
+  ]);
+  for (const instance of instances) started.use(instance);
+  const { url } = started.use(await startRoundRobin(instances.map((instance) => instance.url)));
+  const all = started.move();
+  return { url, instances, ...clientOf(url), [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+function clientOf(url: string): Pick<Control, 'ask' | 'expect'> {
+  const ask = (asked: Asked): Promise<Answered> => askAt(url, asked);
+  return {
     ask,
     async expect(status, asked) {
       const answer = await ask(asked);
       assert.equal(answer.status, status, `${asked.method ?? 'GET'} ${asked.path}: ${answer.text}`);
       return answer.json;
-    },
-    async [Symbol.asyncDispose]() {
-      await process[Symbol.asyncDispose]();
-      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
@@ -127,7 +161,7 @@ async function askAt(
   });
   const type = response.headers.get('content-type') ?? '';
   // A stream has no end to wait for.
-  const isStream = type.startsWith('application/x-ndjson');
+  const isStream = type.startsWith('application/x-ndjson') || type.startsWith('text/event-stream');
   if (isStream) await response.body?.cancel();
   const text = isStream ? '' : await response.text();
   const isJson = type.startsWith('application/json');

@@ -69,6 +69,7 @@ export interface PipelineOptions {
   readonly partitions?: number;
   readonly retrySchedule?: string;
   readonly retryWindow?: string;
+  /** By default long enough that a receiver of a busy test process answers in time. */
   readonly deliveryTimeout?: string;
   /** More environment variables for every service. */
   readonly env?: Environment;
@@ -81,7 +82,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   const {
     retrySchedule = '1s,1s,2s,10s',
     retryWindow = '8s',
-    deliveryTimeout = '1s',
+    deliveryTimeout = '15s',
     partitions = 2,
   } = options;
   await using started = new AsyncDisposableStack();

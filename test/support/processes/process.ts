@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { nodeFlags } from '@tailrace/local';
+import { startScript, withThisNode } from '@tailrace/local';
 import { collect, type Collected } from '../collected.ts';
 
 /** A JSON line of the service's log, or `{ msg: line }` for a line that is not JSON (a stack trace, a warning). */
@@ -29,10 +29,12 @@ export interface ServiceProcess extends AsyncDisposable {
 
 export interface ProcessOptions {
   readonly name: string;
-  /** Path of the file to run. */
-  readonly main: string;
+  /** The program and its arguments. */
+  readonly command: readonly [string, ...string[]];
   /** Replaces the environment of this process, except PATH and HOME. */
   readonly env: Environment;
+  /** Returns the process that gets the signal to stop, where it is not the one that is started, with this id. */
+  readonly signalTo?: (pid: number) => number;
   readonly readyWithinMs?: number;
   readonly stopsWithinMs?: number;
 }
@@ -40,19 +42,29 @@ export interface ProcessOptions {
 const preload = pathToFileURL(path.join(import.meta.dirname, 'exit-with-parent.ts')).href;
 const root = path.join(import.meta.dirname, '../../..');
 
-/** Starts `services/<name>/src/main.ts` and resolves when it has logged `ready`. */
+/** Starts a service as in a cluster, with `services/start.ts`, and resolves when it has logged `ready`. */
 export function startService(name: string, env: Environment): Promise<ServiceProcess> {
-  return startProcess({ name, main: path.join(root, 'services', name, 'src/main.ts'), env });
+  return startProcess({ name, command: [startScript, name], env });
 }
 
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
-  const { name, main, readyWithinMs = 60_000, stopsWithinMs = 30_000 } = options;
+  const {
+    name,
+    command,
+    signalTo = (pid: number) => pid,
+    readyWithinMs = 60_000,
+    stopsWithinMs = 30_000,
+  } = options;
   const log = collect<LogLine>(`the log of ${name}`, (line) => JSON.stringify(line));
   let child: ChildProcess | undefined;
 
   const start = async (): Promise<void> => {
-    const began = spawn(process.execPath, [...nodeFlags, '--import', preload, main], {
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
+    const [program, ...args] = command;
+    const began = spawn(program, args, {
+      env: withThisNode({
+        ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
+        NODE_OPTIONS: `--import=${preload} ${options.env['NODE_OPTIONS'] ?? ''}`,
+      }),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       cwd: root,
     });
@@ -84,7 +96,7 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     if (child === running) child = undefined;
     if (running.exitCode === null && running.signalCode === null) {
       const closed = once(running, 'close');
-      running.kill(signal);
+      process.kill(signal === 'SIGTERM' ? signalTo(running.pid ?? 0) : (running.pid ?? 0), signal);
       const timer = setTimeout(() => running.kill('SIGKILL'), stopsWithinMs);
       await closed;
       clearTimeout(timer);

@@ -69,7 +69,13 @@ export async function startNameServer(
   await once(tcp, 'listening');
   const { port } = tcp.address() as AddressInfo;
   udp.bind(port, '127.0.0.1');
-  await once(udp, 'listening');
+  try {
+    await once(udp, 'listening');
+  } catch {
+    // Another socket has the port for UDP.
+    tcp.close();
+    return startNameServer(answer);
+  }
 
   return {
     address: `127.0.0.1:${port}`,

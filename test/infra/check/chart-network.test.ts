@@ -1,0 +1,178 @@
+/** The network policies of the chart allow what the services need, and refuse the networks that the code refuses. */
+import assert from 'node:assert/strict';
+import { BlockList, isIPv4 } from 'node:net';
+import { describe, test } from 'node:test';
+import { createAddressPolicy } from '@tailrace/webhook';
+import {
+  matches,
+  named,
+  ofKind,
+  podOf,
+  render,
+  workloads,
+  type Manifest,
+  type NetworkRule,
+} from '../../support/kubernetes/chart.ts';
+
+const services = ['ingest', 'router', 'delivery', 'control'] as const;
+
+/** Whether a rule lets an address outside of the cluster pass, on this port. */
+function allows({ to = [], ports }: NetworkRule, address: string, port: number): boolean {
+  const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+  const contains = (cidr: string): boolean => {
+    const [network = '', prefix] = cidr.split('/');
+    if (isIPv4(network) !== isIPv4(address)) return false;
+    const list = new BlockList();
+    list.addSubnet(network, Number(prefix), family);
+    return list.check(address, family);
+  };
+  const isTo = to.some(
+    ({ ipBlock }) =>
+      ipBlock && contains(ipBlock.cidr) && !(ipBlock.except ?? []).some((cidr) => contains(cidr)),
+  );
+  return isTo && ports.some((found) => found.protocol === 'TCP' && (found.port ?? port) === port);
+}
+
+const egressOf = (objects: readonly Manifest[], component: string): readonly NetworkRule[] =>
+  named(objects, 'NetworkPolicy', `tailrace-${component}`).spec.egress;
+const reaches = (objects: readonly Manifest[], component: string, address: string, port = 443): boolean =>
+  egressOf(objects, component).some((rule) => allows(rule, address, port));
+
+/** Addresses of every kind: public, private, link-local, and of metadata services. */
+const addresses = [
+  ...[
+    '8.8.8.8',
+    '1.1.1.1',
+    '100.63.255.255',
+    '172.32.0.1',
+    '193.0.0.1',
+    '2606:4700:4700::1111',
+    '2a00:1450::1',
+  ],
+  ...['10.1.2.3', '172.16.0.1', '192.168.1.1', '100.64.0.1', '127.0.0.1', '0.0.0.0', '169.254.169.254'],
+  ...[
+    '169.254.170.2',
+    '168.63.129.16',
+    '100.100.100.200',
+    '192.0.0.192',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+  ],
+  ...[
+    'fe80::1',
+    'fd00:ec2::254',
+    'fc00::1',
+    '::1',
+    'ff02::1',
+    '2001:db8::1',
+    '2002:7f00:1::',
+    '64:ff9b::a00:1',
+  ],
+];
+
+describe('network policies', () => {
+  test('one denies everything for all pods of the release, and each pod has one that allows something', async () => {
+    for (const valueSet of ['default', 'everything']) {
+      const objects = await render({ valueSets: [valueSet] });
+      const policies = ofKind(objects, 'NetworkPolicy');
+      const [deny, ...others] = policies;
+      assert.deepEqual(Object.keys(deny?.spec ?? {}).sort(), ['podSelector', 'policyTypes']);
+      for (const { object, pod } of workloads(objects)) {
+        assert.ok(matches(deny?.spec.podSelector.matchLabels ?? { no: 'label' }, pod.metadata.labels));
+        const own = others.filter(({ spec }) => matches(spec.podSelector.matchLabels, pod.metadata.labels));
+        assert.ok(own.length >= 1, object.metadata.name);
+      }
+    }
+  });
+
+  for (const allowed of [[], ['10.1.0.0/16', 'fd00:ec2::/32', '127.0.0.0/8']]) {
+    test(`delivery and control reach the addresses that the code allows, with ${allowed.join(' and ') || 'no network'} allowed`, async () => {
+      const values = { settings: { TAILRACE_ALLOW_PRIVATE_NETWORKS: allowed } };
+      const objects = await render({ values });
+      const code = createAddressPolicy(
+        allowed.map((cidr) => {
+          const [address = '', prefix] = cidr.split('/');
+          return { address, prefix: Number(prefix), family: isIPv4(address) ? 'ipv4' : 'ipv6' };
+        }),
+      );
+      for (const address of addresses) {
+        for (const component of ['delivery', 'control']) {
+          assert.equal(
+            reaches(objects, component, address),
+            code.allows(address),
+            `${component} → ${address}`,
+          );
+        }
+      }
+    });
+  }
+
+  test('ingest and router reach no receiver', async () => {
+    const objects = await render();
+    for (const address of addresses) {
+      for (const component of ['ingest', 'router'])
+        assert.equal(reaches(objects, component, address), false, address);
+    }
+  });
+
+  test('brokers are reached on their ports, metadata services on none', async () => {
+    const objects = await render({ values: { settings: { KAFKA_BROKERS: 'a:443,b:9094' } } });
+    for (const component of [...services, 'jobs']) {
+      for (const port of [443, 9094]) {
+        assert.ok(reaches(objects, component, '10.1.2.3', port));
+        for (const address of [
+          '169.254.169.254',
+          '168.63.129.16',
+          '100.100.100.200',
+          'fd00:ec2::254',
+          'fe80::1',
+        ]) {
+          assert.ok(!reaches(objects, component, address, port), `${component} → ${address}:${port}`);
+        }
+      }
+      if (component !== 'delivery' && component !== 'control')
+        assert.ok(!reaches(objects, component, '8.8.8.8', 80));
+    }
+  });
+
+  test('named peers replace the open default', async () => {
+    const objects = await render({ valueSets: ['authenticated'] });
+    for (const component of ['ingest', 'jobs']) {
+      assert.ok(reaches(objects, component, '10.1.2.9', 9094));
+      assert.ok(reaches(objects, component, '10.1.2.9', 9096));
+      assert.ok(!reaches(objects, component, '10.9.9.9', 9094));
+    }
+    assert.ok(reaches(objects, 'router', '10.1.3.1', 443), 'the schema registry');
+    assert.ok(!reaches(objects, 'ingest', '10.1.3.1', 443), 'ingest has no schema registry');
+  });
+
+  test('token server and collector are reached on the ports of their URLs', async () => {
+    const values = { settings: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.monitoring:4318' } };
+    const objects = await render({ valueSets: ['client-certificates-oauth'], values });
+    for (const component of services) {
+      assert.ok(reaches(objects, component, '10.1.2.3', 8443));
+      assert.ok(reaches(objects, component, '10.1.2.3', 4318));
+    }
+  });
+
+  test('metrics are for the monitoring namespace and doctor, ingest for ingress controllers', async () => {
+    const objects = await render();
+    const callers = (component: string, port: string) =>
+      named(objects, 'NetworkPolicy', `tailrace-${component}`)
+        .spec.ingress.filter(({ ports }) => ports.some((found) => found.port === port))
+        .flatMap(({ from = [] }) => from)
+        .map(({ namespaceSelector, podSelector }) =>
+          namespaceSelector
+            ? namespaceSelector.matchLabels?.['kubernetes.io/metadata.name']
+            : podSelector?.matchLabels?.['app.kubernetes.io/component'],
+        );
+    for (const component of services)
+      assert.deepEqual(callers(component, 'metrics'), ['monitoring', 'doctor']);
+    assert.deepEqual(callers('ingest', 'http'), ['ingress-nginx', 'doctor']);
+    assert.deepEqual(callers('control', 'http'), ['doctor']);
+    assert.deepEqual(callers('router', 'http'), []);
+    const doctor = podOf(objects, 'doctor').metadata.labels;
+    assert.equal(doctor['app.kubernetes.io/component'], 'doctor');
+  });
+});

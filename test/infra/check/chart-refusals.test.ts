@@ -1,0 +1,233 @@
+/** Values that would only fail when pods run, or never, are refused with a sentence. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { chartFolder, refusal } from '../../support/kubernetes/chart.ts';
+
+const secret = (key: string) => ({ secretKeyRef: { name: 'existing', key } });
+
+interface Case {
+  readonly title: string;
+  readonly values: object;
+  readonly sentence: string;
+  readonly valueSets?: readonly string[];
+}
+
+const cases: readonly Case[] = [
+  {
+    title: 'a name that begins with a digit',
+    values: { fullnameOverride: '1st' },
+    sentence: 'names of Services cannot begin with "1st". Set it to lower-case letters, digits and dashes',
+  },
+  {
+    title: 'no brokers',
+    values: { settings: { KAFKA_BROKERS: '' } },
+    sentence: 'settings.KAFKA_BROKERS is not set: set it to the bootstrap servers',
+  },
+  {
+    title: 'no token of the API',
+    values: { settingsFrom: { TAILRACE_API_TOKEN: null } },
+    sentence: 'settingsFrom.TAILRACE_API_TOKEN is not set: control needs it.',
+  },
+  {
+    title: 'a secret as a plain value',
+    values: { settings: { KAFKA_SASL_PASSWORD: 'hunter2' } },
+    sentence: 'settings.KAFKA_SASL_PASSWORD is a secret, so it may not be a plain value',
+  },
+  {
+    title: 'a secret of one service as a plain value',
+    values: { delivery: { settings: { TAILRACE_SECRET_KEY: 'ab' } } },
+    sentence: 'refer to it with delivery.settingsFrom.TAILRACE_SECRET_KEY.secretKeyRef.',
+  },
+  {
+    title: 'a secret in a ConfigMap',
+    values: { jobs: { settingsFrom: { KAFKA_SSL_KEY: { configMapKeyRef: { name: 'a', key: 'b' } } } } },
+    sentence: 'jobs.settingsFrom.KAFKA_SSL_KEY is a secret, so it needs a secretKeyRef with name and key.',
+  },
+  {
+    title: 'a password in a URL',
+    values: { settings: { SCHEMA_REGISTRY_URL: 'https://user:password@registry' } },
+    sentence: 'settings.SCHEMA_REGISTRY_URL contains a password',
+  },
+  {
+    title: 'a private key in a certificate',
+    values: { settings: { KAFKA_SSL_CERT: '-----BEGIN PRIVATE KEY-----' } },
+    sentence: 'settings.KAFKA_SSL_CERT contains a private key',
+  },
+  {
+    title: 'a setting as an extra variable',
+    values: { pods: { extraEnv: [{ name: 'KAFKA_SASL_PASSWORD', value: 'hunter2' }] } },
+    sentence:
+      'pods.extraEnv: KAFKA_SASL_PASSWORD is a setting of Tailrace: set it in settings or settingsFrom.',
+  },
+  {
+    title: 'the file of a secret as an extra variable',
+    values: { router: { pods: { extraEnv: [{ name: 'KAFKA_SSL_KEY_FILE', value: '/a' }] } } },
+    sentence: 'router.pods.extraEnv: KAFKA_SSL_KEY_FILE is a setting of Tailrace',
+  },
+  {
+    title: 'an extra variable that looks like a secret',
+    values: { ingest: { pods: { extraEnv: [{ name: 'PROXY_PASSWORD', value: 'hunter2' }] } } },
+    sentence: 'ingest.pods.extraEnv: PROXY_PASSWORD looks like a secret',
+  },
+  {
+    title: 'an extra variable that could be meant for Tailrace',
+    values: { pods: { extraEnv: [{ name: 'TAILRACE_FOO', value: '1' }] } },
+    sentence: 'pods.extraEnv: Tailrace has no setting TAILRACE_FOO.',
+  },
+  ...[
+    { field: 'sharedSecret', settings: { sharedSecret: 'hunter2' } },
+    { field: 'previousSharedSecret', settings: { previousSharedSecret: 'literal:env:hunter2' } },
+    { field: 'tls.clientKey', settings: { tls: { clientKey: 'hunter2' } } },
+    {
+      field: 'webhooks[0].headers',
+      settings: { webhooks: [{ headers: { Authorization: 'Bearer hunter2' } }] },
+    },
+    {
+      field: 'webhooks[0].headers',
+      settings: { webhooks: [{ headers: { 'X-Team': 'hunter2' }, secretHeaders: ['x-team'] }] },
+    },
+  ].map(({ field, settings }) => ({
+    title: `a plain secret in the inline configuration: ${field}`,
+    values: { configuration: { inline: { destinations: [{ settings }] } } },
+    sentence: `configuration.inline: destinations[0].settings.${field} is a secret, which would be in a ConfigMap`,
+  })),
+  {
+    title: 'the previous secret key alone',
+    values: { settingsFrom: { TAILRACE_SECRET_KEY: null, TAILRACE_SECRET_KEY_PREVIOUS: secret('a') } },
+    sentence: 'settingsFrom.TAILRACE_SECRET_KEY is not set, but TAILRACE_SECRET_KEY_PREVIOUS is',
+  },
+  {
+    title: 'more replicas than partitions',
+    values: { router: { replicas: 25 } },
+    sentence:
+      'router.replicas (25) is above settings.TAILRACE_PARTITIONS (24): a replica without a partition has no work.',
+  },
+  {
+    title: 'an autoscaler above the partitions',
+    values: { delivery: { autoscaling: { maxReplicas: 30 } } },
+    valueSets: ['keda'],
+    sentence: 'delivery.autoscaling.maxReplicas (30) is above settings.TAILRACE_PARTITIONS (24)',
+  },
+  {
+    title: 'an autoscaler whose limits are the wrong way round',
+    values: { ingest: { autoscaling: { enabled: true, minReplicas: 11 } } },
+    sentence: 'ingest.autoscaling.minReplicas (11) is above maxReplicas (10).',
+  },
+  {
+    title: 'an autoscaler without Prometheus',
+    values: { delivery: { autoscaling: { enabled: true } } },
+    sentence:
+      'autoscaling.prometheus.serverAddress is not set: delivery.autoscaling needs the URL of Prometheus.',
+  },
+  {
+    title: 'a schedule without its tiers',
+    values: { settings: { TAILRACE_RETRY_SCHEDULE: '10s,120s,60m' } },
+    valueSets: ['minimal'],
+    sentence:
+      'TAILRACE_RETRY_SCHEDULE has the delay 2m, but topics.retryTiers does not: create the topic tailrace.deliveries.retry.2m, then add 2m',
+  },
+  {
+    title: 'a schedule of one service',
+    values: { delivery: { settings: { TAILRACE_RETRY_SCHEDULE: '10s' } } },
+    sentence:
+      'delivery.settings.TAILRACE_RETRY_SCHEDULE would differ from the other services: set it in settings',
+  },
+  {
+    title: 'a schedule that the chart cannot read',
+    values: { settingsFrom: { TAILRACE_RETRY_SCHEDULE: { configMapKeyRef: { name: 'a', key: 'b' } } } },
+    sentence: 'settingsFrom.TAILRACE_RETRY_SCHEDULE: the chart needs the value itself. Set it in settings.',
+  },
+  {
+    title: 'topics of Strimzi without a cluster',
+    values: { topics: { manage: 'strimzi' } },
+    sentence: 'strimzi.cluster is not set: with topics.manage strimzi',
+  },
+  {
+    title: 'users of Strimzi in another namespace',
+    values: { strimzi: { namespace: 'kafka' } },
+    valueSets: ['strimzi'],
+    sentence: 'strimzi.users needs Kafka in the namespace of the release',
+  },
+  {
+    title: 'a port that the system chooses',
+    values: { ingest: { settings: { TAILRACE_INGEST_PORT: 0 } } },
+    sentence: 'ingest: a port is 0, so probes and Services cannot reach it',
+  },
+  {
+    title: 'one port for two purposes',
+    values: { control: { settings: { TAILRACE_METRICS_PORT: 8081 } } },
+    sentence: 'control: TAILRACE_METRICS_PORT and the port of the API are the same, 8081.',
+  },
+  {
+    title: 'a relative folder for data',
+    values: { control: { settings: { TAILRACE_DATA_DIR: 'data' } } },
+    sentence: 'control.settings.TAILRACE_DATA_DIR must be an absolute path',
+  },
+  {
+    title: 'an Ingress without a host',
+    values: { ingest: { ingress: { enabled: true } } },
+    sentence: 'ingest.ingress.hosts is empty: name at least one host.',
+  },
+  {
+    title: 'an HTTPRoute without a Gateway',
+    values: { control: { httpRoute: { enabled: true } } },
+    sentence: 'control.httpRoute.parentRefs is empty: name the Gateway.',
+  },
+  {
+    title: 'two configurations',
+    values: { configuration: { inline: { sources: [] }, existingSecret: { name: 'a' } } },
+    sentence: 'configuration.inline and configuration.existingSecret are both set: use one of them.',
+  },
+];
+
+describe('the chart refuses', () => {
+  for (const { title, values, sentence, valueSets } of cases) {
+    test(title, async () => {
+      const message = await refusal(values, valueSets);
+      assert.ok(message.includes(sentence), message || 'it was accepted');
+    });
+  }
+
+  test('several problems together', async () => {
+    const message = await refusal({ settings: { KAFKA_BROKERS: '' }, router: { replicas: 99 } });
+    assert.match(message, /KAFKA_BROKERS is not set/);
+    assert.match(message, /router\.replicas \(99\)/);
+  });
+
+  test('no secret in its own message', async () => {
+    assert.doesNotMatch(await refusal({ settings: { KAFKA_SASL_PASSWORD: 'hunter2' } }), /hunter2/);
+  });
+});
+
+test('every sentence of the checks is tried', () => {
+  const text = readFileSync(path.join(chartFolder, 'templates/_checks.tpl'), 'utf8').replace(
+    /\{\{\/\*[^]*?\*\/\}\}/g,
+    '',
+  );
+  const sentences = text
+    .split('\n')
+    .filter((line) => !line.trim().startsWith('{{-') && line.trim().endsWith('.'));
+  assert.ok(sentences.length >= 20);
+  const tried = [
+    ...cases.map(({ sentence }) => sentence),
+    'Tailrace has no such setting.',
+    'ingest has no such setting.',
+  ];
+  for (const sentence of sentences) {
+    // The longest part without a value identifies it.
+    const [fixed = ''] = sentence.split(/\{\{.*?\}\}/).sort((a, b) => b.length - a.length);
+    const isTried = tried.some((found) => found.includes(fixed.trim()) || overlap(found, fixed));
+    assert.ok(isTried, `no case for: ${sentence}`);
+  }
+});
+
+/** Whether twenty characters in a row are in both. */
+function overlap(one: string, other: string): boolean {
+  const length = 20;
+  for (let start = 0; start + length <= other.length; start += 1) {
+    if (one.includes(other.slice(start, start + length))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,185 @@
+/**
+ * The commands of infra/README.md, as they are written there: those of kubectl and helm against a real API server, those of
+ * tailrace against running services. No kubelet runs, so the status of a roll-out is written by the test, and
+ * port-forward, which needs a running pod, is left out.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdtempDisposableSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { customResourceDefinitions, runToEnd, toolPath, type Ended } from '@tailrace/tools';
+import { eventually } from '../../support/kafka/kafka-client.ts';
+import { sharedBroker } from '../../support/kafka/broker.ts';
+import { createTopics, uniquePrefix } from '../../support/kafka/topics.ts';
+import { startApiServer, type ApiServer } from '../../support/kubernetes/api-server.ts';
+import { adminToken, secretKey, startControl } from '../../support/processes/control.ts';
+import { startPipeline } from '../../support/processes/pipeline.ts';
+import * as answers from '../../support/receivers/answers.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+
+const infra = path.join(import.meta.dirname, '../../../infra');
+
+/** The commands of each section; a command may continue on the next line after a backslash. */
+function readSections(): Map<string, string[]> {
+  const sections = new Map<string, string[]>();
+  for (const section of readFileSync(path.join(infra, 'README.md'), 'utf8').split(/^## /m).slice(1)) {
+    const blocks = [...section.matchAll(/^```sh\n(.*?)^```/gms)].map(([, content = '']) => content);
+    const lines = blocks.join('').replaceAll('\\\n', ' ').trim().split('\n');
+    // Comments after a command explain it.
+    const commands = lines.map((line) => line.replace(/\s+# .*$/, '')).filter((line) => line !== '');
+    sections.set(section.split('\n', 1)[0] ?? '', commands);
+  }
+  return sections;
+}
+
+const sections = readSections();
+const tasks = [...sections].filter(([, commands]) => commands.length > 0);
+
+/** Commands that prepare a shell for the others. */
+const isPreparation = (command: string): boolean => /port-forward|^export /.test(command);
+
+test('each task of the handbook has at most three commands', () => {
+  const tooMany = tasks.filter(
+    ([, commands]) => commands.filter((command) => !isPreparation(command)).length > 3,
+  );
+  assert.deepEqual(
+    tooMany.map(([title]) => title),
+    [],
+  );
+  const wanted = [
+    'Install',
+    'Scale',
+    'Upgrade',
+    'Add partitions',
+    'Rotate keys',
+    'Rotate the secret key',
+    'Find a lost event',
+  ];
+  for (const title of [...wanted, 'Drain a bad destination', 'Restore after a broker’s loss']) {
+    const found = tasks.some(([section]) => section.replace("'", '’') === title);
+    assert.ok(found, `the handbook has no commands for: ${title}`);
+  }
+});
+
+test('a cluster takes every command of kubectl and helm', async () => {
+  await using server = await startApiServer();
+  await server.kubectl(['apply', '--server-side', '-f', await customResourceDefinitions()]);
+  await server.kubectl(['create', 'namespace', 'events']);
+  using folder = mkdtempDisposableSync(path.join(tmpdir(), 'tailrace-handbook-'));
+  symlinkSync(infra, path.join(folder.path, 'infra'));
+  copyFileSync(path.join(infra, 'chart/ci/default.yaml'), path.join(folder.path, 'values.yaml'));
+  const programs = await Promise.all((['helm', 'kubectl'] as const).map((name) => toolPath(name)));
+  const search = [...programs.map((program) => path.dirname(program)), server.env['PATH']].join(':');
+  let run = 0;
+  for (const [title, commands] of tasks) {
+    for (const command of commands) {
+      if (!/^(kubectl|helm) /.test(command) || isPreparation(command)) continue;
+      await beforeCommand(server, command);
+      const filled = command.replaceAll('<new>', 'b'.repeat(48)).replaceAll('<old>', 'a'.repeat(48));
+      const script = `cd '${folder.path}' && ${filled}`;
+      const { err } = await runToEnd('sh', ['-euc', script], { env: { ...server.env, PATH: search } });
+      assert.doesNotMatch(err, /warn/i, `${title}: ${command}`);
+      run += 1;
+    }
+  }
+  assert.ok(run >= 8, `${run} commands`);
+});
+
+/** The controller of Deployments would write this status. */
+async function beforeCommand(server: ApiServer, command: string): Promise<void> {
+  const [, deployment] = /rollout status deployment\/(\S+)/.exec(command) ?? [];
+  if (deployment === undefined) return;
+  const args = ['-n', 'events', 'get', 'deployment', deployment, '-o', 'json'];
+  const { metadata, spec } = JSON.parse((await server.kubectl(args)).out) as {
+    metadata: { generation: number };
+    spec: { replicas: number };
+  };
+  const counts = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas'];
+  const status = {
+    observedGeneration: metadata.generation,
+    ...Object.fromEntries(counts.map((name) => [name, spec.replicas])),
+  };
+  const patch = ['--type=merge', '--subresource=status', '-p', JSON.stringify({ status })];
+  await server.kubectl(['-n', 'events', 'patch', 'deployment', deployment, ...patch]);
+}
+
+test('running services take every command of tailrace', async () => {
+  const topics = { TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1m' };
+  await using pipeline = await startPipeline({
+    ...{ retrySchedule: '1m', retryWindow: '1h' },
+    env: { TAILRACE_SECRET_KEY: secretKey },
+  });
+  const { brokers } = await sharedBroker();
+  const prefix = pipeline.names.events.replace(/events$/, '');
+  await using control = await startControl(brokers, prefix, topics);
+  let answer = answers.status(503);
+  await using receiver = await startReceiver({ answer: () => answer });
+  const { destinationId, send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+  const messageId = `handbook-${randomBytes(4).toString('hex')}`;
+  await send('track', { userId: 'ada', event: 'Order Completed', messageId });
+  await receiver.waitFor(1);
+  using folder = mkdtempDisposableSync(path.join(tmpdir(), 'tailrace-handbook-'));
+  symlinkSync(path.join(infra, '../node_modules'), path.join(folder.path, 'node_modules'));
+  const env = {
+    ...{ KAFKA_BROKERS: brokers.join(','), TAILRACE_TOPIC_PREFIX: prefix, ...topics },
+    ...{ TAILRACE_SECRET_KEY: secretKey, TAILRACE_URL: control.url, TAILRACE_API_TOKEN: adminToken },
+    ...{ NO_COLOR: '1', PATH: `${path.join(infra, '../node_modules/.bin')}:${process.env['PATH'] ?? ''}` },
+  };
+  const call = (command: string, more: Readonly<Record<string, string>> = {}): Promise<Ended> => {
+    const local = command
+      .replace('http://127.0.0.1:8081', control.url)
+      .replace(/--around \S+/, `--around ${new Date().toISOString()}`);
+    const filled = fill(local, { messageId, id: destinationId, userId: 'ada' });
+    return runToEnd('sh', ['-euc', `cd '${folder.path}' && ${filled}`], { env: { ...env, ...more } });
+  };
+  const commandsOf = (title: string): string[] =>
+    (sections.get(title) ?? []).filter((command) => /^(npx tailrace|curl) /.test(command));
+
+  for (const command of commandsOf('Find a lost event')) {
+    await eventually(
+      () => call(command),
+      ({ out }) => out.includes(destinationId),
+      60_000,
+    );
+  }
+
+  const [disable, drain, replay, ...others] = commandsOf('Drain a bad destination');
+  assert.ok(disable !== undefined && drain !== undefined && replay !== undefined && others.length === 0);
+  await call(disable);
+  await call(drain);
+  assert.equal((await pipeline.deadLetter(destinationId)).destinationId, destinationId);
+  answer = answers.status(200);
+  await call(`npx tailrace enable destination ${destinationId}`);
+  await call(replay);
+  await receiver.waitFor(2);
+
+  for (const command of commandsOf('Rotate the secret key')) {
+    assert.match((await call(command)).out, /"destinations":/);
+  }
+
+  const empty = uniquePrefix();
+  await createTopics(pipeline.kafka, empty, { partitions: 2, retryScheduleMs: [60_000] });
+  await call('npx tailrace config export -f tailrace.export');
+  const imports = commandsOf("Restore after a broker's loss");
+  assert.ok(imports.some((command) => command.includes('config import')));
+  for (const command of imports) await call(command, { TAILRACE_TOPIC_PREFIX: empty });
+
+  const covered = ['Find a lost event', 'Drain a bad destination', "Restore after a broker's loss"];
+  covered.push('Rotate the secret key');
+  const uncovered = tasks.filter(([title]) => !covered.includes(title) && commandsOf(title).length > 0);
+  assert.deepEqual(
+    uncovered.map(([title]) => title),
+    [],
+  );
+});
+
+/** `command` with each placeholder replaced; one without a value is an error. */
+function fill(command: string, values: Readonly<Record<string, string>>): string {
+  return command.replaceAll(/<(\w+)>/g, (placeholder, name: string) => {
+    const value = values[name];
+    assert.ok(value !== undefined, `${placeholder} in ${command} has no value in this test`);
+    return value;
+  });
+}

@@ -1,0 +1,146 @@
+/** A browser for tests of the console: Debian's Chromium, driven by Playwright. One browser serves all pages of a test file. */
+import assert from 'node:assert/strict';
+import axe, { type AxeResults } from 'axe-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { buildConsole, isStale } from '../../../packages/console/build.ts';
+import { findChromium } from '../clients.ts';
+
+export interface PageOptions {
+  readonly theme?: 'light' | 'dark';
+  /** The width and height of a phone. */
+  readonly phone?: boolean;
+  /** Signs in with it, without the form. */
+  readonly token?: string;
+  readonly timezoneId?: string;
+  /** Signs in, and loads nothing yet. */
+  readonly isBlank?: boolean;
+}
+
+export interface OpenedPage {
+  readonly page: Page;
+  /** Errors of the page and of the policy, failed requests, and dialogs of scripts. */
+  readonly complaints: string[];
+  /** Requests to other servers. */
+  readonly foreign: string[];
+}
+
+export interface ConsoleBrowser extends AsyncDisposable {
+  open(url: string, options?: PageOptions): Promise<OpenedPage>;
+}
+
+/** Without what Chromium would load by itself. */
+const flags = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync', '--host-resolver-rules=MAP *.test 127.0.0.1'],
+];
+const phoneSize = { width: 390, height: 844 };
+/** Of the windows for which pages are made. */
+export const narrowest = { width: 320, height: 640 };
+export const patienceMs = 30_000;
+
+/** Builds the console where it is older than its sources. */
+export async function openBrowser(): Promise<ConsoleBrowser> {
+  if (isStale()) await buildConsole();
+  const browser: Browser = await chromium.launch({ executablePath: await findChromium(), args: flags });
+  return {
+    async open(url, options = {}) {
+      const {
+        theme = 'light',
+        phone = false,
+        token,
+        timezoneId = 'Europe/Berlin',
+        isBlank = false,
+      } = options;
+      const context = await browser.newContext({
+        ...{ colorScheme: theme, locale: 'en-GB', timezoneId, reducedMotion: 'reduce' },
+        viewport: phone ? phoneSize : { width: 1280, height: 860 },
+      });
+      context.setDefaultTimeout(patienceMs);
+      if (token !== undefined) await signIn(url, token, (cookie) => context.addCookies([cookie]));
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      const foreign: string[] = [];
+      page.on('console', (message) => {
+        // The first question of a page without a session is answered with 401, as it should be.
+        if (message.type() !== 'error' || message.text().includes('status of 401')) return;
+        complaints.push(message.text());
+      });
+      page.on('pageerror', ({ message }) => complaints.push(message));
+      page.on('dialog', (dialog) => {
+        complaints.push(`dialog: ${dialog.message()}`);
+        void dialog.dismiss();
+      });
+      page.on('request', (request) => {
+        const asked = request.url();
+        if (!asked.startsWith(new URL(url).origin) && !asked.startsWith('data:')) foreign.push(asked);
+      });
+      if (!isBlank) await page.goto(url);
+      return { page, complaints, foreign };
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+    },
+  };
+}
+
+type Cookie = Parameters<Awaited<ReturnType<Browser['newContext']>>['addCookies']>[0][number];
+
+async function signIn(url: string, token: string, keep: (cookie: Cookie) => Promise<void>): Promise<void> {
+  const folder = new URL('v1/session', url);
+  const answer = await fetch(folder, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+  assert.equal(answer.status, 201, await answer.text());
+  const [name = '', value = ''] = (answer.headers.get('set-cookie') ?? '').split(';', 1)[0]?.split('=') ?? [];
+  const path = folder.pathname.replace(/\/[^/]*$/, '');
+  await keep({ name, value, domain: folder.hostname, path, httpOnly: true, sameSite: 'Strict' });
+}
+
+export async function goTo(page: Page, place: string): Promise<void> {
+  await page.evaluate(`window.location.hash = ${JSON.stringify(place)}`);
+}
+
+/** Opens the place in a page that is open already: `#/deliveries`. */
+export async function visit(page: Page, place: string, heading: string | RegExp): Promise<void> {
+  await goTo(page, place);
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  await settled(page);
+}
+
+/** Resolves when nothing is being loaded or shown as a placeholder. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('.skeleton, [aria-busy="true"]').first().waitFor({ state: 'detached' });
+}
+
+/** The rules of axe that depend on colours, and so on the theme. */
+const colourRules = ['color-contrast', 'link-in-text-block'];
+
+/** What axe finds that is serious or critical, as sentences. */
+export async function axeProblems(page: Page, rules: readonly string[] = []): Promise<string[]> {
+  // Once for a page that was loaded: its source is larger than the console.
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe.source);
+  const options = { resultTypes: ['violations'], ...(rules.length > 0 && { runOnly: rules }) };
+  const violations = await page.evaluate<AxeResults['violations']>(
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, help, nodes }) => {
+      const where = nodes
+        .slice(0, 3)
+        .map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary ?? ''}`);
+      return `${id}: ${help}: ${where.join(' | ')}`;
+    });
+}
+
+/** All rules in the light theme and those of colours in the dark one, which is the same document. The page is light again then. */
+export async function axeProblemsInBothThemes(page: Page): Promise<string[]> {
+  const light = await axeProblems(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await axeProblems(page, colourRules);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...light, ...dark.map((problem) => `dark: ${problem}`)];
+}
+
+/** How many pixels the page is wider than its window. */
+export function excessWidth(page: Page): Promise<number> {
+  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}

@@ -1,0 +1,109 @@
+/** A while in the life of three destinations, for pages and screenshots: one healthy, one that refuses, one with an open breaker. */
+import { names, type Api } from '../../../services/control/src/testing/api.ts';
+import { createFlow } from '../../../services/control/src/testing/flow.ts';
+
+export interface SeedOptions {
+  /** Deliveries of the healthy destination. */
+  readonly delivered?: number;
+  /** Over this many minutes before now. */
+  readonly minutes?: number;
+}
+
+const events = ['Order Completed', 'Product Viewed', 'Signed Up', 'Cart Updated', 'Order Refunded'];
+const users = ['ada', 'grace', 'alan', 'edsger', 'barbara', 'katherine'];
+const minuteMs = 60_000;
+const orders = {
+  all: [
+    { field: 'properties.total', atLeast: 100 },
+    {
+      not: {
+        any: [
+          { field: 'properties.test', equals: true },
+          { field: 'userId', exists: false },
+        ],
+      },
+    },
+  ],
+};
+
+/** Resolves when control shows it. */
+export async function seed(control: Api, { delivered = 240, minutes = 55 }: SeedOptions = {}): Promise<void> {
+  const flow = createFlow(control.kafka);
+  for (const [id, name] of [
+    ['web', 'Website'],
+    ['app', 'Mobile app'],
+  ]) {
+    await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id, name } });
+  }
+  for (const [id, name] of [
+    ['crm', 'Customer database'],
+    ['erp', 'Orders'],
+    ['mailer', 'Mail service'],
+  ]) {
+    const settings = { webhooks: [{ url: `https://${id}.example.com/hook` }] };
+    const body = {
+      ...{ id, name, type: 'Webhooks', enabled: true, sources: ['web', 'app'], settings },
+      ...(id === 'erp' && { filter: { condition: orders } }),
+    };
+    await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  }
+  const now = Date.now();
+  const at = (index: number, of: number): number => now - minutes * minuteMs * (1 - index / of) - 5_000;
+  for (let index = 0; index < delivered; index += 1) {
+    const made = flow.delivery('crm', {
+      eventName: events[index % events.length],
+      sourceId: index % 3 ? 'web' : 'app',
+    });
+    const startedAt = new Date(at(index, delivered)).toISOString();
+    const latencyMs = 18 + ((index * 37) % 60) + (index % 29 === 0 ? 240 : 0);
+    const urls = [{ url: 'https://crm.example.com/hook', status: 200, latencyMs }];
+    const userKey = users[index % users.length] ?? 'ada';
+    // A list of 100,000 needs no more: the rest is known from the attempts.
+    if (index >= delivered - 240) await flow.publish(names.deliveries, made);
+    await flow.attempt(made, 'delivered', { startedAt, latencyMs, urls, userKey });
+  }
+  for (let index = 0; index < 14; index += 1) {
+    const made = flow.delivery('erp', { eventName: 'Order Completed' });
+    const urls = [
+      { url: 'https://erp.example.com/hook', status: 400, reason: 'client-error', latencyMs: 31 },
+    ];
+    const startedAt = new Date(at(index, 14)).toISOString();
+    const given = { startedAt, latencyMs: 31, reason: 'client-error', urls };
+    await flow.attempt(made, 'dead', given);
+    await flow.publish(names.deliveriesDead, { ...made, attempt: 1, reason: 'client-error' });
+  }
+  for (let index = 0; index < 9; index += 1) {
+    const made = flow.delivery('mailer', { eventName: 'Signed Up' });
+    const dueAt = now + 20_000 + index * 1_000;
+    const urls = [{ url: 'https://mailer.example.com/hook', reason: 'connection-refused', latencyMs: 4 }];
+    const startedAt = new Date(now - 4 * minuteMs + index * 2_000).toISOString();
+    const given = {
+      startedAt,
+      latencyMs: 4,
+      reason: 'connection-refused',
+      nextDueAt: new Date(dueAt).toISOString(),
+      breakerOpenSince: new Date(now - 3 * minuteMs).toISOString(),
+      urls,
+    };
+    await flow.publish(names.deliveries, made);
+    await flow.attempt(made, 'retry', given);
+    await flow.publish(names.retryTier(1_000), {
+      ...made,
+      attempt: 1,
+      step: 1,
+      dueAt,
+      reason: 'circuit-open',
+    });
+  }
+  await flow.decision('event-filtered', [
+    {
+      reason: 'filter',
+      rule: { path: 'condition.all[0]', text: 'properties.total atLeast 100' },
+      destinations: [{ id: 'erp' }],
+    },
+    { reason: 'disabled', destinations: [{ id: 'mailer' }] },
+  ]);
+  await flow.usage('web', delivered, 6);
+  await flow.usage('app', 60);
+  await control.historyRead();
+}

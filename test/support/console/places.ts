@@ -1,0 +1,63 @@
+/** Every page of the console, with its heading: for pictures, for budgets and for the bench. A page that is added belongs into this list. */
+
+/** An entry, and the title of its page. */
+type Titled = readonly [id: string, title: string];
+
+export interface Shown {
+  readonly delivery: Titled;
+  /** An event of which Why shows something. */
+  readonly eventId: string;
+  readonly source: Titled;
+  readonly destination: Titled;
+  /** One with failures. */
+  readonly failing: Titled;
+  /** One whose deliveries wait. */
+  readonly waiting: Titled;
+}
+
+export interface Place {
+  readonly name: string;
+  readonly hash: string;
+  readonly heading: string;
+}
+
+export function placesOf({
+  delivery,
+  eventId,
+  source,
+  destination,
+  failing,
+  waiting,
+}: Shown): readonly Place[] {
+  const page = (name: string, hash: string, heading: string): Place => ({ name, hash, heading });
+  const sourcePage = `#/sources/${source[0]}`;
+  const destinationPage = `#/destinations/${destination[0]}`;
+  return [
+    page('overview', '#/', 'Overview'),
+    page('deliveries', '#/deliveries', 'Deliveries'),
+    page('delivery', `#/deliveries/${delivery[0]}`, delivery[1]),
+    page('filtered', '#/filtered', 'Filtered'),
+    page('why', `#/why/${encodeURIComponent(eventId)}`, 'Why'),
+    page('dead-letters', '#/replays', 'Dead letters'),
+    page('sources', '#/sources', 'Sources'),
+    page('source-create', '#/sources/+new', 'Create a source'),
+    page('source', sourcePage, source[1]),
+    page('source-events', `${sourcePage}?tab=events`, source[1]),
+    page('source-usage', `${sourcePage}?tab=usage`, source[1]),
+    page('source-settings', `${sourcePage}?tab=settings`, source[1]),
+    page('destinations', '#/destinations', 'Destinations'),
+    page('destination-catalog', '#/destinations/+new', 'Create a destination'),
+    page('destination-create', '#/destinations/+new?type=Webhooks', 'Create a destination'),
+    page('destination', destinationPage, destination[1]),
+    page('destination-pending', `#/destinations/${waiting[0]}`, waiting[1]),
+    page('destination-failures', `#/destinations/${failing[0]}?tab=failures`, failing[1]),
+    page('destination-filter', `#/destinations/${failing[0]}?tab=filter`, failing[1]),
+    page('destination-settings', `${destinationPage}?tab=settings`, destination[1]),
+    page('destination-test', `${destinationPage}?tab=test`, destination[1]),
+    page('audiences', '#/audiences', 'Audiences'),
+    page('deletions', '#/deletions', 'Deletions'),
+    page('suppressions', '#/suppressions', 'Suppressions'),
+    page('tokens', '#/tokens', 'Tokens'),
+    page('audit', '#/audit', 'Audit'),
+  ];
+}

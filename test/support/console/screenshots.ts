@@ -1,0 +1,47 @@
+/**
+ * `npm run console:screenshots`: pictures of each page into docs/console, light, dark and on a phone. To be run after a change of a page,
+ * and looked at.
+ */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { adminToken, openApi } from '../../../services/control/src/testing/api.ts';
+import { openBrowser, settled, visit, type PageOptions } from './browser.ts';
+import { seed } from './history.ts';
+import { placesOf } from './places.ts';
+
+const folder = path.join(import.meta.dirname, '../../../docs/console');
+const pages = placesOf({
+  delivery: ['00000000-0000-4000-8000-000000000255', 'Signed Up'],
+  eventId: 'event-filtered',
+  source: ['web', 'Website'],
+  destination: ['crm', 'Customer database'],
+  failing: ['erp', 'Orders'],
+  waiting: ['mailer', 'Mail service'],
+});
+const kinds: readonly (readonly [name: string, options: PageOptions])[] = [
+  ['light', {}],
+  ['dark', { theme: 'dark' }],
+  ['phone', { phone: true }],
+];
+
+mkdirSync(folder, { recursive: true });
+// First: it builds the console, which control reads at its start.
+await using browser = await openBrowser();
+await using control = await openApi();
+await seed(control);
+const url = `${await control.listen()}/`;
+for (const [kind, options] of kinds) {
+  const signIn = await browser.open(url, options);
+  await signIn.page.getByLabel('Token').waitFor();
+  await signIn.page.screenshot({ path: path.join(folder, `sign-in-${kind}.png`) });
+  const { page } = await browser.open(url, { ...options, token: adminToken });
+  for (const { name, hash, heading } of pages) {
+    await visit(page, hash, heading);
+    if (name === 'overview') await page.locator('.chart canvas').nth(1).waitFor();
+    await settled(page);
+    await page.screenshot({
+      path: path.join(folder, `${name}-${kind}.png`),
+      fullPage: name !== 'deliveries',
+    });
+  }
+}

@@ -1,0 +1,39 @@
+/** The images of infra/images, built on an engine of the test. */
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { notRun } from '../not-run.ts';
+import { startEngine, type Engine } from './engine.ts';
+import { buildStandIn } from './stand-in.ts';
+
+export const root = path.join(import.meta.dirname, '../../..');
+
+export interface ImageBuilder {
+  readonly engine: Engine;
+  /** Builds a target of the Dockerfile as `image`. */
+  build(target: string, image: string): Promise<void>;
+}
+
+/** Starts an engine that is part of `opened`. Undefined, with the test named as not run, where the machine cannot. */
+export async function openImageBuilder(
+  t: TestContext,
+  opened: AsyncDisposableStack,
+): Promise<ImageBuilder | undefined> {
+  let engine: Engine;
+  let base: string;
+  try {
+    engine = opened.use(await startEngine());
+    base = await buildStandIn(engine);
+  } catch (error) {
+    const { message } = error as Error;
+    if (!/dockerd|mmdebstrap/.test(message)) throw error;
+    notRun(t, `it needs dockerd, mmdebstrap and root: ${message}`);
+    return undefined;
+  }
+  const from = ['--file', path.join(root, 'infra/images/Dockerfile'), '--build-arg', `NODE_IMAGE=${base}`];
+  return {
+    engine,
+    async build(target, image) {
+      await engine.docker(['build', '--network', 'host', ...from, '--target', target, '--tag', image, root]);
+    },
+  };
+}

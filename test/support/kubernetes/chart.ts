@@ -1,0 +1,214 @@
+/** The chart of infra/chart, rendered by helm. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { toolPath } from '@tailrace/tools';
+import { parse, parseAllDocuments } from 'yaml';
+import type { Behaviour } from '../autoscaling/autoscaler.ts';
+
+export const chartFolder = path.join(import.meta.dirname, '../../../infra/chart');
+export const namespace = 'events';
+
+export type Labels = Readonly<Record<string, string>>;
+
+interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly labels: Labels;
+  readonly annotations?: Labels;
+}
+
+/** An object of Kubernetes. `spec` has the fields that tests read; an object has those of its kind, which kubeconform checks. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly spec: Spec;
+  readonly data?: Labels;
+}
+
+interface Spec {
+  readonly replicas?: number;
+  /** Of a workload or a budget; `selectorOf` also reads that of a Service. */
+  readonly selector: { readonly matchLabels: Labels };
+  readonly template: PodTemplate;
+  readonly jobTemplate: { readonly spec: { readonly template: PodTemplate } };
+  readonly serviceName?: string;
+  readonly podManagementPolicy?: string;
+  readonly volumeClaimTemplates?: readonly unknown[];
+  readonly unhealthyPodEvictionPolicy?: string;
+  readonly ports: readonly { readonly name: string; readonly port: number; readonly targetPort: string }[];
+  readonly topicName: string;
+  readonly partitions: number;
+  readonly config: Labels;
+  readonly ingress: readonly NetworkRule[];
+  readonly egress: readonly NetworkRule[];
+  readonly podSelector: { readonly matchLabels: Labels };
+  readonly maxReplicas?: number;
+  readonly maxReplicaCount?: number;
+  readonly advanced?: { readonly horizontalPodAutoscalerConfig: { readonly behavior: ScalingBehaviours } };
+  readonly triggers: readonly { readonly metricType: string; readonly metadata: Labels }[];
+}
+
+interface ScalingBehaviours {
+  readonly scaleUp: Behaviour;
+  readonly scaleDown: Behaviour;
+}
+
+export interface NetworkRule {
+  readonly from?: readonly Peer[];
+  readonly to?: readonly Peer[];
+  readonly ports: readonly { readonly protocol: string; readonly port?: number | string }[];
+}
+
+interface Peer {
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+  readonly namespaceSelector?: { readonly matchLabels?: Labels };
+  readonly podSelector?: { readonly matchLabels?: Labels };
+}
+
+export interface Rendering {
+  readonly release?: string;
+  /** Files in `ci/`, without ending. */
+  readonly valueSets?: readonly string[];
+  /** Merged over the files. */
+  readonly values?: object;
+}
+
+/** The value sets in `ci/`. */
+export const valueSets: readonly string[] = readdirSync(path.join(chartFolder, 'ci')).map((file) =>
+  path.basename(file, '.yaml'),
+);
+
+export function readChartFile(file: string): unknown {
+  return parse(readFileSync(path.join(chartFolder, file), 'utf8'), { merge: true });
+}
+
+/** Runs helm with the chart and these values. */
+export async function helm(
+  args: readonly string[],
+  { valueSets: sets = ['default'], values = {} }: Rendering = {},
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const files = sets.flatMap((name) => ['-f', path.join(chartFolder, 'ci', `${name}.yaml`)]);
+  const { status, stdout, stderr } = spawnSync(await toolPath('helm'), [...args, ...files, '-f', '-'], {
+    input: JSON.stringify(values),
+    encoding: 'utf8',
+    maxBuffer: 64 * 2 ** 20,
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+/** The text of all objects. */
+export async function renderText(rendering: Rendering = {}): Promise<string> {
+  const args = ['template', rendering.release ?? 'tailrace', chartFolder, '--namespace', namespace];
+  const { code, out, err } = await helm(args, rendering);
+  if (code !== 0) throw new Error(err);
+  return out;
+}
+
+export async function render(rendering: Rendering = {}): Promise<Manifest[]> {
+  const documents = parseAllDocuments(await renderText(rendering));
+  return documents.map((document) => document.toJS() as Manifest | null).filter((object) => object !== null);
+}
+
+/** The message with which helm refuses these values; empty if it accepts them. */
+export async function refusal(
+  values: object,
+  sets: readonly string[] = ['default'],
+  options: readonly string[] = [],
+): Promise<string> {
+  const args = ['template', 'tailrace', chartFolder, ...options];
+  const { code, err } = await helm(args, { valueSets: sets, values });
+  return code === 0 ? '' : err;
+}
+
+export const ofKind = (objects: readonly Manifest[], ...kinds: string[]): Manifest[] =>
+  objects.filter(({ kind }) => kinds.includes(kind));
+
+export function named(objects: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = objects.find((object) => object.kind === kind && object.metadata.name === name);
+  if (found) return found;
+  const names = ofKind(objects, kind).map(({ metadata }) => metadata.name);
+  throw new Error(`There is no ${kind} ${name}, but: ${names.join(', ')}`);
+}
+
+export interface PodTemplate {
+  readonly metadata: { readonly labels: Labels; readonly annotations?: Labels };
+  readonly spec: {
+    readonly containers: readonly [Container];
+    readonly securityContext: {
+      readonly runAsNonRoot: boolean;
+      readonly runAsUser?: number;
+      readonly seccompProfile: object;
+    };
+    readonly automountServiceAccountToken: boolean;
+    readonly enableServiceLinks: boolean;
+    readonly terminationGracePeriodSeconds: number;
+    readonly topologySpreadConstraints: readonly { readonly topologyKey: string }[];
+    readonly volumes: readonly {
+      readonly name: string;
+      readonly projected?: {
+        readonly sources: readonly {
+          readonly secret: { readonly items: readonly { readonly path: string }[] };
+        }[];
+      };
+    }[];
+  };
+}
+
+interface Container {
+  readonly image: string;
+  readonly args?: readonly string[];
+  readonly env: readonly Variable[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly resources: { readonly requests: Labels; readonly limits: Labels };
+  readonly securityContext: object;
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: {
+    readonly secretKeyRef?: { readonly name: string; readonly key: string };
+    readonly configMapKeyRef?: { readonly name: string; readonly key: string };
+  };
+}
+
+/** Workloads and Jobs, each with the template of its pods. */
+export function workloads(
+  objects: readonly Manifest[],
+): { readonly object: Manifest; readonly pod: PodTemplate }[] {
+  return ofKind(objects, 'Deployment', 'StatefulSet', 'Job', 'CronJob').map((object) => {
+    const spec = object.kind === 'CronJob' ? object.spec.jobTemplate.spec : object.spec;
+    return { object, pod: spec.template };
+  });
+}
+
+/** The workload of a service, with the template of its pods. */
+export function podOf(objects: readonly Manifest[], component: string): PodTemplate {
+  const found = workloads(objects).find(
+    ({ object }) => object.metadata.labels['app.kubernetes.io/component'] === component,
+  );
+  if (found) return found.pod;
+  throw new Error(`There is no workload of ${component}`);
+}
+
+/** The labels that select the pods of a workload, a budget or a Service. */
+export function selectorOf({ kind, spec }: Manifest): Labels {
+  return kind === 'Service' ? (spec.selector as unknown as Labels) : spec.selector.matchLabels;
+}
+
+export const matches = (selector: Labels, labels: Labels): boolean =>
+  Object.entries(selector).every(([key, value]) => labels[key] === value);
+
+/** The variables of the only container of a pod, by name. */
+export function variablesOfPod(pod: PodTemplate): Map<string, Variable> {
+  return new Map(pod.spec.containers[0].env.map((variable) => [variable.name, variable]));
+}

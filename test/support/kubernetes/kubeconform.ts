@@ -1,0 +1,13 @@
+/** Validates objects against the schemas of Kubernetes and of custom resources. */
+import { spawnSync } from 'node:child_process';
+import { schemaArguments, toolPath } from '@tailrace/tools';
+
+const kubeconform = await toolPath('kubeconform');
+const schemas = await schemaArguments();
+
+/** The problems that kubeconform finds in the objects; empty if they are valid. */
+export function schemaProblems(objects: readonly object[]): string {
+  const input = objects.map((object) => JSON.stringify(object)).join('\n---\n');
+  const { stdout } = spawnSync(kubeconform, ['-strict', ...schemas, '-'], { input, encoding: 'utf8' });
+  return stdout;
+}
