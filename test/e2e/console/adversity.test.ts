@@ -1,0 +1,460 @@
+/** The console where its surroundings are bad: a slow or failing API, ended sessions, odd browsers, long and foreign names. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page, Route } from 'playwright-core';
+import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
+import { goTo, openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { seed } from '../../support/console/history.ts';
+
+let control: Api;
+let browser: ConsoleBrowser;
+let url: string;
+
+before(async () => {
+  browser = await openBrowser();
+  control = await openApi();
+  await seed(control, { delivered: 20 });
+  url = `${await control.listen()}/`;
+});
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await control[Symbol.asyncDispose]();
+});
+
+function press(page: Page, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).click();
+}
+
+/** The times at which the page asks for a path, from now on. */
+function asked(page: Page, path: string): number[] {
+  const times: number[] = [];
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === path) times.push(performance.now());
+  });
+  return times;
+}
+
+test('while the API takes three seconds, the page says so, sends a change once, and follows the reader', async () => {
+  const { page } = await browser.open(`${url}#/sources/+new`, { token: adminToken });
+  const slow = async (route: Route): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await route.continue().catch(() => undefined);
+  };
+  await page.getByLabel('Id', { exact: true }).fill('slow');
+  await page.route('**/v1/{sources,destinations}{,?*}', slow);
+  const posts: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') posts.push(request.url());
+  });
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('button', { name: 'Create a source' })
+    .and(page.locator('[aria-busy="true"]'))
+    .click({ force: true });
+  const created = page.waitForResponse((answer) => answer.request().method() === 'POST');
+  await goTo(page, '#/destinations');
+  await page.locator('main [aria-busy="true"]').first().waitFor();
+  await created;
+  await page.getByText('The source was created').waitFor();
+  await page.getByRole('link', { name: 'crm', exact: true }).waitFor();
+  assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Destinations', 'the reader stays');
+  assert.equal(posts.length, 1);
+  await page.context().close();
+});
+
+test('a server with too much to do is asked again when it says so, and not before', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  for (const status of [429, 503]) {
+    let refusals = 1;
+    const times = asked(page, '/v1/replays');
+    await page.route('**/v1/replays?*', (route) => {
+      if (refusals-- <= 0) return route.continue();
+      const json = { code: status === 429 ? 'too-many-requests' : 'history-unavailable', message: 'Later.' };
+      return route.fulfill({ status, headers: { 'retry-after': '1' }, json });
+    });
+    await visit(page, '#/replays', 'Dead letters');
+    await page.getByRole('alert').getByText('Later.').waitFor();
+    await page.getByText('No replay yet').waitFor();
+    const [first = 0, second = 0] = times;
+    assert.ok(second - first >= 950, `asked again after ${second - first} ms`);
+    await page.unroute('**/v1/replays?*');
+    // Until it is left, the page asks for its replays again and again.
+    await visit(page, '#/', 'Overview');
+  }
+  await page.context().close();
+});
+
+test('a page that loads itself again waits for answers that take longer than its pauses', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  await page.route('**/v1/replays?*', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await route.continue().catch(() => undefined);
+  });
+  await goTo(page, '#/replays');
+  await page.getByText('No replay yet').waitFor({ timeout: 15_000 });
+  await page.context().close();
+});
+
+test('an answer that is not of the API is reported, also at the start, and does not make a loop', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  await page.route('**/v1/sources?*', (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<h1>Sign in to the proxy</h1>' }),
+  );
+  await visit(page, '#/sources', 'Sources');
+  await page.getByRole('alert').getByText('not one of Tailrace').waitFor();
+  await page.unroute('**/v1/sources?*');
+  await press(page, 'Try again');
+  await page.getByRole('link', { name: 'web', exact: true }).waitFor();
+
+  for (const answer of [
+    { status: 200, body: '<html>' },
+    { status: 429, body: '{}' },
+    { status: 404, body: 'null' },
+  ]) {
+    await page.route('**/v1/session', (route) => route.fulfill(answer));
+    const times = asked(page, '/v1/session');
+    await page.reload();
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await Promise.all([page.waitForResponse('**/v1/session'), press(page, 'Try again')]);
+    await page.getByRole('alert').waitFor();
+    assert.ok(times.length <= 4, `${times.length} requests for a status of ${answer.status}`);
+    await page.unroute('**/v1/session');
+    await press(page, 'Try again');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  }
+  await page.context().close();
+});
+
+test('an error of the server is shown where it happened, with a way to try again', async () => {
+  const { page } = await browser.open(`${url}#/sources/+new`, { token: adminToken });
+  await page.getByLabel('Name', { exact: true }).fill('Typed');
+  await page.route('**/v1/sources', (route) => route.fulfill({ status: 500, body: 'Internal Server Error' }));
+  await press(page, 'Create a source');
+  await page.getByRole('alert').getByText('It did not work.').waitFor();
+  await page.unroute('**/v1/sources');
+  await page.route('**/v1/sources', (route) => route.abort());
+  await press(page, 'Create a source');
+  await page.getByRole('alert').getByText('The server does not answer.').waitFor();
+  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Typed');
+  await page.unroute('**/v1/sources');
+  await press(page, 'Create a source');
+  await page.getByRole('heading', { level: 1, name: 'Typed' }).waitFor();
+  await page.context().close();
+});
+
+test('a session that ends during an edit loses nothing that was typed, and shows it to no other token', async () => {
+  const { page } = await browser.open(`${url}#/destinations/crm?tab=settings`, { token: adminToken });
+  const name = page.getByLabel('Name', { exact: true });
+  const signIn = page.getByRole('dialog', { name: 'Sign in' });
+  const end = async (): Promise<void> => {
+    await page.context().clearCookies();
+    await press(page, 'Save');
+    await signIn.getByText('The session has ended').waitFor();
+    assert.equal(await page.getByRole('heading', { level: 1 }).count(), 0, 'what is behind is not seen');
+  };
+  const withToken = async (token: string): Promise<void> => {
+    await page.keyboard.insertText(token);
+    await page.keyboard.press('Enter');
+    await signIn.waitFor({ state: 'detached' });
+  };
+  await name.fill('Typed');
+  await end();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await signIn.getByLabel('Token').focus();
+  await withToken(adminToken);
+  assert.equal(await name.inputValue(), 'Typed');
+  await press(page, 'Save');
+  await page.getByRole('heading', { level: 1, name: 'Typed' }).waitFor();
+
+  await name.fill('Secret plan');
+  await end();
+  await withToken(readToken);
+  await page.getByRole('heading', { level: 1, name: 'Typed' }).waitFor();
+  assert.equal(await page.locator('input').filter({ visible: true }).count(), 0);
+  await page.context().close();
+});
+
+test('a sign-out in one tab hides the other, and a sign-in shows both', async () => {
+  const { page: first } = await browser.open(`${url}#/sources`, { token: adminToken });
+  const second = await first.context().newPage();
+  await second.goto(`${url}#/tokens`);
+  await second.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
+  await press(second, 'Sign out');
+  await second.getByLabel('Token').waitFor();
+  await first.getByText('The session has ended').waitFor();
+  assert.equal(await first.getByRole('heading', { level: 1 }).count(), 0);
+  await second.getByLabel('Token').fill(adminToken);
+  await press(second, 'Sign in');
+  await second.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
+  await first.getByRole('heading', { level: 1, name: 'Sources' }).waitFor();
+  await first.context().close();
+});
+
+const places: readonly (readonly [place: string, heading: string])[] = [
+  ['#/', 'Overview'],
+  ['#/?since=6h', 'Overview'],
+  ['#/deliveries?status=dead&destination=erp', 'Deliveries'],
+  ['#/why/event-filtered', 'Why'],
+  ['#/replays?destination=erp', 'Dead letters'],
+  ['#/sources/app?tab=events', 'Mobile app'],
+  ['#/destinations/erp?tab=failures', 'Orders'],
+  ['#/destinations/+new?type=Webhooks&source=web', 'Create a destination'],
+  ['#/audiences/app', 'Audiences'],
+  ['#/audit?outcome=done&since=24h', 'Audit'],
+];
+
+test('each address is the same page after a reload, and by going back and forward', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  for (const [place, heading] of places) {
+    await visit(page, place, heading);
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    assert.ok(page.url().endsWith(place), page.url());
+  }
+  for (const [place, heading] of places.toReversed().slice(1)) {
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    assert.ok(page.url().endsWith(place), page.url());
+  }
+  await page.goForward();
+  assert.ok(page.url().endsWith(String(places[1]?.[0])));
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('going back closes a question, which then does nothing', async () => {
+  const { page } = await browser.open(`${url}#/destinations`, { token: adminToken });
+  await visit(page, '#/destinations/mailer', 'Mail service');
+  await press(page, 'Switch off');
+  await page.getByRole('dialog').waitFor();
+  await page.goBack();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const { enabled } = await control.expect(200, { path: '/v1/destinations/mailer' });
+  assert.equal(enabled, true);
+  await page.context().close();
+});
+
+test('a selection that begins in a field of a dialog and ends outside does not close it', async () => {
+  const { page } = await browser.open(`${url}#/tokens`, { token: adminToken });
+  await press(page, 'Create a token');
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Grafana');
+  const box = await name.boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + 40, box.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(5, box.y + 10);
+  await page.mouse.up();
+  assert.equal(await name.inputValue(), 'Grafana');
+  await page.mouse.click(5, 5);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+test('a browser whose clock is an hour wrong shows the right time until an attempt', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  await page.clock.install({ time: Date.now() + 3_600_000 });
+  await page.goto(`${url}#/destinations/mailer`);
+  await page.reload();
+  const due = page.getByText('next attempt').or(page.getByText('next probe')).locator('time').last();
+  await due.waitFor();
+  assert.match(await due.innerText(), /^(in \d+ s|now|\d+ s ago|\d min ago)$/);
+  await page.context().close();
+});
+
+test('without storage and other conveniences of a browser the console works', async () => {
+  const { page, complaints } = await browser.open('about:blank');
+  await page.addInitScript({
+    content: `
+      for (const name of ['localStorage', 'sessionStorage']) {
+        Object.defineProperty(window, name, { get() { throw new DOMException('denied', 'SecurityError'); } });
+      }
+      delete window.BroadcastChannel;
+    `,
+  });
+  await page.goto(url);
+  await page.getByLabel('Token').fill(adminToken);
+  await press(page, 'Sign in');
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('button', { name: /^Theme/ }).click();
+  await settled(page);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('motion is reduced for readers who ask for it', async () => {
+  const { page } = await browser.open(`${url}#/sources/app?tab=settings`, { token: adminToken });
+  for (const [reducedMotion, name] of [
+    ['reduce', 'none'],
+    ['no-preference', 'appear'],
+  ] as const) {
+    await page.emulateMedia({ reducedMotion });
+    await press(page, 'Save');
+    await page.locator('.toast').last().waitFor();
+    const animation = "getComputedStyle([...document.querySelectorAll('.toast')].at(-1)).animationName";
+    assert.equal(await page.evaluate(animation), name);
+  }
+  await page.context().close();
+});
+
+/** The elements that make the page wider than its window. */
+const findTooWide = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth <= clientWidth) return [];
+  const wide = [...document.body.querySelectorAll('*')].filter(
+    (element) => element.getBoundingClientRect().right > clientWidth && !element.closest('.scroll, .spoken, .tabs'));
+  return wide.map((element) => element.outerHTML.slice(0, 120));
+})()`;
+
+test('names of the longest kind fit a phone and a page at 200 %, and none turns a sentence around', async () => {
+  const long = 'W'.repeat(200);
+  const hebrew = 'הזמנה \u202eהושלמה';
+  await control.expect(201, {
+    method: 'POST',
+    path: '/v1/sources',
+    body: { id: 's'.repeat(64), name: long },
+  });
+  const settings = { webhooks: [{ url: `https://crm.example.com/${'p'.repeat(250)}` }] };
+  const body = {
+    id: 'd'.repeat(64),
+    name: long,
+    type: 'Webhooks',
+    enabled: true,
+    sources: ['s'.repeat(64)],
+    settings,
+  };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  await control.expect(201, {
+    method: 'POST',
+    path: '/v1/tokens',
+    body: { name: long.slice(0, 100), scope: 'read' },
+  });
+  await control.expect(200, { method: 'POST', path: '/v1/suppressions', body: { userIds: [long, hebrew] } });
+  for (const name of [long, hebrew]) {
+    const path = `/v1/sources/${'s'.repeat(64)}/blocked-events/${encodeURIComponent(name)}`;
+    await control.expect(200, { method: 'PUT', path });
+  }
+  const { page } = await browser.open(url, { token: adminToken });
+  const source = `#/sources/${'s'.repeat(64)}`;
+  const destination = `#/destinations/${'d'.repeat(64)}`;
+  for (const viewport of [
+    { width: 390, height: 844 },
+    // A window of 1280 by 860 at 200 %.
+    { width: 640, height: 430 },
+  ]) {
+    await page.setViewportSize(viewport);
+    for (const place of [
+      ...[
+        source,
+        `${source}?tab=events`,
+        `${source}?tab=settings`,
+        '#/sources',
+        destination,
+        '#/destinations',
+      ],
+      ...[`${destination}?tab=settings`, '#/audiences', '#/tokens', '#/suppressions', `#/why/${long}`],
+    ]) {
+      await goTo(page, place);
+      await page.locator('h1').waitFor();
+      await settled(page);
+      assert.deepEqual(await page.evaluate<string[]>(findTooWide), [], `${place} at ${viewport.width}`);
+    }
+    await goTo(page, `${source}?tab=events`);
+    await page.getByRole('button', { name: `Unblock ${long}` }).scrollIntoViewIfNeeded();
+  }
+  await goTo(page, '#/suppressions');
+  await page.getByRole('button', { name: `Remove ${hebrew}` }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  const [name, end] = await page.evaluate<[number, number]>(`(() => {
+    const { firstChild } = document.querySelector('dialog h2');
+    const leftOf = (text) => {
+      const range = document.createRange();
+      const at = firstChild.data.indexOf(text);
+      range.setStart(firstChild, at);
+      range.setEnd(firstChild, at + text.length);
+      return range.getBoundingClientRect().left;
+    };
+    return [leftOf('הזמנה'), leftOf('again')];
+  })()`);
+  assert.ok(name < end, 'the words after the name stay after it');
+  await page.context().close();
+});
+
+test('no source and 1,000 sources are shown, and can be chosen from', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  let count = 0;
+  await page.route('**/v1/sources?*', (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const from = Number(query.get('cursor') ?? 0);
+    const to = Math.min(count, from + Number(query.get('limit')));
+    const items = Array.from({ length: to - from }, (_, index) => ({
+      ...{ id: `source-${from + index}`, enabled: true, builtIn: false, writeKeys: ['wk'] },
+    }));
+    return route.fulfill({ json: { items, ...(to < count && { next: String(to) }) } });
+  });
+  await visit(page, '#/sources', 'Sources');
+  await page.getByText('No source yet').waitFor();
+  await visit(page, '#/audiences', 'Audiences');
+  await page.getByText('An audience belongs to a source').waitFor();
+  await visit(page, '#/destinations/+new?type=Webhooks', 'Create a destination');
+  await page.getByText('There is no source yet').waitFor();
+
+  count = 1_000;
+  await visit(page, '#/sources', 'Sources');
+  for (let shown = 100; shown < count; shown += 100) {
+    await page.getByRole('link', { name: `source-${shown - 1}`, exact: true }).waitFor();
+    await press(page, 'Show more');
+  }
+  await page.getByRole('link', { name: 'source-999', exact: true }).waitFor();
+  await visit(page, '#/audiences/source-999', 'Audiences');
+  assert.equal(await page.getByLabel('Source', { exact: true }).inputValue(), 'source-999');
+  await visit(page, '#/destinations/+new?type=Webhooks&source=source-999', 'Create a destination');
+  const chosen = page.getByRole('checkbox', { name: 'source-999', exact: true });
+  await chosen.waitFor();
+  assert.ok(await chosen.isChecked());
+  await page.context().close();
+});
+
+test('days are days in UTC, and times are exact in zones of half hours and when clocks change', async () => {
+  const days = ['2026-10-23', '2026-10-24', '2026-10-25'];
+  const items = days.map((day) => ({ day, calls: 3, filtered: 0, byType: { track: 3 } }));
+  // Both are 02:30 in Berlin, and 00:30Z is a quarter to seven in Kathmandu.
+  const [summer, winter] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'];
+  const attempt = { attempt: 1, startedAt: winter, latencyMs: 3, outcome: 'delivered', urls: [] };
+  const delivery = {
+    ...{
+      deliveryId: 'd',
+      eventId: 'e',
+      sourceId: 'web',
+      destinationId: 'crm',
+      type: 'track',
+      userKey: 'ada',
+    },
+    ...{ status: 'delivered', attempts: 1, createdAt: summer, changedAt: winter, history: [attempt] },
+  };
+  for (const [timezoneId, shownSummer, shownWinter] of [
+    ['Europe/Berlin', '2026-10-25 02:30:00', '2026-10-25 02:30:00'],
+    ['Asia/Kathmandu', '2026-10-25 06:15:00', '2026-10-25 07:15:00'],
+    ['Australia/Lord_Howe', '2026-10-25 11:30:00', '2026-10-25 12:30:00'],
+    ['America/Los_Angeles', '2026-10-24 17:30:00', '2026-10-24 18:30:00'],
+  ] as const) {
+    const { page } = await browser.open(url, { token: adminToken, timezoneId });
+    await page.route('**/v1/deliveries/d', (route) => route.fulfill({ json: delivery }));
+    await page.route('**/v1/sources/web/usage*', (route) => route.fulfill({ json: { items } }));
+    await visit(page, '#/deliveries/d', 'track');
+    const times = await page.locator('.time-line time').allInnerTexts();
+    assert.equal(times[0], `${shownSummer} · 2026-10-25 00:30:00 UTC`, timezoneId);
+    assert.equal(times[1], `${shownWinter} · 2026-10-25 01:30:00 UTC`, timezoneId);
+    await visit(page, '#/sources/web?tab=usage', 'Website');
+    assert.deepEqual(
+      await page.locator('.chart .spoken th[scope="row"]').allTextContents(),
+      days,
+      timezoneId,
+    );
+    await page.context().close();
+  }
+});

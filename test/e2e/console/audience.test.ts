@@ -1,0 +1,99 @@
+/** A list of users is uploaded through the real file field of a browser. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { adminToken, openApi, type Api } from '../../../services/control/src/testing/api.ts';
+import { eventually } from '../../support/kafka/kafka-client.ts';
+import { openBrowser, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+
+let control: Api;
+let browser: ConsoleBrowser;
+let page: Page;
+let complaints: string[];
+
+before(async () => {
+  browser = await openBrowser();
+  // Slow enough that the progress is seen.
+  control = await openApi(undefined, { TAILRACE_AUDIENCE_RATE: '100000' });
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'app' } });
+  const settings = { webhooks: [{ url: 'https://crm.example.com/hook' }] };
+  const body = { id: 'crm', type: 'Webhooks', enabled: true, sources: ['app'], settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  ({ page, complaints } = await browser.open(`${await control.listen()}/`, { token: adminToken }));
+});
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await control[Symbol.asyncDispose]();
+});
+
+async function upload(audience: string, name: string, content: string, mimeType = 'text/csv'): Promise<void> {
+  await visit(page, '#/audiences/app', 'Audiences');
+  await page.getByLabel('Name of the audience').fill(audience);
+  // As bytes: one case is not UTF-8.
+  const buffer = Buffer.from(content, 'latin1');
+  await page.getByLabel('File', { exact: true }).setInputFiles({ name, mimeType, buffer });
+  await page.getByRole('button', { name: 'Upload a list' }).click();
+}
+
+test('100,000 members are uploaded, and their changes are followed to the end', async () => {
+  const members = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
+  await upload('Everybody', 'everybody.csv', `userId\n${members.join('\n')}\n`);
+  await page.getByText('The list was received.').waitFor();
+  const row = page.getByRole('row', { name: /Everybody/ });
+  await row.getByRole('progressbar').waitFor();
+  await row.getByText(/of 100,000 changes sent/).waitFor();
+  await row.getByText('done', { exact: true }).waitFor();
+  await row.getByRole('cell', { name: '100,000', exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('an upload shows how much was sent, and is cancelled without a change', async () => {
+  const size = 2_000_000;
+  const content = 'userId\n'.padEnd(size - 1, 'ada\n') + '\n';
+  const network = await page.context().newCDPSession(page);
+  const atMost = (uploadThroughput: number) =>
+    network.send('Network.emulateNetworkConditions', {
+      ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput },
+    });
+  await atMost(400_000);
+  await upload('Slow', 'slow.csv', content);
+  const progress = page.getByRole('progressbar', { name: 'Sent of the file' });
+  await eventually(
+    () => progress.evaluate((bar: { readonly value: number }) => bar.value),
+    (sent) => sent > 0 && sent < size,
+  );
+  await page.getByText(/^\d+\.\d % · [\d.]+ \S+ of 2\.0 MB sent$/).waitFor();
+  await page.getByRole('button', { name: 'Cancel the upload' }).click();
+  await page.getByText('The upload was cancelled').waitFor();
+  await progress.waitFor({ state: 'detached' });
+  await atMost(-1);
+  await control.refused({ path: '/v1/sources/app/audiences/Slow' }, 404, 'not-found');
+  assert.deepEqual(complaints, []);
+});
+
+/** Files that are not lists, with the reason that is shown. */
+const wrong: readonly (readonly [name: string, content: string, mimeType: string, reason: RegExp])[] = [
+  ['open-quote.csv', 'userId\nada\n"grace\n', 'text/csv', /line 3/i],
+  ['no-column.csv', 'name,mail\nada,a@example.com\n', 'text/csv', /userId/],
+  ['broken.ndjson', '{"userId":"ada"}\n{"userId":\n', 'application/x-ndjson', /line 2/i],
+  ['long.csv', `userId\nada\n${'x'.repeat(2_000)}\n`, 'text/csv', /line 3/i],
+  ['empty.csv', 'userId\n', 'text/csv', /empty|no member/i],
+  ['picture.csv', '\u0089PNG\r\n\u001a\n\u00ff', 'text/csv', /line 1/i],
+];
+
+test('a file that is not a list is refused with the line and the rule, and changes nothing', async () => {
+  for (const [name, content, mimeType, reason] of wrong) {
+    await upload('Everybody', name, content, mimeType);
+    const alert = page.getByRole('alert');
+    await alert.waitFor().catch(() => assert.fail(`${name} is accepted`));
+    assert.match(await alert.innerText(), reason, name);
+    const { members } = await control.expect(200, { path: '/v1/sources/app/audiences/Everybody' });
+    assert.equal(members, 100_000);
+    await page.reload();
+  }
+});
+
+test('a name that is no trait is refused at its field', async () => {
+  await upload('!!!', 'a.csv', 'userId\nada\n');
+  await page.locator('.problem', { hasText: 'letter or digit' }).waitFor();
+});

@@ -1,0 +1,323 @@
+/** Every action of the console with the keyboard alone: no test of this file uses the mouse. */
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { adminToken, openApi, type Api } from '../../../services/control/src/testing/api.ts';
+import { eventually } from '../../support/kafka/kafka-client.ts';
+import { openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { seed } from '../../support/console/history.ts';
+import { answer, enter, isFocused, keepsFocus, tabTo, type } from '../../support/console/keyboard.ts';
+
+let control: Api;
+let browser: ConsoleBrowser;
+let receiver: Server;
+let receiverUrl: string;
+let url: string;
+
+before(async () => {
+  browser = await openBrowser();
+  receiver = createServer((request, response) => {
+    request.resume();
+    response.end('thank you');
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => receiver.once('listening', resolve));
+  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  control = await openApi(undefined, { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' });
+  await seed(control, { delivered: 20 });
+  url = `${await control.listen()}/`;
+});
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await control[Symbol.asyncDispose]();
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+/** A test with a page of its own, in which nothing may go wrong unseen. */
+function withKeyboard(title: string, act: (page: Page) => Promise<void>): void {
+  test(title, async () => {
+    const { page, complaints } = await browser.open(url, { token: adminToken });
+    await page.locator('h1').waitFor();
+    await act(page);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+}
+
+test('a user signs in', async () => {
+  const { page } = await browser.open(url);
+  await page.getByLabel('Token').waitFor();
+  await keepsFocus(page, 'at the sign-in');
+  await page.keyboard.insertText(adminToken);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await keepsFocus(page, 'after the sign-in');
+  await page.context().close();
+});
+
+withKeyboard('a source is created, gets a second write key and loses it', async (page) => {
+  await enter(page, 'Sources', 'link');
+  await enter(page, 'Create a source', 'link');
+  await page.getByRole('heading', { level: 1, name: 'Create a source' }).waitFor();
+  await type(page, 'Name', 'Shop');
+  await type(page, 'Id', 'shop');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
+  await enter(page, 'Settings', 'link');
+  await type(page, 'Name', 'Web shop');
+  await enter(page, 'Save');
+  await page.getByRole('heading', { level: 1, name: 'Web shop' }).waitFor();
+  await enter(page, 'Add a write key');
+  await answer(page, 'Done');
+  const remove = page.getByRole('button', { name: /^Remove wk_|^Remove \S+$/ });
+  await tabTo(page, remove.last());
+  await page.keyboard.press('Enter');
+  await answer(page, 'Remove');
+  await remove.first().waitFor({ state: 'detached' });
+  await keepsFocus(page, 'after the removal of a key');
+});
+
+withKeyboard('a destination is connected, tried, switched on and off, paused and resumed', async (page) => {
+  await visit(page, '#/sources/app', 'Mobile app');
+  await enter(page, 'Connect a destination', 'link');
+  await enter(page, 'Continue', 'link');
+  await type(page, 'Id', 'books');
+  const connected = page.getByRole('checkbox', { name: 'web', exact: true });
+  await tabTo(page, connected);
+  await page.keyboard.press('Space');
+  assert.ok(await connected.isChecked());
+  await type(page, 'URL 1', receiverUrl);
+  await enter(page, 'Generate');
+  await enter(page, 'Create a destination');
+  await page.getByRole('heading', { level: 1, name: 'books' }).waitFor();
+  await enter(page, 'Send');
+  await page.getByText('accepted').waitFor();
+  await enter(page, 'Switch on');
+  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+  await keepsFocus(page, 'after it was switched on');
+  await enter(page, 'Pause');
+  await enter(page, 'Resume');
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await enter(page, 'Switch off');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await keepsFocus(page, 'after a question that was not answered');
+  await page.keyboard.press('Enter');
+  await answer(page, 'Switch off');
+  await page.getByRole('button', { name: 'Switch on' }).waitFor();
+  await keepsFocus(page, 'after it was switched off');
+});
+
+withKeyboard('a destination is configured, gets a filter and a new secret, and is deleted', async (page) => {
+  await visit(page, '#/destinations/mailer', 'Mail service');
+  await enter(page, 'Filter', 'link');
+  await type(page, 'Only these events', 'Order *');
+  await enter(page, 'Save the filter');
+  await page.getByRole('button', { name: 'Remove the filter' }).waitFor();
+  await enter(page, 'Try it');
+  await page.getByText('would get this call').waitFor();
+  await enter(page, 'Remove the filter');
+  await page.getByRole('button', { name: 'Remove the filter' }).waitFor({ state: 'detached' });
+  await keepsFocus(page, 'after the removal of the filter');
+  await enter(page, 'Settings', 'link');
+  await type(page, 'Most requests per second', '50');
+  await tabTo(page, page.getByLabel('Order', { exact: true }));
+  await page.keyboard.press('ArrowDown');
+  await enter(page, 'Save');
+  await page.getByText('Saved.').last().waitFor();
+  await enter(page, 'Rotate the secret');
+  await answer(page, 'Done');
+  const { rateLimit, ordering } = await control.expect(200, { path: '/v1/destinations/mailer' });
+  assert.deepEqual({ rateLimit, ordering }, { rateLimit: 50, ordering: 'user' });
+  await enter(page, 'Delete the destination');
+  await answer(page, 'Delete the destination');
+  await page.getByRole('heading', { level: 1, name: 'Destinations' }).waitFor();
+  await keepsFocus(page, 'after the destination was deleted');
+});
+
+withKeyboard('an event is blocked and unblocked', async (page) => {
+  await visit(page, '#/sources/app?tab=events', 'Mobile app');
+  await type(page, 'Event', 'Cart Updated');
+  await page.keyboard.press('Enter');
+  await answer(page, 'Block');
+  await enter(page, 'Unblock Cart Updated');
+  await page.getByText('No event yet').waitFor();
+  await keepsFocus(page, 'after its row is gone');
+});
+
+withKeyboard('an audience is uploaded and deleted', async (page) => {
+  // Before the key is pressed, so that the browser does not open a window of its own.
+  const chooser = page.waitForEvent('filechooser');
+  await visit(page, '#/audiences/app', 'Audiences');
+  await type(page, 'Name of the audience', 'Buyers');
+  const file = page.getByLabel('File', { exact: true });
+  await tabTo(page, file);
+  await page.keyboard.press('Space');
+  await (
+    await chooser
+  ).setFiles({ name: 'b.csv', mimeType: 'text/csv', buffer: Buffer.from('userId\nada\n') });
+  await enter(page, 'Upload a list');
+  await page.getByRole('row', { name: /Buyers.*done/ }).waitFor();
+  await enter(page, 'Delete Buyers');
+  await answer(page, 'Delete');
+  await page.getByText('No audience at this source').waitFor();
+  await keepsFocus(page, 'after its row is gone');
+});
+
+withKeyboard(
+  'a user is deleted and the deletion lifted; a user is suppressed, found and removed',
+  async (page) => {
+    await visit(page, '#/deletions', 'Deletions');
+    await type(page, 'User ids', 'u-1');
+    await enter(page, 'Delete users');
+    await answer(page, 'Delete users');
+    await enter(page, 'Lift the deletion');
+    await answer(page, 'Lift the deletion');
+    await page.getByRole('button', { name: 'Lift the deletion' }).waitFor({ state: 'detached' });
+    await keepsFocus(page, 'after the deletion was lifted');
+    await visit(page, '#/suppressions', 'Suppressions');
+    await type(page, 'User ids', 'u-2');
+    await enter(page, 'Suppress users');
+    await page.getByRole('button', { name: 'Remove u-2' }).waitFor();
+    await type(page, 'User', 'u-2');
+    await page.keyboard.press('Enter');
+    await page.getByText('is suppressed.').waitFor();
+    await enter(page, 'Remove u-2');
+    await answer(page, 'Remove');
+    await page.getByText('No suppressed user').waitFor();
+    await keepsFocus(page, 'after its row is gone');
+  },
+);
+
+withKeyboard('a token is created and revoked', async (page) => {
+  await visit(page, '#/tokens', 'Tokens');
+  await enter(page, 'Create a token');
+  await page.keyboard.insertText('Grafana');
+  await tabTo(page, page.getByLabel('Scope'));
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await tabTo(page, page.getByRole('button', { name: 'Create', exact: true }));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'The new token' }).waitFor();
+  await answer(page, 'Done');
+  await enter(page, 'Revoke Grafana');
+  await answer(page, 'Revoke');
+  await page.getByText('No token yet').waitFor();
+  await keepsFocus(page, 'after its row is gone');
+});
+
+withKeyboard(
+  'dead letters are counted and replayed, the replay is cancelled, and a delivery is sent again',
+  async (page) => {
+    await visit(page, '#/replays', 'Dead letters');
+    await enter(page, /^Replay/);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('14 dead letters will be sent again').waitFor();
+    await type(page, 'Per second', '1');
+    await answer(page, 'Start the replay');
+    await enter(page, 'Cancel');
+    await answer(page, 'Cancel the replay');
+    await page.getByRole('row', { name: /of 14/ }).getByRole('button').waitFor({ state: 'detached' });
+    await keepsFocus(page, 'after the replay has ended');
+    await visit(page, '#/deliveries?status=dead', 'Deliveries');
+    await tabTo(page, page.getByRole('listbox', { name: 'Deliveries' }));
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByText('Time line').waitFor();
+    await enter(page, 'Resend');
+    await answer(page, 'Resend');
+    await page.getByText('It is sent again.').waitFor();
+  },
+);
+
+withKeyboard('rows are chosen one by one, as a range, all and none, and are sent again', async (page) => {
+  await visit(page, '#/deliveries?destination=crm', 'Deliveries');
+  const list = page.getByRole('listbox', { name: 'Deliveries' });
+  const chosen = list.locator('[aria-selected="true"]');
+  const press = async (keys: readonly string[], rows: number): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+    await eventually(
+      () => chosen.count(),
+      (count) => count === rows,
+    );
+  };
+  await tabTo(page, list);
+  await press(['Space'], 1);
+  await press(['ArrowDown', 'ArrowDown', 'Space'], 2);
+  await press(['Space'], 1);
+  await press(['Shift+ArrowDown'], 3);
+  await press(['Escape'], 0);
+  await press(['Control+a'], 20);
+  await enter(page, 'Choose none');
+  await press([], 0);
+  await enter(page, 'Choose all shown');
+  await press([], 20);
+  await tabTo(page, list);
+  await press(['Escape', 'Home', 'Space', 'ArrowDown', 'Shift+Space'], 2);
+  await enter(page, 'Resend the chosen (2)');
+  await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Resend', exact: true }));
+  await page.keyboard.press('Enter');
+  await page.getByText('2 are sent again. 0 were refused.').waitFor();
+  await answer(page, 'Done');
+});
+
+withKeyboard('a condition is built, changed and removed', async (page) => {
+  await visit(page, '#/destinations/crm?tab=filter', 'Customer database');
+  const json = page.getByLabel('Condition', { exact: true });
+  const shows = (condition: object | undefined): Promise<string> =>
+    eventually(
+      () => json.inputValue(),
+      (text) => text === (condition === undefined ? '' : JSON.stringify(condition, undefined, 2)),
+    );
+  /** Keys that choose an entry of a list; its first letters. */
+  const choose = async (label: string, letters: string): Promise<void> => {
+    await tabTo(page, page.getByLabel(label, { exact: true }));
+    await page.keyboard.type(letters);
+  };
+  await enter(page, 'Add a condition');
+  assert.ok(await isFocused(page.getByLabel('Field of condition 1')), 'what was added has the focus');
+  await page.keyboard.type('userId');
+  await choose('Operator of condition 1', 'exists');
+  await shows({ field: 'userId', exists: true });
+  await enter(page, 'Add a group');
+  assert.ok(await isFocused(page.getByLabel('Field of condition 1.2.1')), 'what was added has the focus');
+  await page.keyboard.type('event');
+  await type(page, 'Value of condition 1.2.1', 'Order');
+  await enter(page, 'Add a condition 1.2');
+  await page.keyboard.type('type');
+  await choose('Sense of condition 1.2.2', 'if n');
+  await choose('Combination of group 1.2', 'none');
+  const none = [{ field: 'event', equals: 'Order' }, { not: { field: 'type', equals: '' } }];
+  await shows({ all: [{ field: 'userId', exists: true }, { not: { any: none } }] });
+  await enter(page, 'Remove condition 1.2.2');
+  await enter(page, 'Remove group 1.2');
+  await enter(page, 'Remove condition 1.1');
+  await shows(undefined);
+});
+
+withKeyboard('the palette leads to pages and returns the focus, and a user signs out', async (page) => {
+  await visit(page, '#/deliveries', 'Deliveries');
+  const event = page.getByLabel('Event', { exact: true });
+  await tabTo(page, event);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'A page' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.ok(await isFocused(event));
+  await page.keyboard.press('Control+k');
+  // Before, what is typed would go into the field behind it.
+  const palette = page.getByRole('combobox', { name: 'A page' });
+  await eventually(() => isFocused(palette), Boolean);
+  await page.keyboard.insertText('audit');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
+  await settled(page);
+  await enter(page, /^Theme/);
+  await enter(page, 'Sign out');
+  await page.getByLabel('Token').waitFor();
+  await keepsFocus(page, 'after the sign-out');
+  await page.keyboard.press('Control+k');
+  assert.equal(await page.getByRole('dialog').count(), 0, 'no palette without a session');
+});

@@ -1,0 +1,224 @@
+/** The pages of the console in a browser, on control with an in-memory Kafka cluster. */
+import assert from 'node:assert/strict';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import {
+  adminToken,
+  names,
+  newCluster,
+  openApi,
+  readToken,
+  type Api,
+} from '../../../services/control/src/testing/api.ts';
+import { createFlow } from '../../../services/control/src/testing/flow.ts';
+import {
+  axeProblems,
+  axeProblemsInBothThemes,
+  excessWidth,
+  goTo,
+  openBrowser,
+  narrowest,
+  settled,
+  visit,
+  type ConsoleBrowser,
+} from '../../support/console/browser.ts';
+import { seed } from '../../support/console/history.ts';
+
+let control: Api;
+let browser: ConsoleBrowser;
+let url: string;
+before(async () => {
+  // First: it builds the console where it is older than its sources, and control reads it at its start.
+  browser = await openBrowser();
+  control = await openApi();
+  await seed(control);
+  url = `${await control.listen()}/`;
+});
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await control[Symbol.asyncDispose]();
+});
+
+const dead = '00000000-0000-4000-8000-000000000241';
+/** Each page with its heading. */
+const places: readonly (readonly [place: string, heading: string])[] = [
+  ['#/', 'Overview'],
+  ['#/deliveries', 'Deliveries'],
+  [`#/deliveries/${dead}`, 'Order Completed'],
+  ['#/filtered', 'Filtered'],
+  ['#/filtered?reason=filter&destination=nowhere', 'Filtered'],
+  ['#/why', 'Why'],
+  ['#/why/event-filtered', 'Why'],
+  ['#/why/event-1', 'Why'],
+  ['#/replays', 'Dead letters'],
+];
+
+/** Pages with much beside each other. */
+const wide: typeof places = [
+  ['#/deliveries/00000000-0000-4000-8000-000000000255', 'Signed Up'],
+  ['#/destinations/erp?tab=filter', 'Orders'],
+];
+
+test('axe finds nothing serious on any page, in both themes, and no page is wider than the narrowest phone', async () => {
+  const { page, complaints, foreign } = await browser.open(url, { token: adminToken });
+  for (const [place, heading] of places) {
+    await visit(page, place, heading);
+    assert.deepEqual(await axeProblemsInBothThemes(page), [], place);
+  }
+  await page.setViewportSize(narrowest);
+  for (const [place, heading] of [...places, ...wide]) {
+    await visit(page, place, heading);
+    const excess = await excessWidth(page);
+    assert.ok(excess <= 0, `${place} is ${excess} px wider than its window`);
+  }
+  assert.deepEqual([...complaints, ...foreign], []);
+  await page.context().close();
+});
+
+test('the sign-in keeps nothing that a script can read, and axe finds nothing serious on it', async () => {
+  const { page, complaints } = await browser.open(url);
+  assert.deepEqual(await axeProblems(page), []);
+  await page.getByLabel('Token').fill('wrong-token');
+  await page.keyboard.press('Enter');
+  await page.getByText('The token is not valid').waitFor();
+  await page.getByLabel('Token').fill(adminToken);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  const readable = await page.evaluate<string>(
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.body.innerHTML])',
+  );
+  assert.ok(!readable.includes(adminToken) && !readable.includes('tailrace_session'));
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Token').waitFor();
+  await page.reload();
+  await page.getByLabel('Token').waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a read-only user sees no button that changes something', async () => {
+  const { page } = await browser.open(url, { token: readToken });
+  for (const [place, heading] of places) {
+    await visit(page, place, heading);
+    const buttons = await page.locator('main').getByRole('button').allInnerTexts();
+    const changing = buttons.filter((name) => /resend|retry all|replay|create|delete|save/i.test(name));
+    assert.deepEqual(changing, [], place);
+  }
+  assert.equal(await page.getByRole('link', { name: 'Tokens' }).count(), 0);
+  await page.context().close();
+});
+
+test('pages are reached by keyboard alone', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('deliv');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();
+  await page.getByRole('listbox', { name: 'Deliveries' }).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByText('Time line').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('event-filtered');
+  await page.keyboard.press('Enter');
+  await page.getByText('properties.total atLeast 100', { exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+test('texts of others stay texts', async () => {
+  const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>{{7*7}}';
+  const flow = createFlow(control.kafka);
+  const made = flow.delivery('crm', { deliveryId: 'evil-1', eventName: evil, eventId: evil });
+  const urls = [{ url: `https://x.example/${evil}`, reason: 'timeout', detail: evil, latencyMs: 1 }];
+  await flow.publish(names.deliveries, { ...made, body: Buffer.from(JSON.stringify({ event: evil })) });
+  await flow.attempt(made, 'retry', { reason: 'timeout', userKey: evil, urls });
+  await flow.decision(evil, [
+    { reason: evil, rule: { path: evil, text: evil }, destinations: [{ id: 'crm' }] },
+  ]);
+  await control.historyRead();
+  const { page, complaints } = await browser.open(`${url}#/deliveries/${made.deliveryId}`, {
+    token: adminToken,
+  });
+  await page.getByRole('heading', { level: 1, name: evil }).waitFor();
+  await settled(page);
+  for (const place of ['#/deliveries', '#/filtered', `#/why/${encodeURIComponent(evil)}`]) {
+    await goTo(page, place);
+    await page.getByText(evil).first().waitFor();
+    await settled(page);
+  }
+  assert.equal(await page.evaluate<boolean>(`'hacked' in window`), false);
+  assert.equal(await page.locator('main img, main script').count(), 0);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('an open page says that the connection is lost, and recovers when control is back', async () => {
+  const cluster = newCluster();
+  const first = await openApi(cluster);
+  const own = `${await first.listen()}/`;
+  const { page } = await browser.open(own, { token: adminToken });
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await first[Symbol.asyncDispose]();
+  await page.getByText('The connection is lost').waitFor();
+  await using second = await openApi(cluster);
+  await second.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'later' } });
+  await second.listen(Number(new URL(own).port));
+  await page.getByText('The connection is back').waitFor();
+  await page.getByText('The connection is back').waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();
+  await page.context().close();
+});
+
+test('the console works behind a path prefix, over plain HTTP and under another name than localhost', async () => {
+  const target = new URL(url);
+  const proxy = createServer((incoming, outgoing) => {
+    const path = (incoming.url ?? '').replace(/^\/ops\/tailrace/, '');
+    const { method, headers } = incoming;
+    const passed = request({ port: target.port, host: target.hostname, path, method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    passed.on('error', () => outgoing.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  try {
+    const { page, complaints } = await browser.open(`http://ops.test:${port}/ops/tailrace/`);
+    await page.getByLabel('Token').fill(adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    const [cookie] = await page.context().cookies(`http://ops.test:${port}/ops/tailrace/v1/x`);
+    assert.deepEqual([cookie?.path, cookie?.httpOnly, cookie?.secure], ['/ops/tailrace/v1', true, false]);
+    await page.reload();
+    await page.locator('.chart canvas').first().waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+});
+
+test('times are in the zone of the reader, with UTC beside them', async () => {
+  const { page } = await browser.open(`${url}#/deliveries/${dead}`, {
+    token: adminToken,
+    timezoneId: 'Asia/Tokyo',
+  });
+  const time = page.locator('.facts time').first();
+  await time.waitFor();
+  const [shown, instant] = [await time.innerText(), (await time.getAttribute('datetime')) ?? ''];
+  const local = new Date(Date.parse(instant) + 9 * 3_600_000).toISOString().replace('T', ' ').slice(0, 19);
+  assert.ok(shown.startsWith(local), `${shown} for ${instant}`);
+  assert.ok(shown.includes(`${instant.replace('T', ' ').slice(0, 19)} UTC`));
+  await page.context().close();
+});

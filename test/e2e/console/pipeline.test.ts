@@ -1,0 +1,173 @@
+/**
+ * The console on the real pipeline: Kafka, ingest, router, delivery and control as processes, a receiver, and Chromium. From the first visit
+ * to the first delivered event, and from a receiver that fails to the replay of its dead letters.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { verifySignature } from '@tailrace/signing';
+import type { Page } from 'playwright-core';
+import { axeProblems, openBrowser, visit } from '../../support/console/browser.ts';
+import { sharedBroker } from '../../support/kafka/broker.ts';
+import { eventually } from '../../support/kafka/kafka-client.ts';
+import { adminToken, secretKey, startControl } from '../../support/processes/control.ts';
+import { startPipeline } from '../../support/processes/pipeline.ts';
+import { status } from '../../support/receivers/answers.ts';
+import { startReceiver, type ReceivedRequest } from '../../support/receivers/receiver.ts';
+
+const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+const patienceMs = 30_000;
+
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+// First: it builds the console where it is older than its sources, and control reads it at its start.
+const browser = started.use(await openBrowser());
+let isAccepting = true;
+const receiver = started.use(
+  await startReceiver({ answer: () => status(isAccepting ? 200 : 400, { 'x-answer': hostile }, hostile) }),
+);
+const env = { TAILRACE_SECRET_KEY: secretKey };
+const pipeline = started.use(await startPipeline({ retrySchedule: '1s', env }));
+const { brokers } = await sharedBroker();
+const control = started.use(
+  await startControl(brokers, pipeline.names.config.replace(/config$/, ''), {
+    ...{ TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1s' },
+    TAILRACE_INGEST_PUBLIC_URL: pipeline.ingestUrl,
+  }),
+);
+
+function press(page: Page, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).click();
+}
+
+function eventOf({ json }: ReceivedRequest): unknown {
+  return (json() as { readonly event?: unknown }).event;
+}
+
+/** Runs the command as a reader does who pastes it into a shell, until ingest accepts the call. */
+async function runUntilAccepted(command: string): Promise<void> {
+  await eventually(
+    () => promisify(execFile)('sh', ['-c', command], { env: { PATH: process.env['PATH'] } }),
+    ({ stdout }) => stdout === '{"success":true}',
+    patienceMs,
+  );
+}
+
+let command = '';
+
+test('from the first visit to the first delivered event', async () => {
+  const { page, complaints } = await browser.open(`${control.url}/`);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByLabel('Token').fill(adminToken);
+  await press(page, 'Sign in');
+  await page.getByRole('link', { name: 'Sources', exact: true }).click();
+  await page.getByText('No source yet').waitFor();
+  await page.getByRole('link', { name: 'Create a source' }).first().click();
+  await page.getByLabel('Name', { exact: true }).fill('Web site');
+  await page.getByLabel('Id', { exact: true }).fill('web');
+  await press(page, 'Create a source');
+  await page.getByRole('heading', { level: 1, name: 'Web site' }).waitFor();
+  await press(page, 'Copy');
+  await page.getByText('Copied.').waitFor();
+  command = await page.evaluate<string>('navigator.clipboard.readText()');
+  await runUntilAccepted(command);
+  await page.getByText('Waiting for the first event').waitFor();
+
+  await page.getByRole('link', { name: 'Connect a destination' }).click();
+  await page.getByRole('link', { name: 'Continue' }).click();
+  await page.getByLabel('Id', { exact: true }).fill('crm');
+  assert.ok(await page.getByLabel('web', { exact: true }).isChecked(), 'the source is connected');
+  await page.getByLabel('URL 1', { exact: true }).fill('not a url');
+  await press(page, 'Create a destination');
+  await page.locator('.problem', { hasText: 'contains a space' }).waitFor();
+  await page.getByLabel('URL 1', { exact: true }).fill(`${receiver.url}/hook`);
+  await press(page, 'Generate');
+  const secret = await page.getByLabel('Shared secret', { exact: true }).inputValue();
+  await press(page, 'Create a destination');
+  await page.getByRole('heading', { level: 1, name: 'crm' }).waitFor();
+
+  await press(page, 'Send');
+  await page.getByText('accepted').waitFor();
+  const [tried] = await receiver.waitFor(1);
+  assert.ok(tried && verifySignature(secret, tried.body, tried.headers['x-signature'] ?? ''));
+  assert.equal(await page.locator('main script, main img').count(), 0, 'an answer stays text');
+  await page.getByText(hostile).first().waitFor();
+  await press(page, 'Switch on');
+  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+
+  const follows = page.waitForResponse((answer) => answer.url().includes('/v1/attempts/stream'));
+  await visit(page, '#/sources/web', 'Web site');
+  await follows;
+  await page.getByText('Waiting for the first event').waitFor();
+  const before = receiver.requests.length;
+  // Events of the first moments are not delivered: the router knows of the destination within two seconds.
+  await eventually(
+    async () => {
+      await runUntilAccepted(command);
+      await runUntilAccepted(command.replace('Order Completed', hostile));
+      return receiver.requests.slice(before).map(eventOf);
+    },
+    (received) => received.includes('Order Completed') && received.includes(hostile),
+    patienceMs,
+  );
+  for (const { body, headers } of receiver.requests.slice(before)) {
+    assert.ok(verifySignature(secret, body, headers['x-signature'] ?? ''));
+  }
+
+  const log = page.getByRole('log');
+  await log.getByText(hostile).first().waitFor();
+  await log.getByText('delivered').first().waitFor();
+  assert.equal(await page.locator('main script, main img').count(), 0, 'the name of an event stays text');
+  await log.getByRole('link', { name: 'Order Completed' }).last().click();
+  await page.getByRole('heading', { level: 1, name: 'Order Completed' }).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'The whole way of the event' }).click();
+  const picture = page.getByRole('figure', { name: 'The way of the event' });
+  await picture.getByRole('link', { name: 'crm' }).waitFor();
+  await picture.getByText('delivered', { exact: true }).waitFor();
+  assert.deepEqual(
+    complaints.filter((complaint) => !complaint.includes('status of 400')),
+    [],
+  );
+  await page.context().close();
+});
+
+test('a failing receiver is found and understood in three clicks, and its dead letter is replayed', async () => {
+  isAccepting = false;
+  const before = receiver.requests.length;
+  await runUntilAccepted(command.replace('Order Completed', 'Order Refused'));
+  const refused = (): ReceivedRequest[] =>
+    receiver.requests.slice(before).filter((request) => eventOf(request) === 'Order Refused');
+  await eventually(
+    () => control.expect(200, { path: '/v1/dead-letters?destination=crm' }),
+    ({ items }) => (items as unknown[]).length === 1,
+    patienceMs,
+  );
+  assert.equal(refused().length, 1);
+
+  const { page, complaints } = await browser.open(`${control.url}/`, { token: adminToken });
+  await page.getByRole('link', { name: 'dead: The receiver refused it (4xx)' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Dead letters' }).waitFor();
+  await page.getByRole('row', { name: /crm/ }).getByRole('link', { name: 'Deliveries' }).click();
+  await page.getByRole('listbox', { name: 'Deliveries' }).getByRole('option').first().click();
+  await page.getByText('Attempt 1', { exact: true }).waitFor();
+  await page.getByText('400', { exact: true }).waitFor();
+  await page.getByText(`${receiver.url}/hook`).waitFor();
+
+  isAccepting = true;
+  await visit(page, '#/replays', 'Dead letters');
+  await page.getByRole('row', { name: /crm/ }).getByRole('button', { name: 'Replay' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('1 dead letter will be sent again.').waitFor();
+  assert.deepEqual(await axeProblems(page), []);
+  await dialog.getByRole('button', { name: 'Start the replay' }).click();
+  await page
+    .getByRole('row', { name: /1 of 1/ })
+    .getByText('done')
+    .waitFor();
+  await receiver.waitFor(() => refused().length === 2);
+  const [first, again] = refused();
+  assert.ok(first && again?.body.equals(first.body));
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});

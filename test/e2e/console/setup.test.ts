@@ -1,0 +1,266 @@
+/** Sources, destinations and people in the console, on control with an in-memory Kafka cluster. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
+import {
+  axeProblems,
+  axeProblemsInBothThemes,
+  excessWidth,
+  narrowest,
+  openBrowser,
+  visit,
+  type ConsoleBrowser,
+} from '../../support/console/browser.ts';
+
+const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+
+let control: Api;
+let browser: ConsoleBrowser;
+let url: string;
+
+before(async () => {
+  // First: it builds the console where it is older than its sources, and control reads it at its start.
+  browser = await openBrowser();
+  control = await openApi();
+  url = `${await control.listen()}/`;
+  await createSource('web', 'Web site');
+  await createDestination('crm');
+});
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await control[Symbol.asyncDispose]();
+});
+
+async function createSource(id: string, name: string): Promise<void> {
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id, name } });
+}
+
+async function createDestination(id: string): Promise<void> {
+  const settings = { webhooks: [{ url: 'https://crm.example.com/hook' }] };
+  const body = { id, type: 'Webhooks', enabled: true, sources: [], settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+}
+
+function press(page: Page, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).click();
+}
+
+/** Answers the question of the dialog with yes. */
+async function confirm(page: Page, name: string): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+}
+
+test('a filter is tried on a call before it is saved', async () => {
+  await createDestination('filtered');
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/destinations/filtered?tab=filter', 'filtered');
+  const condition = page.getByLabel('Condition', { exact: true });
+  await condition.fill('{');
+  await page.getByText('This is not JSON').waitFor();
+  await condition.fill('{"field":"properties.total","atLeast":100}');
+  await press(page, 'Try it');
+  await page.getByText('would not get this call').waitFor();
+  await page
+    .getByLabel('Sample call')
+    .fill('{"type":"track","userId":"a","event":"E","properties":{"total":100}}');
+  await press(page, 'Try it');
+  await page.getByText('would get this call').waitFor();
+  await press(page, 'Save the filter');
+  await page.getByRole('button', { name: 'Remove the filter' }).waitFor();
+  const { filter } = await control.expect(200, { path: '/v1/destinations/filtered' });
+  assert.deepEqual(filter, { condition: { field: 'properties.total', atLeast: 100 } });
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('two people who change one destination choose between their values', async () => {
+  await createDestination('shared');
+  const one = await browser.open(url, { token: adminToken });
+  await visit(one.page, '#/destinations/shared?tab=settings', 'shared');
+  await one.page.getByLabel('Most requests per second').fill('10');
+  await one.page.getByLabel('Name', { exact: true }).fill('Mine');
+  const theirs = { rateLimit: 20, ordering: 'user' };
+  await control.expect(200, { method: 'PATCH', path: '/v1/destinations/shared', body: theirs });
+  await press(one.page, 'Save');
+  await one.page.getByRole('heading', { name: 'Somebody else has changed this destination' }).waitFor();
+  assert.deepEqual(await axeProblems(one.page), []);
+  await one.page.getByRole('radio', { name: /Theirs/ }).check();
+  await press(one.page, 'Save the chosen values');
+  await one.page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
+  const { name, rateLimit, ordering } = await control.expect(200, { path: '/v1/destinations/shared' });
+  assert.deepEqual({ name, rateLimit, ordering }, { name: 'Mine', ...theirs });
+  assert.deepEqual(
+    one.complaints.filter((complaint) => !complaint.includes('status of 412')),
+    [],
+  );
+  await one.page.context().close();
+});
+
+test('a source and a destination are found among more than a page lists', async () => {
+  await using large = await openApi();
+  for (let n = 0; n < 150; n += 1) {
+    await large.expect(201, { method: 'POST', path: '/v1/sources', body: { id: `app-${n}` } });
+  }
+  for (const [id, source] of [
+    ['crm', 'app-1'],
+    ['erp', 'app-99'],
+  ]) {
+    const settings = { webhooks: [{ url: 'https://crm.example.com/hook' }] };
+    const body = { id, type: 'Webhooks', sources: [source], settings };
+    await large.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  }
+  const own = `${await large.listen()}/`;
+  const { page, complaints } = await browser.open(own, { token: adminToken });
+  await visit(page, '#/destinations', 'Destinations');
+  await page.getByRole('row', { name: /^crm/ }).waitFor();
+  await page.getByLabel('Find a destination').fill('ER');
+  await page.getByRole('row', { name: /^crm/ }).waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: /^erp/ }).waitFor();
+  assert.match(page.url(), /search=ER$/);
+  await page.getByLabel('Find a destination').fill('none');
+  await page.getByText('No destination has this in its id or name').waitFor();
+
+  await visit(page, '#/sources/app-99', 'app-99');
+  await page.getByRole('link', { name: 'erp', exact: true }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'crm', exact: true }).count(), 0);
+
+  await visit(page, '#/destinations/crm?tab=settings', 'crm');
+  assert.equal(await page.getByLabel('app-99', { exact: true }).count(), 0);
+  await page.getByLabel('Find a source').fill('p-99');
+  await page.getByLabel('app-99', { exact: true }).check();
+  await press(page, 'Save');
+  await page.getByText('Saved.').waitFor();
+  const { sources } = await large.expect(200, { path: '/v1/destinations/crm' });
+  assert.deepEqual(sources, ['app-1', 'app-99']);
+
+  await visit(page, '#/audiences', 'Audiences');
+  await page.getByLabel('Find a source').fill('p-99');
+  await page
+    .getByLabel('Source', { exact: true })
+    .getByRole('option', { name: 'app-99' })
+    .waitFor({ state: 'attached' });
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('an event is blocked and unblocked, also one with a hostile name', async () => {
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'noisy' } });
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/sources/noisy?tab=events', 'noisy');
+  await page.getByLabel('Event', { exact: true }).fill(hostile);
+  await press(page, 'Block');
+  await confirm(page, 'Block');
+  await page.getByRole('button', { name: `Unblock ${hostile}` }).waitFor();
+  const { schema } = (await control.expect(200, { path: '/v1/sources/noisy' })) as {
+    schema: { track: { blocked: string[] } };
+  };
+  assert.deepEqual(schema.track.blocked, [hostile]);
+  assert.equal(await page.locator('main script, main img').count(), 0);
+  await page.getByRole('button', { name: `Unblock ${hostile}` }).click();
+  await page.getByText('No event yet').waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a user is deleted, and suppressed', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/deletions', 'Deletions');
+  await page.getByLabel('User ids').fill('u-deleted');
+  await press(page, 'Delete users');
+  await confirm(page, 'Delete users');
+  await page.getByRole('button', { name: 'Lift the deletion' }).waitFor();
+  await visit(page, '#/suppressions', 'Suppressions');
+  await page.getByLabel('User ids').fill('u-deleted');
+  await press(page, 'Suppress users');
+  await page.getByRole('button', { name: 'Remove u-deleted' }).waitFor();
+  await control.expect(200, { path: '/v1/suppressions/u-deleted' });
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a token is made and shown once, and the audit log names it', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/tokens', 'Tokens');
+  await press(page, 'Create a token');
+  await page.getByLabel('Name', { exact: true }).fill('Grafana');
+  await press(page, 'Create');
+  const secret = await page.getByLabel('The new token').locator('visible=true').last().innerText();
+  await press(page, 'Done');
+  await control.expect(200, { path: '/v1/destinations', token: secret.trim() });
+  await page.getByRole('button', { name: 'Revoke Grafana' }).waitFor();
+  await visit(page, '#/audit?action=token.create', 'Audit');
+  await page.getByText('token.create').first().waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+/** With the rights of the token `read`: the heading of each page, none of which has a button that changes something. */
+const readable: readonly (readonly [place: string, heading: string])[] = [
+  ['#/sources', 'Sources'],
+  ['#/sources/web', 'Web site'],
+  ['#/sources/web?tab=events', 'Web site'],
+  ['#/destinations', 'Destinations'],
+  ['#/destinations/crm', 'crm'],
+  ['#/destinations/crm?tab=failures', 'crm'],
+  ['#/destinations/crm?tab=settings', 'crm'],
+  ['#/deletions', 'Deletions'],
+  ['#/suppressions', 'Suppressions'],
+  ['#/audiences/web', 'Audiences'],
+];
+const changing =
+  /^(Create|Connect a|Add|Remove|Delete|Rotate|Switch|Pause|Resume|Block|Unblock|Save|Send|Suppress|Upload|Revoke|Lift|Retry all|End all)/;
+
+test('a session that may only read has no button that changes something, and is refused by the API', async () => {
+  const { page, complaints } = await browser.open(url, { token: readToken });
+  await page.getByRole('link', { name: 'Sources', exact: true }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Tokens' }).count(), 0);
+  for (const [place, heading] of readable) {
+    await visit(page, place, heading);
+    for (const role of ['button', 'link'] as const) {
+      const found = page.getByRole('main').getByRole(role, { name: changing });
+      assert.equal(await found.count(), 0, `${place}: ${(await found.allInnerTexts()).join()}`);
+    }
+  }
+  const status = await page.evaluate(async () => {
+    const headers = { 'X-Tailrace-Console': '1', 'Content-Type': 'application/json' };
+    const answer = await fetch('v1/destinations/crm', {
+      method: 'PATCH',
+      headers,
+      body: '{"enabled":false}',
+    });
+    return answer.status;
+  });
+  assert.equal(status, 403);
+  assert.deepEqual(
+    complaints.filter((complaint) => !complaint.includes('status of 403')),
+    [],
+  );
+  await page.context().close();
+});
+
+const places: readonly (readonly [place: string, heading: string])[] = [
+  ...readable,
+  ['#/sources/+new', 'Create a source'],
+  ['#/sources/web?tab=usage', 'Web site'],
+  ['#/sources/web?tab=settings', 'Web site'],
+  ['#/destinations/+new', 'Create a destination'],
+  ['#/destinations/+new?type=Webhooks', 'Create a destination'],
+  ['#/destinations/crm?tab=test', 'crm'],
+  ['#/destinations/crm?tab=filter', 'crm'],
+  ['#/tokens', 'Tokens'],
+  ['#/audit', 'Audit'],
+];
+
+test('axe finds nothing serious, in both themes, and no page is wider than the narrowest phone', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await page.setViewportSize(narrowest);
+  for (const [place, heading] of places) {
+    await visit(page, place, heading);
+    assert.deepEqual(await axeProblemsInBothThemes(page), [], place);
+    const excess = await excessWidth(page);
+    assert.ok(excess <= 0, `${place} is ${excess} px wider than its window`);
+  }
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});

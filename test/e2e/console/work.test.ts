@@ -1,0 +1,233 @@
+/** Work in the console: from a number to its events, a selection that is sent again, a condition that is built, a source of two people. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
+import { axeProblems, openBrowser, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { eventually } from '../../support/kafka/kafka-client.ts';
+import { seed } from '../../support/console/history.ts';
+
+let control: Api;
+let browser: ConsoleBrowser;
+let url: string;
+before(async () => {
+  // First: it builds the console where it is older than its sources, and control reads it at its start.
+  browser = await openBrowser();
+  control = await openApi();
+  await seed(control);
+  url = `${await control.listen()}/`;
+});
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await control[Symbol.asyncDispose]();
+});
+
+async function press(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).click();
+}
+
+test('a number of filtered events leads to the events, and an event to its whole way', async () => {
+  const { page, complaints } = await browser.open(url, { token: readToken });
+  await page.getByRole('link', { name: 'not delivered: The filter of the destination' }).waitFor();
+  // The number of events received has two lists: each is of the same period.
+  const lists = page.getByRole('link', { name: /^those (with deliveries|that a destination did not get)/ });
+  const [routed, filtered] = await lists.evaluateAll((links: readonly { readonly hash: string }[]) =>
+    links.map(({ hash }) => hash),
+  );
+  assert.match(routed ?? '', /^#\/deliveries\?since=2\d{3}-.*until=2\d{3}-/);
+  assert.match(filtered ?? '', /^#\/filtered\?since=2\d{3}-.*until=2\d{3}-/);
+  await page.getByRole('link', { name: 'not delivered: The filter of the destination' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Filtered' }).waitFor();
+  const list = page.getByRole('listbox', { name: 'Filtered events' });
+  await list.getByText('web → erp').waitFor();
+  assert.equal(await list.getByRole('option').count(), 1);
+  await list.getByText('properties.total atLeast 100').waitFor();
+  await page.getByLabel('Reason').selectOption('disabled');
+  await list.getByText('web → mailer').waitFor();
+  await list.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Why' }).waitFor();
+  await page.getByRole('heading', { name: 'It was filtered for all destinations' }).waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a destination says what it waits for: since when its circuit breaker is open, the next probe, the backlog', async () => {
+  const { page, complaints } = await browser.open(url, { token: readToken });
+  await visit(page, '#/destinations/mailer', 'Mail service');
+  const waits = page.getByText(
+    /The circuit breaker is open since \d{4}-.* next probe of the receiver .* the oldest/,
+  );
+  await waits.waitFor();
+  await page.getByRole('heading', { name: 'Pending over time' }).waitFor();
+  await visit(page, '#/', 'Overview');
+  await page.getByText(/open since \d{4}-/).waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+/** Pixels of the charts that are neither grey nor transparent. */
+const colouredPixels = `[...document.querySelectorAll('.chart canvas')].map((canvas) => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let found = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    const colours = data.slice(at, at + 3);
+    if (data[at + 3] > 200 && Math.max(...colours) - Math.min(...colours) > 80) found += 1;
+  }
+  return found;
+})`;
+
+test('the only day of a chart, and values without neighbours, are drawn as points', async () => {
+  const { page, complaints } = await browser.open(url, { token: readToken });
+  const items = [{ day: '2026-10-31', calls: 3, filtered: 1, byType: { track: 3 } }];
+  await page.route('**/v1/sources/web/usage*', (route) => route.fulfill({ json: { items } }));
+  await visit(page, '#/sources/web?tab=usage', 'Website');
+  const isDrawn = (drawn: readonly number[]): boolean =>
+    drawn.length === 1 && drawn.every((count) => count >= 20);
+  await eventually(() => page.evaluate<number[]>(colouredPixels), isDrawn);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a body that could not be read is asked for again', async () => {
+  const { page } = await browser.open(url, { token: readToken, isBlank: true });
+  const failing = '**/v1/deliveries/*/body';
+  await page.route(failing, (route) => route.fulfill({ status: 500, body: 'Internal Server Error' }));
+  await page.goto(`${url}#/deliveries/00000000-0000-4000-8000-000000000255`);
+  await page.getByRole('alert').getByText('It did not work.').waitFor();
+  await page.unroute(failing);
+  await press(page, 'Try again');
+  await page.getByText('The values are masked').or(page.getByText('"messageId"')).first().waitFor();
+  await page.context().close();
+});
+
+test('chosen deliveries are sent again, and each that is refused says why', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/deliveries?destination=erp', 'Deliveries');
+  const list = page.getByRole('listbox', { name: 'Deliveries' });
+  const chosen = list.locator('[aria-selected="true"]');
+  const isChosen = async (rows: number): Promise<void> => {
+    await page.getByRole('button', { name: `Resend the chosen (${rows})` }).waitFor();
+    assert.equal(await chosen.count(), rows);
+  };
+  await list.locator('.row-box').nth(1).click();
+  await isChosen(1);
+  await list
+    .getByRole('option')
+    .nth(3)
+    .click({ modifiers: ['Shift'] });
+  await isChosen(3);
+  await list.press('Escape');
+  await chosen.first().waitFor({ state: 'detached' });
+  await list.press('Home');
+  await list.press('Space');
+  await list.press('Shift+ArrowDown');
+  await isChosen(2);
+  assert.deepEqual(await axeProblems(page), []);
+  await press(page, 'Resend the chosen (2)');
+  await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click();
+  await page.getByText('2 are sent again. 0 were refused.').waitFor();
+  await press(page, 'Done');
+  await control.historyRead();
+  const { items } = await control.expect(200, { path: '/v1/dead-letters?destination=erp' });
+  assert.equal((items as { replayed: boolean }[]).filter(({ replayed }) => replayed).length, 2);
+
+  // Pending deliveries are attempted anyway, so they are refused.
+  await visit(page, '#/deliveries?destination=mailer', 'Deliveries');
+  await list.press('Control+a');
+  await press(page, 'Resend the chosen (9)');
+  await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click();
+  await page.getByText('0 are sent again. 9 were refused.').waitFor();
+  assert.equal(await page.getByRole('dialog').getByRole('listitem').count(), 9);
+  assert.deepEqual(
+    complaints.filter((complaint) => !complaint.includes('status of 409')),
+    [],
+  );
+  await page.context().close();
+});
+
+test('a session that may only read chooses nothing', async () => {
+  const { page } = await browser.open(url, { token: readToken });
+  await visit(page, '#/deliveries', 'Deliveries');
+  await page.getByRole('listbox', { name: 'Deliveries' }).press('Control+a');
+  assert.equal(await page.locator('.row-box').count(), 0);
+  assert.equal(await page.getByRole('button', { name: /chosen|Choose/ }).count(), 0);
+  await page.context().close();
+});
+
+test('a condition is built by its parts or as JSON, each of which shows the other', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/destinations/crm?tab=filter', 'Customer database');
+  const json = page.getByLabel('Condition', { exact: true });
+  await press(page, 'Add a condition');
+  await page.getByLabel('Field of condition 1').fill('properties.total');
+  await page.getByLabel('Operator of condition 1').selectOption('atLeast');
+  await page.getByLabel('Value of condition 1').fill('100');
+  const shows = (condition: object): Promise<string> =>
+    eventually(
+      () => json.inputValue(),
+      (text) => text === JSON.stringify(condition, undefined, 2),
+    );
+  const total = { field: 'properties.total', atLeast: 100 };
+  await shows(total);
+  await press(page, 'Add a group');
+  await page.getByLabel('Field of condition 1.2.1').fill('properties.currency');
+  await page.getByLabel('Operator of condition 1.2.1').selectOption('oneOf');
+  await page.getByLabel('Value of condition 1.2.1').fill('EUR\n"100"');
+  await page.getByLabel('Combination of group 1.2').selectOption('not-any');
+  const any = [{ field: 'properties.currency', oneOf: ['EUR', '100'] }];
+  await shows({ all: [total, { not: { any } }] });
+  assert.deepEqual(await axeProblems(page), []);
+  await press(page, 'Try it');
+  await page.getByText('would not get this call').waitFor();
+
+  await json.fill('{"not":{"field":"userId","exists":true}}');
+  await page.getByLabel('Field of condition 1.1').waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('Operator of condition 1').inputValue(), 'exists');
+  assert.equal(await page.getByLabel('Sense of condition 1').inputValue(), 'not');
+  await json.fill('{"not":{"not":{"field":"userId","exists":true}}}');
+  await page.getByText('a form that only the JSON below can show').waitFor();
+  await json.fill(JSON.stringify(total));
+  await press(page, 'Save the filter');
+  await page.getByRole('button', { name: 'Remove the filter' }).waitFor();
+  const { filter } = await control.expect(200, { path: '/v1/destinations/crm' });
+  assert.deepEqual(filter, { condition: total });
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('two people who change one source choose between their values', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/sources/app?tab=settings', 'Mobile app');
+  await page.getByLabel('Name', { exact: true }).fill('Mine');
+  await page.getByLabel('Enabled').uncheck();
+  const theirs = { name: 'Theirs', rateLimit: 20 };
+  await control.expect(200, { method: 'PATCH', path: '/v1/sources/app', body: theirs });
+  await press(page, 'Save');
+  await page.getByRole('heading', { name: 'Somebody else has changed this source' }).waitFor();
+  assert.deepEqual(await axeProblems(page), []);
+  await page.getByRole('radio', { name: /Theirs/ }).check();
+  await press(page, 'Save the chosen values');
+  await page.getByRole('heading', { level: 1, name: 'Theirs' }).waitFor();
+  const { name, rateLimit, enabled } = await control.expect(200, { path: '/v1/sources/app' });
+  assert.deepEqual({ name, rateLimit, enabled }, { ...theirs, enabled: false });
+  assert.deepEqual(
+    complaints.filter((complaint) => !complaint.includes('status of 412')),
+    [],
+  );
+  await page.context().close();
+});
+
+test('an event is blocked whose name is a step of a path', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/sources/web?tab=events', 'Website');
+  await page.getByLabel('Event', { exact: true }).fill('..');
+  await press(page, 'Block');
+  await page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
+  await page.getByRole('button', { name: 'Unblock ..' }).waitFor();
+  const { schema } = await control.expect(200, { path: '/v1/sources/web' });
+  assert.deepEqual(schema, { track: { blocked: ['..'] } });
+  await page.getByRole('button', { name: 'Unblock ..' }).click();
+  await page.getByRole('button', { name: 'Unblock ..' }).waitFor({ state: 'detached' });
+  await page.context().close();
+});
