@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
-import { buildGoProgram, run } from '../support/clients.ts';
+import { run } from '@tailrace/tools';
+import { buildGoProgram } from '../support/clients.ts';
 import { collect, type Collected } from '../support/collected.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';
 

@@ -61,7 +61,7 @@ for (const [name, way] of Object.entries(ways)) {
     client.screen({ anonymousId: 'anonymous-7', name: 'Start' });
     client.group({ userId, groupId: 'acme', traits: { name: 'Acme' } });
     client.alias({ userId, previousId: 'anonymous-7', timestamp });
-    assert.deepEqual([await client.close(), reported], [{ unsent: 0 }, []]);
+    assert.deepEqual([await client.close(), reported], [{ unsent: 0, kept: 0 }, []]);
 
     const requests = await receiver.waitFor(6, 30_000);
     for (const { headers, body } of requests) {

@@ -1,10 +1,11 @@
 /** A whole life cycle with the command line only: create, deliver, look up, block, delete. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { adminToken, secretKey, startControl } from '../support/processes/control.ts';
-import { startTailrace, tailrace, type Run } from '../support/processes/cli.ts';
+import { adminToken, secretKey, startControlPair } from '../support/processes/control.ts';
+import { startTailrace, tailrace, tailraceHere, type Run } from '../support/processes/cli.ts';
 import { eventually } from '../support/kafka/kafka-client.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';
+import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
 
@@ -15,7 +16,9 @@ const receiver = started.use(await startReceiver());
 const { brokers } = await sharedBroker();
 const prefix = pipeline.names.events.replace(/events$/, '');
 const topics = { TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1s,1s,2s,10s' };
-const control = started.use(await startControl(brokers, prefix, topics));
+// Each request of a command is answered by the other instance.
+const control = started.use(await startControlPair(brokers, prefix, topics));
+const [firstControl] = control.instances;
 
 const env = {
   KAFKA_BROKERS: brokers.join(','),
@@ -31,7 +34,7 @@ const env = {
 const patienceMs = 60_000;
 
 async function run(args: readonly string[], input?: string): Promise<string> {
-  const { exitCode, stdout, stderr } = await tailrace(args, env, input);
+  const { exitCode, stdout, stderr } = await tailraceHere(args, env, input);
   assert.deepEqual([exitCode, stderr], [0, ''], `tailrace ${args.join(' ')}: ${stdout}`);
   return stdout;
 }
@@ -50,12 +53,12 @@ function untilShown(args: readonly string[], expected: RegExp): Promise<string> 
 }
 
 /** Sends a track call, and repeats it until ingest knows the write key. */
-async function track(messageId: string, userId: string, event: string): Promise<void> {
+async function track(messageId: string, userId: string, event: string, writeKey = 'wk_walk'): Promise<void> {
   const status = await eventually(
     async () => {
       const response = await fetch(`${pipeline.ingestUrl}/v1/track`, {
         method: 'POST',
-        headers: { authorization: `Basic ${btoa('wk_walk:')}` },
+        headers: { authorization: `Basic ${btoa(`${writeKey}:`)}` },
         body: JSON.stringify({ messageId, userId, event }),
       });
       return response.status;
@@ -80,7 +83,7 @@ test('the command line covers the life cycle of a source and a destination', asy
     const shown = await run(['get', 'destination', 'crm']);
     assert.match(shown, /enabled: true/);
     assert.ok(!shown.includes('s3cret'), shown);
-    assert.match(await run(['get', 'sources']), /^web .* on .* wk_walk .*\n1 source\.$/m);
+    assert.match(await run(['get', 'sources']), /^web .* on .* wk_walk .*\n2 sources\.$/m);
   });
 
   await t.test('a call is delivered, and can be looked up', async () => {
@@ -123,11 +126,55 @@ test('the command line covers the life cycle of a source and a destination', asy
       (shown) => /Debug Event +[1-9]\d* +[1-9]/.test(shown),
       patienceMs,
     );
+    await untilShown(['get', 'decisions', '--reason', 'schema'], /schema .*crm .*web .*Debug Event/);
     assert.equal(
       await run(['unblock', 'web', 'Debug Event']),
       '“Debug Event” of web is no longer blocked.\n',
     );
+    // Clients resolve such a name in a path.
+    await run(['block', 'web', '..']);
+    assert.equal(await run(['unblock', 'web', '..']), '“..” of web is no longer blocked.\n');
     assert.match(await run(['get', 'usage', 'web']), /track \d+/);
+  });
+
+  await t.test('a paused destination gets its deliveries when it is resumed', async () => {
+    assert.match(await run(['pause', 'destination', 'crm']), /^The destination crm is paused\./);
+    assert.match(await run(['get', 'destinations']), /^crm .* paused /m);
+    // Delivery knows of the pause when a delivery waits because of it.
+    let nth = 0;
+    const waiting = await eventually(
+      async () => {
+        nth += 1;
+        await track(`p-${nth}`, 'heidi', 'Paused');
+        return run(['get', 'deliveries', '--user', 'heidi', '--status', 'waiting']);
+      },
+      (shown) => / waiting +paused /.test(shown),
+      patienceMs,
+    );
+    assert.match(waiting, /waiting +paused +crm/);
+    await untilShown(['why', `p-${nth}`], /crm: it waits because the destination is paused/);
+    assert.match(await run(['resume', 'destination', 'crm']), /^The destination crm is resumed\./);
+    await untilShown(['why', `p-${nth}`], /crm: delivered/);
+    assert.match(await run(['get', 'recall', 'crm']), /brought forward/);
+  });
+
+  await t.test('its fields are changed, its secret is rotated, and its attempts are counted', async () => {
+    const update = ['update', 'destination', 'crm', '--name', 'CRM', '--rate-limit', '500'];
+    assert.equal(await run(update), 'The destination crm is updated.\n');
+    const editor = { EDITOR: "sed -i 's/^name: CRM$/name: Edited/'" };
+    const edited = await tailraceHere(['edit', 'destination', 'crm'], { ...env, ...editor });
+    assert.deepEqual([edited.exitCode, edited.stdout], [0, 'The destination crm is updated.\n']);
+    const shown = await json('get', 'destination', 'crm');
+    assert.partialDeepStrictEqual(shown, { name: 'Edited', rateLimit: 500 });
+    assert.equal(await run(['update', 'source', 'web', '--name', 'Website']), 'The source web is updated.\n');
+    assert.match(
+      await run(['rotate', 'secret', 'crm']),
+      /^New secret: [0-9a-f]{64}\nIt is not shown again\.\nThe previous secret still signs until \S+Z/,
+    );
+    const again = await tailraceHere(['rotate', 'secret', 'crm'], env);
+    assert.deepEqual([again.exitCode, again.stderr.includes('still in use until')], [1, true]);
+    assert.match(await run(['get', 'stats', 'crm']), /^total +[1-9]\d* +[1-9]/m);
+    assert.match(await run(['get', 'failures', 'crm']), /^\d+ reasons?\.$/m);
   });
 
   await t.test('a user is deleted at the receiver', async () => {
@@ -163,10 +210,96 @@ test('the command line covers the life cycle of a source and a destination', asy
   await t.test('it is switched off and deleted', async () => {
     assert.equal(await run(['disable', 'destination', 'crm']), 'The destination crm is switched off.\n');
     assert.match(await run(['get', 'destinations']), /^crm .* off /m);
-    const refused = await tailrace(['delete', 'source', 'web'], env);
+    const refused = await tailraceHere(['delete', 'source', 'web'], env);
     assert.equal(refused.exitCode, 1);
     assert.equal(await run(['delete', 'destination', 'crm']), 'The destination crm is deleted.\n');
     assert.equal(await run(['delete', 'source', 'web']), 'The source web is deleted.\n');
+  });
+});
+
+test('the command line has the verbs of operators', async (t) => {
+  let isAccepting = true;
+  await using erp = await startReceiver({ answer: () => status(isAccepting ? 200 : 400) });
+  await run(['create', 'source', '--id', 'verbs', '--write-key', 'wk_verbs']);
+  const options = ['--url', erp.url, '--source', 'verbs', '--secret', 'env:CRM_SECRET'];
+  await run(['create', 'destination', '--id', 'erp', ...options]);
+  const receivedOf = (event: string): number =>
+    erp.requests.filter(({ json }) => (json() as { event?: string }).event === event).length;
+
+  await t.test('a destination is paused and resumed, and its secret is rotated', async () => {
+    assert.match(await run(['pause', 'destination', 'erp']), /^The destination erp is paused\./);
+    assert.match(await run(['get', 'destination', 'erp']), /paused: true/);
+    assert.match(await run(['resume', 'destination', 'erp']), /^The destination erp is resumed\./);
+    assert.doesNotMatch(await run(['get', 'destination', 'erp']), /paused: true/);
+    const rotated = await json('rotate', 'secret', 'erp');
+    assert.ok(typeof rotated['sharedSecret'] === 'string' && rotated['sharedSecret'] !== 's3cret');
+    assert.match(await run(['get', 'destination', 'erp']), /previousSharedSecretUntil: /);
+  });
+
+  await t.test('a filter is set and tried', async () => {
+    await run(['update', 'destination', 'erp', '--set', 'filter.events.include=["Order *"]']);
+    const tried = await tailraceHere(['test', 'erp', '--filter'], env);
+    assert.deepEqual([tried.exitCode, tried.stderr], [1, '']);
+    await run(['update', 'destination', 'erp', '--unset', 'filter']);
+    assert.doesNotMatch(await run(['get', 'destination', 'erp']), /filter:/);
+  });
+
+  await t.test('a token is created, used and revoked, and the audit log names it', async () => {
+    const created = await json('create', 'token', '--name', 'dashboard', '--expires', '1h');
+    const own = { ...env, TAILRACE_API_TOKEN: String(created['token']) };
+    assert.equal((await tailraceHere(['get', 'sources'], own)).exitCode, 0);
+    assert.equal((await tailraceHere(['pause', 'destination', 'erp'], own)).exitCode, 1);
+    assert.match(await run(['get', 'tokens']), / dashboard /);
+    await run(['revoke', 'token', 'dashboard', '--yes']);
+    assert.equal((await tailraceHere(['get', 'sources'], own)).exitCode, 1);
+    await untilShown(['get', 'audit', '--limit', '200'], /token\.revoke/);
+  });
+
+  await t.test('a change is reported to a destination of the built-in source', async () => {
+    await run(['connect', 'erp', 'tailrace']);
+    let changes = 0;
+    // The router knows the connection soon after the command.
+    await eventually(
+      async () => {
+        await run(['update', 'source', 'verbs', '--set', `name=Change ${(changes += 1)}`]);
+        return receivedOf('config.changed');
+      },
+      (count) => count > 0,
+      patienceMs,
+    );
+    await run(['disconnect', 'erp', 'tailrace']);
+  });
+
+  await t.test('a user is suppressed, and no longer', async () => {
+    await run(['user', 'suppress', 'mary']);
+    assert.match(await run(['get', 'suppressions']), / mary$/m);
+    await run(['user', 'unsuppress', 'mary']);
+    assert.doesNotMatch(await run(['get', 'suppressions']), / mary$/m);
+  });
+
+  await t.test('a deletion is requested and lifted', async () => {
+    await run(['user', 'delete', 'mary', '--source', 'verbs', '--request', 'walk-1', '--wait']);
+    assert.match(await run(['get', 'deletions']), /walk-1/);
+    await run(['user', 'undelete', 'walk-1']);
+    assert.match(await run(['get', 'deletion', 'walk-1']), /lifted/i);
+  });
+
+  await t.test('a delivery is sent again, and failures are recovered', async () => {
+    await track('verbs-1', 'ada', 'Kept', 'wk_verbs');
+    const deliveries = ['get', 'deliveries', '--event', 'Kept', '--status', 'delivered'];
+    await untilShown(deliveries, /delivered .*erp/);
+    const { items } = (await json(...deliveries)) as { items: { deliveryId: string }[] };
+    await run(['resend', items[0]?.deliveryId ?? '']);
+    await erp.waitFor(() => receivedOf('Kept') === 2);
+
+    isAccepting = false;
+    await track('verbs-2', 'ada', 'Failed', 'wk_verbs');
+    await untilShown(['get', 'deliveries', '--event', 'Failed'], /dead .*erp/);
+    isAccepting = true;
+    await run(['recover', 'destination', 'erp', '--since', '1h', '--wait']);
+    await erp.waitFor(() => receivedOf('Failed') === 2);
+    assert.match(await run(['get', 'replays']), /done/);
+    await run(['delete', 'destination', 'erp', '--yes']);
   });
 });
 
@@ -174,23 +307,23 @@ test('an error of the service is shown with its message and exit code 1', async 
   const missing = await tailrace(['get', 'source', 'unknown'], env);
   assert.deepEqual([missing.exitCode, missing.stdout], [1, '']);
   assert.match(missing.stderr, /^tailrace: .*unknown/);
-  const unknown = await tailrace(['get', 'sources'], {
+  const unknown = await tailraceHere(['get', 'sources'], {
     ...env,
     TAILRACE_API_TOKEN: 'not-a-token-of-this-service',
   });
   assert.equal(unknown.exitCode, 1);
   assert.match(unknown.stderr, /does not know this token. Set TAILRACE_API_TOKEN/);
-  const other = await tailrace(['get', 'sources'], { ...env, TAILRACE_URL: receiver.url });
+  const other = await tailraceHere(['get', 'sources'], { ...env, TAILRACE_URL: receiver.url });
   assert.match(other.stderr, /is not a control service. Set TAILRACE_URL/);
-  const invalid = await tailrace(['create', 'destination', '--url', 'ftp://example.com'], env);
+  const invalid = await tailraceHere(['create', 'destination', '--url', 'ftp://example.com'], env);
   assert.equal(invalid.exitCode, 1);
   assert.match(invalid.stderr, /settings\.webhooks\[0\]\.url/);
 });
 
 test('doctor reports no failure on a healthy system, and a hint for every problem', async () => {
-  const places = ['--ingest', pipeline.ingestUrl, '--probe', control.probesUrl];
+  const places = ['--ingest', pipeline.ingestUrl, '--probe', firstControl.probesUrl];
   const key = { TAILRACE_SECRET_KEY: secretKey };
-  const healthy = await tailrace(['doctor', ...places], { ...env, ...key });
+  const healthy = await tailraceHere(['doctor', ...places], { ...env, ...key });
   assert.deepEqual([healthy.exitCode, healthy.stderr], [0, ''], healthy.stdout);
   assert.match(healthy.stdout, /^ok +brokers +\d+ brokers?, all reachable$/m);
   assert.match(healthy.stdout, /^ok +router +1 member in its consumer group/m);
@@ -199,7 +332,7 @@ test('doctor reports no failure on a healthy system, and a hint for every proble
   assert.match(healthy.stdout, /^No failures, 1 warning\.$/m);
 
   const elsewhere = { TAILRACE_RETRY_SCHEDULE: '1s,7s', TAILRACE_API_TOKEN: '', TAILRACE_URL: receiver.url };
-  const unhealthy = await tailrace(['doctor', ...places, '--output', 'json'], {
+  const unhealthy = await tailraceHere(['doctor', ...places, '--output', 'json'], {
     ...env,
     ...key,
     ...elsewhere,
@@ -216,6 +349,125 @@ test('doctor reports no failure on a healthy system, and a hint for every proble
   assert.ok(wrong.every(({ hint }) => hint !== undefined));
 });
 
+test('doctor looks at every address of a name, and at nothing else, with control down and one replica that hangs', async () => {
+  const hangs = await startReceiver({ answer: () => () => undefined });
+  started.use(hangs);
+  const withoutControl = { ...env, TAILRACE_URL: '' };
+  const target = `control=localhost:${new URL(firstControl.probesUrl).port}`;
+  const healthy = await tailraceHere(['doctor', '--service', target, '--output', 'json'], {
+    ...{ ...withoutControl, TAILRACE_SECRET_KEY: secretKey },
+  });
+  assert.deepEqual([healthy.exitCode, healthy.stderr], [0, ''], healthy.stdout);
+  const report = JSON.parse(healthy.stdout) as Record<string, unknown>;
+  assert.deepEqual(Object.keys(report), [
+    ...['version', 'result', 'checkedAt', 'findings', 'replicas', 'topics', 'lag'],
+  ]);
+  assert.deepEqual([report['version'], report['result']], [1, 'ok']);
+  assert.deepEqual(
+    (report['replicas'] as { service: string; state: string }[]).map(({ service, state }) => [
+      service,
+      state,
+    ]),
+    [['control', 'ready']],
+  );
+  assert.ok((report['lag'] as { seconds: number }[]).every(({ seconds }) => seconds < 60));
+
+  const troubled = await tailraceHere(['doctor'], {
+    ...{ ...withoutControl, TAILRACE_SECRET_KEY: secretKey },
+    TAILRACE_DOCTOR_TARGETS: `${target},router=127.0.0.1:${hangs.port},delivery=no-such-host.invalid:9466`,
+  });
+  assert.equal(troubled.exitCode, 1);
+  assert.match(
+    troubled.stdout,
+    /^fail +replicas +router: 1 of 1 replica cannot be reached: .*no response within 5 s/m,
+  );
+  assert.match(troubled.stdout, /^(?:fail|unknown) +replicas +delivery: /m);
+  assert.match(troubled.stdout, /^ok +replicas +control: 1 replica ready$/m);
+  assert.doesNotMatch(troubled.stdout, /localhost:8080|localhost:8081/);
+
+  const blind = await tailraceHere(['doctor', '--service', target], {
+    ...{ ...withoutControl, TAILRACE_SECRET_KEY: secretKey, KAFKA_BROKERS: '127.0.0.1:9' },
+  });
+  assert.equal(blind.exitCode, 2, blind.stdout);
+  assert.match(blind.stdout, /^unknown +kafka /m);
+  const misspelled = await tailraceHere(['doctor', '--service', 'router'], withoutControl);
+  assert.equal(misspelled.exitCode, 2);
+  assert.match(misspelled.stderr, /"router" is not a target; write it as router=tailrace-router:9465/);
+});
+
+test('why reads the topics around a time, without control, and says where it looked', async () => {
+  const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+  await connection.send('track', { messageId: 'around-1', userId: 'ada', event: 'Around' });
+  await pipeline.attempt(connection.destinationId, 'delivered');
+  const { TAILRACE_TOPIC_PREFIX, KAFKA_BROKERS } = env;
+  const kafkaOnly = { TAILRACE_TOPIC_PREFIX, KAFKA_BROKERS, TAILRACE_SECRET_KEY: secretKey, NO_COLOR: '1' };
+  const around = ['--around', '1s', '--within', '5m'];
+  const found = await tailraceHere(['why', 'around-1', ...around, '--user', 'ada'], kafkaOnly);
+  assert.equal(found.exitCode, 0, found.stderr);
+  assert.match(
+    found.stdout,
+    new RegExp(`^Accepted at .* from ${connection.sourceId}, with the key ada`, 'm'),
+  );
+  assert.match(found.stdout, new RegExp(`^${connection.destinationId}: delivered\\. Delivery `, 'm'));
+  assert.match(found.stdout, /attempt 1: delivered, 200 from /);
+  const absent = await tailraceHere(['why', 'around-2', ...around, '--output', 'json'], kafkaOnly);
+  assert.equal(absent.exitCode, 0, absent.stderr);
+  const { outcome, notSearched, searched } = JSON.parse(absent.stdout) as {
+    outcome: string;
+    notSearched: unknown[];
+    searched: { topic: string; partitions: { state: string }[] }[];
+  };
+  assert.deepEqual([outcome, notSearched], ['not-found', []]);
+  assert.ok(searched.every(({ partitions }) => partitions.every(({ state }) => state === 'read')));
+  const usage = await tailraceHere(['why', 'around-2', '--user', 'ada'], kafkaOnly);
+  assert.equal(usage.exitCode, 2);
+});
+
+test('what get writes as YAML can be applied: unchanged with the secrets, and refused without', async () => {
+  const key = { ...env, TAILRACE_SECRET_KEY: secretKey };
+  const apply = ['apply', '-f', '-'];
+  const text = JSON.stringify({
+    sources: [{ id: 'again', writeKeys: ['wk_again'] }],
+    destinations: [
+      {
+        ...{ id: 'back', type: 'Webhooks', enabled: false, sources: ['again'] },
+        settings: {
+          sharedSecret: 'env:BACK_SHARED_SECRET',
+          webhooks: [
+            {
+              url: receiver.url,
+              headers: { Authorization: 'literal:env:TOKEN', 'X-Team': 'growth' },
+              secretHeaders: ['Authorization'],
+            },
+          ],
+        },
+      },
+    ],
+  });
+  const secrets = {
+    BACK_SHARED_SECRET: 'S3CRET',
+    BACK_WEBHOOKS_1_HEADERS_AUTHORIZATION: 'env:TOKEN',
+    BACK_WEBHOOKS_1_HEADERS_X_TEAM: 'growth',
+  };
+  const applied = await tailraceHere(apply, { ...key, ...secrets }, text);
+  assert.equal(applied.exitCode, 0, applied.stderr);
+
+  const source = await run(['get', 'source', 'again', '-o', 'yaml']);
+  assert.match((await tailraceHere(apply, key, source)).stdout, /^unchanged +source\/again$/m);
+  const destination = await run(['get', 'destination', 'back', '-o', 'yaml']);
+  const refused = await tailraceHere(apply, key, destination);
+  assert.equal(refused.exitCode, 1);
+  assert.match(refused.stderr, /settings\.sharedSecret: .* BACK_SHARED_SECRET, which is not set$/m);
+  const unchanged = await tailraceHere(apply, { ...key, ...secrets }, destination);
+  assert.match(unchanged.stdout, /^unchanged +destination\/back$/m, unchanged.stderr);
+
+  // The entry as the API shows it, under the key of a file.
+  const masked = JSON.stringify({ destinations: [await json('get', 'destination', 'back')] });
+  const overwriting = await tailraceHere(apply, key, masked);
+  assert.equal(overwriting.exitCode, 1);
+  assert.match(overwriting.stderr, /destinations\[0\]\.settings\.sharedSecret: has the mask .*env:NAME/);
+});
+
 test('a dry run of apply shows values before and after, and no secrets', async () => {
   const key = { ...env, TAILRACE_SECRET_KEY: secretKey };
   const file = (enabled: boolean, secret: string): string =>
@@ -228,8 +480,12 @@ test('a dry run of apply shows values before and after, and no secrets', async (
         },
       ],
     });
-  assert.equal((await tailrace(['apply', '-f', '-'], key, file(true, 'S3CRET'))).exitCode, 0);
-  const { stdout, stderr } = await tailrace(['apply', '-f', '-', '--dry-run'], key, file(false, 'S3CRET2'));
+  assert.equal((await tailraceHere(['apply', '-f', '-'], key, file(true, 'S3CRET'))).exitCode, 0);
+  const { stdout, stderr } = await tailraceHere(
+    ['apply', '-f', '-', '--dry-run'],
+    key,
+    file(false, 'S3CRET2'),
+  );
   assert.equal(stderr, '');
   assert.match(
     stdout,

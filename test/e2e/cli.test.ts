@@ -36,9 +36,10 @@ test('topics apply creates all topics, changes nothing the second time, and repo
   const prefix = env['TAILRACE_TOPIC_PREFIX'] ?? '';
   const names = [
     ...['events', 'events.rejected', 'events.waiting', 'deliveries'],
-    ...['deliveries.retry.10s', 'deliveries.retry.1m'],
-    ...['deliveries.dead', 'deliveries.replay', 'attempts', 'usage', 'config'],
-    ...['audiences', 'audiences.syncs', 'deletions', 'recalls'],
+    ...['deliveries.retry.10s', 'deliveries.retry.1m', 'deliveries.retry.1d'],
+    ...['deliveries.dead', 'deliveries.replay', 'attempts', 'usage', 'decisions', 'config'],
+    ...['audiences', 'audiences.syncs', 'deletions', 'replays', 'suppressions', 'destinations.health'],
+    ...['recalls', 'audit', 'idempotency'],
   ].map((name) => `${prefix}${name}`);
   const lines = (outcome: string): string => names.map((name) => `${outcome}  ${name}\n`).join('');
 
@@ -177,7 +178,13 @@ test('apply writes the file, reports the changes, and shows no secrets', async (
   assert.equal(inPlain.exitCode, 1);
   assert.match(inPlain.stderr, /destination\/crm: settings\.sharedSecret is encrypted with the key/);
 
-  const emptied = await tailrace(['apply', '-f', '-', '--prune'], env, 'sources: []');
+  const unconfirmed = await tailrace(['apply', '-f', '-', '--prune', '--all'], env, 'sources: []');
+  assert.deepEqual([unconfirmed.exitCode, unconfirmed.stdout], [2, '']);
+  assert.match(unconfirmed.stderr, /would delete destination\/crm, source\/web; .*add --yes/);
+  const empty = await tailrace(['apply', '-f', '-', '--prune', '--yes'], env, 'sources: []');
+  assert.deepEqual([empty.exitCode, empty.stdout], [2, '']);
+  assert.match(empty.stderr, /the file has no sources, .*all of them \(1\).*add --all/);
+  const emptied = await tailrace(['apply', '-f', '-', '--prune', '--all', '--yes'], env, 'sources: []');
   assert.equal(emptied.stdout, 'deleted    destination/crm\ndeleted    source/web\n2 deleted.\n');
 });
 

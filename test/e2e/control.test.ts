@@ -1,22 +1,31 @@
-/** A destination is created, used and disabled on an empty system, through the API only. */
+/** The walk through the API, on two instances behind a proxy: each request is answered by the other one. */
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { after, test } from 'node:test';
 import { verifySignature } from '@tailrace/signing';
+import { chromium } from 'playwright-core';
+import { findChromium } from '../support/clients.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { secretKey, startControl } from '../support/processes/control.ts';
+import { secretKey, startControlPair } from '../support/processes/control.ts';
 import { eventually } from '../support/kafka/kafka-client.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';
+import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import { readAll } from '../support/kafka/topics.ts';
 
 const sharedSecret = 'a secret that is never shown';
 const headerSecret = 'another-one';
 
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const pipeline = started.use(await startPipeline({ env: { TAILRACE_SECRET_KEY: secretKey } }));
+const { brokers } = await sharedBroker();
+const topics = { TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1s,1s,2s,10s' };
+const prefix = pipeline.names.config.replace(/config$/, '');
+// Each request is answered by the other instance.
+const control = started.use(await startControlPair(brokers, prefix, topics));
+const patienceMs = 60_000;
+
 test('a source and a destination are created, connected, enabled, tested, used, restricted and disabled through the API', async () => {
-  await using pipeline = await startPipeline({ env: { TAILRACE_SECRET_KEY: secretKey } });
-  const { brokers } = await sharedBroker();
-  const prefix = pipeline.names.config.replace(/config$/, '');
-  await using control = await startControl(brokers, prefix);
   await using receiver = await startReceiver();
 
   const source = await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'web' } });
@@ -45,7 +54,7 @@ test('a source and a destination are created, connected, enabled, tested, used, 
     webhooks: [
       {
         url: `${receiver.url}/hook`,
-        headers: { Authorization: '********', 'X-Team': 'growth' },
+        headers: { Authorization: '********', 'X-Team': '********' },
         secretHeaders: ['authorization'],
       },
     ],
@@ -83,7 +92,25 @@ test('a source and a destination are created, connected, enabled, tested, used, 
   assert.ok(verifySignature(sharedSecret, delivered.body, delivered.headers['x-signature'] ?? ''));
   assert.equal(delivered.headers['authorization'], headerSecret);
 
-  await control.expect(200, { method: 'PUT', path: '/v1/sources/web/blocked-events/Unwanted' });
+  await control.expect(200, { method: 'POST', path: '/v1/destinations/crm/pause' });
+  await eventually(
+    async () => {
+      await send('While paused');
+      return control.ask({ path: '/v1/deliveries?destination=crm&status=waiting' });
+    },
+    ({ text }) => text.includes('"reason":"paused"'),
+    10_000,
+  );
+  await control.expect(200, { method: 'POST', path: '/v1/destinations/crm/resume' });
+  await arrived('While paused');
+  const rotated = await control.ask({ method: 'POST', path: '/v1/destinations/crm/rotate-secret' });
+  assert.equal(rotated.status, 200, rotated.text);
+  await send('After the rotation');
+  const signed = await arrived('After the rotation');
+  // Receivers have a day to learn the new secret.
+  assert.ok(verifySignature(sharedSecret, signed.body, signed.headers['x-signature'] ?? ''));
+
+  await control.expect(200, { method: 'PUT', path: '/v1/sources/web/blocked-events?event=Unwanted' });
   await eventually(
     async () => {
       const before = receiver.requests.length;
@@ -97,6 +124,12 @@ test('a source and a destination are created, connected, enabled, tested, used, 
     Boolean,
     10_000,
   );
+  const { text: blocked } = await eventually(
+    () => control.ask({ path: '/v1/decisions?reason=schema&destination=crm' }),
+    ({ text }) => text.includes('"event":"Unwanted"'),
+    10_000,
+  );
+  assert.ok(blocked.includes('"reason":"schema"'));
 
   const waiting = receiver.requests.length;
   await control.expect(200, { method: 'PATCH', path: '/v1/sources/web', body: { enabled: false } });
@@ -108,6 +141,21 @@ test('a source and a destination are created, connected, enabled, tested, used, 
   await control.expect(200, { method: 'PATCH', path: '/v1/destinations/crm', body: { enabled: false } });
   assert.ok(receiver.requests.length >= waiting);
 
+  const [first, second] = control.instances;
+  const pid = second.process.pid ?? assert.fail('it runs');
+  for (const name of ['Anna', 'Bert', 'Carl']) {
+    // The second instance cannot have read the change when the request arrives.
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await first.expect(200, { method: 'PATCH', path: '/v1/sources/web', body: { name } });
+      const shown = second.expect(200, { path: '/v1/sources/web' });
+      process.kill(pid, 'SIGCONT');
+      assert.equal((await shown)['name'], name, 'an instance shows what another one has changed');
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
   const records = (await readAll(pipeline.kafka, pipeline.names.config)).map(({ value }) =>
     value?.toString(),
   );
@@ -115,7 +163,269 @@ test('a source and a destination are created, connected, enabled, tested, used, 
   assert.ok(stored.includes('sealed:v1:'));
   assert.ok(!stored.includes(sharedSecret) && !stored.includes(headerSecret));
   const logs = JSON.stringify(
-    [control, pipeline.delivery].map((one) => ('process' in one ? one.process.log.items : one.log.items)),
+    [...control.instances.map((instance) => instance.process), pipeline.delivery].map(({ log }) => log.items),
   );
   assert.ok(!logs.includes(sharedSecret) && !logs.includes(headerSecret));
+});
+
+test('the verbs of operators work through the API', async (t) => {
+  let isAccepting = true;
+  await using receiver = await startReceiver({ answer: () => status(isAccepting ? 200 : 400) });
+  const source = { id: 'shop', writeKeys: ['wk_verbs'] };
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: source });
+  const webhooks = [{ url: receiver.url }];
+  const settings = { sharedSecret: 'first secret', webhooks };
+  const body = { id: 'erp', type: 'Webhooks', sources: ['shop'], settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  const at = '/v1/destinations/erp';
+
+  const send = async (messageId: string, event: string, userId = 'ada'): Promise<void> => {
+    const answer = await eventually(
+      () =>
+        fetch(`${pipeline.ingestUrl}/v1/track`, {
+          method: 'POST',
+          headers: { authorization: `Basic ${btoa('wk_verbs:')}` },
+          body: JSON.stringify({ messageId, userId, event }),
+        }).then(({ status }) => status),
+      (answered) => answered === 200,
+      patienceMs,
+    );
+    assert.equal(answer, 200);
+  };
+  const arrived = (event: string) =>
+    receiver.find(({ json }) => (json() as { event?: string }).event === event);
+  /** Sends events until the history shows `outcome` for one: a change is in effect in the router soon after its answer. */
+  const untilDecided = async (event: string, outcome: string, userId?: string) => {
+    let count = 0;
+    return eventually(
+      async () => {
+        const id = `${event}-${count++}`;
+        await send(id, event, userId);
+        return eventually(
+          () => control.expect(200, { path: `/v1/events/${id}` }),
+          (found) => found['outcome'] === 'filtered' || found['outcome'] === 'routed',
+          patienceMs,
+        );
+      },
+      (found) => found['outcome'] === outcome,
+      patienceMs,
+    );
+  };
+
+  await t.test('a filter is set, shown and removed', async () => {
+    const filter = { events: { include: ['Order *'] } };
+    const shown = await control.expect(200, { method: 'PATCH', path: at, body: { filter } });
+    assert.deepEqual(shown['filter'], filter);
+    const found = await untilDecided('Debug', 'filtered');
+    assert.match(JSON.stringify(found), /"filter"/);
+    await send('order-1', 'Order Completed');
+    await arrived('Order Completed');
+    await control.expect(200, { method: 'PATCH', path: at, body: { filter: null } });
+    assert.equal((await control.expect(200, { path: at }))['filter'], undefined);
+    await untilDecided('Debug again', 'routed');
+  });
+
+  await t.test('a filter is tried on a call before it is saved', async () => {
+    const filter = { condition: { field: 'properties.total', atLeast: 100 } };
+    const tryOn = (total: number) => {
+      const call = { type: 'track', userId: 'ada', event: 'Order Completed', properties: { total } };
+      return control.expect(200, { method: 'POST', path: `${at}/filter/test`, body: { filter, call } });
+    };
+    assert.equal((await tryOn(100))['passes'], true);
+    const refused = await tryOn(99);
+    assert.equal(refused['passes'], false);
+    assert.match(JSON.stringify(refused['rule']), /properties\.total/);
+  });
+
+  await t.test(
+    'a creating call that is repeated with its key is executed once, and calls are limited',
+    async () => {
+      const create = (name: string) =>
+        control.ask({
+          ...{ method: 'POST', path: '/v1/sources', body: { id: 'once', name } },
+          headers: { 'idempotency-key': 'create-once' },
+        });
+      const [first, again, other] = [await create('Once'), await create('Once'), await create('Other')];
+      assert.deepEqual([first.status, again.status, other.status], [201, 201, 422]);
+      assert.deepEqual(again.json, first.json);
+      assert.match(first.headers.get('ratelimit') ?? '', /r=\d+/);
+      assert.match(first.headers.get('ratelimit-policy') ?? '', /q=\d+/);
+      await control.expect(204, { method: 'DELETE', path: '/v1/sources/once' });
+    },
+  );
+
+  await t.test('a destination is paused and resumed', async () => {
+    await control.expect(200, { method: 'POST', path: `${at}/pause` });
+    assert.equal((await control.expect(200, { path: at }))['paused'], true);
+    await control.expect(200, { method: 'POST', path: `${at}/resume` });
+    assert.notEqual((await control.expect(200, { path: at }))['paused'], true);
+    await send('resumed-1', 'After the pause');
+    await arrived('After the pause');
+  });
+
+  await t.test('a secret is rotated', async () => {
+    const rotated = await control.expect(200, { method: 'POST', path: `${at}/rotate-secret` });
+    assert.ok(typeof rotated['sharedSecret'] === 'string' && rotated['sharedSecret'] !== '********');
+    const shown = (await control.expect(200, { path: at }))['settings'] as Record<string, unknown>;
+    assert.deepEqual([shown['sharedSecret'], shown['previousSharedSecret']], ['********', '********']);
+    assert.equal(shown['previousSharedSecretUntil'], rotated['previousSharedSecretUntil']);
+  });
+
+  await t.test('a token is created, used and revoked, and the audit log has the changes', async () => {
+    const wanted = { name: 'dashboard', scope: 'read', expiresIn: '1h' };
+    const created = await control.expect(201, { method: 'POST', path: '/v1/tokens', body: wanted });
+    const token = String(created['token']);
+    await control.expect(200, { path: '/v1/sources', token });
+    await control.expect(403, { method: 'POST', path: `${at}/pause`, token });
+    await control.expect(204, { method: 'DELETE', path: `/v1/tokens/${String(created['id'])}` });
+    // By both instances.
+    await control.expect(401, { path: '/v1/sources', token });
+    await control.expect(401, { path: '/v1/sources', token });
+    const { items } = await eventually(
+      () => control.expect(200, { path: '/v1/audit?limit=200' }),
+      (listed) => JSON.stringify(listed).includes('token.revoke'),
+      patienceMs,
+    );
+    const actions = new Set((items as { action: string }[]).map(({ action }) => action));
+    for (const action of ['source.create', 'destination.update', 'destination.pause', 'token.create']) {
+      assert.ok(actions.has(action), `${action} is among ${[...actions].join(', ')}`);
+    }
+    assert.ok(!JSON.stringify(items).includes(token));
+  });
+
+  await t.test('a change is reported to a destination of the built-in source', async () => {
+    await control.expect(200, { method: 'PUT', path: `${at}/sources/tailrace` });
+    let changes = 0;
+    // The router knows the connection soon after its answer.
+    await eventually(
+      async () => {
+        const name = `Change ${(changes += 1)}`;
+        await control.expect(200, { method: 'PATCH', path: '/v1/sources/shop', body: { name } });
+        return receiver.requests.map(({ body }) => body.toString()).filter((body) => body.includes('"shop"'));
+      },
+      (bodies) => bodies.some((body) => body.includes('"config.changed"')),
+      patienceMs,
+    );
+    await control.expect(200, { method: 'DELETE', path: `${at}/sources/tailrace` });
+  });
+
+  await t.test('a user is suppressed, and no longer', async () => {
+    const userIds = ['grace'];
+    await control.expect(200, { method: 'POST', path: '/v1/suppressions', body: { userIds } });
+    const one = '/v1/suppressions/grace';
+    assert.equal((await control.expect(200, { path: one }))['userId'], 'grace');
+    const found = await untilDecided('Unwanted', 'filtered', 'grace');
+    assert.match(JSON.stringify(found), /"suppressed"/);
+    await control.expect(204, { method: 'DELETE', path: one });
+    await control.expect(404, { path: one });
+    await untilDecided('Wanted again', 'routed', 'grace');
+  });
+
+  await t.test('dead letters are replayed, and any instance knows the replay', async () => {
+    isAccepting = false;
+    await send('dead-1', 'Refused');
+    const dead = `/v1/dead-letters?destination=erp&reason=client-error`;
+    await eventually(
+      () => control.expect(200, { path: dead }),
+      ({ items }) => (items as unknown[]).length > 0,
+      patienceMs,
+    );
+    isAccepting = true;
+    const order = { destination: 'erp', reason: 'client-error' };
+    const replay = await control.expect(202, { method: 'POST', path: '/v1/replays', body: order });
+    const ended = await eventually(
+      () => control.expect(200, { path: `/v1/replays/${String(replay['id'])}` }),
+      ({ state }) => state === 'done',
+      patienceMs,
+    );
+    assert.equal(ended['replayed'], 1);
+    await receiver.waitFor(
+      (all) =>
+        all.filter(({ json }) => (json() as { messageId?: string; event?: string }).event === 'Refused')
+          .length === 2,
+    );
+  });
+
+  await t.test('a delivery is sent again, and the failures of a destination are recovered', async () => {
+    const receivedOf = (event: string): number =>
+      receiver.requests.filter(({ json }) => (json() as { event?: string }).event === event).length;
+    const listed = await eventually(
+      () => control.expect(200, { path: '/v1/deliveries?event=After%20the%20pause&status=delivered' }),
+      ({ items }) => (items as unknown[]).length > 0,
+      patienceMs,
+    );
+    const [delivered] = listed['items'] as { deliveryId: string }[];
+    const resend = `/v1/deliveries/${delivered?.deliveryId ?? ''}/resend`;
+    await control.expect(202, { method: 'POST', path: resend });
+    await receiver.waitFor(() => receivedOf('After the pause') === 2);
+
+    isAccepting = false;
+    await send('dead-2', 'Failed');
+    await eventually(
+      () => control.expect(200, { path: '/v1/deliveries?event=Failed&status=dead' }),
+      ({ items }) => (items as unknown[]).length > 0,
+      patienceMs,
+    );
+    isAccepting = true;
+    const since = { since: '1h' };
+    const recovery = await control.expect(202, { method: 'POST', path: `${at}/recover`, body: since });
+    await receiver.waitFor(() => receivedOf('Failed') === 2);
+    await eventually(
+      () => control.expect(200, { path: `/v1/replays/${String(recovery['id'])}` }),
+      ({ state }) => state === 'done',
+      patienceMs,
+    );
+  });
+
+  await t.test('the attempts of a destination are counted, and its failures have reasons', async () => {
+    const stats = await control.expect(200, { path: `${at}/stats` });
+    assert.match(JSON.stringify(stats), /"delivered":[1-9]/);
+    const failures = await control.expect(200, { path: `${at}/failures` });
+    assert.match(JSON.stringify(failures), /client-error/);
+  });
+
+  await t.test('a deletion is requested and lifted', async () => {
+    const requestId = 'verbs-1';
+    const wanted = { requestId, userIds: ['mary'], sources: ['shop'] };
+    await control.expect(202, { method: 'POST', path: '/v1/deletions', body: wanted });
+    await control.expect(200, { method: 'POST', path: '/v1/deletions', body: wanted });
+    const deletion = `/v1/deletions/${requestId}`;
+    await eventually(
+      () => control.expect(200, { path: deletion }),
+      ({ state }) => state === 'sent',
+      patienceMs,
+    );
+    await receiver.find(({ json }) => (json() as { type?: string }).type === 'delete');
+    const lifted = await control.expect(200, { method: 'POST', path: `${deletion}/lift` });
+    assert.ok(lifted['liftedAt']);
+    assert.ok((await control.expect(200, { path: deletion }))['liftedAt']);
+  });
+});
+
+test('the reference page shows every operation over plain HTTP, also under another name than localhost', async () => {
+  const { paths } = (await control.ask({ path: '/openapi.json', token: null })).json as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const operations = Object.values(paths).flatMap((methods) => Object.keys(methods));
+  const browser = await chromium.launch({
+    executablePath: await findChromium(),
+    args: ['--no-sandbox', '--host-resolver-rules=MAP docs.test 127.0.0.1, MAP * ~NOTFOUND'],
+  });
+  try {
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('requestfailed', (request) => complaints.push(request.url()));
+    await page.goto(`http://docs.test:${new URL(control.instances[0].url).port}/docs/`);
+    await page
+      .locator('.opblock')
+      .nth(operations.length - 1)
+      .waitFor();
+    assert.equal(await page.locator('.opblock').count(), operations.length);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await browser.close();
+  }
 });

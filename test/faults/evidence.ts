@@ -27,18 +27,31 @@ export function trailsOf({ entries, written, copies, logs }: Evidence): Trail[] 
   const attempted = Map.groupBy(logs.flat().filter(isAttempt), owedTo);
   return [...Map.groupBy(written, deliveryOf)].map(([delivery, records]) => {
     const its = seen.get(delivery) ?? [];
+    const copies = copied.get(delivery) ?? [];
     const askedAt = (kind: Entry['what']): number[] =>
       its.filter(({ what }) => what === kind).map((entry) => entry.askedAt);
     return {
       delivery,
       partition: records[0]?.partition ?? NaN,
-      written: records.length,
+      written: records.length + writtenAgain(copies),
       delivered: askedAt('delivered'),
       died: askedAt('dead'),
-      traces: [...its.map(({ at }) => at), ...(copied.get(delivery) ?? []).map(({ timestamp }) => timestamp)],
+      traces: [...its.map(({ at }) => at), ...copies.map(({ timestamp }) => timestamp)],
       attempts: (attempted.get(delivery) ?? []).map(spanOf),
     };
   });
+}
+
+/**
+ * At most so many records of retry topics were written twice, because the answer to the first request was lost. After a
+ * process was killed, the next owner may read both a delivery and its copy, and defer both until the same time. These
+ * count here too, so a repeat is explained by the kill first.
+ */
+function writtenAgain(copies: readonly ConsumedRecord[]): number {
+  const distinct = new Set(
+    copies.map((copy) => [copy.topic, headerOf(copy, 'attempt'), headerOf(copy, 'due-at')].join(' ')),
+  );
+  return copies.length - distinct.size;
 }
 
 /**
@@ -99,9 +112,10 @@ function isAttempt(line: LogLine): line is LogLine & AttemptRecord {
   return line.msg === 'attempt';
 }
 
-function spanOf({ startedAt, latencyMs, outcome }: AttemptRecord): LoggedAttempt {
+function spanOf({ startedAt, latencyMs, outcome, urls }: AttemptRecord): LoggedAttempt {
   const from = Date.parse(startedAt);
-  return { from, until: from + latencyMs, succeeded: outcome === 'delivered' };
+  const timedOut = urls.some(({ reason }) => reason === 'timeout');
+  return { from, until: from + latencyMs, succeeded: outcome === 'delivered', timedOut };
 }
 
 function deliveryOf(record: ConsumedRecord): string {

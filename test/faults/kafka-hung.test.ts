@@ -28,7 +28,7 @@ test('while the broker hangs, calls get a 503, no process ends, and no accepted 
   while (performance.now() < until) {
     const [called, asked] = await Promise.all([
       post('track', { userId: 'u', event: 'Meanwhile' }),
-      control.ask({ path: '/v1/dead-letters' }),
+      control.ask({ method: 'POST', path: '/v1/sources', body: { id: 'meanwhile' } }),
     ]);
     if (called.status === 200) accepted += 1;
     else assert.equal(called.status, 503, await called.text());

@@ -6,14 +6,16 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { freePort } from '@tailrace/local';
+import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
 const run = promisify(execFile);
@@ -23,6 +25,7 @@ const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
 const opened = new AsyncDisposableStack();
 /** The project of a user. */
 let project: string;
+let tarball: string;
 
 before(async () => {
   project = await mkdtemp(path.join(tmpdir(), 'tailrace-analytics-node-'));
@@ -34,10 +37,15 @@ before(async () => {
   assert.deepEqual(
     packed.files
       .map(({ path }) => path)
-      .filter((file) => !/^dist\/(esm|cjs)\/[\w-]+\.(js|d\.ts)$/.test(file))
+      .filter((file) => !/^dist\/(esm|cjs)\/([\w-]+\/)?[\w-]+\.(js|d\.ts)$/.test(file))
       .sort(),
-    ['README.md', 'dist/cjs/package.json', 'dist/esm/package.json', 'examples/receiver.ts', 'package.json'],
+    [
+      ...['CHANGELOG.md', 'MIGRATION.md', 'README.md', 'dist/cjs/package.json', 'dist/esm/package.json'],
+      ...['command', 'receiver', 'server', 'serverless', 'worker'].map((name) => `examples/${name}.ts`),
+      ...['fetch/package.json', 'package.json'],
+    ],
   );
+  tarball = path.join(project, packed.filename);
   await writeFile(path.join(project, 'package.json'), '{ "private": true, "type": "module" }');
   const quiet = ['--offline', '--no-audit', '--no-fund', '--no-package-lock'];
   await run('npm', ['install', ...quiet, `./${packed.filename}`], { cwd: project });
@@ -106,9 +114,24 @@ new Analytics({ writeKey: 'wk', kafka: { producer: { send: async () => undefined
 const closed: Promise<{ readonly unsent: number }> = client.close({ deadlineMs: 1 });
 export const all: [boolean, unknown, boolean] = [queued, closed, verifySignature('s', new Uint8Array(), undefined)];
 `;
+const typedFetch = `
+interface Events { 'Order Completed': { total: number }; 'Signed Up': { plan?: string } }
+export const client = new Analytics<Events>({ writeKey: 'wk', endpoint: 'https://localhost', timeoutMs: 1, middleware: [(call) => ({ ...call })] });
+client.track({ userId: 'ada', event: 'Order Completed', properties: { total: 1 } });
+client.track({ anonymousId: 'a', event: 'Signed Up' });
+// @ts-expect-error the name is not declared
+client.track({ userId: 'ada', event: 'Order Complete', properties: { total: 1 } });
+// @ts-expect-error its properties are required
+client.track({ userId: 'ada', event: 'Order Completed' });
+// @ts-expect-error and have types
+client.track({ userId: 'ada', event: 'Order Completed', properties: { total: '1' } });
+// @ts-expect-error only Node has a file queue
+new Analytics({ writeKey: 'wk', endpoint: 'https://localhost', queue: undefined as unknown });
+`;
 const resolutions = [
   { module: 'node16', files: ['user.mts', 'user.cts'] },
   { module: 'esnext', moduleResolution: 'bundler', files: ['user.ts'] },
+  { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0', files: ['user.ts'] },
 ];
 
 for (const { files, ...resolution } of resolutions) {
@@ -116,11 +139,20 @@ for (const { files, ...resolution } of resolutions) {
   test(`its declarations compile in strict mode with ${moduleResolution} resolution`, async () => {
     const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true };
     const compilerOptions = { ...strict, ...resolution, target: 'es2022', lib: ['es2022'], types: [] };
-    await writeFile(path.join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    await writeFile(
+      path.join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, include: [...files, ...files.map((file) => `fetch-${file}`)] }),
+    );
     for (const file of files) {
       await writeFile(
         path.join(project, file),
         `import { Analytics, verifySignature } from '@tailrace/analytics-node';${typed}`,
+      );
+      const ending = path.extname(file);
+      const fetchFile = `fetch-${path.basename(file, ending)}${ending}`;
+      await writeFile(
+        path.join(project, fetchFile),
+        `import { Analytics } from '@tailrace/analytics-node/fetch';${typedFetch}`,
       );
     }
     const failed = await run(process.execPath, [tsc, '-p', project]).then(
@@ -130,6 +162,127 @@ for (const { files, ...resolution } of resolutions) {
     assert.equal(failed, '');
   });
 }
+
+test('its types resolve as its code does, for node10, node16 and bundlers', async () => {
+  const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core');
+  const result = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
+  assert.ok(result.types !== false);
+  assert.deepEqual(Object.keys(result.entrypoints).sort(), ['.', './fetch', './package.json']);
+  assert.deepEqual(result.problems, []);
+});
+
+test('npm would publish it with its origin, publicly', async () => {
+  const dryRun = ['publish', '--dry-run', '--json', '--provenance=false', '--ignore-scripts'];
+  // Its version is looked up in a registry, which this one stands for.
+  await using registry = await startReceiver({ answer: () => status(404, {}, '{}') });
+  const { stdout } = await run('npm', [...dryRun, `--registry=${registry.url}`, tarball], { cwd: project });
+  interface Published {
+    readonly name: string;
+    readonly files: readonly { readonly path: string }[];
+  }
+  const published = JSON.parse(stdout.slice(stdout.indexOf('{'))) as Published | Record<string, Published>;
+  // Some versions of npm list packages by name.
+  const { name, files } =
+    'name' in published ? (published as Published) : (Object.values(published)[0] ?? assert.fail());
+  assert.equal(name, '@tailrace/analytics-node');
+  assert.ok(files.some(({ path }) => path === 'dist/esm/fetch.js'));
+  assert.ok(!files.some(({ path }) => /test|\bsrc\//.test(path)));
+  const manifest = JSON.parse(await readFile(path.join(source, 'package.json'), 'utf8')) as {
+    readonly repository: { readonly directory: string };
+    readonly publishConfig: unknown;
+  };
+  assert.equal(manifest.repository.directory, 'packages/analytics-node');
+  assert.deepEqual(manifest.publishConfig, { access: 'public', provenance: true });
+});
+
+/** The program bundled and minified, as for a browser. */
+async function bundle(program: string, platform: 'browser' | 'node' = 'browser'): Promise<string> {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: project },
+    ...{ bundle: true, minify: true, write: false, format: 'esm', platform, target: 'es2022' },
+  });
+  return outputFiles[0]?.text ?? assert.fail();
+}
+
+test('in a browser it has at most 8 KB, compressed, and nothing of Node', async (t) => {
+  const code = await bundle(
+    `import { Analytics } from '@tailrace/analytics-node'; globalThis.analytics = new Analytics({ writeKey, endpoint });`,
+  );
+  const compressed = gzipSync(code, { level: 9 }).length;
+  t.diagnostic(`${code.length} bytes, ${compressed} compressed`);
+  assert.ok(compressed <= 8 * 1024, `${compressed} bytes`);
+  assert.doesNotMatch(code, /node:|\brequire\(/);
+});
+
+test('parts that are not used are left out of a bundle', async () => {
+  const name = '@tailrace/analytics-node';
+  assert.equal(await bundle(`import '${name}';`), '');
+  const errors = await bundle(`import { AnalyticsError } from '${name}/fetch'; console.log(AnalyticsError);`);
+  assert.doesNotMatch(errors, /v1\/batch/);
+  const server = await bundle(`import { Analytics } from '${name}'; console.log(Analytics);`, 'node');
+  assert.doesNotMatch(server, /node:fs/, 'the file queue');
+  assert.doesNotMatch(server, /createHmac/, 'the verification of signatures');
+});
+
+test('the examples compile, and the command imports calls', async () => {
+  await using receiver = await startReceiver();
+  const examples = path.join(project, 'node_modules/@tailrace/analytics-node/examples');
+  const folder = path.join(project, 'examples');
+  await cp(examples, folder, { recursive: true });
+  await symlink(path.join(root, 'node_modules/@types'), path.join(project, 'node_modules/@types'));
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2023',
+    types: ['node'],
+    skipLibCheck: true,
+  };
+  const files = ['server', 'command', 'serverless', 'worker'].map((name) => `${name}.ts`);
+  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const failed = await run(process.execPath, [tsc, '-p', folder]).then(
+    () => '',
+    (error: unknown) => (error as { stdout: string }).stdout,
+  );
+  assert.equal(failed, '');
+
+  const env = { ...process.env, TAILRACE_URL: receiver.url };
+  const command = run(process.execPath, ['command.ts'], { cwd: folder, env });
+  command.child.stdin?.end('{"userId":"ada","event":"a"}\n{"userId":"ada"}\n{"userId":"ada","event":"b"}\n');
+  const outcome = await command.catch((error: unknown) => error as { code: number; stdout: string });
+  assert.equal('code' in outcome && outcome.code, 1);
+  assert.match(outcome.stdout, /2 calls sent, 0 unsent, 1 invalid/);
+
+  const lambda = `import { handler } from './serverless.ts'; console.log(JSON.stringify(await handler({ userId: 'ada', orderId: '7' })));`;
+  const called = await run(process.execPath, ['--input-type=module', '-e', lambda], { cwd: folder, env });
+  assert.equal(called.stdout, '{"statusCode":204}\n');
+  const worker = `import worker from './worker.ts';
+    const lifetime = { waitUntil: (promise) => promise.then((result) => console.log(JSON.stringify(result))) };
+    const env = { TAILRACE_URL: process.env.TAILRACE_URL, WRITE_KEY: 'wk' };
+    worker.fetch(new Request('https://shop.example.com/docs'), env, lifetime);`;
+  const worked = await run(process.execPath, ['--input-type=module', '-e', worker], { cwd: folder, env });
+  assert.equal(worked.stdout, '{"unsent":0,"kept":0}\n');
+
+  const server = spawn(process.execPath, ['server.ts'], {
+    cwd: folder,
+    env: { ...env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface(server.stdout), 'line')) as [string];
+  const port = /port: (\d+)/.exec(line)?.[1] ?? assert.fail(line);
+  await (await fetch(`http://127.0.0.1:${port}/cart`)).text();
+  server.kill('SIGTERM');
+  assert.deepEqual(await once(server, 'exit'), [0, null]);
+  const events = receiver.requests.flatMap(({ body, headers }) => {
+    const json = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+    return (JSON.parse(json.toString()) as { batch: { event?: string; name?: string }[] }).batch;
+  });
+  assert.deepEqual(
+    events.map(({ event, name }) => event ?? name),
+    ['a', 'b', 'Order Completed', '/docs', 'Request Served'],
+  );
+});
 
 test('the example receiver accepts only requests signed with its secret', async () => {
   await cp(path.join(project, 'node_modules/@tailrace/analytics-node/examples'), project, {

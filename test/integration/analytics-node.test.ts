@@ -1,6 +1,8 @@
 /** The client library under failures: retries, queue limits, reports and close. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -12,7 +14,14 @@ import {
   type KafkaMessage,
   type KafkaOptions,
 } from '../../packages/analytics-node/src/index.ts';
-import { reset, status, tooManyRequests, type Answer } from '../support/receivers/answers.ts';
+import {
+  hugeBody,
+  never,
+  reset,
+  status,
+  tooManyRequests,
+  type Answer,
+} from '../support/receivers/answers.ts';
 import { closedPort, startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
 const writeKey = 'wk_test';
@@ -77,7 +86,7 @@ test('while the server is unavailable the queue stays bounded, and every unsent 
   assert.equal(full.length, 150);
 
   const flushed = client.flush();
-  assert.deepEqual(await client.close({ deadlineMs: 50 }), { unsent: 100 });
+  assert.deepEqual(await client.close({ deadlineMs: 50 }), { unsent: 250, kept: 0 });
   await flushed;
   const events = [...reported, ...full].flatMap(({ calls }) =>
     calls.map((call) => (JSON.parse(call) as SentCall).event),
@@ -138,8 +147,82 @@ test('an onError that throws does not stop the client', async (t) => {
   });
   client.track({ userId: 'ada', event: 'refused' });
   client.track({ userId: 'ada', event: 'sent' });
-  assert.deepEqual(await client.close(), { unsent: 0 });
+  assert.deepEqual(await client.close(), { unsent: 1, kept: 0 });
   assert.equal(server.requests.length, 2);
+});
+
+test('each of 2,500 rejected calls in an answer of a megabyte is reported', async (t) => {
+  const rejected = Array.from({ length: 2_499 }, (_, index) => ({ index, message: 'm'.repeat(400) }));
+  const body = JSON.stringify({ success: true, rejected });
+  await using server = await startReceiver({ answer: () => status(200, {}, body) });
+  const reported: AnalyticsError[] = [];
+  const client = open(t, {
+    ...{ endpoint: server.url, flushAt: 5_000 },
+    onError: (error) => reported.push(error),
+  });
+  for (let n = 0; n < 2_500; n++) client.track({ userId: 'ada', event: `e${n}` });
+  assert.deepEqual(await client.close(), { unsent: 2_499, kept: 0 });
+  assert.deepEqual(
+    reported.map(({ code, calls: [call] }) => [code, (JSON.parse(call ?? '') as SentCall).event]),
+    rejected.map(({ index }) => ['rejected', `e${index}`]),
+  );
+});
+
+test('an answer of ten megabytes is not read to its end, and the batch is sent again in halves', async (t) => {
+  await using server = await startReceiver({
+    answer: (_, nth) => (nth === 1 ? hugeBody(200, 10 * 2 ** 20) : status(200)),
+  });
+  const client = open(t, { endpoint: server.url });
+  for (const event of ['a', 'b', 'c']) client.track({ userId: 'ada', event });
+  assert.deepEqual(await client.close(), { unsent: 0, kept: 0 });
+  assert.deepEqual(
+    server.requests.map((request) => callsOf(request).map(({ event }) => event)),
+    [['a', 'b', 'c'], ['a'], ['b', 'c']],
+  );
+});
+
+test('a link that passes 100 KB within the timeout gets batches that fit, and everything arrives', async (t) => {
+  const arrived = new Set<string>();
+  await using server = await startReceiver({
+    answer: (request) => {
+      if (request.body.length > 100_000) return never;
+      for (const { messageId } of callsOf(request)) arrived.add(messageId);
+      return status(200);
+    },
+  });
+  const client = open(t, { endpoint: server.url, timeoutMs: 250, flushAt: 1_000 });
+  for (let n = 0; n < 100; n++) {
+    client.track({
+      userId: 'ada',
+      event: 'E',
+      messageId: `m-${n}`,
+      properties: { text: 'x'.repeat(10_000) },
+    });
+  }
+  assert.deepEqual(await client.close({ deadlineMs: 60_000 }), { unsent: 0, kept: 0 });
+  assert.equal(arrived.size, 100);
+});
+
+test('an answer of 101, which ends HTTP on its connection, is reported', async (t) => {
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
+    });
+  });
+  t.after(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const reported: AnalyticsError[] = [];
+  const client = open(t, {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    onError: (error) => reported.push(error),
+  });
+  client.track({ userId: 'ada', event: 'E' });
+  assert.deepEqual(await client.close(), { unsent: 1, kept: 0 });
+  assert.deepEqual(
+    reported.map(({ code, status }) => [code, status]),
+    [['refused', 101]],
+  );
 });
 
 test('a program without close ends when its calls are sent', async () => {
@@ -213,8 +296,12 @@ test('a producer that never responds does not delay close beyond its deadline', 
   const producer = { send: () => new Promise(() => undefined) };
   const client = open(t, { kafka: { producer }, onError: (error) => reported.push(error) });
   client.track({ userId: 'ada', event: 'E' });
-  assert.deepEqual(await client.close({ deadlineMs: 20 }), { unsent: 1 });
-  assert.deepEqual(await client.close(), { unsent: 1 }, 'a second close returns the result of the first');
+  assert.deepEqual(await client.close({ deadlineMs: 20 }), { unsent: 1, kept: 0 });
+  assert.deepEqual(
+    await client.close(),
+    { unsent: 1, kept: 0 },
+    'a second close returns the result of the first',
+  );
   assert.deepEqual(
     reported.map(({ code }) => code),
     ['closed'],
@@ -223,6 +310,8 @@ test('a producer that never responds does not delay close beyond its deadline', 
 });
 
 test('invalid options are refused, and the error names the option', () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
   const wrong: readonly (readonly [field: string, options: object])[] = [
     ['writeKey', { writeKey: '' }],
     ['endpoint', { endpoint: 'events.example.com' }],
@@ -233,6 +322,15 @@ test('invalid options are refused, and the error names the option', () => {
     ['maxQueueBytes', { maxQueueBytes: 1_000 }],
     ['maxAttempts', { maxAttempts: -1 }],
     ['timeoutMs', { timeoutMs: '5s' }],
+    ['maxAgeMs', { maxAgeMs: 0 }],
+    ['middleware', { middleware: [7] }],
+    ['gzip', { gzip: 'yes' }],
+    ['context', { context: cyclic }],
+    ['context', { context: { count: 1n } }],
+    ['context', { context: { text: 'x'.repeat(33_000) } }],
+    ['proxy', { proxy: 'proxy:3128' }],
+    ['tls', { tls: { ca: 'pem' } }],
+    ['agent', { agent: {}, proxy: 'http://127.0.0.1:1' }],
   ];
   for (const [field, options] of wrong) {
     assert.throws(() => new Analytics({ writeKey, endpoint: 'http://127.0.0.1', ...options }), {

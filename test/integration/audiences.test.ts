@@ -9,6 +9,7 @@ import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { topicNames, type TopicNames } from '@tailrace/topics';
 import { openAudiences, type Audience, type Audiences } from '../../services/control/src/audiences/index.ts';
+import { openSuppressionStore } from '../../services/control/src/suppressions/store.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
@@ -45,9 +46,14 @@ async function createStage(): Promise<Stage> {
     names,
     enabled,
     async open({ client = kafka, instance = 'one' } = {}) {
+      const users = await openSuppressionStore({
+        ...{ kafka: client, names, log: kafkaLog },
+        folder: path.join(folder, prefix, instance, 'users'),
+      });
       const audiences = await openAudiences({
         kafka: client,
         names,
+        users,
         config: {
           source: (id) => ({ id, writeKeys: ['wk'], enabled: enabled.has(id) }),
           refresh: () => Promise.resolve(),
@@ -60,9 +66,14 @@ async function createStage(): Promise<Stage> {
         replace: (upload) => audiences.replace(upload),
         remove: (target) => audiences.remove(target),
         list: (sourceId) => audiences.list(sourceId),
+        keys: () => audiences.keys(),
         get: (sourceId, name) => audiences.get(sourceId, name),
+        refresh: () => audiences.refresh(),
         close: () => audiences.close(),
-        [Symbol.asyncDispose]: () => audiences.close(),
+        async [Symbol.asyncDispose]() {
+          await audiences.close();
+          await users.close();
+        },
       };
     },
   };

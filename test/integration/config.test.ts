@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import {
   applyConfiguration,
@@ -214,7 +215,7 @@ test('a destination may name a source that is only in the topic, unless prune wo
     sources: [web]
     settings: { webhooks: [{ url: https://crm.example.com/ }] }
 `,
-    { fileName: 'crm.yaml' },
+    { fileName: 'crm.yaml', env: {}, readFile: readFileSync },
   );
   await assert.rejects(
     applyConfiguration(kafka, topic, configuration, { prune: true }),

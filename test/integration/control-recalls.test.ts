@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { deliveryKey, encodeDelivery, topicSpecs } from '@tailrace/topics';
-import { tailrace, type Run } from '../support/processes/cli.ts';
+import { tailraceHere, type Run } from '../support/processes/cli.ts';
 import { adminToken, readToken, startControlPlane } from '../support/processes/control.ts';
 import { newDelivery } from '../support/processes/delivery.ts';
 import { eventually } from '../support/kafka/kafka-client.ts';
@@ -28,7 +28,7 @@ async function refused(path: string, status: number, token = adminToken): Promis
 }
 
 const command = (...args: readonly string[]): Promise<Run> =>
-  tailrace(args, { TAILRACE_API_TOKEN: adminToken, TAILRACE_URL: control.url });
+  tailraceHere(args, { TAILRACE_API_TOKEN: adminToken, TAILRACE_URL: control.url });
 
 /** Deliveries that are due in an hour. */
 async function waiting(destinationId: string, count: number): Promise<void> {
@@ -84,7 +84,7 @@ test('the command line requests a recall, waits for it, and prints the number of
   assert.equal(requested.exitCode, 0, requested.stderr);
   assert.match(requested.stdout, new RegExp(`tailrace get recall ${retried}`));
   const running = await command('get', 'recall', retried);
-  assert.equal(running.stdout, '0 brought forward; 0 of 2 partitions done\n');
+  assert.equal(running.stdout, '0 deliveries brought forward; 0 of 2 partitions done\n');
 
   // A request is executed once a replica runs.
   const ended = command('drain', '--destination', drained, '--yes', '--wait');

@@ -14,12 +14,14 @@ let pipeline: Pipeline;
 let control: Control;
 let receiver: Receiver;
 let healed = false;
+let brokers: readonly string[];
+let prefix: string;
 const opened = new AsyncDisposableStack();
 
 before(async () => {
-  const { brokers } = await sharedBroker();
+  ({ brokers } = await sharedBroker());
   pipeline = opened.use(await startPipeline({ brokers }));
-  const prefix = pipeline.names.deliveries.slice(0, -'deliveries'.length);
+  prefix = pipeline.names.deliveries.slice(0, -'deliveries'.length);
   control = opened.use(await startControl(brokers, prefix));
   receiver = opened.use(await startReceiver({ answer: () => status(healed ? 200 : 400) }));
 });
@@ -47,8 +49,12 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
   await receiver.waitFor(3);
   const list = `/v1/dead-letters?destination=${destinationId}`;
   const deadline = performance.now() + 60_000;
-  while (itemsOf(await control.expect(200, { path: list })).length < 3)
-    assert.ok(performance.now() < deadline);
+  for (;;) {
+    const { status, json, text } = await control.ask({ path: list });
+    if (status === 200 && itemsOf(json).length === 3) break;
+    assert.ok(performance.now() < deadline, text);
+    await wait(50);
+  }
 
   const first = await control.expect(200, { path: `${list}&limit=2` });
   const second = await control.expect(200, { path: `${list}&limit=2&cursor=${String(first['next'])}` });
@@ -77,6 +83,8 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
   const again = await ended(await replay(202, { destination: destinationId }));
   assert.deepEqual([again['due'], again['replayed']], [0, 0]);
   assert.equal(itemsOf(await control.expect(200, { path: '/v1/replays' })).length, 3);
+  await using other = await startControl(brokers, prefix);
+  assert.deepEqual(await other.expect(200, { path: `/v1/replays/${String(done['id'])}` }), done);
 
   const deliveredBy = performance.now() + 60_000;
   const delivered = `/v1/deliveries?destination=${destinationId}&status=delivered&event=Died`;
@@ -84,4 +92,10 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
     assert.ok(performance.now() < deliveredBy, 'replays are delivered');
     await wait(50);
   }
+
+  const resent = { method: 'POST', path: `/v1/deliveries/${String(letter?.['deliveryId'])}/resend` } as const;
+  await control.expect(202, resent);
+  await receiver.waitFor(7);
+  const bodies = receiver.requests.map(({ body }) => body.toString());
+  assert.ok(bodies.slice(0, 3).includes(bodies.at(-1) ?? ''), 'the resent body is one of the first');
 });

@@ -129,6 +129,7 @@ test('a replay publishes the dead letter as a delivery without attempts', async 
     const kept = ['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'traceparent'];
     assert.deepEqual(textHeaders(replay), {
       ...Object.fromEntries(kept.map((name) => [name, headerOf(letter, name)])),
+      'event-accepted-at': '2026-05-01T08:00:00.000Z',
       attempt: '0',
       'replayed-from': `${letter.partition}/${letter.offset}`,
     });
@@ -286,7 +287,10 @@ test('a malformed record stays a dead letter, and is reported', async () => {
     { topic: stage.names.deliveriesDead, partition: 0, key: 'anything', value: 'at all\u001b[2J', headers },
   ]);
   const { stdout } = await tailrace(['dead', 'replay', '--all'], stage.env);
-  assert.equal(stdout, '2 of 3 dead letters replayed.\n1 malformed record cannot be replayed.\n');
+  assert.equal(
+    stdout,
+    '2 of 3 dead letters replayed.\n1 dead letter cannot be replayed: malformed, or without a body because the user was deleted.\n',
+  );
   const list = await tailrace(['dead', 'list', '--reason', 'malformed-record'], stage.env);
   assert.match(list.stdout, /Z +- +- +malformed-record +0 +no +0\/1\n1 dead letter\.\n$/);
   const shown = await tailrace(['dead', 'show', '0/1'], stage.env);

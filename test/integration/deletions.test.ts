@@ -1,11 +1,15 @@
 /** Deletion requests on a real Kafka: each affected source gets one event for each user, also after failures. */
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { readCall, webhookBody } from '@tailrace/events';
 import type { Destination, Source } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
 import { topicNames, type TopicNames } from '@tailrace/topics';
 import { openDeletions, totalOf, type Deletions } from '../../services/control/src/deletions/index.ts';
+import { openSuppressionStore } from '../../services/control/src/suppressions/store.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
@@ -49,16 +53,18 @@ async function createStage(): Promise<Stage> {
   return {
     names,
     async open({ client = kafka, portion = 500 } = {}) {
+      const log = { info: () => undefined, warn: () => undefined };
+      const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-deletions-'));
+      const suppressions = await openSuppressionStore({ kafka: client, names, folder, log });
       const deletions = await openDeletions({
-        kafka: client,
-        names,
+        ...{ kafka: client, names, suppressions, log },
+        audiences: () => [{ sourceId: 'web', trait: 'big_spenders' }],
         config: {
           source: (id) => sources.find((source) => source.id === id),
           sources: () => sources,
           destinationsOf,
           refresh: () => Promise.resolve(),
         },
-        log: { info: () => undefined, warn: () => undefined },
         takeOverAfterMs: 500,
         portion,
       });
@@ -66,8 +72,15 @@ async function createStage(): Promise<Stage> {
         create: (wanted) => deletions.create(wanted),
         get: (id) => deletions.get(id),
         list: () => deletions.list(),
+        refresh: () => deletions.refresh(),
+        lift: (id) => deletions.lift(id),
+        write: (work) => deletions.write(work),
         close: () => deletions.close(),
-        [Symbol.asyncDispose]: () => deletions.close(),
+        async [Symbol.asyncDispose]() {
+          await deletions.close();
+          await suppressions.close();
+          await rm(folder, { recursive: true });
+        },
       };
     },
   };
@@ -152,11 +165,23 @@ test('a request of several portions is sent in the background, and then holds no
   const stage = await createStage();
   await using deletions = await stage.open({ portion: 7 });
   const { request } = await deletions.create({ id: 'r1', userIds: users(40) });
-  assert.equal(request.sent, 7);
+  assert.deepEqual([request.marked, request.sent], [7, 0]);
   await untilSent(deletions, 'r1');
   assert.deepEqual(await sentEvents(stage), expected(['app', users(40)], ['web', users(40)]));
   const last = (await readAll(kafka, stage.names.deletions)).at(-1)?.value?.toString() ?? '';
   assert.ok(!last.includes('user 1'), last);
+  const marks = await readAll(kafka, stage.names.suppressions);
+  assert.deepEqual(
+    marks.map(({ key }) => key?.toString()).sort(),
+    users(40)
+      .map((user) => `deleted/*/${user}`)
+      .sort(),
+  );
+  const left = await readAll(kafka, stage.names.audiences);
+  assert.equal(left.length, 40);
+  assert.ok(
+    left.every(({ key, value }) => key?.toString().startsWith('web/big_spenders/') && value === null),
+  );
 });
 
 test('another instance sends exactly the rest of a stopped one', async () => {

@@ -14,8 +14,10 @@ import {
   newDelivery,
   openDeliveryStage,
   type DeliveryStage,
+  type Replica,
 } from '../support/processes/delivery.ts';
 import { eventually } from '../support/kafka/kafka-client.ts';
+import { pageOf, seriesIn } from '../support/metrics/scrape.ts';
 import { closedPort, startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
 /** Long enough that no delivery becomes a dead letter before a breaker has opened. */
@@ -27,12 +29,13 @@ const withinMs = 80_000;
 const clockErrorMs = 5;
 
 let stage: DeliveryStage;
+let service: Replica;
 before(async () => {
   stage = await openDeliveryStage({
     scheduleMs,
     env: { TAILRACE_DELIVERY_TIMEOUT: '5s', TAILRACE_RETRY_WINDOW: '10m' },
   });
-  await stage.startReplica();
+  service = await stage.startReplica();
 });
 after(() => stage[Symbol.asyncDispose]());
 
@@ -81,6 +84,12 @@ async function parkedAt(
     withinMs,
   );
   return { destination, deliveries: [...sent, ...more] };
+}
+
+/** The value of a metric of this destination; undefined if its page does not have it. */
+async function metricOf({ id }: Destination, metric: string): Promise<number | undefined> {
+  const series = seriesIn(await pageOf(service.metricsUrl, '/destinations'));
+  return series.find(({ name, labels }) => name === metric && labels['destination_id'] === id)?.value;
 }
 
 /** Only an attempt costs a step of the retry schedule; a probe costs none. */
@@ -183,6 +192,27 @@ describe('a receiver that fails', { concurrency: true }, () => {
     await using receiver = await startReceiver({ port });
     await eachArrivesOnce(receiver, deliveries);
     assert.deepEqual((await fatesOf(stage, tiersMs, [destination])).died, {});
+  });
+
+  test('is in the metrics with the time since its breaker opened, until it recovers', async () => {
+    const port = await closedPort();
+    const fedAt = performance.now();
+    const { destination, deliveries } = await parkedAt(`http://127.0.0.1:${port}`, 20);
+    const openSeconds = () => metricOf(destination, 'tailrace_destination_breaker_open_seconds');
+    const first = (await openSeconds()) ?? NaN;
+    assert.ok(first > 0 && first < (performance.now() - fedAt) / 1_000, String(first));
+    const totals = seriesIn(await pageOf(service.metricsUrl));
+    const longest = totals.find(({ name }) => name === 'tailrace_circuit_breaker_open_seconds');
+    assert.ok((longest?.value ?? NaN) >= first, String(longest?.value));
+    const notClosed = totals.filter(({ name }) => name === 'tailrace_circuit_breakers');
+    assert.deepEqual(notClosed.map(({ labels }) => labels['state']).sort(), ['half-open', 'open']);
+    assert.ok(notClosed.reduce((sum, { value }) => sum + value, 0) > 0);
+    assert.ok(((await metricOf(destination, 'tailrace_destination_parked_total')) ?? NaN) > 0);
+    // Failed probes do not begin the time again.
+    await eventually(openSeconds, (seconds = NaN) => seconds >= first + 10, withinMs);
+    await using receiver = await startReceiver({ port });
+    await eachArrivesOnce(receiver, deliveries);
+    await eventually(openSeconds, (seconds) => seconds === undefined, withinMs);
   });
 });
 

@@ -102,8 +102,8 @@ test('ages are measured from the acceptance time, which every retry and the dead
   const increase = async (name: string): Promise<number> =>
     ((await scrape()).get(name) ?? 0) - (before.get(name) ?? 0);
   await stage.deadLetterOf(late);
-  assert.equal(await increase(`${delay}_bucket{le="60"}`), 0);
-  assert.equal(await increase(`${delay}_bucket{le="300"}`), 2);
+  assert.equal(await increase(`${delay}_bucket{held_by="none",le="60"}`), 0);
+  assert.equal(await increase(`${delay}_bucket{held_by="none",le="300"}`), 2);
 
   await using healthy = await startReceiver();
   const good = destinationOf([healthy.url]);
@@ -112,11 +112,11 @@ test('ages are measured from the acceptance time, which every retry and the dead
   const times = [acceptedAt, undefined, Date.now() + 3_600_000];
   for (const acceptedAt of times) await stage.publish(newDelivery(good.id, { acceptedAt }));
   await eventually(
-    () => increase(`${age}_count`),
+    () => increase(`${age}_count{attempt="first"}`),
     (count) => count === times.length,
   );
-  assert.equal(await increase(`${age}_bucket{le="60"}`), 2);
-  assert.equal(await increase(`${age}_bucket{le="300"}`), 3);
+  assert.equal(await increase(`${age}_bucket{attempt="first",le="60"}`), 2);
+  assert.equal(await increase(`${age}_bucket{attempt="first",le="300"}`), 3);
 });
 
 test('the log has a line for each failed attempt, none for successful ones, and a summary', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyConfiguration, type Destination } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
-import { deliveryKey, encodeDelivery, type Delivery } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery, pauseTierMs, type Delivery, type TopicNames } from '@tailrace/topics';
 import * as answers from '../support/receivers/answers.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
@@ -15,6 +15,9 @@ const { brokers } = await sharedBroker();
 const tierMs = 1_000;
 /** Group members notice added partitions within 15 s, and the service reports different counts within 20 s. */
 const noticedWithinMs = 60_000;
+
+/** The retry topic of the schedule, and that of paused destinations. */
+const tiersOf = (names: TopicNames): string[] => [names.retryTier(tierMs), names.retryTier(pauseTierMs)];
 
 async function openStage() {
   await using opened = new AsyncDisposableStack();
@@ -57,7 +60,7 @@ test('delivery does not start while partition counts differ, names the topics an
   assert.match(reason, /^503 /);
   assert.ok(reason.includes(`${names.deliveries} (4 partitions)`), reason);
   assert.ok(reason.includes('npx tailrace topics apply --partitions 4 --only deliveries'), reason);
-  for (const topic of [names.retryTier(tierMs), names.deliveriesReplay]) await kafka.addPartitions(topic, 4);
+  for (const topic of [...tiersOf(names), names.deliveriesReplay]) await kafka.addPartitions(topic, 4);
   await eventually(stage.readiness, (answer) => answer.includes(`${names.deliveriesDead} (2 partitions)`));
   await kafka.addPartitions(names.deliveriesDead, 4);
   await starting;
@@ -95,16 +98,18 @@ test('delivery reports partitions added to deliveries alone, and loses no retry 
     new Set(requests.map(({ body }) => body.toString()));
   await healthy.waitFor((requests) => bodies(requests).size === perDestination, noticedWithinMs);
   await gone.waitFor((requests) => bodies(requests).size === perDestination, noticedWithinMs);
-  const reason = await eventually(stage.readiness, (answer) => answer.startsWith('503'), noticedWithinMs);
+  const isReported = (answer: string): boolean => answer.includes('"name":"partition-counts","ok":false');
+  const reason = await eventually(stage.readiness, isReported, noticedWithinMs);
+  assert.match(reason, /^200 /);
   assert.ok(reason.includes('--partitions 4 --only deliveries'), reason);
-  assert.equal(await stage.metric(/^tailrace_missing_partitions (\d+)$/m), 6);
+  assert.equal(await stage.metric(/^tailrace_missing_partitions (\d+)$/m), 8);
 
   const dead = /^tailrace_dead_letters_total\{reason="client-error"\} (\d+)$/m;
   const counted = (await stage.metric(dead)) || 0;
   const written = (await readAll(kafka, names.deliveriesDead)).length;
   assert.ok(counted <= written && written <= perDestination / 2, `${counted} counted, ${written} written`);
 
-  for (const topic of [names.deliveriesDead, names.retryTier(tierMs), names.deliveriesReplay])
+  for (const topic of [names.deliveriesDead, ...tiersOf(names), names.deliveriesReplay])
     await kafka.addPartitions(topic, 4);
   await eventually(
     async () => (await readAll(kafka, names.deliveriesDead)).length,
@@ -118,7 +123,8 @@ test('delivery reports partitions added to deliveries alone, and loses no retry 
   // Each delivery failed once, so each has two requests.
   await failing.waitFor((requests) => requests.length >= 2 * perDestination, noticedWithinMs);
   assert.equal(bodies(failing.requests).size, perDestination);
-  await eventually(stage.readiness, (answer) => answer.startsWith('200'), noticedWithinMs);
+  const isEqual = (answer: string): boolean => answer.includes('"name":"partition-counts","ok":true');
+  await eventually(stage.readiness, isEqual, noticedWithinMs);
 });
 
 test('a single replica uses the whole rate limit, for any value of TAILRACE_PARTITIONS', async () => {

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TrackedRecord } from '@tailrace/kafka';
+import { createMetrics, watchConsumption } from '@tailrace/service';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
 import {
@@ -151,6 +152,10 @@ describe('a consumer', { concurrency: true }, () => {
       ...group,
       limits: () => ({ records: 100, bytes: 2 ** 20 }),
     });
+    const metrics = createMetrics({ processMetrics: false });
+    watchConsumption(metrics, member);
+    const pausedPartitions = async (): Promise<number> =>
+      Number(/^tailrace_consumer_paused_partitions\{.*\} (.+)$/m.exec(await metrics.expose())?.[1]);
     await member.records.waitFor(100);
     const memberIds = await admin.memberIds(group.groupId);
     // Longer than the session timeout of a member without heartbeats.
@@ -158,6 +163,7 @@ describe('a consumer', { concurrency: true }, () => {
     assert.ok(member.records.items.length < 1_200, `${member.records.items.length} records received`);
     assert.deepEqual(await admin.memberIds(group.groupId), memberIds);
     assert.equal(member.healthy, true);
+    assert.equal(await pausedPartitions(), 1);
 
     for (let finished = 0; finished < 2_000; finished++) {
       const records = await member.records.waitFor(finished + 1);
@@ -167,6 +173,7 @@ describe('a consumer', { concurrency: true }, () => {
       offsetsOf(member),
       Array.from({ length: 2_000 }, (_, offset) => offset),
     );
+    assert.equal(await pausedPartitions(), 0);
   });
 
   test('keeps the work of a partition that stays, and revokes the work of one that moves', async () => {

@@ -1,6 +1,6 @@
 /** The contract of packages/kafka against a real broker, behind a proxy that loses or holds its answers. */
 import { gzipSync } from 'node:zlib';
-import { connectKafka, type KafkaLog, type UnreadableBatch } from '@tailrace/kafka';
+import { connectKafka, type KafkaLog, type KafkaObserver } from '@tailrace/kafka';
 import { testKafkaContract, type ContractCluster } from '@tailrace/kafka/testing';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
@@ -20,11 +20,13 @@ testKafkaContract('Kafka', async () => {
   const disposeProxy = proxy[Symbol.asyncDispose].bind(proxy);
   const cluster: ContractCluster & AsyncDisposable = Object.assign(proxy, {
     ...admin,
-    connect: (log: KafkaLog = noLog, onUnreadable?: (batch: UnreadableBatch) => void) =>
-      connectKafka({ brokers: proxy.brokers, clientId: 'tailrace-contract' }, log, onUnreadable),
+    connect: (log: KafkaLog = noLog, observer?: KafkaObserver) =>
+      connectKafka({ brokers: proxy.brokers, clientId: 'tailrace-contract' }, log, observer),
     newName: () => `${uniquePrefix()}contract`,
     writeUnreadable: (topic: string) =>
       produceRaw(broker, topic, 0, { records: [{ value: tooLargeDecoded }], codec: 1, compress: gzipSync }),
+    writeAt: (topic: string, timestamp: number) =>
+      produceRaw(broker, topic, 0, { records: [{ value: 'v' }], timestamp }),
     pauseAcknowledgements: proxy.pauseProduceAnswers,
     resumeAcknowledgements: proxy.resumeProduceAnswers,
     async [Symbol.asyncDispose]() {

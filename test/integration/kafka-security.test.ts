@@ -1,148 +1,185 @@
-/** Services, CLI and a direct producer on a broker that demands TLS and a password, and allows only what ACLs allow. */
+/**
+ * The command line, services and a direct producer on a broker that demands TLS and authentication, and allows only the listed
+ * permissions. test/infra/live/kafka-security.test.ts and kafka-permissions.test.ts run longer on the same kind of broker.
+ */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { freePort, startOwnBroker } from '@tailrace/local';
+import { freePort } from '@tailrace/local';
+import { permissions } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
-import { certificates } from '../support/receivers/certificates.ts';
+import { passwordOf, startSecureBroker, type SecureBroker } from '../support/kafka/secure-broker.ts';
+import { startTokenServer, type Behaviour, type TokenServer } from '../support/kafka/token-server.ts';
 import { tailrace } from '../support/processes/cli.ts';
 import { startService, type Environment } from '../support/processes/process.ts';
+import { certificates } from '../support/receivers/certificates.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
-const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
-
-const users = { tailrace: 'tailrace-secret', shop: 'shop-secret' };
 const prefix = 'tailrace.';
-let address: string;
-let authority: string;
+/** May do what `topics apply` does; also the subject of the client certificate. */
+const operator = 'tailrace';
+/** May do what ingest does, except writing events. */
+const half = 'half';
+
+let broker: SecureBroker;
+let tokens: TokenServer;
 const opened = new AsyncDisposableStack();
 
 before(async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-security-'));
-  opened.defer(() => rm(folder, { recursive: true }));
-  const keyStore = path.join(folder, 'broker.pem');
-  const { trusted } = certificates();
-  await writeFile(keyStore, trusted.key + trusted.cert);
-  authority = path.join(folder, 'authority.pem');
-  await writeFile(authority, certificates().authority);
-  const port = await freePort();
-  const broker = opened.use(
-    await startOwnBroker({ env: process.env, quickStart: true, secure: { port, keyStore, users } }),
-  );
-  address = `127.0.0.1:${port}`;
-  await allow(broker.brokers);
+  tokens = opened.use(await startTokenServer({ clients: { [operator]: passwordOf(operator) } }));
+  broker = opened.use(await startSecureBroker({ users: [operator, half], tokens }));
+  for (const { user, resources } of permissions) {
+    await broker.grant(user, resources, prefix);
+    if (user === 'topics') await broker.grant(operator, resources, prefix);
+    if (user === 'ingest') {
+      const granted = resources.map((permission) =>
+        permission.type === 'topic' && permission.name === 'events'
+          ? { ...permission, operations: ['Describe'] as const }
+          : permission,
+      );
+      await broker.grant(half, granted, prefix);
+    }
+  }
 });
 after(() => opened.disposeAsync());
 
-/** What EVENTS.md asks for, in the words of kafka-acls.sh there. */
-async function allow(brokers: readonly string[]): Promise<void> {
-  const admin = new kafkajs.Kafka({
-    brokers: [...brokers],
-    logLevel: kafkajs.logLevel.NOTHING,
-  }).admin();
-  await admin.connect();
-  const { TOPIC, GROUP, TRANSACTIONAL_ID, CLUSTER } = AclResourceTypes;
-  const { READ, WRITE, CREATE, DELETE, DESCRIBE, DESCRIBE_CONFIGS } = AclOperationTypes;
-  const { LITERAL, PREFIXED } = ResourcePatternTypes;
-  type Rule = [
-    user: string,
-    resource: kafkajs.AclResourceTypes,
-    name: string,
-    pattern: kafkajs.ResourcePatternTypes,
-    operations: readonly kafkajs.AclOperationTypes[],
-  ];
-  const rules: Rule[] = [
-    ['tailrace', TOPIC, prefix, PREFIXED, [READ, WRITE, DESCRIBE, DESCRIBE_CONFIGS, CREATE]],
-    ['tailrace', GROUP, prefix, PREFIXED, [READ, DESCRIBE, DELETE]],
-    ['tailrace', TRANSACTIONAL_ID, prefix, PREFIXED, [WRITE, DESCRIBE]],
-    ['tailrace', CLUSTER, 'kafka-cluster', LITERAL, [DESCRIBE]],
-    ['shop', TOPIC, `${prefix}events`, LITERAL, [WRITE, DESCRIBE, CREATE]],
-  ];
-  await admin.createAcls({
-    acl: rules.flatMap(([user, resourceType, resourceName, resourcePatternType, operations]) =>
-      operations.map((operation) => ({
-        ...{ resourceType, resourceName, resourcePatternType, operation },
-        ...{ principal: `User:${user}`, host: '*', permissionType: AclPermissionTypes.ALLOW },
-      })),
-    ),
-  });
-  await admin.disconnect();
+function environment(kafka: Environment, more: Environment = {}): Environment {
+  return { ...kafka, TAILRACE_PARTITIONS: '1', TAILRACE_METRICS_PORT: '0', ...more };
 }
 
-function environment(mechanism: string, more: Environment = {}): Environment {
-  return {
-    KAFKA_BROKERS: address,
-    KAFKA_SASL_MECHANISM: mechanism,
-    KAFKA_SASL_USERNAME: 'tailrace',
-    KAFKA_SASL_PASSWORD: users.tailrace,
-    KAFKA_SSL: 'true',
-    KAFKA_SSL_CA: authority,
-    TAILRACE_PARTITIONS: '1',
-    TAILRACE_METRICS_PORT: '0',
-    ...more,
-  };
-}
+const listTopics = (kafka: Environment, more: Environment = {}) =>
+  tailrace(['topics', 'list'], environment(kafka, more));
 
 for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512']) {
-  test(`the command line comes in over TLS with ${mechanism}, and not with a wrong password`, async () => {
-    const env = environment(mechanism);
-    const applied = await tailrace(['topics', 'apply'], env);
+  test(`the command line connects over TLS with ${mechanism}, and not with a wrong password`, async () => {
+    const kafka = broker.environment(operator, mechanism);
+    const applied = await tailrace(['topics', 'apply'], environment(kafka));
     assert.equal(applied.exitCode, 0, applied.stderr);
-    const refused = await tailrace(['topics', 'list'], { ...env, KAFKA_SASL_PASSWORD: 'guessed' });
+    const refused = await listTopics(kafka, { KAFKA_SASL_PASSWORD: 'guessed' });
     assert.equal(refused.exitCode, 1);
     assert.match(refused.stderr, /refused the credentials/);
   });
 }
 
+test('the command line connects with a client certificate, and not without one', async () => {
+  const kafka = broker.certificateEnvironment();
+  const listed = await listTopics(kafka);
+  assert.equal(listed.exitCode, 0, listed.stderr);
+  const none = { KAFKA_SSL_CERT: '', KAFKA_SSL_KEY_FILE: '', KAFKA_SSL_KEY_PASSWORD: '' };
+  const refused = await listTopics(kafka, none);
+  assert.equal(refused.exitCode, 1);
+  assert.match(refused.stderr, /refused the credentials.*KAFKA_SSL_CERT/);
+});
+
+test('the command line connects with a token', async () => {
+  const listed = await listTopics(broker.tokenEnvironment(operator, tokens.tokenUrl));
+  assert.equal(listed.exitCode, 0, listed.stderr);
+});
+
+const refusals: readonly [what: string, behaviour: Behaviour, more: Environment, message: RegExp][] = [
+  ['the client', 'issues', { KAFKA_OAUTH_CLIENT_SECRET: 'guessed' }, /status 401 \(invalid_client: /],
+  ['every request', 'fails', {}, /refuses a token with status 503/],
+  ['to answer', 'hangs', {}, /did not answer within 5000 ms/],
+];
+for (const [what, behaviour, more, message] of refusals) {
+  test(`a token server that refuses ${what} is named in the error`, async () => {
+    tokens.behave(behaviour);
+    const refused = await listTopics(broker.tokenEnvironment(operator, tokens.tokenUrl), more);
+    tokens.behave('issues');
+    assert.equal(refused.exitCode, 1);
+    assert.match(refused.stderr, message);
+    assert.match(refused.stderr, /KAFKA_OAUTH_TOKEN_URL/);
+    assert.doesNotMatch(refused.stderr, /guessed|-secret/);
+  });
+}
+
+test('a token that the broker refuses is an error with the reason of the broker', async () => {
+  tokens.behave('misleads');
+  const refused = await listTopics(broker.tokenEnvironment(operator, tokens.tokenUrl));
+  tokens.behave('issues');
+  assert.equal(refused.exitCode, 1);
+  assert.match(refused.stderr, /Kafka refused the token .*invalid_token/);
+});
+
 test('a broker with an untrusted certificate is not used', async () => {
-  const run = await tailrace(['topics', 'list'], environment('plain', { KAFKA_SSL_CA: '' }));
+  const run = await listTopics(broker.environment(operator), { KAFKA_SSL_CA: '' });
   assert.equal(run.exitCode, 1);
   assert.match(run.stderr, /cannot be used|did not answer/);
 });
 
-test('the whole pipeline works with the documented ACLs, and a producer may write only to events', async () => {
-  const env = environment('scram-sha-512');
-  await tailrace(['topics', 'apply'], env);
+test('a missing permission is named with its operation and resource, in the log and by the command line', async () => {
+  await tailrace(['topics', 'apply'], environment(broker.environment('topics')));
+  const port = String(await freePort());
+  await using ingest = await startService(
+    'ingest',
+    environment(broker.environment(half), { TAILRACE_INGEST_PORT: port, TAILRACE_INGEST_ACK_TIMEOUT: '5s' }),
+  );
+  const applied = await tailrace(
+    ['apply', '-f', '-'],
+    environment(broker.environment('apply')),
+    configuration('http://a.example'),
+  );
+  assert.equal(applied.exitCode, 0, applied.stderr);
+  const response = await send(port, 'wk_shop');
+  assert.equal(response.status, 503);
+  const { err } = await ingest.log.find((line) => line.msg === 'produce request failed, retrying', 60_000);
+  assert.match(
+    (err as Error).message,
+    /Kafka refuses Write on the topic tailrace\.events: the user has no permission/,
+  );
+
+  const refused = await tailrace(['dead', 'list'], environment(broker.environment('export')));
+  assert.equal(refused.exitCode, 1);
+  assert.match(refused.stderr, /Kafka refuses \w+ on (the topic|one of the topics) tailrace\.deliveries\./);
+});
+
+test('the pipeline works with a user for each service, and a producer may write only to events', async () => {
+  const of = (user: string, more: Environment = {}): Environment =>
+    environment(broker.environment(user), more);
+  await tailrace(['topics', 'apply'], of('topics'));
   await using receiver = await startReceiver();
-  const file = JSON.stringify({
-    sources: [{ id: 'shop', writeKeys: ['wk_shop'] }],
-    destinations: [
-      { id: 'crm', type: 'Webhooks', sources: ['shop'], settings: { webhooks: [{ url: receiver.url }] } },
-    ],
-  });
-  const applied = await tailrace(['apply', '-f', '-'], env, file);
+  const applied = await tailrace(['apply', '-f', '-'], of('apply'), configuration(receiver.url));
   assert.equal(applied.exitCode, 0, applied.stderr);
   await using services = new AsyncDisposableStack();
-  services.use(await startService('router', env));
-  const networks = { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' };
-  services.use(await startService('delivery', { ...env, ...networks }));
-  const ingestPort = await freePort();
-  services.use(await startService('ingest', { ...env, TAILRACE_INGEST_PORT: String(ingestPort) }));
+  services.use(await startService('router', of('router')));
+  services.use(
+    await startService('delivery', of('delivery', { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' })),
+  );
+  const ingestPort = String(await freePort());
+  services.use(await startService('ingest', of('ingest', { TAILRACE_INGEST_PORT: ingestPort })));
 
-  const response = await fetch(`http://127.0.0.1:${ingestPort}/v1/page`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa('wk_shop:')}` },
-    body: JSON.stringify({ userId: 'by-http' }),
-  });
+  const response = await send(ingestPort, 'wk_shop');
   assert.equal(response.status, 200);
 
-  const shop = new kafkajs.Kafka({
-    ...{ brokers: [address], logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 1 } },
+  const producer = new kafkajs.Kafka({
+    ...{ brokers: [broker.addresses.passwords], logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 1 } },
     ssl: { ca: certificates().authority },
-    sasl: { mechanism: 'scram-sha-256', username: 'shop', password: users.shop },
+    sasl: { mechanism: 'scram-sha-256', username: 'producer', password: passwordOf('producer') },
   }).producer();
-  await shop.connect();
+  await producer.connect();
   const value = JSON.stringify({ type: 'page', userId: 'by-kafka' });
-  await shop.send({
+  await producer.send({
     topic: `${prefix}events`,
     messages: [{ key: 'by-kafka', value, headers: { 'write-key': 'wk_shop' } }],
   });
-  await assert.rejects(shop.send({ topic: `${prefix}deliveries`, messages: [{ value }] }), /[Aa]uthoriz/);
-  await shop.disconnect();
+  await assert.rejects(producer.send({ topic: `${prefix}deliveries`, messages: [{ value }] }), /[Aa]uthoriz/);
+  await producer.disconnect();
 
   const requests = await receiver.waitFor(2, 30_000);
   const arrived = requests.map((request) => (request.json() as { userId: string }).userId);
   assert.deepEqual(arrived.sort(), ['by-http', 'by-kafka']);
 });
+
+function configuration(url: string): string {
+  return JSON.stringify({
+    sources: [{ id: 'shop', writeKeys: ['wk_shop'] }],
+    destinations: [{ id: 'crm', type: 'Webhooks', sources: ['shop'], settings: { webhooks: [{ url }] } }],
+  });
+}
+
+function send(port: string, writeKey: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/v1/page`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${writeKey}:`)}` },
+    body: JSON.stringify({ userId: 'by-http' }),
+  });
+}
