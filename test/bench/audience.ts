@@ -2,7 +2,6 @@
  * `npm run bench:audience`: uploads a large audience through the API of control, and again with some changes. Counts
  * the committed records of `events`. The exit code is 1 unless each change was sent once.
  */
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,7 +15,7 @@ import { obey, runBench, say, type Bench } from './processes/bench.ts';
 import { count, type CommandLine } from './command-line.ts';
 import { openKafka, untilTaken } from './processes/kafka.ts';
 import { renderMachine, type Machine } from './figures/machine.ts';
-import { cpuSeconds } from './figures/measure.ts';
+import { cpuSeconds, peakBytes } from './figures/measure.ts';
 import { spawnService } from './processes/service-process.ts';
 import { mebibytes, table, tenths, whole } from './figures/table.ts';
 
@@ -212,12 +211,6 @@ async function untilDone(port: number): Promise<void> {
     if (sync?.state !== 'running') throw new Error(`the sync is ${sync?.state ?? 'unknown'}`);
     await sleep(250);
   }
-}
-
-/** Peak resident memory. */
-function peakBytes(pid: number): number {
-  const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(found?.[1] ?? NaN) * 1024;
 }
 
 function report({ machine, idleBytes, runs }: Results): Promise<{ readonly sound: boolean }> {

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { Destination } from '@tailrace/config';
-import { createHealth, createMetrics, startProbeServer, watchLag } from '@tailrace/service';
+import { createMetrics, startProbeServer, watchConsumption } from '@tailrace/service';
 import { DeliveryMetrics } from '../../services/delivery/src/metrics.ts';
 import { table } from './figures/table.ts';
 
@@ -36,7 +36,7 @@ else serveScrapes();
 async function measure(count: number): Promise<void> {
   const metrics = createMetrics();
   fill(metrics, count);
-  const server = await startProbeServer({ port: 0, metrics, health: createHealth() });
+  const server = await startProbeServer({ port: 0, metrics, readiness: () => ({ ready: true, checks: [] }) });
   const client = new Worker(new URL(import.meta.url));
   const rows: string[][] = [['idle', '', '', '', '', ...(await heldDuring(() => sleep(2_000)))]];
   for (const page of ['', '/destinations', '/partitions']) {
@@ -71,7 +71,7 @@ async function measure(count: number): Promise<void> {
   process.exit();
 }
 
-/** Every destination has delivered, failed for three reasons, dead letters, and deferred, behind and parked deliveries. */
+/** Every destination has delivered up to a hundred times, failed for three reasons, dead letters, and deferred, behind and parked deliveries. */
 function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
   const destinations = new Map(
     Array.from({ length: count }, (_, nth) => {
@@ -86,9 +86,12 @@ function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
   for (const destinationId of destinations.keys()) {
     const attempt = {
       ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId, type: 'track', userKey: 'ada' },
-      ...{ attempt: 1, startedAt: '2026-11-21T09:43:25.118Z', latencyMs: 4.3, urls: [] },
+      ...{ attempt: 1, startedAt: '2026-11-21T09:43:25.118Z', latencyMs: Math.random() * 1_000, urls: [] },
     };
-    deliveries.attempted({ ...attempt, outcome: 'delivered' }, 12);
+    const times = Math.ceil(Math.random() * 100);
+    for (let time = 0; time < times; time += 1) {
+      deliveries.attempted({ ...attempt, outcome: 'delivered' }, Math.random() * 5_000);
+    }
     for (const reason of ['timeout', 'server-error', 'connection-refused']) {
       deliveries.attempted({ ...attempt, outcome: 'retry', reason }, 12);
     }
@@ -97,11 +100,18 @@ function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
     deliveries.waitsBehind(destinationId);
     deliveries.parked(destinationId);
   }
-  watchLag(metrics, {
-    partitions: Array.from({ length: topics * partitions }, (_, place) => {
-      const [topic, partition] = [`tailrace.topic-${place % topics}`, Math.trunc(place / topics)];
-      return { topic, partition, lag: place };
-    }),
+  const owned = Array.from({ length: topics * partitions }, (_, place) => {
+    const [topic, partition] = [`tailrace.topic-${place % topics}`, Math.trunc(place / topics)];
+    return { topic, partition, next: place, end: place, uncommitted: place, lag: place };
+  });
+  watchConsumption(metrics, {
+    topics: Array.from({ length: topics }, (_, nth) => `tailrace.topic-${nth}`),
+    partitions: owned,
+    lags: () =>
+      owned.map(({ topic, partition, lag }) => {
+        return { topic, partition, ageMs: lag, lateMs: lag, isPaused: false, retentionUsed: 0.1 };
+      }),
+    totals: { rebalances: 0, withoutWorkMs: 0, commitFailures: 0, expired: new Map() },
   });
 }
 

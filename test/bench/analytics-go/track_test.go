@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	tailrace "github.com/tailrace/tailrace/packages/analytics-go"
+	tailrace "github.com/tailrace/tailrace/packages/analytics-go/v2"
 	segment "gopkg.in/segmentio/analytics-go.v3"
 )
 
@@ -40,7 +40,6 @@ var libraries = map[string]func(*testing.B, map[string]interface{}) library{
 	"tailrace": func(_ *testing.B, properties map[string]interface{}) library {
 		client := tailrace.New("wk_bench")
 		client.FlushAt = batchSize
-		client.WhenFull = tailrace.Block
 		client.Client.Transport = taker{}
 		track := func() error {
 			return client.Track(&tailrace.Track{UserId: "ada", Event: "Order Completed", Properties: properties})

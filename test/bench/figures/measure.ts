@@ -14,8 +14,17 @@ export function cpuSeconds(pid: number): number {
 
 /** Resident memory, in bytes. */
 export function residentBytes(pid: number): number {
+  return bytesOf(pid, 'VmRSS');
+}
+
+/** The highest resident memory since the start of the process, in bytes. */
+export function peakBytes(pid: number): number {
+  return bytesOf(pid, 'VmHWM');
+}
+
+function bytesOf(pid: number, field: string): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1_024;
 }
 
 /**

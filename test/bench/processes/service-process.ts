@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, nodeFlags } from '@tailrace/local';
+import { freePort, startScript, withThisNode } from '@tailrace/local';
 
 export interface ServiceOptions {
   /** The folder in `services/`. */
@@ -30,6 +30,11 @@ export interface ServiceProcess extends AsyncDisposable {
 }
 
 const root = path.join(import.meta.dirname, '../../..');
+/** With those of the caller, a bench measures what tracing costs. */
+function tracingVariables(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')));
+}
+
 const readyWithinMs = 60_000;
 const stopsWithinMs = 30_000;
 
@@ -50,9 +55,15 @@ export async function spawnService({
           `--cpu-prof-name=${path.basename(profileFile)}`,
         ];
   // A service with an IPC channel stops when the process at the other end has ended.
-  const child = spawn(process.execPath, [...nodeFlags, ...profiling, `services/${name}/src/main.ts`], {
+  const child = spawn(startScript, [name], {
     cwd: root,
-    env: { PATH: process.env['PATH'], ...env, TAILRACE_METRICS_PORT: String(metricsPort) },
+    env: withThisNode({
+      PATH: process.env['PATH'],
+      NODE_OPTIONS: profiling.join(' '),
+      ...tracingVariables(),
+      ...env,
+      TAILRACE_METRICS_PORT: String(metricsPort),
+    }),
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);
