@@ -4,7 +4,12 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['eslint.config.js', '**/node_modules/', '.tailrace/', '**/dist/']),
+  // test/api-client.test.ts compiles calls.ts, against types that it generates.
+  globalIgnores([
+    ...['eslint.config.js', '**/node_modules/', '.tailrace/', '**/dist/'],
+    'test/api-client/calls.ts',
+    'packages/console/web/api/schema.d.ts',
+  ]),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
@@ -41,7 +46,7 @@ export default defineConfig(
     files: [
       ...['services/*/src/main.ts', 'packages/cli/src/main.ts', 'infra/**/*.ts', 'test/**/*.ts'],
       ...[
-        'packages/analytics-node/src/report.ts',
+        'packages/analytics-node/src/node/platform.ts',
         'packages/analytics-node/examples/*.ts',
         'examples/**/*.ts',
       ],

@@ -8,7 +8,7 @@ import ts from 'typescript';
 const root = path.join(import.meta.dirname, '..');
 /** Besides what starts a process: a library reads `DEBUG` where it is, as its users expect. */
 const readsEnvironment =
-  /^services\/[^/]+\/src\/(.+\/)?main\.ts$|^packages\/(cli\/src\/main|analytics-node\/src\/report)\.ts$/;
+  /^services\/[^/]+\/src\/(.+\/)?main\.ts$|^packages\/(cli\/src\/main|analytics-node\/src\/node\/platform)\.ts$/;
 const isIo =
   /^(node:)?(fs|net|tls|https?|http2|dgram|dns|child_process|cluster|worker_threads|process|os)(\/|$)|^(kafkajs|undici|fastify)$/;
 
@@ -35,12 +35,18 @@ function forbidden(file: string, specifier: string): string | undefined {
     if (!to.startsWith('packages/')) return 'only packages are imported from elsewhere';
     if (specifier.startsWith('.')) return 'another package is imported by its name';
   }
-  if (/^packages\/(events|signing|errors)\//.test(file)) {
+  if (/^packages\/(events|signing|errors|metrics)\//.test(file)) {
     if (isIo.test(specifier) || to === 'packages/kafka') return 'this package does no I/O';
   }
   const isForTests = /\/testing(\/|$)/;
   if (isForTests.test(specifier) && !isForTests.test(file)) return 'only tests import what is for tests';
   if (specifier === 'kafkajs' && from !== 'packages/kafka') return 'only packages/kafka knows kafkajs';
+  if (
+    specifier.startsWith('@opentelemetry/') &&
+    !/^packages\/tracing\/src\/(sdk|export-queue)\.ts$/.test(file)
+  ) {
+    return 'only packages/tracing/src/sdk, which is loaded where tracing is on, knows OpenTelemetry';
+  }
   if (specifier === 'undici' && !file.startsWith('packages/webhook/src/send')) {
     return 'only webhook/src/send sends HTTP';
   }
@@ -91,6 +97,9 @@ test('the checker names the file and the import of every kind of violation', () 
     ['packages/topics/src/a.ts', `import { Kafka } from 'kafkajs';`, true],
     ['packages/kafka/src/a.ts', `import { Kafka } from 'kafkajs';`, false],
     ['services/delivery/src/deliver.ts', `import { request } from 'undici';`, true],
+    ['services/delivery/src/deliver.ts', `import { trace } from '@opentelemetry/api';`, true],
+    ['packages/tracing/src/index.ts', `import { trace } from '@opentelemetry/api';`, true],
+    ['packages/tracing/src/sdk.ts', `import { trace } from '@opentelemetry/api';`, false],
     ['packages/webhook/src/send.ts', `import { request } from 'undici';`, false],
     ['services/delivery/src/settings.ts', `export const level = process.env['LOG_LEVEL'];`, true],
     ['services/delivery/src/main.ts', `export const level = process.env['LOG_LEVEL'];`, false],

@@ -16,7 +16,12 @@ interface Job {
 
 const root = path.join(import.meta.dirname, '..');
 const unitTests = [
-  ...['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'infra/*/src/**/*.test.ts'],
+  ...[
+    'packages/*/src/**/*.test.ts',
+    'packages/console/web/**/*.test.ts',
+    'services/*/src/**/*.test.ts',
+    'infra/*/src/**/*.test.ts',
+  ],
   ...['test/support/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/*.test.ts', 'docs/generate/*.test.ts'],
 ];
 const shards = 3;
@@ -35,6 +40,13 @@ const jobs: readonly Job[] = [
   },
   ...Array.from({ length: shards }, (_, index) => unitJob(index + 1)),
   { name: 'types', command: ['tsc', '--incremental', '--tsBuildInfoFile', `${cacheFolder}/types.json`] },
+  {
+    name: 'types of the console',
+    command: [
+      ...['tsc', '--project', 'packages/console/web', '--incremental'],
+      ...['--tsBuildInfoFile', `${cacheFolder}/types-console.json`],
+    ] as [string, ...string[]],
+  },
   {
     name: 'formatting',
     command: [

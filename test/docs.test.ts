@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { findMetrics } from '../docs/generate/metrics.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const specification = 'docs/specification.md';
@@ -176,24 +175,5 @@ describe('documents', () => {
         }
       }
     }
-  });
-
-  test('every metric that a service names has a type, a meaning and a row', () => {
-    const metrics = findMetrics();
-    for (const { name, type, help } of metrics) {
-      assert.ok(type !== '' && help !== '', `${name}: its type or help is not a literal`);
-    }
-    const rows = new Set(metrics.map(({ name }) => name));
-    const named = files('.ts')
-      .filter(
-        (file) => /^(services\/[^/]+|packages\/service)\/src\//.test(file) && !file.endsWith('.test.ts'),
-      )
-      .flatMap((file) =>
-        [...read(file).matchAll(/['"`](tailrace_[a-z_]+)['"`]/g)].map(([, name = '']) => name),
-      );
-    assert.deepEqual(
-      named.filter((name) => !rows.has(name)),
-      [],
-    );
   });
 });

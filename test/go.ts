@@ -5,7 +5,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { find, goEnvironment, run } from './support/clients.ts';
+import { run } from '@tailrace/tools';
+import { find, goEnvironment } from './support/clients.ts';
 
 const library = path.join(import.meta.dirname, '../packages/analytics-go');
 const env = { ...goEnvironment, GOPROXY: 'off' };
@@ -16,7 +17,7 @@ const say = (line: string): void => {
 
 /** Why the race detector cannot run here; undefined where it can. */
 async function whyNoRaceDetector(): Promise<string | undefined> {
-  const { stdout } = await run('go', ['env', 'CGO_ENABLED', 'CC'], { env });
+  const stdout = await run('go', ['env', 'CGO_ENABLED', 'CC'], { env });
   const [enabled, compiler = ''] = stdout.split('\n');
   if (enabled !== '1') return 'cgo is switched off';
   const [command = ''] = compiler.split(' ');
@@ -35,7 +36,7 @@ if (find('go') === undefined) {
 } else {
   const obstacle = await whyNoRaceDetector();
   if (obstacle !== undefined) say(`tested without the race detector: ${obstacle}`);
-  const unformatted = find('gofmt') === undefined ? '' : (await run('gofmt', ['-l', library])).stdout;
+  const unformatted = find('gofmt') === undefined ? '' : await run('gofmt', ['-l', library]);
   if (unformatted !== '') say(`not as gofmt writes it:\n${unformatted}`);
   const race = obstacle === undefined ? ['-race'] : [];
   const code = (await go('vet', './...')) || (await go('test', ...race, './...'));

@@ -1,0 +1,157 @@
+/** Every command that uses the API, against the API on an in-memory Kafka cluster. Walks with real processes are in test/e2e. */
+import assert from 'node:assert/strict';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { runCli } from '../packages/cli/src/run.ts';
+import { cliPage } from '../packages/cli/src/reference.ts';
+import { adminToken, names, openApi, type Api } from '../services/control/src/testing/api.ts';
+import { createFlow } from '../services/control/src/testing/flow.ts';
+
+/** They last until they are interrupted, send requests to receivers, or need services: test/e2e has them. */
+const elsewhere = ['tail', 'test', 'doctor'];
+
+let control: Api;
+let url: string;
+const called = new Set<string>();
+const commands = commandsOfApi();
+const folder = mkdtempDisposableSync(path.join(tmpdir(), 'tailrace-cli-'));
+const file = (name: string, text: string): string => {
+  const at = path.join(folder.path, name);
+  writeFileSync(at, text);
+  return at;
+};
+
+before(async () => {
+  control = await openApi();
+  url = await control.listen();
+});
+after(async () => {
+  await control[Symbol.asyncDispose]();
+  folder.remove();
+});
+
+/** The commands whose help names the token of the API. */
+function commandsOfApi(): string[] {
+  return cliPage()
+    .split(/^## tailrace /m)
+    .filter((section) => section.includes('  TAILRACE_API_TOKEN '))
+    .map((section) => section.slice(0, section.indexOf('\n')))
+    .filter((command) => !elsewhere.includes(command));
+}
+
+/** Runs a command in text, and asserts that it is done; `expected` is in its output. */
+async function run(argv: readonly string[], expected: RegExp): Promise<string> {
+  const lines: string[] = [];
+  const write = (line: string): void => {
+    lines.push(line);
+  };
+  const env = { TAILRACE_URL: url, TAILRACE_API_TOKEN: adminToken, EDITOR: 'true' };
+  const exitCode = await runCli({ argv, env, out: write, err: write });
+  const text = lines.join('\n');
+  assert.equal(exitCode, 0, `${argv.join(' ')}: ${text}`);
+  assert.match(text, expected, argv.join(' '));
+  const command = commands.findLast((one) => argv.slice(0, one.split(' ').length).join(' ') === one);
+  if (command !== undefined) called.add(command);
+  return text;
+}
+
+async function runJson<T>(...argv: string[]): Promise<T> {
+  return JSON.parse(await run([...argv, '-o', 'json'], /^[[{]/)) as T;
+}
+
+test('sources, destinations and tokens are created, read, changed and deleted', async () => {
+  await run(['create', 'source', '--id', 'web'], /web/);
+  const { writeKey } = await runJson<{ writeKey: string }>('create', 'write-key', 'web');
+  await run(['delete', 'write-key', 'web', writeKey], /web/);
+  await run(['disable', 'source', 'web'], /web/);
+  await run(['enable', 'source', 'web'], /web/);
+  await run(['update', 'source', 'web', '--name', 'Website'], /updated/);
+  await run(['edit', 'source', 'web'], /./);
+  await run(['get', 'source', 'web'], /Website/);
+  await run(['get', 'sources'], /web/);
+
+  const create = ['create', 'destination', '--id', 'crm', '--url', 'https://crm.example.com/hook'];
+  await run([...create, '--secret', 'literal:s3cret'], /crm/);
+  await run(['connect', 'crm', 'web'], /web/);
+  await run(['disconnect', 'crm', 'web'], /web/);
+  await run(['connect', 'crm', 'web'], /web/);
+  await run(['disable', 'destination', 'crm'], /crm/);
+  await run(['enable', 'destination', 'crm'], /crm/);
+  await run(['pause', 'destination', 'crm'], /crm/);
+  await run(['resume', 'destination', 'crm'], /crm/);
+  await run(['update', 'destination', 'crm', '--rate-limit', '50'], /updated/);
+  await run(['edit', 'destination', 'crm'], /./);
+  await run(['rotate', 'secret', 'crm'], /[0-9a-f]{64}/);
+  await run(['block', 'web', 'Debug'], /Debug/);
+  await run(['unblock', 'web', 'Debug'], /Debug/);
+  await run(['get', 'destination', 'crm'], /crm\.example\.com/);
+  await run(['get', 'destinations'], /crm/);
+  await run(['get', 'catalog'], /Webhooks/);
+
+  const { id } = await runJson<{ id: string }>('create', 'token', '--name', 'ci', '--scope', 'read');
+  await run(['get', 'tokens'], /ci/);
+  await run(['revoke', 'token', id], new RegExp(id));
+  await run(['get', 'audit'], /token\.create/);
+});
+
+test('deliveries, statistics and dead letters are shown, and sent again', async () => {
+  const flow = createFlow(control.kafka);
+  const [one, failed] = [flow.delivery('crm'), flow.delivery('crm')];
+  await flow.publish(names.deliveries, one);
+  await flow.attempt(one, 'delivered');
+  await flow.publish(names.deliveries, failed);
+  await flow.attempt(failed, 'dead', { reason: 'client-error' });
+  await flow.publish(names.deliveriesDead, { ...failed, attempt: 1, reason: 'client-error' });
+  await flow.usage('web', 5);
+  await flow.decision('e-off', [{ reason: 'disabled', destinations: [{ id: 'crm' }] }]);
+  await control.historyRead();
+
+  await run(['get', 'deliveries', '--status', 'delivered'], new RegExp(one.deliveryId));
+  await run(['get', 'delivery', failed.deliveryId], /client-error/);
+  await run(['why', failed.eventId], /client-error/);
+  await run(['get', 'decisions', '--reason', 'disabled'], /crm .*Order Completed .*e-off/);
+  await run(['get', 'stats', 'crm'], /2/);
+  await run(['get', 'failures', 'crm'], /client-error/);
+  await run(['get', 'pending', 'crm'], /0 pending deliveries/);
+  await run(['get', 'overview'], /delivered/);
+  await run(['get', 'usage', 'web'], /track 5/);
+  await run(['get', 'events', 'web'], /0 events/);
+
+  await run(['resend', one.deliveryId], new RegExp(one.deliveryId));
+  await run(['retry', '--destination', 'crm'], /crm/);
+  await run(['drain', '--destination', 'crm', '--yes'], /crm/);
+  await run(['get', 'recall', 'crm'], /0 dead letters made; 0 of 2 partitions/);
+  const { id } = await runJson<{ id: string }>('recover', 'destination', 'crm', '--since', '1h');
+  await control.logged((line) => line['msg'] === 'replay ended' && line['replay'] === id);
+  await run(['get', 'replays'], new RegExp(id));
+  await run(['get', 'replay', id], /1 of 1 dead letter replayed/);
+  await run(['interrupt', 'replay', id], /ended before: done/);
+});
+
+test('users are deleted and suppressed, and audiences are synced', async () => {
+  await run(['user', 'suppress', 'ada'], /ada|1 user/);
+  await run(['get', 'suppressions'], /ada/);
+  await run(['get', 'suppression', 'ada'], /ada/);
+  await run(['user', 'unsuppress', 'ada'], /ada|1 user/);
+  await run(['user', 'delete', 'grace', '--request', 'r-1', '--yes'], /r-1/);
+  await run(['get', 'deletions'], /r-1/);
+  await run(['get', 'deletion', 'r-1'], /1 pending/);
+  await run(['user', 'undelete', 'r-1'], /Lifted/);
+
+  const members = file('members.ndjson', '"ada"\n"mary"\n');
+  await run(['audience', 'sync', 'web', 'VIP', members], /2/);
+  await run(['audience', 'list', 'web'], /VIP/);
+  await run(['get', 'audiences', 'web'], /VIP/);
+  await run(['audience', 'delete', 'web', 'VIP', '--yes'], /VIP/);
+});
+
+test('what was created is deleted, and every command of the API was called', async () => {
+  await run(['delete', 'destination', 'crm', '--yes'], /crm/);
+  await run(['delete', 'source', 'web', '--yes'], /web/);
+  assert.deepEqual(
+    commands.filter((command) => !called.has(command)),
+    [],
+  );
+});
