@@ -4,9 +4,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pages } from './pages.ts';
 
-for (const [name, page] of Object.entries(pages)) {
-  test(`docs/${name}.md is current`, () => {
-    const written = readFileSync(path.join(import.meta.dirname, '..', `${name}.md`), 'utf8');
-    assert.equal(written, page(), `run: npm run docs:${name}`);
+const root = path.join(import.meta.dirname, '..', '..');
+
+for (const [name, { file, text }] of Object.entries(pages)) {
+  test(`${file} is current`, async () => {
+    assert.equal(readFileSync(path.join(root, file), 'utf8'), await text(), `run: npm run docs ${name}`);
   });
 }

@@ -1,7 +1,35 @@
-/** The generated pages of this folder's parent, by name. */
+/** The generated files of the repository, by the name that `npm run docs <name>` takes. */
+import { capacityPage } from '../../infra/capacity/src/page.ts';
 import { cliPage } from '../../packages/cli/src/reference.ts';
+import { networksFile, settingsFile, topicsFile } from './chart/files.ts';
+import { valuesPage } from './chart/table.ts';
+import { valuesSchema } from './chart/values.ts';
+import { consoleTypes } from './console-types.ts';
 import { errorsPage } from './errors.ts';
-import { renderMetrics } from './metrics.ts';
+import { metricsPage } from './metrics.ts';
+import { permissionsFile, permissionsPage } from './permissions.ts';
 import { settingsPage } from './settings.ts';
+import { threatModelPage } from './threat-model.ts';
 
-export const pages = { settings: settingsPage, errors: errorsPage, metrics: renderMetrics, cli: cliPage };
+export interface GeneratedFile {
+  /** Its path in the repository. */
+  readonly file: string;
+  readonly text: () => string | Promise<string>;
+}
+
+export const pages: Readonly<Record<string, GeneratedFile>> = {
+  settings: { file: 'docs/settings.md', text: settingsPage },
+  errors: { file: 'docs/errors.md', text: errorsPage },
+  'threat-model': { file: 'docs/threat-model.md', text: threatModelPage },
+  metrics: { file: 'infra/METRICS.md', text: metricsPage },
+  cli: { file: 'docs/cli.md', text: cliPage },
+  'console-types': { file: 'packages/console/web/api/schema.d.ts', text: consoleTypes },
+  capacity: { file: 'infra/CAPACITY.md', text: capacityPage },
+  'chart-settings': { file: 'infra/chart/files/settings.json', text: settingsFile },
+  permissions: { file: 'infra/PERMISSIONS.md', text: permissionsPage },
+  'chart-permissions': { file: 'infra/chart/files/permissions.yaml', text: permissionsFile },
+  'chart-topics': { file: 'infra/chart/files/topics.json', text: topicsFile },
+  'chart-networks': { file: 'infra/chart/files/networks.json', text: networksFile },
+  'chart-schema': { file: 'infra/chart/values.schema.json', text: valuesSchema },
+  'chart-values': { file: 'infra/chart/VALUES.md', text: valuesPage },
+};

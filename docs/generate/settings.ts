@@ -11,7 +11,8 @@ import { settings as router } from '../../services/router/src/settings.ts';
 import { table } from './table.ts';
 
 const services = { ingest, router, delivery, control };
-const processes: Record<string, TObject> = { ...services, '`npm start`': local, 'Command line': cli };
+/** The settings of each process, by its name in the page. */
+export const processes: Record<string, TObject> = { ...services, '`npm start`': local, 'Command line': cli };
 
 const introduction = `# Settings
 
@@ -23,6 +24,9 @@ It is generated from the schemas in the code: run \`npm run docs:settings\` afte
 - A size is a whole number of bytes, or one with \`KB\`, \`MB\` or \`GB\`, each 1024 of the one before.
 - Items of a list are separated by commas.
 - If a setting is invalid, the process prints all problems and ends with exit code 78 (the command line: 2).
+- A setting that is marked as secret can be in a file instead: \`<NAME>_FILE\` is the path of the file, such as
+  \`KAFKA_SASL_PASSWORD_FILE\`. The file is read once, at the start. White space around the secret, such as a newline at its end, is
+  ignored. To set both is an error, and so is a file that is empty, cannot be read or has more than 64 KB.
 - A variable whose name is close to a known one is reported as misspelled. Other unknown variables are ignored.
 `;
 
@@ -33,7 +37,7 @@ function rowsOf(settings: TObject): string[][] {
     const form = formOf(variable).replaceAll('|', '\\|');
     return [
       `\`${env}\``,
-      writeOnly ? `${form} (secret)` : form,
+      writeOnly ? `${form} (secret, or \`_FILE\`)` : form,
       defaultOf(variable, isRequired),
       description,
     ];

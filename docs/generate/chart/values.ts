@@ -1,0 +1,326 @@
+/**
+ * The values of infra/chart: their forms and meanings, which are values.schema.json and the table in its README. Defaults are in
+ * values.yaml.
+ */
+import { settingMaps, settingSource, sharedSettingMaps } from './setting-schemas.ts';
+import { settingsByProcess } from './settings.ts';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+const described =
+  (schema: Schema) =>
+  (description: string, more: Schema = {}): Schema => ({
+    ...schema,
+    ...more,
+    description,
+  });
+const text = described({ type: 'string' });
+const flag = described({ type: 'boolean' });
+const count = described({ type: 'integer', minimum: 1, maximum: 10_000 });
+const list = described({ type: 'array' });
+const texts = described({ type: 'array', items: { type: 'string', minLength: 1 } });
+const map = described({ type: 'object' });
+const port = described({ type: 'integer', minimum: 1, maximum: 65_535 });
+const choice = (options: readonly string[], description: string): Schema => ({ enum: options, description });
+const quantity = described({ type: ['string', 'integer'], pattern: '^[0-9.]+(m|k|M|G|T|Ki|Mi|Gi|Ti)?$' });
+const url = described({ type: 'string', pattern: '^$|^https?://' });
+const strings = described({ type: 'object', additionalProperties: { type: 'string' } });
+/** Labels that the chart sets itself would be twice in an object. */
+const labels = described({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  propertyNames: { not: { pattern: '^app\\.kubernetes\\.io/(name|instance|component|version)$' } },
+});
+
+export const group = (properties: Readonly<Record<string, Schema>>, description?: string): Schema => ({
+  type: 'object',
+  ...(description !== undefined && { description }),
+  properties,
+  additionalProperties: false,
+});
+
+const podOptions = {
+  labels: labels('Labels of the pods.'),
+  annotations: strings('Annotations of the pods.'),
+  nodeSelector: strings('Labels of the nodes to use.'),
+  tolerations: list('Taints to tolerate.'),
+  affinity: map('Affinity of the pods.'),
+  priorityClassName: text('Priority class of the pods.'),
+  dnsConfig: map('DNS options of the pods.'),
+  extraEnv: list(
+    'Variables that are not settings of Tailrace, as in a container, such as `NODE_EXTRA_CA_CERTS`.',
+    {
+      items: { type: 'object', required: ['name'] },
+    },
+  ),
+  extraVolumes: list('Volumes of the pods.'),
+  extraVolumeMounts: list('Where the extra volumes are mounted.'),
+};
+const podsOf = (name: string): Schema =>
+  group(podOptions, `Pod options of ${name}, merged over \`pods\`; lists replace.`);
+
+const resources = group({
+  requests: map('CPU and memory that are reserved. From the benches; see README.md.'),
+  limits: map('Most memory. Above it the container is killed.'),
+});
+const disruptionBudget = group({
+  maxUnavailable: described({ type: ['integer', 'string'] })('Pods that may be evicted at the same time.'),
+});
+const serviceAccount = group({
+  name: text('An existing ServiceAccount to use.'),
+  annotations: strings('Annotations of the ServiceAccount, merged over those of all.'),
+});
+const service = group({
+  type: choice(['ClusterIP', 'NodePort', 'LoadBalancer'], 'Type of the Service.'),
+  port: port('Port of the Service.'),
+  annotations: strings('Annotations of the Service.'),
+  loadBalancerSourceRanges: texts('Networks that may use a load balancer.'),
+});
+const ingress = group({
+  enabled: flag('Create an Ingress.'),
+  className: text('Class of the Ingress; by default that of the cluster.'),
+  annotations: strings('Annotations of the Ingress.'),
+  hosts: texts('Host names. All paths lead to the service.'),
+  tls: list('TLS of the Ingress: `[{ secretName: …, hosts: […] }]`.'),
+});
+const httpRoute = group({
+  enabled: flag('Create an HTTPRoute of the Gateway API.'),
+  annotations: strings('Annotations of the HTTPRoute.'),
+  parentRefs: list('The Gateways.'),
+  hostnames: texts('Host names; by default those of the Gateway.'),
+});
+
+const process = (name: string) => {
+  const settings = settingsByProcess[name];
+  if (settings === undefined) throw new Error(`There is no process ${name}`);
+  const maps = settingMaps(settings);
+  return {
+    settings: { ...maps.settings, description: `Settings of ${name}; they win over those of all.` },
+    settingsFrom: {
+      ...maps.settingsFrom,
+      description: `Settings of ${name} from an existing Secret or ConfigMap.`,
+    },
+    resources,
+    serviceAccount,
+    pods: podsOf(name),
+  };
+};
+const replicas = count('Replicas; unused where an autoscaler is enabled.');
+const limits = {
+  enabled: flag('Scale automatically. The workload then has no `replicas`.'),
+  minReplicas: count('Fewest replicas.'),
+};
+const share = described({ type: 'number', exclusiveMinimum: 0, maximum: 1 });
+const consumer = (name: 'router' | 'delivery'): Schema =>
+  group({
+    replicas: count('Replicas, at most `TAILRACE_PARTITIONS`; unused where an autoscaler is enabled.'),
+    autoscaling: group({
+      ...limits,
+      maxReplicas: count('Most replicas, at most `TAILRACE_PARTITIONS`.'),
+      lateSeconds: count('Age of the oldest unfinished record above which a group is late.'),
+      busyShare: share(
+        'Share of time that event loops work above which a group is busy. One replica more if late and busy.',
+      ),
+      idleShare: share(
+        'One replica less if the others would work less than this share, and nothing was late, for ten minutes.',
+      ),
+    }),
+    disruptionBudget,
+    ...process(name),
+  });
+const shared = sharedSettingMaps();
+const peers = (description: string): Schema => list(description, { items: { type: 'object' } });
+
+export const values: Readonly<Record<string, Schema>> = {
+  global: { type: 'object', description: 'Unused. Helm sets it where this chart is part of another.' },
+  fullnameOverride: text('Names begin with this instead of the name of the release.', {
+    pattern: '^[a-z0-9-]*$',
+  }),
+  image: group({
+    registry: text('Registry, such as `registry.example.com/team`.'),
+    repository: text('Images are `<registry>/<repository>-<service>`, and `-cli` for Jobs.'),
+    tag: text('Tag; by default the appVersion of the chart.'),
+    digests: group(
+      Object.fromEntries(
+        Object.keys(settingsByProcess).map((name) => [
+          name,
+          text(`Digest of the image of ${name}. It wins over the tag.`, {
+            pattern: '^$|^sha256:[0-9a-f]{64}$',
+          }),
+        ]),
+      ),
+    ),
+    pullPolicy: choice(['Always', 'IfNotPresent', 'Never'], 'When the image is pulled.'),
+    pullSecrets: texts('Names of existing Secrets with access to the registry.'),
+  }),
+  settings: {
+    ...shared.settings,
+    description:
+      'Settings by the name of their variable. Each pod gets those that it reads. `KAFKA_BROKERS` is required; ' +
+      '`TAILRACE_TOPIC_PREFIX` is by default the name of the release and a dot.',
+  },
+  settingsFrom: {
+    ...shared.settingsFrom,
+    description:
+      'Settings from an existing Secret (`secretKeyRef`) or ConfigMap (`configMapKeyRef`). Secrets are accepted only here. ' +
+      '`TAILRACE_API_TOKEN` is required.',
+  },
+  secretsAs: choice(['files', 'env'], 'Whether containers have secrets as files, or as variables.'),
+  rollOnReferenceChange: flag(
+    'An upgrade replaces the pods whose Secrets or ConfigMaps have changed, where Helm can ask the cluster.',
+  ),
+  pods: group(podOptions, 'Pod options of all services and Jobs.'),
+  user: group({
+    id: described({ type: ['integer', 'null'], minimum: 1 })(
+      'Numeric user; null: chosen by the cluster, as on OpenShift.',
+    ),
+    group: described({ type: ['integer', 'null'], minimum: 1 })(
+      'Numeric group of the process and of volumes.',
+    ),
+  }),
+  spread: group({
+    zones: choice(
+      ['ScheduleAnyway', 'DoNotSchedule'],
+      'What happens to a pod that cannot be spread over zones.',
+    ),
+    nodes: choice(['ScheduleAnyway', 'DoNotSchedule'], 'The same for nodes.'),
+  }),
+  serviceAccounts: group({
+    create: flag(
+      'Create a ServiceAccount for each service, without permissions and without a mounted token.',
+    ),
+    annotations: strings('Annotations of all of them, such as a role of a cloud.'),
+  }),
+  ingest: group({
+    replicas,
+    autoscaling: group({
+      ...limits,
+      maxReplicas: count('Most replicas.'),
+      targetCpu: quantity(
+        'CPU time of a pod that the autoscaler aims at. A process uses little more than one core.',
+      ),
+    }),
+    service,
+    ingress,
+    httpRoute,
+    disruptionBudget,
+    ...process('ingest'),
+  }),
+  router: consumer('router'),
+  delivery: consumer('delivery'),
+  control: group({
+    replicas: count('Replicas. Each reads everything, and has a history of its own.'),
+    persistence: group({
+      enabled: flag('Keep the history on a volume. Without one, a new pod reads it from Kafka again.'),
+      size: quantity(
+        'Size of the volume, above `TAILRACE_HISTORY_MAX_SIZE`. Kubernetes cannot change it in a StatefulSet.',
+      ),
+      storageClassName: text('Class of the volume; by default that of the cluster.'),
+    }),
+    service,
+    ingress,
+    httpRoute,
+    disruptionBudget,
+    ...process('control'),
+  }),
+  jobs: group(
+    {
+      ...process('cli'),
+      backoffLimit: described({ type: 'integer', minimum: 0 })(
+        'How often a failed Job is repeated, with pauses of up to 6 min.',
+      ),
+      ttlSecondsAfterFinished: described({ type: 'integer', minimum: 0 })('When a finished Job is deleted.'),
+    },
+    'The command line, which Jobs run.',
+  ),
+  topics: group({
+    manage: choice(
+      ['job', 'strimzi', 'external'],
+      'job: `tailrace topics apply` creates them. strimzi: KafkaTopic objects. external: they exist.',
+    ),
+    addPartitions: flag(
+      'With `job`: add partitions to existing topics, up to `TAILRACE_PARTITIONS`. Kafka cannot remove them again.',
+    ),
+    retryTiers: texts('With `external`: the delays whose retry topics exist, such as `[10s, 1m]`.'),
+  }),
+  strimzi: group({
+    cluster: text('Name of the Kafka object.'),
+    namespace: text('Its namespace; by default that of the release.'),
+    users: flag('Create a KafkaUser for each service with its permissions, and use their Secrets.'),
+    authentication: choice(['tls', 'scram-sha-512'], 'How these users log in.'),
+  }),
+  configuration: group({
+    inline: map('Sources and destinations, as for `tailrace apply -f`, without secrets.'),
+    existingSecret: group({
+      name: text('An existing Secret with the configuration.'),
+      key: text('Key in the Secret.'),
+    }),
+    revision: text('Change it when the Secret has changed, so that the configuration is applied again.'),
+    prune: flag('Delete sources and destinations that are not in the configuration.'),
+  }),
+  doctor: group({
+    enabled: flag('Create the CronJob that runs `tailrace doctor`.'),
+    suspend: flag('Run it only by `kubectl create job --from`.'),
+    schedule: text('When it runs.'),
+  }),
+  autoscaling: group({
+    prometheus: group({
+      serverAddress: url(
+        'URL of the Prometheus that KEDA asks for the lag and the load of router and delivery.',
+      ),
+      authenticationRef: map('A TriggerAuthentication or ClusterTriggerAuthentication.'),
+      selector: text('Added to the selectors of the query, such as `cluster="eu"`.'),
+    }),
+  }),
+  networkPolicy: group({
+    enabled: flag('Deny everything except what the services need.'),
+    ingressControllers: peers(
+      'Peers that may call ingest, and control where it has an Ingress or HTTPRoute.',
+    ),
+    ingestClients: peers('More peers that may call ingest.'),
+    controlClients: peers('Peers that may call the API of control.'),
+    monitoring: peers('Peers that may read metrics.'),
+    dns: peers('Name servers.'),
+    dnsPorts: list('Ports of the name servers.', { items: { type: 'integer' } }),
+    kafka: peers(
+      'Brokers. Empty: all addresses except link-local and metadata services, on the ports of `KAFKA_BROKERS`.',
+    ),
+    kafkaPorts: list('Further ports of brokers.', { items: { type: 'integer' } }),
+    schemaRegistry: peers('The same for the port of `SCHEMA_REGISTRY_URL`.'),
+    tokenServer: peers('The same for the port of `KAFKA_OAUTH_TOKEN_URL`.'),
+    telemetry: peers('The same for the port of `OTEL_EXPORTER_OTLP_ENDPOINT`.'),
+  }),
+  monitoring: group({
+    serviceMonitor: group({
+      enabled: flag('Create a ServiceMonitor of the Prometheus operator for all metric pages.'),
+      labels: labels('Labels by which Prometheus finds it.'),
+      interval: text('Time between two scrapes.'),
+      cluster: text('Value of a label `cluster` on every series.'),
+    }),
+    prometheusRule: group({
+      enabled: flag(
+        'Create PrometheusRules. They cover all releases, so enable them in one release of a Prometheus.',
+      ),
+      labels: labels('Labels by which Prometheus finds them.'),
+      runbookUrl: url('Where the runbooks are.'),
+      grafanaUrl: url('Where Grafana is.'),
+    }),
+    dashboards: group({
+      enabled: flag(
+        'Create ConfigMaps with the dashboards. They cover all releases, so enable them in one release of a Grafana.',
+      ),
+      labels: labels('The sidecar of Grafana looks for these labels.'),
+      annotations: strings('Annotations of the ConfigMaps, such as a folder.'),
+    }),
+  }),
+};
+
+export function valuesSchema(): string {
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Values of the chart tailrace. Generated: run `npm run docs` after a change.',
+    ...group(values),
+    $defs: { settingSource },
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}

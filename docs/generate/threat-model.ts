@@ -1,0 +1,260 @@
+/** docs/threat-model.md: each role, route and secret with the test that shows it. Routes and settings come from the code. */
+import { variablesOf } from '@tailrace/service';
+import { access, type Access } from '../../services/control/src/access/table.ts';
+import { processes } from './settings.ts';
+import { table } from './table.ts';
+
+/** A test: its file, and its title. threat-model.test.ts checks that it exists. */
+export interface Evidence {
+  readonly file: string;
+  readonly title: string;
+}
+
+const shown = (file: string, title: string): Evidence => ({ file, title });
+const control = 'services/control/src';
+const limited = shown(`${control}/access/tokens.test.ts`, 'a limited token reaches only what it names');
+const byScope = shown(
+  `${control}/access/table.test.ts`,
+  'a read token gets 403 from every route that needs more, and no token gets 401 from all',
+);
+const masks = shown(
+  `${control}/configuration/masks.test.ts`,
+  'a read-only token sees neither write keys nor queries of URLs nor values of headers',
+);
+const inFiles = shown(
+  'packages/service/src/settings/secret-file.test.ts',
+  'an invalid secret in a file is not shown',
+);
+const sealed = shown(
+  'test/integration/control-secrets.test.ts',
+  'secrets are sealed in Kafka, and a view without keys can still read the entry',
+);
+const bodies = shown(`${control}/http/mask.test.ts`, 'nothing but the form of a body is left, at any depth');
+const hostile = shown(
+  `${control}/http/hostile-input.test.ts`,
+  'each parameter of each operation refuses what it cannot be',
+);
+
+export const roles: readonly (readonly [role: string, may: string, mayNot: string, evidence: Evidence])[] = [
+  [
+    'anyone, over HTTP',
+    'read the OpenAPI documents and the reference page',
+    'anything else',
+    shown(
+      `${control}/http/server.test.ts`,
+      'a request without a token, or with an unknown token, is refused',
+    ),
+  ],
+  [
+    'holder of a write key',
+    'send calls of one source',
+    'read, send for another source, fill the memory of ingest',
+    shown('test/integration/ingest-memory.test.ts', ''),
+  ],
+  [
+    'session of the console',
+    'what its token may, with a cookie that no script can read',
+    'outlive its token or twelve hours, serve the pages of other servers',
+    shown(
+      `${control}/session/session.test.ts`,
+      'a session ends with its token, after twelve hours, and at the sign-out',
+    ),
+  ],
+  [
+    'page of another server, in the browser of a signed-in person',
+    'nothing',
+    'change anything with the cookie, show the console in a frame',
+    shown(
+      `${control}/session/session.test.ts`,
+      'a change with a cookie needs the header of the console, and its own origin',
+    ),
+  ],
+  [
+    'token with scope `read`',
+    'read, with masks for write keys, header values, queries of URLs and the values of bodies',
+    'change anything, read the audit log or tokens',
+    masks,
+  ],
+  [
+    'token with scope `write`',
+    'also change sources, destinations, audiences and deliveries, and read bodies',
+    'manage tokens, read the audit log',
+    shown(`${control}/access/tokens.test.ts`, 'each scope allows what it names, and no more'),
+  ],
+  [
+    'limited token',
+    'the same for the sources and destinations that it names',
+    'reach other entries, or connect another source to its destination',
+    shown(
+      `${control}/access/tokens.test.ts`,
+      'a limited token cannot reach more through a body or through a second entry',
+    ),
+  ],
+  [
+    'token with scope `admin`',
+    'everything in the API',
+    'read stored secrets back, change anything without an entry in the audit log',
+    shown(
+      `${control}/audit/audit.test.ts`,
+      'the entry is written in the transaction of the change, or neither is',
+    ),
+  ],
+  [
+    'revoked or expired token',
+    'nothing',
+    'use the API for longer than two seconds, keep a stream',
+    shown(
+      `${control}/access/tokens.test.ts`,
+      'a token ends to the second, and a revoked one within two seconds in every instance',
+    ),
+  ],
+  [
+    'client with a wrong token',
+    'leave a bounded number of entries in the audit log',
+    'fill the log or the topic',
+    shown(
+      `${control}/audit/audit.test.ts`,
+      'a flood of wrong tokens leaves a bounded number of entries and log lines',
+    ),
+  ],
+  [
+    'proxy that is not trusted',
+    'pass requests on',
+    'choose the address in the audit log',
+    shown(`${control}/audit/audit.test.ts`, 'X-Forwarded-For is believed from a trusted proxy only'),
+  ],
+  [
+    'producer on Kafka',
+    'as far as its ACLs permit',
+    'stop a partition by a record that cannot be read',
+    shown('test/integration/router-poison.test.ts', ''),
+  ],
+  [
+    'receiver',
+    'read the events of its destination',
+    'show header values through a test event, slow other destinations',
+    shown(
+      `${control}/configuration/masks.test.ts`,
+      'a receiver that sends back what it received shows no header value in a test event',
+    ),
+  ],
+];
+
+/** Secrets that are no settings. */
+export const storedSecrets: readonly (readonly [
+  secret: string,
+  kept: string,
+  seen: string,
+  evidence: Evidence,
+])[] = [
+  [
+    '`sharedSecret`, `previousSharedSecret`',
+    'sealed in `config`',
+    'never; shown once by `rotate secret`',
+    sealed,
+  ],
+  ['`tls.clientKey`', 'sealed in `config`', 'never', sealed],
+  [
+    'values of headers',
+    'sealed in `config` if `secretHeaders` names them',
+    'never',
+    shown(
+      `${control}/configuration/masks.test.ts`,
+      'the value of every header is masked, and the mask keeps it',
+    ),
+  ],
+  ['queries of URLs', 'plain in `config`', '`write` and `admin`', masks],
+  ['write keys', 'plain in `config`; public in browsers', '`write` and `admin`', masks],
+  [
+    'tokens of the API',
+    'SHA-256 in `config`',
+    'once, when created',
+    shown(`${control}/access/tokens.test.ts`, 'a token is shown once, and only its hash is stored'),
+  ],
+  ['bodies of events', 'plain in the topics', '`write` and `admin`', bodies],
+  [
+    'exports of the configuration',
+    'sealed with the secret key or a passphrase',
+    'the owner of the key',
+    shown(
+      'packages/config/src/export/export-file.test.ts',
+      'shows its origin in plain text, and no secret, write key or URL',
+    ),
+  ],
+  [
+    'secrets in the audit log and in differences',
+    'not kept',
+    'never',
+    shown(
+      `${control}/audit/audit.test.ts`,
+      'a change leaves who, what, before and after, and from which address, without secrets',
+    ),
+  ],
+];
+
+/** Settings whose value is secret, with the processes that read them. */
+export function secretSettings(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [name, settings] of Object.entries(processes)) {
+    for (const { env, writeOnly } of variablesOf(settings)) {
+      if (writeOnly) found.set(env, [...(found.get(env) ?? []), name]);
+    }
+  }
+  return found;
+}
+
+export function evidenceOf({ scope, reach }: Access): Evidence[] {
+  const isLimitable = reach !== 'open' && reach !== 'closed';
+  return [...(scope === 'read' ? [hostile] : [byScope]), ...(isLimitable ? [limited] : [])];
+}
+
+const reaches = {
+  open: 'any',
+  closed: 'unlimited only',
+  source: 'its sources',
+  destination: 'its destinations',
+  'all-deliveries': 'its destinations, unless it is limited to sources too',
+  connection: 'both of its own',
+  list: 'leaves out others',
+  delivery: 'its deliveries',
+  replay: 'replays of its destinations',
+};
+
+const introduction = `# Threat model
+
+Each role, route and secret, with a test that shows how it is bounded. [SECURITY.md](../SECURITY.md) has the threats to the whole pipeline, and what is not
+defended. This page is generated by \`docs/generate/threat-model.ts\` from the table of access and the settings: run \`npm run docs\` after a change.
+\`docs/generate/threat-model.test.ts\` checks that the tests exist.
+
+Two tests hold for every route: [${byScope.file}](../${byScope.file}) fails for a route without an entry in the table of access, asks each route without a token
+and with a read token; [${hostile.file}](../${hostile.file}) sends hostile input to every parameter and body.
+`;
+
+export function threatModelPage(): string {
+  const link = ({ file, title }: Evidence): string => `[${title || 'all tests of the file'}](../${file})`;
+  const links = (evidence: readonly Evidence[]): string => evidence.map(link).join('; ');
+  const routes = Object.entries(access).map(([operation, entry]) => [
+    `\`${operation}\``,
+    entry.scope,
+    reaches[entry.reach],
+    links(evidenceOf(entry)),
+  ]);
+  const settings = [...secretSettings()].map(([env, names]) => [
+    `\`${env}\``,
+    names.join(', '),
+    link(inFiles),
+  ]);
+  return [
+    introduction,
+    `## Roles\n\n${table(
+      ['role', 'may', 'may not', 'shown by'],
+      roles.map(([role, may, not, by]) => [role, may, not, link(by)]),
+    )}`,
+    `## Routes\n\nBy operation of the OpenAPI document; the scope is the least that is needed.\n\n${table(['operation', 'scope', 'a limited token reaches', 'shown by'], routes)}`,
+    `## Secrets in Kafka\n\n${table(
+      ['secret', 'kept', 'seen by', 'shown by'],
+      storedSecrets.map(([secret, kept, seen, by]) => [secret, kept, seen, link(by)]),
+    )}`,
+    `## Secrets in settings\n\nEach may be in a file (\`<NAME>_FILE\`). Messages and logs never contain the value.\n\n${table(['setting', 'read by', 'shown by'], settings)}`,
+  ].join('\n');
+}
