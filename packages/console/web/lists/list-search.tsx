@@ -1,5 +1,5 @@
 /** The search of a list. Its text is in the address; it is searched for when typing pauses. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { setQuery } from '../url/location.ts';
 import { TextField } from '../parts/field.tsx';
 
@@ -16,7 +16,7 @@ const pauseMs = 200;
 export function SearchField({ label, hint, value, onSearch }: SearchProps) {
   const [typed, setTyped] = useState(value);
   const searched = useRef(value);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The address changed by itself, as by the button "back" of the browser.
     if (value !== searched.current) setTyped(value);
     searched.current = value;

@@ -1,6 +1,6 @@
 /** The search of a list. What is searched for is in the address: a choice is searched for when it is made, a text when the form is sent. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { text } from '../text/index.ts';
 import { setQuery } from '../url/location.ts';
 import { Button } from '../parts/button.tsx';
@@ -25,7 +25,7 @@ interface SearchFormProps {
 
 export function SearchForm({ label, query, choices, fields, children, onSubmit, onClear }: SearchFormProps) {
   const [typed, setTyped] = useState<Query>(query);
-  useEffect(() => {
+  useLayoutEffect(() => {
     setTyped(query);
   }, [JSON.stringify(query)]);
   const names = [...choices, ...fields].map(({ name }) => name);

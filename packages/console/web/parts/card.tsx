@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ApiError } from '../api/client.ts';
 import { text } from '../text/index.ts';
 import { ErrorNote } from './notes.tsx';
@@ -43,7 +43,7 @@ export function PageHead({
   readonly children?: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = titleOf(heading.current?.textContent ?? '');
   });
   return (

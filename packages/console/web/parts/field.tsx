@@ -1,6 +1,6 @@
 /** Fields of forms. The rule that a value breaks stands below its field, and a screen reader reads it with the field. */
 import type { ComponentChildren, Ref } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface FieldProps {
   readonly label: string;
@@ -27,7 +27,7 @@ export function TextField(props: TextProps) {
   const { label, hint, problem, value, onValue, type = 'text', lines, suggestions } = props;
   const id = useId();
   const element = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The attribute works only while a document is loaded, and in a dialog.
     if (props.autofocus) element.current?.focus();
   }, []);

@@ -16,11 +16,7 @@ export function PageView() {
   const main = useRef<HTMLElement>(null);
   const path = steps.join('/');
   const isFirst = useRef(true);
-  // Until its heading is shown, which is more exact.
   useLayoutEffect(() => {
-    if (page) document.title = titleOf(page.title);
-  }, [path]);
-  useEffect(() => {
     // A screen reader begins with the new page, not with the link that led to it, or with the field that the page begins with.
     const isInside = main.current?.contains(document.activeElement);
     if (!isFirst.current && !isInside) main.current?.focus();
@@ -57,7 +53,14 @@ function Loaded({ page, ...props }: PageProps & { readonly page: PageEntry }) {
     );
   }, [page.name]);
   if (error !== undefined) return <Failed error={error} title={text.shell.updated} />;
-  return Page ? <Page {...props} /> : <div class="skeleton page-skeleton" aria-busy="true" />;
+  return Page ? <Page {...props} /> : <Loading title={page.title} />;
+}
+
+function Loading({ title }: { readonly title: string }) {
+  useLayoutEffect(() => {
+    document.title = titleOf(title);
+  }, [title]);
+  return <div class="skeleton page-skeleton" aria-busy="true" />;
 }
 
 function Failed({ error, title = text.shell.failed }: { readonly error: unknown; readonly title?: string }) {

@@ -1,6 +1,6 @@
 /** The command palette on Ctrl-K: pages, commands, and what an id leads to. */
 import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { Dialog } from '../parts/dialog.tsx';
 import { text } from '../text/index.ts';
 import { go } from '../url/location.ts';
@@ -76,7 +76,7 @@ function OpenPalette() {
     close();
     void command.run();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     setMarked(0);
   }, [typed]);
   return (

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { signIn } from '../api/session.ts';
 import { Button } from '../parts/button.tsx';
@@ -21,7 +21,7 @@ export function SignInAgain() {
   const open = (): void => {
     if (element.current?.isConnected && !element.current.open) element.current.showModal();
   };
-  useEffect(open, []);
+  useLayoutEffect(open, []);
   return (
     <dialog
       ref={element}

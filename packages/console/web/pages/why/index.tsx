@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { Button } from '../../parts/button.tsx';
@@ -15,7 +15,7 @@ import { Picture } from './picture.tsx';
 export default function WhyPage({ steps }: PageProps) {
   const [id = ''] = steps;
   const [typed, setTyped] = useState(id);
-  useEffect(() => {
+  useLayoutEffect(() => {
     setTyped(id);
   }, [id]);
   return (

@@ -1,5 +1,5 @@
 /** Builds the condition of a filter from groups and tests. Its state is the JSON of the form, so both can be edited. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../../parts/button.tsx';
 import { text } from '../../../text/index.ts';
 import {
@@ -35,7 +35,7 @@ export function ConditionBuilder({ condition, onCondition, suggestions }: Builde
   const element = useRef<HTMLDivElement>(null);
   /** The path of the test that was added, whose field gets the focus when it is there. */
   const added = useRef<string | undefined>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const field = element.current?.querySelector<HTMLElement>(`[data-path="${added.current ?? ''}"]`);
     if (!field) return;
     added.current = undefined;
