@@ -38,6 +38,20 @@ const phoneSize = { width: 390, height: 844 };
 export const narrowest = { width: 320, height: 640 };
 export const patienceMs = 30_000;
 
+/** With `TAILRACE_SLOW_BROWSER=1` each page is slow, each time in another way: what a test does not wait for is missing then. */
+const isSlow = process.env['TAILRACE_SLOW_BROWSER'] === '1';
+const slow = `{
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, Math.random() * ms));
+  const { fetch, requestAnimationFrame } = window;
+  window.fetch = (...asked) => pause(300).then(() => fetch(...asked)).then((answer) => pause(300).then(() => answer));
+  window.requestAnimationFrame = (run) => requestAnimationFrame((at) => void pause(200).then(() => run(at)));
+}`;
+
+async function slowDown(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 3 });
+}
+
 /** Builds the console where it is older than its sources. */
 export async function openBrowser(): Promise<ConsoleBrowser> {
   if (isStale()) await buildConsole();
@@ -57,7 +71,9 @@ export async function openBrowser(): Promise<ConsoleBrowser> {
       });
       context.setDefaultTimeout(patienceMs);
       if (token !== undefined) await signIn(url, token, (cookie) => context.addCookies([cookie]));
+      if (isSlow) await context.addInitScript(slow);
       const page = await context.newPage();
+      if (isSlow) await slowDown(page);
       const complaints: string[] = [];
       const foreign: string[] = [];
       page.on('console', (message) => {
