@@ -109,7 +109,7 @@ export const tokenRoutes: Routes = (app, { config }) => {
       },
     },
     ({ query }) => {
-      const { items, ...rest } = pageInOrder(config.tokens(), query, ({ id }) => id);
+      const { items, ...rest } = pageInOrder('tokens', config.tokens(), query, ({ id }) => id);
       return { items: items.map(show), ...rest };
     },
   );

@@ -84,7 +84,7 @@ export const audienceRoutes: Routes = (app, deps) => {
       loadSource(config, params.id);
       const items = audiences.list(params.id).map(showAudience);
       const inOrder = items.sort((a, b) => (a.trait < b.trait ? -1 : 1));
-      return pageInOrder(inOrder, query, ({ trait }) => trait);
+      return pageInOrder('audiences', inOrder, query, ({ trait }) => trait);
     },
   );
   app.get(

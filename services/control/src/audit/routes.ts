@@ -3,7 +3,7 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 import { readAudit } from './read.ts';
 
@@ -49,6 +49,8 @@ const recordSchema = named(
   }),
 );
 
+const cursors = cursorsOf('audit', isOffset);
+
 export const auditRoutes: Routes = (app, { kafka, names }) => {
   let readings = 0;
   app.get(
@@ -78,7 +80,7 @@ export const auditRoutes: Routes = (app, { kafka, names }) => {
     },
     async ({ query }) => {
       const { limit = 50, cursor, action, target, actor, outcome } = query;
-      const before = cursor === undefined ? undefined : decodeCursor(cursor, isOffset);
+      const before = cursors.decode(cursor);
       const filter = { action, target, actor, outcome, ...periodOf(query) };
       if (readings >= maxReadings) throw new TailraceError('too-many-at-once');
       readings += 1;
@@ -86,7 +88,7 @@ export const auditRoutes: Routes = (app, { kafka, names }) => {
         const page = await readAudit(kafka, names.audit, filter, limit, before);
         return {
           items: page.records,
-          ...(page.before !== undefined && { next: encodeCursor(page.before) }),
+          ...(page.before !== undefined && { next: cursors.encode(page.before) }),
         };
       } finally {
         readings -= 1;

@@ -44,7 +44,7 @@ export const catalogRoutes: Routes = (app) => {
         response: { 200: pageOf(named('CatalogEntry', typeSchema)) },
       },
     },
-    ({ query }) => pageInOrder(catalog, query, ({ type }) => type),
+    ({ query }) => pageInOrder('catalog', catalog, query, ({ type }) => type),
   );
 
   app.get(

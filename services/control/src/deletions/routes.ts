@@ -6,7 +6,7 @@ import { isWritten, progressOf, type DeletionRequest, type OutcomeLookup } from 
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { named } from '../document/openapi.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 
 const maxUsers = 1_000;
@@ -78,6 +78,8 @@ const requestSchema = Type.Object({
 });
 const tags = ['Deletion requests'];
 
+const cursors = cursorsOf('deletions', isPosition);
+
 export const deletionRoutes: Routes = (app, deps) => {
   const { deletions, history } = deps;
 
@@ -134,14 +136,14 @@ export const deletionRoutes: Routes = (app, deps) => {
     ({ query }) => {
       const { limit = 50, cursor } = query;
       const all = deletions.list();
-      const after = cursor === undefined ? undefined : decodeCursor(cursor, isPosition);
+      const after = cursors.decode(cursor);
       const rest =
         after === undefined ? all : all.filter(({ createdAt, id }) => isAfter([createdAt, id], after));
       const page = rest.slice(0, limit);
       const last = page.at(-1);
       const items = page.map((request) => ({ ...fieldsOf(request), sources: withoutOutcomes(request) }));
       if (!last || rest.length <= limit) return { items };
-      return { items, next: encodeCursor([last.createdAt, last.id]) };
+      return { items, next: cursors.encode([last.createdAt, last.id]) };
     },
   );
   app.get(

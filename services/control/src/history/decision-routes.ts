@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { listedOf } from '../access/limits.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 import { noDestination, type FilteredEvent, type FilteredEventPosition } from './index.ts';
 import { readPage } from './slices.ts';
@@ -39,6 +39,8 @@ const filteredEventSchema = Type.Object({
   rule: Type.Optional(ruleSchema),
 });
 
+const cursors = cursorsOf('decisions', isPosition);
+
 export const decisionRoutes: Routes = (app, { history }) => {
   app.get(
     '/decisions',
@@ -60,12 +62,12 @@ export const decisionRoutes: Routes = (app, { history }) => {
     },
     async ({ query, caller }) => {
       const { reason, limit = 50, cursor } = query;
-      const after = cursor === undefined ? undefined : decodeCursor(cursor, isPosition);
+      const after = cursors.decode(cursor);
       const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
       const { rows, next } = await readPage(limit, after, (limit, after: FilteredEventPosition | undefined) =>
         history.listFilteredEvents(filter, limit, after),
       );
-      return { items: rows.map(show), ...(next && { next: encodeCursor(next) }) };
+      return { items: rows.map(show), ...(next && { next: cursors.encode(next) }) };
     },
   );
 };

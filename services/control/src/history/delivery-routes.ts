@@ -9,7 +9,7 @@ import { recordAt, showBody } from '../http/body.ts';
 import { deliveryStatuses, type AttemptRow, type CountedDelivery, type DeliveryPosition } from './index.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 import { readPage } from './slices.ts';
 
@@ -78,6 +78,8 @@ const filters = {
 
 const params = Type.Object({ deliveryId: Type.String() });
 
+const cursors = cursorsOf('deliveries', isPosition);
+
 export const deliveryRoutes: Routes = (app, { kafka, history }) => {
   const tags = ['History'];
   const config = { errors: ['history-unavailable'] as const };
@@ -107,7 +109,7 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
     },
     async ({ query, caller }) => {
       const { userId, type, event, status, limit = 50, cursor } = query;
-      const after = cursor === undefined ? undefined : decodeCursor(cursor, isPosition);
+      const after = cursors.decode(cursor);
       const filter = {
         ...{ ...listedOf(caller, query), userKey: userId, type, event, status },
         ...periodOf(query),
@@ -115,7 +117,7 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       const { rows, next } = await readPage(limit, after, (limit, after: DeliveryPosition | undefined) =>
         history.list(filter, limit, after),
       );
-      return { items: rows.map(showDelivery), ...(next && { next: encodeCursor(next) }) };
+      return { items: rows.map(showDelivery), ...(next && { next: cursors.encode(next) }) };
     },
   );
 

@@ -4,7 +4,7 @@ import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
-import { periodOf, periodParameters } from '../http/moment.ts';
+import { closedPeriodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
 import type { Routes } from '../http/routes.ts';
 import { addCounts, allDestinations, noCounts, type Counts, type FlowRow, type History } from './index.ts';
@@ -145,15 +145,12 @@ export const overviewRoutes: Routes = (app, { config, history, names }) => {
     },
     ({ query }) => {
       const now = Date.now();
-      const given = periodOf(query, now);
-      const wantedUntil = given.until ?? now;
-      const wantedSince = given.since ?? wantedUntil - hourMs;
-      if (wantedSince >= wantedUntil) throw invalidField('since', 'is not before until');
-      const isLong = now - wantedSince > minutesFor;
+      const wanted = closedPeriodOf(query, hourMs, now);
+      const isLong = now - wanted.since > minutesFor;
       const unit = isLong ? hourMs : minuteMs;
-      const stepMs = stepOf(query.step, wantedUntil - wantedSince, unit);
-      const since = Math.floor(wantedSince / stepMs) * stepMs;
-      const until = Math.ceil(wantedUntil / stepMs) * stepMs;
+      const stepMs = stepOf(query.step, wanted.until - wanted.since, unit);
+      const since = Math.floor(wanted.since / stepMs) * stepMs;
+      const until = Math.ceil(wanted.until / stepMs) * stepMs;
       const span = until - since;
       const period = { since, until, stepMs };
       const isBeforeLong = now - (since - span) > minutesFor;

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { addCounts, noCounts, percentile, type Counts } from './index.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
-import { periodOf, periodParameters } from '../http/moment.ts';
+import { closedPeriodOf, periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
 import type { Routes } from '../http/routes.ts';
 import { attemptSchema, showAttempt } from './delivery-routes.ts';
@@ -86,9 +86,9 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
     ({ params: { id }, query }) => {
       loadDestination(config, id);
       const now = Date.now();
-      const period = periodOf(query, now);
-      const until = period.until ?? now;
-      const since = Math.floor((period.since ?? until - hourMs) / minuteMs) * minuteMs;
+      const period = closedPeriodOf(query, hourMs, now);
+      const { until } = period;
+      const since = Math.floor(period.since / minuteMs) * minuteMs;
       const stepMs = stepOf(query.step, until - since);
       const steps = history.countsOf(id, { since, until, stepMs });
       const total = noCounts();

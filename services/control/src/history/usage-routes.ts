@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 import type { History } from './index.ts';
 
@@ -40,6 +40,8 @@ const daySchema = Type.Object({
   byType: Type.Record(Type.String(), Type.Integer()),
 });
 
+const cursors = textCursorsOf('schema');
+
 export const usageRoutes: Routes = (app, { config, history }) => {
   const tags = ['Sources'];
   const errors = { errors: ['history-unavailable'] as const };
@@ -65,7 +67,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
     },
     ({ params: { id }, query: { limit = 50, cursor } }) => {
       const blocked = new Set(loadSource(config, id).schema?.track?.blocked);
-      const after = cursor === undefined ? '' : decodeCursor(cursor, (value) => typeof value === 'string');
+      const after = cursors.decode(cursor) ?? '';
       const sent = history.eventsOf(id, limit + 1, after).map((usage) => ({
         ...{ event: usage.event, count: usage.calls, filtered: usage.filtered },
         ...{ firstSeenAt: formatInstant(usage.firstAt), lastSeenAt: formatInstant(usage.lastAt) },
@@ -83,7 +85,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
       const items = [...sent, ...unsent].sort((a, b) => (isBefore(a.event, b.event) ? -1 : 1));
       const page = items.slice(0, limit);
       const last = page.at(-1);
-      if (last && items.length > limit) return { items: page, next: encodeCursor(last.event) };
+      if (last && items.length > limit) return { items: page, next: cursors.encode(last.event) };
       const other = history.otherEventsOf(id);
       return { items: page, ...(other && { other: showOther(other) }) };
     },

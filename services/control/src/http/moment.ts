@@ -23,12 +23,36 @@ export interface Period {
   readonly until: number | undefined;
 }
 
+interface PeriodQuery {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
 /** @throws TailraceError `invalid-request` */
-export function periodOf(
-  query: { readonly since?: string | undefined; readonly until?: string | undefined },
-  now = Date.now(),
-): Period {
-  return { since: timeOf('since', query.since, now), until: timeOf('until', query.until, now) };
+export function periodOf(query: PeriodQuery, now = Date.now()): Period {
+  const since = timeOf('since', query.since, now);
+  const until = timeOf('until', query.until, now);
+  if (since !== undefined && until !== undefined) requireOrder(since, until);
+  return { since, until };
+}
+
+/**
+ * A period that ends now where the query does not say, and is `usualMs` long.
+ *
+ * @throws TailraceError `invalid-request`
+ */
+export function closedPeriodOf(
+  query: PeriodQuery,
+  usualMs: number,
+  now: number,
+): { readonly [Bound in keyof Period]: number } {
+  const { until = now, since = until - usualMs } = periodOf(query, now);
+  requireOrder(since, until);
+  return { since, until };
+}
+
+function requireOrder(since: number, until: number): void {
+  if (since >= until) throw invalidField('since', 'is not before until');
 }
 
 function timeOf(field: string, text: string | undefined, now: number): number | undefined {

@@ -29,41 +29,60 @@ export function pageOf<Item extends TSchema>(item: Item) {
   );
 }
 
-/** @param position where the page ended, as JSON */
-export function encodeCursor(position: unknown): string {
-  return Buffer.from(JSON.stringify(position)).toString('base64url');
+export interface Cursors<Position> {
+  /** @param position where the page ended; it becomes JSON */
+  encode(position: Position): string;
+  /**
+   * The position where the page before ended; undefined without a cursor.
+   *
+   * @throws TailraceError `invalid-request` where it is not a cursor of this list
+   */
+  decode(cursor: string | undefined): Position | undefined;
 }
 
-/**
- * The position that {@link encodeCursor} encoded.
- *
- * @throws TailraceError `invalid-request`
- */
-export function decodeCursor<Position>(
-  cursor: string,
+/** The cursors of one list. The cursor of another list is refused, also where its positions look alike. */
+export function cursorsOf<Position>(
+  list: string,
   isPosition: (value: unknown) => value is Position,
-): Position {
-  let value: unknown;
+): Cursors<Position> {
+  return {
+    encode: (position) => Buffer.from(JSON.stringify([list, position])).toString('base64url'),
+    decode(cursor) {
+      if (cursor === undefined) return undefined;
+      const [of, position] = parse(Buffer.from(cursor, 'base64url').toString());
+      if (of === list && isPosition(position)) return position;
+      throw invalidField('cursor', 'is not a cursor of this list');
+    },
+  };
+}
+
+function parse(json: string): readonly unknown[] {
   try {
-    value = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const value: unknown = JSON.parse(json);
+    return Array.isArray(value) ? value : [];
   } catch {
-    value = undefined;
+    return [];
   }
-  if (isPosition(value)) return value;
-  throw invalidField('cursor', 'is not a cursor of this list');
+}
+
+/** The cursors of a list whose items are sorted by a text. */
+export function textCursorsOf(list: string): Cursors<string> {
+  return cursorsOf(list, (value) => typeof value === 'string');
 }
 
 /** A page of a list in memory, whose items are sorted by `keyOf`. */
 export function pageInOrder<Item>(
+  list: string,
   items: readonly Item[],
   { limit = 50, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   keyOf: (item: Item) => string,
 ): Page<Item> {
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, (value) => typeof value === 'string');
+  const cursors = textCursorsOf(list);
+  const after = cursors.decode(cursor);
   const rest = after === undefined ? items : items.filter((item) => keyOf(item) > after);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
   return last !== undefined && rest.length > limit
-    ? { items: page, next: encodeCursor(keyOf(last)) }
+    ? { items: page, next: cursors.encode(keyOf(last)) }
     : { items: page };
 }

@@ -51,6 +51,14 @@ test('an invalid parameter is reported with the rule', async () => {
     { field: 'limit', rule: 'is not a whole number from 1 to 200' },
   ]);
   await refused({ path: '/v1/catalog?cursor=x' }, 400, 'invalid-request');
+  const backwards = [{ field: 'since', rule: 'is not before until' }];
+  for (const path of ['/v1/deliveries', '/v1/decisions', '/v1/dead-letters', '/v1/audit', '/v1/overview']) {
+    const { json } = await control.refused({ path: `${path}?since=1h&until=2h` }, 400, 'invalid-request');
+    assert.deepEqual(json['problems'], backwards, path);
+  }
+  const future = new Date(Date.now() + 3_600_000).toISOString();
+  const { json } = await control.refused({ path: `/v1/overview?since=${future}` }, 400, 'invalid-request');
+  assert.deepEqual(json['problems'], backwards);
   await refused({ path: '/v1/catalog/%' }, 400, 'malformed-request');
 });
 

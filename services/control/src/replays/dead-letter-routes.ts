@@ -18,7 +18,7 @@ import { readPage } from '../history/slices.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 
 /** Selects dead letters; to be spread into a query or a body. */
@@ -79,6 +79,8 @@ export const tallyRowSchema = Type.Object({
 /** Dead letters of one delivery that are shown: each needs a read of its record. */
 const maxShown = 20;
 
+const cursors = cursorsOf('dead-letters', isPosition);
+
 export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
   const tags = ['Dead letters'];
   const config = { errors: ['history-unavailable'] as const };
@@ -99,12 +101,12 @@ export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
     },
     async ({ query, caller }) => {
       const { limit = 50, cursor } = query;
-      const after = cursor === undefined ? undefined : decodeCursor(cursor, isPosition);
+      const after = cursors.decode(cursor);
       const filter = { ...filterOf(query), ...listedOf(caller, query) };
       const { rows, next } = await readPage(limit, after, (limit, after: DeadLetterPosition | undefined) =>
         history.listDeadLetters(filter, limit, after),
       );
-      return { items: rows.map(showFacts), ...(next && { next: encodeCursor(next) }) };
+      return { items: rows.map(showFacts), ...(next && { next: cursors.encode(next) }) };
     },
   );
 

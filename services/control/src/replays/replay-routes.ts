@@ -137,7 +137,7 @@ export const replayRoutes: Routes = (app, { replays }) => {
         `${String(Number.MAX_SAFE_INTEGER - startedAt).padStart(16, '0')} ${id}`;
       const reached = (await replays.all()).filter((replay) => isReached(caller, replay));
       const items = reached.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-      const page = pageInOrder(items, query, keyOf);
+      const page = pageInOrder('replays', items, query, keyOf);
       return { ...page, items: page.items.map(showReplay) };
     },
   );

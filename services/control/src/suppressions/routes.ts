@@ -3,7 +3,7 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../deletions/routes.ts';
 import { audit } from '../http/audit.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParameters } from '../http/page.ts';
+import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 
 const tags = ['Suppressions'];
@@ -12,6 +12,8 @@ const suppression = Type.Object({
   userId: Type.String(),
   since: Type.String({ format: 'date-time' }),
 });
+
+const cursors = textCursorsOf('suppressions');
 
 export const suppressionRoutes: Routes = (app, { suppressions }) => {
   app.post(
@@ -67,14 +69,14 @@ export const suppressionRoutes: Routes = (app, { suppressions }) => {
     },
     async ({ query }) => {
       const { limit = 50, cursor } = query;
-      const after = cursor === undefined ? undefined : decodeCursor(cursor, isText);
+      const after = cursors.decode(cursor);
       const found = (await suppressions.list(after, limit + 1)).map(({ userId, since }) => ({
         userId,
         since,
       }));
       const items = found.slice(0, limit);
       const last = items.at(-1);
-      return last && found.length > limit ? { items, next: encodeCursor(last.userId) } : { items };
+      return last && found.length > limit ? { items, next: cursors.encode(last.userId) } : { items };
     },
   );
 
@@ -117,8 +119,6 @@ export const suppressionRoutes: Routes = (app, { suppressions }) => {
     },
   );
 };
-
-const isText = (value: unknown): value is string => typeof value === 'string';
 
 function notSuppressed(userId: string): TailraceError {
   return new TailraceError('not-found', `The user ${JSON.stringify(userId)} is not suppressed.`);

@@ -74,8 +74,16 @@ describe('suppressions', () => {
       await api.refused({ method: 'POST', path: '/v1/suppressions', body }, 400, 'invalid-request');
     }
     await api.refused({ ...suppress('ada'), token: readToken }, 403, 'forbidden');
-    const cursor = Buffer.from('[]').toString('base64url');
-    await api.refused({ path: `/v1/suppressions?cursor=${cursor}` }, 400, 'invalid-request');
+    const refused = (cursor: string) =>
+      api.refused({ path: `/v1/suppressions?cursor=${cursor}` }, 400, 'invalid-request');
+    for (const json of ['[]', 'null', '["suppressions"]', '["suppressions",1]']) {
+      await refused(Buffer.from(json).toString('base64url'));
+    }
+    await api.expect(200, suppress('ada', 'bob'));
+    const { next } = await api.expect(200, { path: '/v1/suppressions?limit=1' });
+    for (const list of ['sources', 'tokens', 'deliveries']) {
+      await api.refused({ path: `/v1/${list}?cursor=${String(next)}` }, 400, 'invalid-request');
+    }
   });
 
   test('beyond the limit are refused with the number that there are, and so are deletions', async () => {

@@ -59,7 +59,7 @@ export const destinationRoutes: Routes = (app, { config }) => {
         .destinations()
         .filter((one) => reachesDestination(caller, one.id) && isFound(one))
         .filter(({ sources }) => source === undefined || sources.includes(source));
-      const { items, ...rest } = pageInOrder(found, query, ({ id }) => id);
+      const { items, ...rest } = pageInOrder('destinations', found, query, ({ id }) => id);
       return { items: items.map((one) => showDestination(one, role)), ...rest };
     },
   );

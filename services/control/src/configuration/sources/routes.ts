@@ -34,7 +34,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
     ({ query, role, caller }) => {
       const isFound = matchesSearch(query.search);
       const found = withBuiltIn(config).filter((one) => reachesSource(caller, one.id) && isFound(one));
-      const { items, ...rest } = pageInOrder(found, query, ({ id }) => id);
+      const { items, ...rest } = pageInOrder('sources', found, query, ({ id }) => id);
       return { items: items.map((one) => showSource(one, role)), ...rest };
     },
   );
