@@ -75,7 +75,7 @@ type Topics = ReturnType<typeof createTopics>;
 interface Opened {
   readonly history: History;
   readonly folder: string;
-  readonly warnings: string[];
+  readonly logged: string[];
 }
 
 interface OpenOptions extends Pick<HistoryOptions, 'prepareStore'> {
@@ -88,18 +88,16 @@ async function open(
   { kafka }: Pick<Topics, 'kafka'>,
   { folder = newFolder(t), limits = {}, ...more }: OpenOptions = {},
 ): Promise<Opened> {
-  const warnings: string[] = [];
+  const logged: string[] = [];
+  const log = (_fields: unknown, message?: string) => logged.push(String(message));
   const history = openHistory({
     ...more,
     ...{ kafka, names, folder, limits: { maxAgeMs: 7 * dayMs, maxBytes: 2 ** 30, ...limits } },
-    log: {
-      info: () => undefined,
-      warn: (_fields: unknown, message?: string) => warnings.push(String(message)),
-    },
+    log: { info: log, warn: log },
   });
   t.after(() => history.close());
   await until(() => history.refresh().then(() => true, unlessUnavailable));
-  return { history, folder, warnings };
+  return { history, folder, logged };
 }
 
 function newFolder(t: TestContext): string {
@@ -501,7 +499,7 @@ test('on a full disk queries are refused with the reason, and they work again on
   const limitPages = (db: DatabaseSync): void => {
     db.exec(`PRAGMA max_page_count = ${disk.pages}`);
   };
-  const { history, warnings } = await open(t, topics, { prepareStore: limitPages });
+  const { history, logged } = await open(t, topics, { prepareStore: limitPages });
   assert.equal(history.list({}, 1_000).rows.length, 100);
   fill(topics, 5_000);
   await history.refresh().catch(unlessUnavailable);
@@ -510,10 +508,14 @@ test('on a full disk queries are refused with the reason, and they work again on
     () => history.list({}, 1),
     (error) => isTailraceError(error, 'history-unavailable') && error.message.includes('the disk is full'),
   );
-  assert.match(warnings.join(), /history unavailable/);
+  assert.match(logged.join(), /history unavailable/);
   disk.pages = 100_000;
   await until(() => history.refresh().then(() => true, unlessUnavailable));
   assert.equal(history.list({}, 10_000).rows.length, 5_000);
+  assert.deepEqual(
+    logged.filter((line) => line.includes('available')),
+    ['history unavailable', 'history available again'],
+  );
 });
 
 test('a corrupt file is rebuilt from the topics', async (t) => {
@@ -521,9 +523,9 @@ test('a corrupt file is rebuilt from the topics', async (t) => {
   fill(topics, 20);
   const folder = newFolder(t);
   writeFileSync(path.join(folder, 'history.sqlite'), Buffer.alloc(100_000, 'no database '));
-  const { history, warnings } = await open(t, topics, { folder });
+  const { history, logged } = await open(t, topics, { folder });
   assert.equal(history.list({}, 100).rows.length, 20);
-  assert.match(warnings.join(), /corrupt/);
+  assert.match(logged.join(), /corrupt/);
 });
 
 test('without a writable folder queries are refused with the reason, and they work once the folder is writable', async (t) => {

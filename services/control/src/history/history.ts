@@ -107,6 +107,8 @@ export function openHistory({ kafka, names, folder, limits, log, prepareStore }:
   const isClosing = (): boolean => signal.aborted;
   let current: OpenHistory | undefined;
   let unavailableBecause: string | undefined = opening;
+  /** The last failure that was logged; undefined after a batch was written. */
+  let trouble: string | undefined;
   let failed = Promise.withResolvers<undefined>();
 
   /** Records a failure of the store; `run` then opens it again. */
@@ -119,7 +121,8 @@ export function openHistory({ kafka, names, folder, limits, log, prepareStore }:
       current?.store.close();
       deleteStore(folder);
     } else {
-      if (unavailableBecause !== failure.why) log.warn({ err: error, folder }, 'history unavailable');
+      if (trouble !== failure.why) log.warn({ err: error, folder }, 'history unavailable');
+      trouble = failure.why;
       unavailableBecause = failure.why;
     }
     failed.resolve(undefined);
@@ -143,6 +146,8 @@ export function openHistory({ kafka, names, folder, limits, log, prepareStore }:
       fail(error);
       return;
     }
+    if (trouble !== undefined) log.info({ folder }, 'history available again');
+    trouble = undefined;
     for (const fact of facts) {
       if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record);
       if (fact.kind === 'dead-letter') for (const listener of letterListeners) listener(fact.letter);
