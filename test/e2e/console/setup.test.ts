@@ -9,6 +9,7 @@ import {
   excessWidth,
   narrowest,
   openBrowser,
+  settled,
   visit,
   type ConsoleBrowser,
 } from '../../support/console/browser.ts';
@@ -236,6 +237,24 @@ test('a session that may only read has no button that changes something, and is 
     complaints.filter((complaint) => !complaint.includes('status of 403')),
     [],
   );
+  await page.context().close();
+});
+
+test('a token that is limited to a source and a destination is asked for no numbers that it may not have', async () => {
+  const created = await control.expect(201, {
+    method: 'POST',
+    path: '/v1/tokens',
+    body: { name: 'partner', scope: 'write', sources: ['web'], destinations: ['crm'] },
+  });
+  const { page, complaints } = await browser.open(url, { token: String(created['token']) });
+  await visit(page, '#/sources/web', 'Web site');
+  await visit(page, '#/destinations/crm', 'crm');
+  assert.equal(await page.getByRole('link', { name: 'Failures' }).count(), 0);
+  await page.getByRole('link', { name: 'To its deliveries' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();
+  await settled(page);
+  assert.match(page.url(), /destination=crm/);
+  assert.deepEqual(complaints, []);
   await page.context().close();
 });
 

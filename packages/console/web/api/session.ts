@@ -30,6 +30,11 @@ export const isLimited = computed(
   () => session.value?.sources !== undefined || session.value?.destinations !== undefined,
 );
 
+/** Whether the token reaches only the deliveries of some sources to some destinations, and so no numbers of a whole destination. */
+export const isLimitedToBoth = computed(
+  () => session.value?.sources !== undefined && session.value.destinations !== undefined,
+);
+
 /** @throws ApiError */
 export async function loadSession(): Promise<void> {
   try {

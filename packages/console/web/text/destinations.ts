@@ -4,6 +4,9 @@ export const destinations = {
   noneFound: 'No destination has this in its id or name',
   create: 'Create a destination',
   created: 'The destination was created. Send it a test event, then switch it on.',
+  limited:
+    'The token is limited to some sources and some destinations, so the numbers of a whole destination are not shown.',
+  toDeliveries: 'To its deliveries',
   empty: 'No destination yet',
   emptyLead:
     'A destination receives events at up to five URLs. Choose its type from the catalog, connect it to sources, try it with a test event, and switch it on.',

@@ -1,9 +1,9 @@
 /** One destination: its state and actions, and the tabs below. */
 import { api, askWhole } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { may } from '../../api/session.ts';
+import { isLimitedToBoth, may } from '../../api/session.ts';
 import { Button, LinkButton } from '../../parts/button.tsx';
-import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
+import { Card, Empty, PageHead, PageOfEntry } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
 import { attempt } from '../../parts/notes.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -24,6 +24,11 @@ const words = text.destinations;
 const tabs = Object.entries(words.tabs) as [keyof typeof words.tabs, string][];
 const forWriters: readonly string[] = ['test', 'filter', 'settings'];
 
+function isVisible(tab: string): boolean {
+  if (tab === 'failures') return !isLimitedToBoth.value;
+  return may('write') || !forWriters.includes(tab);
+}
+
 interface DestinationPageProps {
   readonly id: string;
   readonly query: Readonly<Record<string, string>>;
@@ -38,7 +43,7 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
   } = useResource(`destination ${id}`, (signal) => requests.load(id, signal));
   if (!version) return <PageOfEntry title={id} error={error} onRetry={reload} />;
   const { data } = version;
-  const visible = tabs.filter(([name]) => may('write') || !forWriters.includes(name));
+  const visible = tabs.filter(([name]) => isVisible(name));
   const tab = tabOf(visible, query['tab'], 'overview');
   return (
     <div class="stack">
@@ -59,12 +64,25 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
           </div>
         </Card>
       )}
-      {tab === 'overview' && <DestinationOverview destination={data} query={query} />}
+      {tab === 'overview' &&
+        (isLimitedToBoth.value ? (
+          <Limited id={id} />
+        ) : (
+          <DestinationOverview destination={data} query={query} />
+        ))}
       {tab === 'failures' && <Failures id={id} query={query} />}
       {tab === 'test' && <TestEvent destination={data} />}
       {tab === 'filter' && <FilterPart version={version} onVersion={set} />}
       {tab === 'settings' && <DestinationSettings version={version} onVersion={set} />}
     </div>
+  );
+}
+
+function Limited({ id }: { readonly id: string }) {
+  return (
+    <Empty title={words.limited}>
+      <LinkButton href={hrefOf(['deliveries'], { destination: id })}>{words.toDeliveries}</LinkButton>
+    </Empty>
   );
 }
 
