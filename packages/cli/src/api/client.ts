@@ -6,7 +6,7 @@ import { parseJson } from '@tailrace/events';
 import { readSettings } from '@tailrace/service';
 import { UsageError, type CommandContext } from '../command.ts';
 import { apiSettings } from '../settings.ts';
-import { connectionError, notControlService, responseError } from './errors.ts';
+import { connectionError, isClosed, notControlService, responseError } from './errors.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -76,12 +76,16 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
     }
     const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${token}`);
-    let response: Response;
-    try {
-      response = await fetch(url, { ...init, headers, redirect: 'manual' });
-    } catch (error) {
-      throw connectionError(origin, error);
-    }
+    const send = (): Promise<Response> => fetch(url, { ...init, headers, redirect: 'manual' });
+    const response = await send()
+      .catch((error: unknown) => {
+        // A connection that was kept may be closed by the service in the moment in which it is used again.
+        if (init.method === undefined && isClosed(error)) return send();
+        throw error;
+      })
+      .catch((error: unknown) => {
+        throw connectionError(origin, error);
+      });
     if (response.ok) return response;
     throw responseError(origin, response.status, await response.text().catch(() => ''));
   };

@@ -13,6 +13,12 @@ export function connectionError(origin: string, error: unknown): TailraceError {
   return new TailraceError('control-unavailable', message, { cause: error });
 }
 
+/** Whether the service closed the connection before it answered. */
+export function isClosed(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  return code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';
+}
+
 function describe(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== undefined && Object.hasOwn(meanings, code)) return meanings[code as keyof typeof meanings];

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { openApi } from './client.ts';
+
+test('a read whose connection is closed is sent again, once; a change is not', async () => {
+  let closing = 1;
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ method, socket }, response) => {
+    asked.push(method);
+    if (closing > 0) socket.destroy();
+    else response.end('{"items":[]}');
+    closing -= 1;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const api = openApi({ env: { TAILRACE_URL: url, TAILRACE_API_TOKEN: 'token-of-this-test' } });
+  try {
+    assert.deepEqual(await api.get('/v1/sources'), { items: [] });
+    closing = 2;
+    await assert.rejects(api.get('/v1/sources'), { code: 'control-unavailable' });
+    closing = 1;
+    await assert.rejects(api.send('POST', '/v1/deletions'), { code: 'control-unavailable' });
+    assert.deepEqual(asked, ['GET', 'GET', 'GET', 'GET', 'POST']);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
