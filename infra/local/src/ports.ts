@@ -4,7 +4,11 @@
  * They are below the range for outgoing connections (32768 and up on Linux, 49152 on macOS). Otherwise a client
  * that keeps dialling a broker that is down could get the dialled port as its own, connect to itself, and block the
  * broker's port.
+ *
+ * A program listens on its port only some time after the port was chosen for it. So that nobody else chooses the port meanwhile,
+ * the process that chose it holds the port of the same number for UDP, which nothing else uses, until it ends.
  */
+import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
 
@@ -13,13 +17,27 @@ const lastPort = 32_000;
 
 export const loopback = '127.0.0.1';
 
-/** A free port on loopback: `preferred` where it is free. */
+/** A free port on loopback: `preferred` where it is free, or else one that is chosen by no other process while this one runs. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred, loopback))) return preferred;
   for (;;) {
     const port = randomInt(firstPort, lastPort);
-    if (await isFree(port, loopback)) return port;
+    if ((await isFree(port, loopback)) && (await reservePort(port))) return port;
   }
+}
+
+/** Resolves with false where this process or another one has reserved the port. */
+export function reservePort(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4').unref();
+    socket.once('error', () => {
+      socket.close();
+      resolve(false);
+    });
+    socket.bind({ port, address: loopback, exclusive: true }, () => {
+      resolve(true);
+    });
+  });
 }
 
 /** Whether `port` is free at `host`, or on all interfaces without a host. */

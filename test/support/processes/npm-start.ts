@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { discardData, freePort, isFree } from '@tailrace/local';
+import { discardData, freePort, isFree, reservePort } from '@tailrace/local';
 import { collect, type Collected } from '../collected.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -126,7 +126,10 @@ function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 async function freeRange(count: number): Promise<number> {
   for (;;) {
     const first = await freePort();
-    const rest = Array.from({ length: count - 1 }, (_, index) => isFree(first + 1 + index));
+    const rest = Array.from({ length: count - 1 }, async (_, index) => {
+      const port = first + 1 + index;
+      return (await isFree(port)) && (await reservePort(port));
+    });
     if ((await Promise.all(rest)).every(Boolean)) return first;
   }
 }
