@@ -16,7 +16,8 @@ export interface Collected<T> {
 
 export type Wanted<T> = number | ((items: readonly T[]) => boolean);
 
-const defaultTimeoutMs = 15_000;
+/** A busy machine is many times slower than an idle one. */
+const defaultTimeoutMs = 60_000;
 
 /** `what` names the list in messages; `show` renders one item for them. */
 export function collect<T>(what: string, show: (item: T) => string): Collected<T> {

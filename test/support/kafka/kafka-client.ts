@@ -106,7 +106,7 @@ export async function joinGroup(
 export async function eventually<T>(
   ask: () => T | Promise<T>,
   holds: (answer: T) => boolean,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -27,6 +27,8 @@ export async function startRoundRobin(targets: readonly string[]): Promise<Round
     response.on('close', () => onward.destroy());
     pipeline(request, onward, () => undefined);
   });
+  // A client must not send a request on a connection that is being closed because it was idle.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
