@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freePort } from '@tailrace/local';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { tailrace } from '../support/processes/cli.ts';
+import { problemsOf, tailrace } from '../support/processes/cli.ts';
 import { openKafka } from '../support/kafka/kafka-client.ts';
 import { uniquePrefix } from '../support/kafka/topics.ts';
 
@@ -108,7 +108,7 @@ test('topics apply adds partitions to topics in use, and equalises unequal ones'
   assert.ok(unequal?.hint?.includes(command));
 
   const equal = await tailrace(command.split(' ').slice(2), env);
-  assert.deepEqual([equal.exitCode, equal.stderr], [0, '']);
+  assert.deepEqual([equal.exitCode, problemsOf(equal)], [0, '']);
   assert.match(equal.stdout, new RegExp(`^grown    ${prefix}deliveries\\.dead: 2 → 3 partitions$`, 'm'));
   for (const name of ['deliveries.retry.5s', 'deliveries.retry.10s', 'deliveries.dead', 'deliveries.replay'])
     assert.equal(await count(name), 3, name);
@@ -122,7 +122,7 @@ test('topics apply adds partitions to topics in use, and equalises unequal ones'
 
   const all = await tailrace(['topics', 'apply', '--partitions', '4'], env);
   assert.equal(all.exitCode, 0);
-  assert.match(all.stderr, /^tailrace: Set TAILRACE_PARTITIONS to 4 for later runs/);
+  assert.match(problemsOf(all), /^tailrace: Set TAILRACE_PARTITIONS to 4 for later runs/);
   const grown = [...all.stdout.matchAll(/^grown +(\S+):/gm)].map(([, name]) => name);
   for (const name of [
     'events',

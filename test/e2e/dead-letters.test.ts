@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import * as answers from '../support/receivers/answers.ts';
-import { tailrace } from '../support/processes/cli.ts';
+import { problemsOf, tailrace } from '../support/processes/cli.ts';
 import { eventually } from '../support/kafka/kafka-client.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
-const pipeline = await startPipeline({ retrySchedule: '1s,1s', retryWindow: '20s' });
+const pipeline = await startPipeline({ retrySchedule: '1s,1s', retryWindow: '2m' });
 after(() => pipeline[Symbol.asyncDispose]());
 const { brokers } = await sharedBroker();
 const env = {
@@ -18,9 +18,9 @@ const env = {
 
 async function replay(destinationId: string): Promise<string> {
   const command = ['dead', 'replay', '--destination', destinationId, '--rate', '1000'];
-  const { exitCode, stdout, stderr } = await tailrace(command, env);
-  assert.deepEqual([exitCode, stderr], [0, '']);
-  return stdout;
+  const ended = await tailrace(command, env);
+  assert.deepEqual([ended.exitCode, problemsOf(ended)], [0, '']);
+  return ended.stdout;
 }
 
 /** Resolves with the dead letters of the destination when there are at least `count`. */

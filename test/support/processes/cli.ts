@@ -41,6 +41,13 @@ export function tailrace(args: readonly string[], env: Environment, input = ''):
   return startTailrace(args, env, input).ended;
 }
 
+/** What a command wrote to standard error, without the line of progress that it writes every ten seconds. */
+export function problemsOf({ stderr }: Run): string {
+  const progress =
+    /^(Adding partitions to|Checking|Comparing|Delivered|Reading|Replayed|Sending|Sent|the dead letters are being counted|[\d,]+ of [\d,]+)\b.*\n/gm;
+  return stderr.replace(progress, '');
+}
+
 const started = new Set<string>();
 /** The process ends with the connections that the client of Kafka still tries to make; here they would keep the test alive. */
 const ofKafka = ['topics', 'apply', 'config', 'dead', 'replay', 'doctor', '--around'];
