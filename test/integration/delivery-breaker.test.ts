@@ -33,7 +33,7 @@ let service: Replica;
 before(async () => {
   stage = await openDeliveryStage({
     scheduleMs,
-    env: { TAILRACE_DELIVERY_TIMEOUT: '5s', TAILRACE_RETRY_WINDOW: '10m' },
+    env: { TAILRACE_RETRY_WINDOW: '10m' },
   });
   service = await stage.startReplica();
 });

@@ -51,7 +51,8 @@ async function openStage(): Promise<Stage> {
         TAILRACE_METRICS_PORT: String(await freePort()),
         TAILRACE_RETRY_SCHEDULE: retrySchedule,
         TAILRACE_RETRY_WINDOW: '10m',
-        TAILRACE_DELIVERY_TIMEOUT: '1s',
+        // A receiver in the process of a busy test may take seconds to answer, which is no failure.
+        TAILRACE_DELIVERY_TIMEOUT: '1m',
         TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
         ...more,
       };
@@ -134,7 +135,10 @@ test('while an event of a user is retried, the later ones wait, and those of oth
   await using receiver = await startReceiver({
     answer: (request) => {
       const { user, nth } = request.json() as Event;
-      if (user === 'ada' && nth === 2 && refusals++ < 2) return answers.status(503);
+      if (user === 'ada' && nth === 2 && (refusals < 2 || ledger.of('bob').length < 10)) {
+        refusals += 1;
+        return answers.status(503);
+      }
       if (user === 'ada') mostTogether = Math.max(mostTogether, ++together);
       return answers.delayed(5, (response) => {
         if (user === 'ada') together -= 1;
@@ -146,14 +150,14 @@ test('while an event of a user is retried, the later ones wait, and those of oth
   await stage.startReplica();
   const destination = await openDestination(stage, receiver, ['ada', 'bob']);
   await destination.publish(10);
-  await ledger.waitFor(() => ledger.of('bob').length === 10);
+  await ledger.waitFor(() => ledger.of('bob').length === 10 && ledger.of('ada').length >= 2, patientMs);
   assert.deepEqual(ledger.of('ada'), [0, 1]);
   await ledger.waitFor(20, patientMs);
   await destination.publish(1);
   await ledger.waitFor(22, patientMs);
   ledger.assertInOrder();
   assert.equal(mostTogether, 1);
-  assert.equal(receiver.requests.length, 24);
+  assert.equal(receiver.requests.length, 22 + refusals);
 });
 
 test('while a receiver is down, the retry windows of a user’s events end at the same time', async () => {

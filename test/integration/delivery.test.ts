@@ -26,7 +26,8 @@ interface Stage extends DeliveryStage {
   readonly service: Replica;
 }
 
-async function startStage({ timeout = '1s' } = {}): Promise<Stage> {
+/** By default, a receiver in the process of a busy test has a minute to answer. */
+async function startStage({ timeout = '1m' } = {}): Promise<Stage> {
   const opened = await openDeliveryStage({ scheduleMs, env: { TAILRACE_DELIVERY_TIMEOUT: timeout } });
   return { ...opened, service: await opened.startReplica() };
 }
