@@ -145,7 +145,7 @@ const left = (ids: readonly string[]): string[] => ids.map((id) => `-${id}`);
 /** Resolves once `count` calls are readable. */
 async function sentReaches({ names }: Stage, count: number): Promise<void> {
   await using events = await watchTopic(kafka, names.events);
-  await events.waitFor(count);
+  await events.waitFor(count, 60_000);
 }
 
 test('a new audience sends an identify call for each member, in the form that ingest writes', async () => {
@@ -254,7 +254,7 @@ test('an invalid upload is refused, and changes nothing', async () => {
 test('a stopped sync is interrupted for every instance, and the same upload sends exactly the rest', async () => {
   const stage = await createStage();
   const first = await stage.open();
-  await upload(first, users(0, 400), { ratePerSecond: 100 });
+  await upload(first, users(0, 400), { ratePerSecond: 20 });
   await sentReaches(stage, 20);
   await first.close();
   const sent = (await sentChanges(stage)).length;
@@ -275,7 +275,7 @@ test('a later sync takes over from a running one of the same or another instance
   const stage = await createStage();
   await using one = await stage.open();
   await using two = await stage.open({ instance: 'two' });
-  const first = await upload(one, users(0, 400), { ratePerSecond: 50 });
+  const first = await upload(one, users(0, 400), { ratePerSecond: 20 });
   await sentReaches(stage, 20);
   assert.equal(two.get('web', 'Big Spenders')?.sync.state, 'running');
   await sync(two, users(100, 500));
@@ -298,7 +298,7 @@ test('a later sync takes over from a running one of the same or another instance
 test('disabling the source ends its sync, and every recorded membership was sent', async () => {
   const stage = await createStage();
   await using audiences = await stage.open();
-  await upload(audiences, users(0, 400), { ratePerSecond: 100 });
+  await upload(audiences, users(0, 400), { ratePerSecond: 20 });
   await sentReaches(stage, 20);
   stage.enabled.delete('web');
   const ended = await untilEnded(audiences);
@@ -315,13 +315,13 @@ test('each change is sent once even if responses of Kafka are lost', async () =>
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);
   await using audiences = await stage.open({ client });
-  await upload(audiences, users(0, 300), { ratePerSecond: 150 });
+  await upload(audiences, users(0, 300), { ratePerSecond: 30 });
   await sentReaches(stage, 60);
   proxy.loseCommitAnswers = 1;
-  await proxy.lost.waitFor(1);
+  await proxy.lost.waitFor(1, 60_000);
   await sentReaches(stage, 150);
   proxy.loseProduceAnswers = 20;
-  await proxy.lost.waitFor(21);
+  await proxy.lost.waitFor(21, 60_000);
   const ended = await untilEnded(audiences);
   assert.deepEqual([ended.sync.state, ended.sync.sent, ended.members], ['done', 300, 300]);
   assert.deepEqual(await sentChanges(stage), joined(users(0, 300)).sort());
@@ -330,7 +330,7 @@ test('each change is sent once even if responses of Kafka are lost', async () =>
 test("another audience's open transaction does not hide changes that were sent before", async () => {
   const stage = await createStage();
   const first = await stage.open();
-  await upload(first, users(0, 300), { ratePerSecond: 100 });
+  await upload(first, users(0, 300), { ratePerSecond: 30 });
   await sentReaches(stage, 20);
   // Its transaction stays open in all partitions, before the records that the sync writes from here on.
   const [broker = ''] = brokers;

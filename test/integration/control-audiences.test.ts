@@ -148,13 +148,13 @@ test('an incomplete upload changes nothing', async () => {
 
 test('a control that was killed during a sync reports it as interrupted, and the same upload sends the rest', async () => {
   const name = 'Killed';
-  const env = { TAILRACE_DATA_DIR: path.join(folder, 'two'), TAILRACE_AUDIENCE_RATE: '2000' };
+  const env = { TAILRACE_DATA_DIR: path.join(folder, 'two') };
   const bytes = linesOf(users(4_000));
   const before = (await readAll(plane.kafka, plane.names.events)).length;
-  const first = await startControl(plane.brokers, plane.prefix, env);
-  await first.expect(202, { method: 'PUT', path: pathOf(name), bytes, headers: ndjson });
   await using events = await watchTopic(plane.kafka, plane.names.events);
-  await events.waitFor(before + 800);
+  const first = await startControl(plane.brokers, plane.prefix, { ...env, TAILRACE_AUDIENCE_RATE: '400' });
+  await first.expect(202, { method: 'PUT', path: pathOf(name), bytes, headers: ndjson });
+  await events.waitFor(before + 800, 60_000);
   await first.process.kill();
 
   await using second = await startControl(plane.brokers, plane.prefix, env);
