@@ -99,7 +99,7 @@ async function replaysReach({ names }: Stage, count: number): Promise<void> {
 
 /** Starts a slow replay of all dead letters, and resolves when some are replayed. */
 async function startSlowReplay(stage: Stage): Promise<RunningCommand> {
-  const running = startTailrace(['dead', 'replay', '--all', '--rate', '20'], stage.env);
+  const running = startTailrace(['dead', 'replay', '--all', '--rate', '4'], stage.env);
   await replaysReach(stage, 4);
   return running;
 }
@@ -109,7 +109,8 @@ async function replayRest(stage: Stage): Promise<number> {
     ['dead', 'replay', '--all', '--rate', '10000', '--output', 'json'],
     stage.env,
   );
-  assert.deepEqual([exitCode, stderr], [0, '']);
+  // A command that takes longer than ten seconds writes its progress to standard error.
+  assert.equal(exitCode, 0, stderr);
   return (JSON.parse(stdout) as { replayed: number }).replayed;
 }
 
@@ -173,7 +174,7 @@ test('a replay publishes only matching dead letters that were not replayed befor
   const ofOther = await writeDeadLetters(stage, 4, { 'destination-id': 'erp' });
   const run = async (...args: string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await tailrace(['dead', 'replay', ...args], stage.env);
-    assert.deepEqual([exitCode, stderr], [0, '']);
+    assert.equal(exitCode, 0, stderr);
     return stdout;
   };
   assert.match(
@@ -311,7 +312,7 @@ test('the list is sorted newest first, and ends with the number of dead letters'
   const newest = await writeDeadLetters(stage, 2, { 'destination-id': 'erp', type: 'identify' });
   const list = async (...args: string[]) => {
     const { exitCode, stdout, stderr } = await tailrace(['dead', 'list', ...args], stage.env);
-    assert.deepEqual([exitCode, stderr], [0, '']);
+    assert.equal(exitCode, 0, stderr);
     return stdout;
   };
   const lines = (await list('--limit', '3')).split('\n');

@@ -220,7 +220,7 @@ test('each event is sent once even if responses of Kafka are lost', async () => 
   proxy.loseCommitAnswers = 1;
   await deletions.create({ id: 'r1', userIds: users(10) });
   proxy.loseProduceAnswers = 8;
-  await proxy.lost.waitFor(9);
+  await proxy.lost.waitFor(9, 60_000);
   await untilSent(deletions, 'r1');
   assert.deepEqual(await sentEvents(stage), expected(['app', users(10)], ['web', users(10)]));
 });
