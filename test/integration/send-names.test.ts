@@ -44,6 +44,8 @@ async function addressesWithRetry(lookup: NameLookup, hostname: string): Promise
 }
 
 const good = ['192.0.2.1'];
+/** The names that it was asked for, in order, each once: c-ares asks again where a busy machine answers after 250 ms. */
+const askedOf = ({ questions }: NameServer): string[] => [...new Set(questions.map(({ name }) => name))];
 const isDead = (name: string): boolean => name.startsWith('dead');
 const namesOf = (what: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${what}-${index}.example`);
@@ -97,14 +99,14 @@ describe('of several name servers', () => {
   test('a dead one is skipped', async () => {
     await using dead = await startNameServer(() => 'silence');
     await using server = await startNameServer(() => good);
-    const lookup = lookupAt([dead, server]);
+    const lookup = lookupAt([dead, server], { backOffMs: 0 });
     const names = namesOf('new', 200);
-    const all = await Promise.all(names.map((name) => addressesOf(lookup, name)));
+    const all = await Promise.all(names.map((name) => addressesWithRetry(lookup, name)));
     assert.ok(all.every(([address]) => address === good[0]));
     const asked = dead.questions.length;
     assert.ok(asked > 0);
     // The dead server is known now.
-    await Promise.all(namesOf('later', 200).map((name) => lookup(name)));
+    await Promise.all(namesOf('later', 200).map((name) => addressesWithRetry(lookup, name)));
     assert.ok(dead.questions.length < asked + 100, `${dead.questions.length - asked} more`);
   });
 
@@ -171,10 +173,7 @@ describe('a name is resolved as in the C library', () => {
     test(what, async () => {
       await using server = await startNameServer(() => 'no-such-name');
       await assert.rejects(lookupAt([server], options)(hostname), { code: 'ENOTFOUND' });
-      assert.deepEqual(
-        server.questions.map(({ name }) => name),
-        asked,
-      );
+      assert.deepEqual(askedOf(server), asked);
     });
   }
 
@@ -183,7 +182,7 @@ describe('a name is resolved as in the C library', () => {
       name === 'receiver.ns.svc.cluster.local' ? good : 'no-such-name',
     );
     assert.deepEqual(await addressesOf(lookupAt([server], kubernetes), 'receiver'), good);
-    assert.equal(server.questions.length, 1);
+    assert.deepEqual(askedOf(server), ['receiver.ns.svc.cluster.local']);
   });
 
   test('where a search domain fails: the name as written is still found', async () => {
