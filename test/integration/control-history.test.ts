@@ -126,7 +126,10 @@ describe('a delivery', () => {
 });
 
 describe('an event without deliveries', () => {
-  const explained = (id: string) => eventually(`/v1/events/${id}`, ({ outcome }) => outcome !== 'not-routed');
+  /** On a busy machine the search for the event may end before it has read everything. */
+  const undecided: readonly unknown[] = ['not-routed', 'not-searched'];
+  const explained = (id: string) =>
+    eventually(`/v1/events/${id}`, ({ outcome }) => !undecided.includes(outcome));
 
   test('was blocked by its source', async () => {
     const schema = { track: { blocked: ['Debug Event'] } };
