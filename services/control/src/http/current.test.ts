@@ -47,5 +47,16 @@ test('without Kafka, a request is answered from what was read before', async () 
   await followed({ read: () => Promise.reject(new TailraceError('kafka-unavailable')) }).upToDate(
     '/v1/sources',
   );
-  await followed({ read: () => new Promise(() => undefined) }).upToDate('/v1/sources');
+});
+
+test('a request waits for a Kafka that takes seconds, and not for one that hangs', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let isAnswered = false;
+  const { upToDate } = followed({ read: () => new Promise(() => undefined) });
+  const answered = upToDate('/v1/sources').then(() => (isAnswered = true));
+  t.mock.timers.tick(4_000);
+  await new Promise(setImmediate);
+  assert.equal(isAnswered, false);
+  t.mock.timers.tick(1_000);
+  await answered;
 });

@@ -18,8 +18,11 @@ export interface FollowedTopics {
   readonly audiences: Followed;
 }
 
-/** Without an answer of Kafka in this time, a request is answered from what was read before. */
-const waitMs = 1_000;
+/**
+ * Without an answer of Kafka in this time, a request is answered from what was read before. Brokers and instances that are busy answer
+ * within seconds; of those that hang it is known ten seconds later, and then nothing is waited for.
+ */
+const waitMs = 5_000;
 
 /**
  * Returns a function that resolves when the request to `route` may be answered. Requests at the same time share reads. While Kafka is
