@@ -114,7 +114,9 @@ test('a page sends no request for permission, and tries again what failed', asyn
     answer: (_, nth) => status(nth === 1 ? 503 : 200, { 'access-control-allow-origin': '*' }),
   });
   const page = await openPage(server.url);
-  await page.evaluate(`analytics.track({ anonymousId: 'a-7', event: 'E' }); analytics.close()`);
+  await page.evaluate(
+    `analytics.track({ anonymousId: 'a-7', event: 'E' }); analytics.close({ deadlineMs: 60_000 })`,
+  );
   assert.deepEqual(
     server.requests.map(({ method }) => method),
     ['POST', 'POST'],

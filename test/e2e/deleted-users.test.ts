@@ -15,12 +15,12 @@ import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
 const { brokers } = await sharedBroker();
-// The second retry is late enough for a command to run before it.
-const retrySchedule = '1s,8s';
+// The second retry is late enough for a command to run before it; on a busy machine it runs before a later one.
+const retrySchedule = '1s,8s,8s,8s,8s,8s,8s';
 const pipeline = opened.use(
   await startPipeline({
     retrySchedule,
-    retryWindow: '60s',
+    retryWindow: '3m',
     env: { TAILRACE_SECRET_KEY: secretKey },
   }),
 );

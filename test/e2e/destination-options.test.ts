@@ -9,11 +9,7 @@ import { certificates } from '../support/receivers/certificates.ts';
 import { startPipeline, type Connection, type DestinationSettings } from '../support/processes/pipeline.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receivers/receiver.ts';
 
-const pipeline = await startPipeline({
-  retrySchedule: '1s,1s,1s',
-  retryWindow: '20s',
-  deliveryTimeout: '5s',
-});
+const pipeline = await startPipeline({ retrySchedule: '1s,1s,1s', retryWindow: '2m' });
 after(() => pipeline[Symbol.asyncDispose]());
 
 const { authority, client, stranger, trusted, unknownAuthority } = certificates();

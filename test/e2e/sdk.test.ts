@@ -44,7 +44,7 @@ interface Body {
 
 /** The calls of every program: one call of each kind, of the user ada. */
 async function assertEachArrivesOnce({ receiver, destinationId }: Way, library: string): Promise<Body[]> {
-  const requests = await receiver.waitFor(6, 30_000);
+  const requests = await receiver.waitFor(6);
   for (const { headers, body } of requests) {
     assert.equal(headers['x-signature'], createHmac('sha1', sharedSecret).update(body).digest('hex'));
   }

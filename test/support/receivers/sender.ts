@@ -15,7 +15,7 @@ import { certificates } from './certificates.ts';
 /** Allows loopback only. */
 export const loopback = createAddressPolicy([{ address: '127.0.0.0', prefix: 8, family: 'ipv4' }]);
 /** Longer than any test takes, so that this timeout never ends a request. */
-export const patientMs = 10_000;
+export const patientMs = 60_000;
 /** For tests of the timeout. */
 export const briefMs = 300;
 
