@@ -60,12 +60,16 @@ test('partitions below min.insync.replicas wait, in order, while all others are 
     30_000,
   );
   // Some partitions are now known to fail; records for other partitions do not wait for them.
+  const tookMs: number[] = [];
   for (let round = 0; round < 20; round += 1) {
     const before = performance.now();
     const behind = publishEach(publisher, mixed, whole);
     await Promise.all([publishEach(publisher, healthy, numbers).all, behind.all]);
-    assert.ok(performance.now() - before < 5_000);
+    tookMs.push(performance.now() - before);
   }
+  // Not the longest: a busy machine may stand still for seconds.
+  const median = tookMs.sort((one, other) => one - other)[10] ?? NaN;
+  assert.ok(median < 5_000, `${median} ms`);
   const second = publishEach(publisher, mixed, short);
   assert.deepEqual([first.acknowledged.size, second.acknowledged.size], [whole.length, 0]);
 
