@@ -8,6 +8,7 @@ import { createFlow } from '../../../services/control/src/testing/flow.ts';
 import {
   goTo,
   openBrowser,
+  patienceMs,
   settled,
   visit,
   type ConsoleBrowser,
@@ -131,6 +132,7 @@ test('names, ids, addresses, headers, rules and errors of others are texts on ev
             (element) => (element.value ?? element.textContent).includes('window.hacked'))`,
         ),
       Boolean,
+      patienceMs,
     );
     await assertInert(opened, place);
   }
@@ -228,7 +230,7 @@ test('an address from somebody runs nothing and changes nothing', async () => {
     '/why/%E0%A4%A',
     '/deliveries/%',
   ]) {
-    await page.goto(`${url}#${fragment}`);
+    await goTo(page, `#${fragment}`);
     await page.locator('h1').waitFor();
     await settled(page);
     await assertInert(opened, fragment);

@@ -110,8 +110,14 @@ async function signIn(url: string, token: string, keep: (cookie: Cookie) => Prom
   await keep({ name, value, domain: folder.hostname, path, httpOnly: true, sameSite: 'Strict' });
 }
 
+/** Resolves when the page has left its place of before: what is asserted then is of the new one. */
 export async function goTo(page: Page, place: string): Promise<void> {
-  await page.evaluate(`window.location.hash = ${JSON.stringify(place)}`);
+  await page.evaluate(`new Promise((resolve) => {
+    const before = window.location.href;
+    window.addEventListener('hashchange', resolve, { once: true });
+    window.location.hash = ${JSON.stringify(place)};
+    if (window.location.href === before) resolve();
+  })`);
 }
 
 /** Opens the place in a page that is open already: `#/deliveries`. */
