@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openApi, type Api } from '../../../services/control/src/testing/api.ts';
-import { openBrowser, visit, type ConsoleBrowser, type OpenedPage } from '../../support/console/browser.ts';
+import {
+  openBrowser,
+  settled,
+  visit,
+  type ConsoleBrowser,
+  type OpenedPage,
+} from '../../support/console/browser.ts';
 
 let control: Api;
 let browser: ConsoleBrowser;
@@ -45,8 +51,13 @@ function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).click();
 }
 
-function saved(page: Page): Promise<void> {
-  return page.getByText('Saved.').last().waitFor();
+/** Resolves with the status of the answer when it is shown. "Saved." may be there from another change. */
+async function save(page: Page): Promise<number> {
+  const answered = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+  await press(page, 'Save');
+  const status = (await answered).status();
+  await settled(page);
+  return status;
 }
 
 const heading = 'Somebody else has changed this destination';
@@ -56,23 +67,15 @@ test('of two who save in the same moment one chooses between both values', async
   await ada.page.getByLabel('Most requests per second').fill('10');
   await ada.page.getByLabel('Name', { exact: true }).fill("Ada's");
   await bob.page.getByLabel('Most requests per second').fill('20');
-  await Promise.all([press(ada.page, 'Save'), press(bob.page, 'Save')]);
-  const conflict = (page: Page) => page.getByRole('heading', { name: heading });
-  const second = await Promise.any([
-    conflict(ada.page)
-      .waitFor()
-      .then(() => ada),
-    conflict(bob.page)
-      .waitFor()
-      .then(() => bob),
-  ]);
-  const first = second === ada ? bob : ada;
-  await saved(first.page);
+  const answers = await Promise.all([save(ada.page), save(bob.page)]);
+  assert.deepEqual(answers.toSorted(), [200, 412]);
+  const second = answers[0] === 200 ? bob : ada;
+  await second.page.getByRole('heading', { name: heading }).waitFor();
   const [mine, theirs] = second === ada ? ['10', '20'] : ['20', '10'];
   await second.page.getByRole('radio', { name: new RegExp(`Yours\\s*${mine}`) }).waitFor();
   await second.page.getByRole('radio', { name: new RegExp(`Theirs\\s*${theirs}`) }).check();
   await press(second.page, 'Save the chosen values');
-  await saved(second.page);
+  await second.page.getByText('Saved.').waitFor();
   const { name, rateLimit } = await control.expect(200, { path: '/v1/destinations/race' });
   assert.deepEqual({ name, rateLimit }, { name: "Ada's", rateLimit: Number(theirs) });
 });
@@ -81,14 +84,12 @@ test('a third change during the choice is not overwritten either', async () => {
   await openBoth('thrice', 'settings');
   await ada.page.getByLabel('Most requests per second').fill('10');
   await bob.page.getByLabel('Most requests per second').fill('20');
-  await press(bob.page, 'Save');
-  await saved(bob.page);
+  assert.equal(await save(bob.page), 200);
   await press(ada.page, 'Save');
   await ada.page.getByRole('radio', { name: /Theirs\s*20/ }).waitFor();
   await bob.page.getByLabel('Most requests per second').fill('30');
-  await press(bob.page, 'Save');
+  assert.equal(await save(bob.page), 200);
   await ada.page.getByRole('radio', { name: /Yours\s*10/ }).check();
-  await bob.page.getByText('Saved.').nth(1).waitFor();
   await press(ada.page, 'Save the chosen values');
   await ada.page.getByRole('radio', { name: /Theirs\s*30/ }).waitFor();
   await press(ada.page, 'Discard my changes');
@@ -101,8 +102,7 @@ test('a filter and a setting that two people change meet without a choice', asyn
   await openBoth('apart', 'filter');
   await bob.page.getByRole('link', { name: 'Settings' }).click();
   await bob.page.getByLabel('Name', { exact: true }).fill("Bob's");
-  await press(bob.page, 'Save');
-  await saved(bob.page);
+  assert.equal(await save(bob.page), 200);
   await ada.page.getByLabel('Only these events').fill('Order *');
   await press(ada.page, 'Save the filter');
   await ada.page.getByText('The other changes do not concern yours').waitFor();
