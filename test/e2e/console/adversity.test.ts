@@ -3,8 +3,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
-import { goTo, openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import {
+  goTo,
+  openBrowser,
+  patienceMs,
+  settled,
+  visit,
+  type ConsoleBrowser,
+} from '../../support/console/browser.ts';
 import { seed } from '../../support/console/history.ts';
+import { eventually } from '../../support/kafka/kafka-client.ts';
 
 let control: Api;
 let browser: ConsoleBrowser;
@@ -34,10 +42,11 @@ function asked(page: Page, path: string): number[] {
   return times;
 }
 
-test('while the API takes three seconds, the page says so, sends a change once, and follows the reader', async () => {
+test('while the API has not answered, the page says so, sends a change once, and follows the reader', async () => {
   const { page } = await browser.open(`${url}#/sources/+new`, { token: adminToken });
+  const { promise: answers, resolve: answer } = Promise.withResolvers<undefined>();
   const slow = async (route: Route): Promise<void> => {
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await answers;
     await route.continue().catch(() => undefined);
   };
   await page.getByLabel('Id', { exact: true }).fill('slow');
@@ -55,6 +64,7 @@ test('while the API takes three seconds, the page says so, sends a change once, 
   const created = page.waitForResponse((answer) => answer.request().method() === 'POST');
   await goTo(page, '#/destinations');
   await page.locator('main [aria-busy="true"]').first().waitFor();
+  answer(undefined);
   await created;
   await page.getByText('The source was created').waitFor();
   await page.getByRole('link', { name: 'crm', exact: true }).waitFor();
@@ -68,14 +78,20 @@ test('a server with too much to do is asked again when it says so, and not befor
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   for (const status of [429, 503]) {
     let refusals = 1;
+    const { promise: seen, resolve: see } = Promise.withResolvers<undefined>();
     const times = asked(page, '/v1/replays');
-    await page.route('**/v1/replays?*', (route) => {
-      if (refusals-- <= 0) return route.continue();
+    await page.route('**/v1/replays?*', async (route) => {
+      if (refusals-- <= 0) {
+        // The refusal is shown until the next answer.
+        await seen;
+        return route.continue();
+      }
       const json = { code: status === 429 ? 'too-many-requests' : 'history-unavailable', message: 'Later.' };
       return route.fulfill({ status, headers: { 'retry-after': '1' }, json });
     });
     await visit(page, '#/replays', 'Dead letters');
     await page.getByRole('alert').getByText('Later.').waitFor();
+    see(undefined);
     await page.getByText('No replay yet').waitFor();
     const [first = 0, second = 0] = times;
     assert.ok(second - first >= 950, `asked again after ${second - first} ms`);
@@ -93,7 +109,7 @@ test('a page that loads itself again waits for answers that take longer than its
     await route.continue().catch(() => undefined);
   });
   await goTo(page, '#/replays');
-  await page.getByText('No replay yet').waitFor({ timeout: 15_000 });
+  await page.getByText('No replay yet').waitFor();
   await page.context().close();
 });
 
@@ -122,7 +138,7 @@ test('an answer that is not of the API is reported, also at the start, and does 
     assert.ok(times.length <= 4, `${times.length} requests for a status of ${answer.status}`);
     await page.unroute('**/v1/session');
     await press(page, 'Try again');
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Sources' }).waitFor();
   }
   await page.context().close();
 });
@@ -179,6 +195,7 @@ test('a session that ends during an edit loses nothing that was typed, and shows
 
 test('a sign-out in one tab hides the other, and a sign-in shows both', async () => {
   const { page: first } = await browser.open(`${url}#/sources`, { token: adminToken });
+  await first.getByRole('heading', { level: 1, name: 'Sources' }).waitFor();
   const second = await first.context().newPage();
   await second.goto(`${url}#/tokens`);
   await second.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
@@ -293,9 +310,13 @@ test('motion is reduced for readers who ask for it', async () => {
   ] as const) {
     await page.emulateMedia({ reducedMotion });
     await press(page, 'Save');
-    await page.locator('.toast').last().waitFor();
-    const animation = "getComputedStyle([...document.querySelectorAll('.toast')].at(-1)).animationName";
-    assert.equal(await page.evaluate(animation), name);
+    const animations =
+      "[...document.querySelectorAll('.toast')].map((toast) => getComputedStyle(toast).animationName)";
+    await eventually(
+      () => page.evaluate<string[]>(animations),
+      (shown) => shown.at(-1) === name,
+      patienceMs,
+    );
   }
   await page.context().close();
 });
