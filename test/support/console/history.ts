@@ -5,6 +5,8 @@ import { createFlow } from '../../../services/control/src/testing/flow.ts';
 export interface SeedOptions {
   /** Deliveries of the healthy destination. */
   readonly delivered?: number;
+  /** Dead letters of the destination that refuses. */
+  readonly dead?: number;
   /** Over this many minutes before now. */
   readonly minutes?: number;
 }
@@ -27,7 +29,10 @@ const orders = {
 };
 
 /** Resolves when control shows it. */
-export async function seed(control: Api, { delivered = 240, minutes = 55 }: SeedOptions = {}): Promise<void> {
+export async function seed(
+  control: Api,
+  { delivered = 240, dead = 14, minutes = 55 }: SeedOptions = {},
+): Promise<void> {
   const flow = createFlow(control.kafka);
   for (const [id, name] of [
     ['web', 'Website'],
@@ -62,12 +67,12 @@ export async function seed(control: Api, { delivered = 240, minutes = 55 }: Seed
     if (index >= delivered - 240) await flow.publish(names.deliveries, made);
     await flow.attempt(made, 'delivered', { startedAt, latencyMs, urls, userKey });
   }
-  for (let index = 0; index < 14; index += 1) {
+  for (let index = 0; index < dead; index += 1) {
     const made = flow.delivery('erp', { eventName: 'Order Completed' });
     const urls = [
       { url: 'https://erp.example.com/hook', status: 400, reason: 'client-error', latencyMs: 31 },
     ];
-    const startedAt = new Date(at(index, 14)).toISOString();
+    const startedAt = new Date(at(index, dead)).toISOString();
     const given = { startedAt, latencyMs: 31, reason: 'client-error', urls };
     await flow.attempt(made, 'dead', given);
     await flow.publish(names.deliveriesDead, { ...made, attempt: 1, reason: 'client-error' });

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../kafka/kafka-client.ts';
-import { settled } from './browser.ts';
+import { patienceMs, settled } from './browser.ts';
 
 /** More than any page has. */
 const maxPresses = 150;
-const patienceMs = 5_000;
 /** Nothing has the focus, so that the next Tab begins at the start of the page. */
 const isLost = 'document.activeElement === null || document.activeElement === document.body';
 
