@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { freePort } from '@tailrace/local';
 import {
   adminToken,
   names,
@@ -78,6 +79,7 @@ test('axe finds nothing serious on any page, in both themes, and no page is wide
 
 test('the sign-in keeps nothing that a script can read, and axe finds nothing serious on it', async () => {
   const { page, complaints } = await browser.open(url);
+  await page.getByLabel('Token').waitFor();
   assert.deepEqual(await axeProblems(page), []);
   await page.getByLabel('Token').fill('wrong-token');
   await page.keyboard.press('Enter');
@@ -163,15 +165,17 @@ test('texts of others stay texts', async () => {
 test('an open page says that the connection is lost, and recovers when control is back', async () => {
   const cluster = newCluster();
   const first = await openApi(cluster);
-  const own = `${await first.listen()}/`;
+  // The system gives this port to no other process while control is away.
+  const own = `${await first.listen(await freePort())}/`;
   const { page } = await browser.open(own, { token: adminToken });
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   await first[Symbol.asyncDispose]();
   await page.getByText('The connection is lost').waitFor();
   await using second = await openApi(cluster);
   await second.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'later' } });
+  const back = page.getByText('The connection is back').waitFor();
   await second.listen(Number(new URL(own).port));
-  await page.getByText('The connection is back').waitFor();
+  await back;
   await page.getByText('The connection is back').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();
