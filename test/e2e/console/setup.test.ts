@@ -118,7 +118,7 @@ test('a source and a destination are found among more than a page lists', async 
   await page.getByLabel('Find a destination').fill('ER');
   await page.getByRole('row', { name: /^crm/ }).waitFor({ state: 'detached' });
   await page.getByRole('row', { name: /^erp/ }).waitFor();
-  assert.match(page.url(), /search=ER$/);
+  await page.waitForURL(/search=ER$/);
   await page.getByLabel('Find a destination').fill('none');
   await page.getByText('No destination has this in its id or name').waitFor();
 
@@ -253,7 +253,7 @@ test('a token that is limited to a source and a destination is asked for no numb
   await page.getByRole('link', { name: 'To its deliveries' }).click();
   await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();
   await settled(page);
-  assert.match(page.url(), /destination=crm/);
+  await page.waitForURL(/destination=crm/);
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
