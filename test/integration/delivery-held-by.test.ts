@@ -1,8 +1,9 @@
 /** The delay of first attempts, by what held the deliveries back: with a real receiver for each cause. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { decodeDelivery, deliveryKey, type Delivery } from '@tailrace/topics';
+import { decodeDelivery, deliveryKey, encodeDelivery, type Delivery } from '@tailrace/topics';
 import type { Destination } from '@tailrace/config';
+import { closedGate } from '../support/crowd.ts';
 import { eventually } from '../support/kafka/kafka-client.ts';
 import { scrape, sumOf } from '../support/metrics/scrape.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type DeliveryStage,
   type Replica,
 } from '../support/processes/delivery.ts';
-import { delayed, status, type Answer } from '../support/receivers/answers.ts';
+import { status, type Answer } from '../support/receivers/answers.ts';
 import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
 const delay = 'tailrace_delivery_first_attempt_delay_seconds';
@@ -63,6 +64,24 @@ async function open(
   return { receiver, destination, send, [Symbol.asyncDispose]: () => receiver.close() };
 }
 
+/**
+ * Writes a delivery for each user to one partition, and behind them one to a receiver of its own; resolves when that one has
+ * arrived. So the service has read all of them then.
+ */
+async function readAll({ destination }: { readonly destination: Destination }, users: readonly string[]) {
+  await using behind = await open(() => status(200));
+  const deliveries = [
+    ...users.map((user) => newDelivery(destination.id, { key: deliveryKey(destination.id, user) })),
+    newDelivery(behind.destination.id),
+  ];
+  await Promise.all(
+    deliveries.map((delivery) =>
+      stage.publisher.publish(encodeDelivery(stage.names.deliveries, delivery, 0)),
+    ),
+  );
+  await behind.receiver.waitFor(1, 40_000);
+}
+
 const many = (count: number, send: (user: string) => Promise<void>): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, (_, nth) => send(`user-${nth}`)));
 
@@ -72,38 +91,45 @@ test('a delivery that waits for nothing is held by none', async () => {
 });
 
 test('deliveries beyond the rate limit are held by rate', async () => {
-  await using held = await open(() => status(200), { rateLimit: 4 });
+  // A request in a second, so that a slow answer is over before the next one may begin.
+  await using held = await open(() => status(200), { rateLimit: 1 });
   const found = await added(6, () => many(6, held.send));
   assert.ok((found.rate ?? 0) >= 4, JSON.stringify(found));
   assert.equal((found.rate ?? 0) + (found.none ?? 0) + (found.lane ?? 0), 6);
 });
 
 test('deliveries of one user that wait for an earlier one are held by order', async () => {
-  await using held = await open(() => delayed(300, status(200)), { ordering: 'user' });
-  const found = await added(3, async () => {
-    for (let nth = 0; nth < 3; nth += 1) await held.send('ada');
+  const gate = closedGate();
+  await using held = await open(() => gate.answer(status(200)), { ordering: 'user' });
+  const found = await added(4, async () => {
+    await readAll(held, ['ada', 'ada', 'ada']);
+    gate.open();
   });
   // The first one may wait until the retry topics were read for earlier deliveries of the user.
   assert.ok((found.order ?? 0) >= 2, JSON.stringify(found));
-  assert.equal((found.order ?? 0) + (found.none ?? 0), 3);
+  // One of them is the delivery behind these.
+  assert.equal((found.order ?? 0) + (found.none ?? 0), 4);
 });
 
 test('deliveries that wait while others of the destination are in flight are held by lane', async () => {
-  await using held = await open(() => delayed(300, status(200)));
-  const found = await added(4, () => many(4, held.send));
+  const gate = closedGate();
+  await using held = await open(() => gate.answer(status(200)));
+  const found = await added(5, async () => {
+    await readAll(held, ['ada', 'bob', 'cy', 'dan']);
+    gate.open();
+  });
   assert.ok((found.lane ?? 0) >= 2, JSON.stringify(found));
-  assert.equal((found.lane ?? 0) + (found.none ?? 0), 4);
+  // One of them is the delivery behind these.
+  assert.equal((found.lane ?? 0) + (found.none ?? 0), 5);
 });
 
 test('deliveries that wait because the receiver asked for a pause are held by rate', async () => {
   await using held = await open((_request, nth) =>
-    nth === 1 ? status(429, { 'retry-after': '4' }) : status(200),
+    nth === 1 ? status(429, { 'retry-after': '10' }) : status(200),
   );
+  const attempts = await stage.watch(stage.names.attempts);
   await held.send('ada');
-  await held.receiver.waitFor(1);
-  await stage
-    .watch(stage.names.attempts)
-    .then((attempts) => attempts.find(({ value }) => String(value).includes(held.destination.id), 20_000));
+  await attempts.find(({ value }) => String(value).includes(held.destination.id), 40_000);
   assert.deepEqual(await added(2, () => many(2, held.send)), { rate: 2 });
 });
 
