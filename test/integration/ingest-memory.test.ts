@@ -156,6 +156,7 @@ async function heldNothing(ingest: Ingest): Promise<void> {
   await eventually(
     () => heldBytes(ingest),
     (bytes) => bytes === 0,
+    60_000,
   );
 }
 
@@ -201,6 +202,7 @@ test('disconnects during a body free all memory of the request', async () => {
   await eventually(
     () => heldBytes(ingest),
     (bytes) => bytes > 1_000_000,
+    60_000,
   );
   const refused = await sendTo({ url: ingest.url, path: '/v1/track', body: call() });
   assertRefused(refused, 503, 'overloaded');
