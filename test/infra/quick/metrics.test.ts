@@ -51,7 +51,7 @@ before(async () => {
   const receiver = opened.use(await startReceiver({ answer }));
   const { send, post } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   for (let nth = 0; nth < 12; nth += 1) await send('track', { userId: `u-${nth}`, event: 'Order Completed' });
-  await post('/v1/batch', { batch: [{ type: 'track' }] });
+  await post('batch', { batch: [{ type: 'track' }] });
   await control.ask({ path: '/v1/sources' });
   await receiver.waitFor(12);
   await eventually(
