@@ -73,6 +73,31 @@ test('while the API has not answered, the page says so, sends a change once, and
   await page.context().close();
 });
 
+test('what is typed while a change is saved stays, and is saved with the next one', async () => {
+  const settings = { webhooks: [{ url: 'https://crm.example.com/hook' }] };
+  const body = { id: 'typing', type: 'Webhooks', sources: ['web'], settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  const { page } = await browser.open(`${url}#/destinations/typing?tab=settings`, { token: adminToken });
+  const { promise: answers, resolve: answer } = Promise.withResolvers<undefined>();
+  await page.route('**/v1/destinations/typing', async (route) => {
+    if (route.request().method() === 'PATCH') await answers;
+    await route.continue();
+  });
+  const name = page.getByLabel('Name', { exact: true });
+  const rate = page.getByLabel('Most requests per second');
+  await name.fill(' Renamed ');
+  await press(page, 'Save');
+  await rate.fill('7');
+  answer(undefined);
+  await page.getByText('Saved.').waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Renamed' }).waitFor();
+  assert.deepEqual([await name.inputValue(), await rate.inputValue()], ['Renamed', '7']);
+  const saved = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+  await press(page, 'Save');
+  assert.deepEqual((await saved).request().postDataJSON(), { rateLimit: 7 });
+  await page.context().close();
+});
+
 test('a server with too much to do is asked again when it says so, and not before', async () => {
   const { page } = await browser.open(url, { token: adminToken });
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();

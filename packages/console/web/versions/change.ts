@@ -43,7 +43,7 @@ export interface Editing<Data, Draft> {
   readonly setDraft: (draft: Draft) => void;
   /** The version that the draft changes. */
   readonly base: Version<Data>;
-  /** Begins again with the values of a version. */
+  /** Begins again with the values of a version, and with what was changed since the form was shown with which it was called. */
   readonly restart: (version: Version<Data>) => void;
 }
 
@@ -63,7 +63,11 @@ export function useEditing<Data, Draft extends object>(
       setKept({ base: current.base, draft });
     },
     restart(from) {
-      setKept({ base: from, draft: draftOf(from.data) });
+      setKept((kept) => {
+        const drafts = [current, onTopOf(version, kept, draftOf)].map(({ draft }) => draft);
+        const [sent, now, saved] = [...drafts, draftOf(from.data)] as unknown as [Entry, Entry, Entry];
+        return { base: from, draft: joined(sent, now, saved, {}) as Draft };
+      });
     },
   };
 }
