@@ -192,7 +192,7 @@ test('a rejected record that was written does not cause the broker to drop the n
   await using proxy = await startKafkaProxy(broker);
   await using client = openKafka(proxy.brokers);
   const topic = await kafka.createTopic();
-  const publisher = client.publisher({ giveUpAfterMs: 500 });
+  const publisher = client.publisher({ giveUpAfterMs: 5_000 });
   await publisher.publish({ topic, key: 'k', value: 'before' });
 
   proxy.loseProduceAnswers = Infinity;

@@ -42,11 +42,12 @@ test('work that finishes while the group waits for a killed member is committed 
   const killed = spawn(
     process.execPath,
     ['--input-type=module', '--eval', program, brokers.join(','), topic],
-    { cwd: import.meta.dirname, stdio: 'ignore', timeout: 30_000 },
+    { cwd: import.meta.dirname, stdio: 'ignore', timeout: 120_000 },
   );
   await eventually(
     () => stays.partitions.length,
     (partitions) => partitions === 1,
+    60_000,
   );
   const partition = stays.partitions[0]?.partition ?? NaN;
   const publisher = kafka.publisher();
@@ -69,6 +70,7 @@ test('work that finishes while the group waits for a killed member is committed 
   await eventually(
     () => rebalances.slice(rebalancesBefore),
     (since) => String(since) === 'true,false',
+    60_000,
   );
   await Promise.all([watched.close(), joined.close()]);
 });

@@ -99,6 +99,7 @@ async function settled(): Promise<void> {
   await eventually(
     () => admin.committed(`${prefix}router`, names.events),
     (offsets) => offsets.every((offset, partition) => Math.max(offset, 0) === ends.get(partition)),
+    60_000,
   );
 }
 
@@ -136,7 +137,7 @@ test('another router that takes over partitions recognises their routed calls', 
   await send(calls);
   await settled();
   await using other = await startService('router', environment);
-  await other.log.find(({ msg }) => msg === 'message ids read back');
+  await other.log.find(({ msg }) => msg === 'message ids read back', 60_000);
   await send(calls);
   const routed = await routedUpTo('after-the-move');
   assert.equal(countOf(eventIds(routed), new Set(calls.map(({ messageId }) => messageId))), calls.length);

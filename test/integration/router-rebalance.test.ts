@@ -75,7 +75,7 @@ async function untilDelivered(name: string): Promise<void> {
   await eventually(
     async () => (await deliveredIds()).filter((id) => id.startsWith(`${name}-`)),
     (ids) => new Set(ids).size === partitions,
-    30_000,
+    90_000,
   );
 }
 
