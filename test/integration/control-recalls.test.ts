@@ -102,7 +102,7 @@ test('the command line requests a recall, waits for it, and prints the number of
   const again = await command('retry', '--destination', drained, '--wait', '--output', 'json');
   const { state, count, partitions } = JSON.parse(again.stdout) as Record<string, unknown>;
   assert.deepEqual([again.exitCode, state, count, partitions], [0, 'done', 0, { total: 2, ended: 2 }]);
-  await receiver.waitFor(3);
+  await receiver.waitFor(3, 60_000);
   const done = await eventually(
     () => command('get', 'recall', retried),
     ({ stdout }) => !stdout.includes('partitions'),

@@ -56,7 +56,10 @@ test('/metrics has total counts, and another page has counts by destination unti
     [],
   );
   const lag = `tailrace_partition_lag_records{topic="${stage.names.deliveries}",partition="1"}`;
-  assert.ok((await scrape('/partitions')).has(lag));
+  await eventually(
+    () => scrape('/partitions'),
+    (counts) => counts.has(lag),
+  );
   assert.deepEqual([...(await scrape('/sources'))], []);
 
   await applyConfiguration(
