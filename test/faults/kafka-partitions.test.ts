@@ -67,7 +67,7 @@ test('partitions below min.insync.replicas wait, in order, while all others are 
     await Promise.all([publishEach(publisher, healthy, numbers).all, behind.all]);
     tookMs.push(performance.now() - before);
   }
-  // Not the longest: a busy machine may stand still for seconds.
+  // Not the longest: a busy machine may stall for seconds.
   const median = tookMs.sort((one, other) => one - other)[10] ?? NaN;
   assert.ok(median < 5_000, `${median} ms`);
   const second = publishEach(publisher, mixed, short);

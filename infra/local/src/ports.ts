@@ -5,8 +5,8 @@
  * that keeps dialling a broker that is down could get the dialled port as its own, connect to itself, and block the
  * broker's port.
  *
- * A program listens on its port only some time after the port was chosen for it. So that nobody else chooses the port meanwhile,
- * the process that chose it holds the port of the same number for UDP, which nothing else uses, until it ends.
+ * A program listens on its port only some time after the port was chosen for it. The process that chose it
+ * therefore holds the port of the same number for UDP, which nothing else uses, until it ends: no other process chooses it meanwhile.
  */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
