@@ -56,6 +56,9 @@ function colourOf(element: Element, name: string): string {
   return color;
 }
 
+/** Of one line, with its margins. `.chart-skeleton` has the height of a chart. */
+const legendHeight = 45;
+
 export function Chart(props: ChartProps) {
   const { label, times, series, format = formatCount, height = 180, isByDay = false, onRange } = props;
   const shown = (at: number): string => (isByDay ? dayOf(at) : formatLocal(new Date(at)));
@@ -166,7 +169,7 @@ export function Chart(props: ChartProps) {
   }, [JSON.stringify(data)]);
 
   return (
-    <figure class="chart" style={{ minHeight: `${height + 34}px` }} aria-label={label}>
+    <figure class="chart" style={{ minHeight: `${height + legendHeight}px` }} aria-label={label}>
       <div ref={element} aria-hidden="true" />
       <div class="spoken">
         <table>

@@ -33,7 +33,7 @@ export function DestinationOverview({ destination, query }: OverviewProps) {
       <RangeChoice current={since} />
       <ErrorNote error={error} onRetry={reload} />
       <Numbers total={data?.total} />
-      <div class="columns chart-card">
+      <div class="columns">
         {data?.items.length === 0 ? (
           <Card>
             <Empty title={words.noAttempts}>
@@ -41,7 +41,7 @@ export function DestinationOverview({ destination, query }: OverviewProps) {
             </Empty>
           </Card>
         ) : (
-          data && <Charts stats={data} />
+          <Charts stats={data} />
         )}
       </div>
       <Pending destination={destination} />
@@ -76,7 +76,15 @@ function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
   );
 }
 
-function Charts({ stats }: { readonly stats: Stats }) {
+/** Without statistics, the place that the charts will take. */
+function Charts({ stats }: { readonly stats: Stats | undefined }) {
+  if (!stats) {
+    return [words.attempts, words.latency, words.backlog].map((title) => (
+      <Card key={title} title={title}>
+        <div class="skeleton chart-skeleton" aria-busy="true" />
+      </Card>
+    ));
+  }
   const times = stats.backlog.map(({ at }) => Date.parse(at));
   const byTime = new Map(stats.items.map((item) => [Date.parse(item.at), item]));
   const count = (name: 'delivered' | 'retry' | 'dead'): number[] =>
