@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { run } from '@tailrace/tools';
 import { buildGoProgram } from '../support/clients.ts';
-import { collect, type Collected } from '../support/collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 import { startPipeline } from '../support/processes/pipeline.ts';
 
 const opened = new AsyncDisposableStack();

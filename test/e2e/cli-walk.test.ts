@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { adminToken, secretKey, startControlPair } from '../support/processes/control.ts';
 import { problemsOf, startTailrace, tailrace, tailraceHere, type Run } from '../support/processes/cli.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { startPipeline } from '../support/processes/pipeline.ts';
 import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
@@ -30,9 +30,6 @@ const env = {
   NO_COLOR: '1',
 };
 
-/** Commands start in a second; on a busy machine they take much longer. */
-const patienceMs = 60_000;
-
 async function run(args: readonly string[], input?: string, url = control.url): Promise<string> {
   const ended = await tailraceHere(args, { ...env, TAILRACE_URL: url }, input);
   const { exitCode, stdout } = ended;
@@ -51,7 +48,6 @@ async function untilShown(args: readonly string[], expected: RegExp): Promise<st
     last = await eventually(
       () => run(args, '', url),
       (shown) => expected.test(shown),
-      patienceMs,
     );
   }
   return last;
@@ -69,7 +65,6 @@ async function track(messageId: string, userId: string, event: string, writeKey 
       return response.status;
     },
     (answered) => answered === 200,
-    patienceMs,
   );
   assert.equal(status, 200);
 }
@@ -102,7 +97,6 @@ test('the command line covers the life cycle of a source and a destination', asy
         return ended;
       },
       (how) => how !== undefined,
-      patienceMs,
     );
     const { exitCode, stdout } = await tail.ended;
     assert.equal(exitCode, 0);
@@ -129,7 +123,6 @@ test('the command line covers the life cycle of a source and a destination', asy
         return run(['get', 'events', 'web']);
       },
       (shown) => /Debug Event +[1-9]\d* +[1-9]/.test(shown),
-      patienceMs,
     );
     await untilShown(['get', 'decisions', '--reason', 'schema'], /schema .*crm .*web .*Debug Event/);
     assert.equal(
@@ -154,7 +147,6 @@ test('the command line covers the life cycle of a source and a destination', asy
         return run(['get', 'deliveries', '--user', 'heidi', '--status', 'waiting']);
       },
       (shown) => / waiting +paused /.test(shown),
-      patienceMs,
     );
     assert.match(waiting, /waiting +paused +crm/);
     await untilShown(['why', `p-${nth}`], /crm: it waits because the destination is paused/);
@@ -207,7 +199,6 @@ test('the command line covers the life cycle of a source and a destination', asy
           }),
         ),
       (found) => found.length >= 4,
-      patienceMs,
     );
     assert.deepEqual(sent.sort(), ['ada false', 'ada true', 'grace true', 'mary true']);
   });
@@ -270,7 +261,6 @@ test('the command line has the verbs of operators', async (t) => {
         return receivedOf('config.changed');
       },
       (count) => count > 0,
-      patienceMs,
     );
     await run(['disconnect', 'erp', 'tailrace']);
   });
@@ -295,14 +285,14 @@ test('the command line has the verbs of operators', async (t) => {
     await untilShown(deliveries, /delivered .*erp/);
     const { items } = (await json(...deliveries)) as { items: { deliveryId: string }[] };
     await run(['resend', items[0]?.deliveryId ?? '']);
-    await erp.waitFor(() => receivedOf('Kept') === 2, patienceMs);
+    await erp.waitFor(() => receivedOf('Kept') === 2);
 
     isAccepting = false;
     await track('verbs-2', 'ada', 'Failed', 'wk_verbs');
     await untilShown(['get', 'deliveries', '--event', 'Failed'], /dead .*erp/);
     isAccepting = true;
     await run(['recover', 'destination', 'erp', '--since', '1h', '--wait']);
-    await erp.waitFor(() => receivedOf('Failed') === 2, patienceMs);
+    await erp.waitFor(() => receivedOf('Failed') === 2);
     assert.match(await run(['get', 'replays']), /done/);
     await run(['delete', 'destination', 'erp', '--yes']);
   });

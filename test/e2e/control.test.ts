@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 import { findChromium } from '../support/clients.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { secretKey, startControlPair } from '../support/processes/control.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { startPipeline } from '../support/processes/pipeline.ts';
 import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
@@ -23,13 +23,12 @@ const topics = { TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1s,1s,2s,10
 const prefix = pipeline.names.config.replace(/config$/, '');
 // Each request is answered by the other instance.
 const control = started.use(await startControlPair(brokers, prefix, topics));
-const patienceMs = 60_000;
 
 /** Resolves when both instances show it: each reads the history for itself, and any of them answers the next request. */
 async function shownByBoth(path: string, holds: (shown: Readonly<Record<string, unknown>>) => boolean) {
   let last: Readonly<Record<string, unknown>> = {};
   for (const instance of control.instances)
-    last = await eventually(() => instance.expect(200, { path }), holds, patienceMs);
+    last = await eventually(() => instance.expect(200, { path }), holds);
   return last;
 }
 const hasItems = ({ items }: Readonly<Record<string, unknown>>): boolean => (items as unknown[]).length > 0;
@@ -102,7 +101,6 @@ test('a source and a destination are created, connected, enabled, tested, used, 
       return receiver.requests.find(({ json }) => (json() as { event?: string }).event === 'Wanted');
     },
     (request) => request !== undefined,
-    patienceMs,
   );
   assert.ok(delivered);
   assert.ok(verifySignature(sharedSecret, delivered.body, delivered.headers['x-signature'] ?? ''));
@@ -115,7 +113,6 @@ test('a source and a destination are created, connected, enabled, tested, used, 
       return control.ask({ path: '/v1/deliveries?destination=crm&status=waiting' });
     },
     ({ text }) => text.includes('"reason":"paused"'),
-    patienceMs,
   );
   await control.expect(200, { method: 'POST', path: '/v1/destinations/crm/resume' });
   await arrived('While paused');
@@ -133,7 +130,6 @@ test('a source and a destination are created, connected, enabled, tested, used, 
       return control.ask({ path: '/v1/decisions?reason=schema&destination=crm' });
     },
     ({ text }) => text.includes('"event":"Unwanted"'),
-    patienceMs,
   );
   assert.ok(blocked.includes('"reason":"schema"'));
   // The router knows of it now.
@@ -147,7 +143,6 @@ test('a source and a destination are created, connected, enabled, tested, used, 
   await eventually(
     () => send('Late'),
     (status) => status === 401,
-    patienceMs,
   );
   await control.expect(200, { method: 'PATCH', path: '/v1/destinations/crm', body: { enabled: false } });
   assert.ok(receiver.requests.length >= waiting);
@@ -199,7 +194,6 @@ test('the verbs of operators work through the API', async (t) => {
           body: JSON.stringify({ messageId, userId, event }),
         }).then(({ status }) => status),
       (answered) => answered === 200,
-      patienceMs,
     );
     assert.equal(answer, 200);
   };
@@ -215,11 +209,9 @@ test('the verbs of operators work through the API', async (t) => {
         return eventually(
           () => control.expect(200, { path: `/v1/events/${id}` }),
           (found) => ['filtered', 'routed', 'no-destination'].includes(String(found['outcome'])),
-          patienceMs,
         );
       },
       (found) => found['outcome'] === outcome,
-      patienceMs,
     );
   };
 
@@ -303,7 +295,6 @@ test('the verbs of operators work through the API', async (t) => {
         const actions = new Set((items as { action: string }[]).map(({ action }) => action));
         return expected.every((action) => actions.has(action));
       },
-      patienceMs,
     );
     assert.ok(!JSON.stringify(items).includes(token));
   });
@@ -319,7 +310,6 @@ test('the verbs of operators work through the API', async (t) => {
         return receiver.requests.map(({ body }) => body.toString()).filter((body) => body.includes('"shop"'));
       },
       (bodies) => bodies.some((body) => body.includes('"config.changed"')),
-      patienceMs,
     );
     await control.expect(200, { method: 'DELETE', path: `${at}/sources/tailrace` });
   });
@@ -347,7 +337,6 @@ test('the verbs of operators work through the API', async (t) => {
     const ended = await eventually(
       () => control.expect(200, { path: `/v1/replays/${String(replay['id'])}` }),
       ({ state }) => state === 'done',
-      patienceMs,
     );
     assert.equal(ended['replayed'], 1);
     await receiver.waitFor(
@@ -376,7 +365,6 @@ test('the verbs of operators work through the API', async (t) => {
     await eventually(
       () => control.expect(200, { path: `/v1/replays/${String(recovery['id'])}` }),
       ({ state }) => state === 'done',
-      patienceMs,
     );
   });
 
@@ -394,7 +382,6 @@ test('the verbs of operators work through the API', async (t) => {
     await eventually(
       () => control.expect(200, { path: deletion }),
       ({ state }) => state === 'sent',
-      patienceMs,
     );
     await receiver.find(({ json }) => (json() as { type?: string }).type === 'delete');
     const lifted = await control.expect(200, { method: 'POST', path: `${deletion}/lift` });

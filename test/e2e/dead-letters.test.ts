@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import * as answers from '../support/receivers/answers.ts';
 import { problemsOf, tailrace } from '../support/processes/cli.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { startPipeline } from '../support/processes/pipeline.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 

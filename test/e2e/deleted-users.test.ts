@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { tailraceHere } from '../support/processes/cli.ts';
 import { adminToken, secretKey, startControl } from '../support/processes/control.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';
@@ -49,8 +49,7 @@ const heard = ({ requests }: Receiver): string[] =>
     return `${type ?? ''} ${event ?? userId ?? ''}`;
   });
 
-const until = <T>(read: () => T | Promise<T>, holds: (value: T) => boolean) =>
-  eventually(read, holds, 60_000);
+const until = <T>(read: () => T | Promise<T>, holds: (value: T) => boolean) => eventually(read, holds);
 
 test('the earlier events of a deleted user are sent by no retry, replay or audience', async () => {
   const code = { Refused: 400, Retried: 503 } as const;

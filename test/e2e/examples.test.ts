@@ -13,7 +13,7 @@ import { sharedBroker } from '../support/kafka/broker.ts';
 import { tailrace } from '../support/processes/cli.ts';
 import { run } from '@tailrace/tools';
 import { buildGoProgram } from '../support/clients.ts';
-import { collect, type Collected } from '../support/collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 import { startPipeline } from '../support/processes/pipeline.ts';
 
 const opened = new AsyncDisposableStack();

@@ -78,7 +78,7 @@ test('delivery loses nothing when the broker is killed and restarted', async (t)
   await broker.kill('SIGKILL');
   const downSince = Date.now();
   await broker.restart();
-  await replica.log.waitFor((lines) => joinedAfter(lines, downSince) !== undefined, 60_000);
+  await replica.log.waitFor((lines) => joinedAfter(lines, downSince) !== undefined);
   service.cutOff(killedAt, joinedAfter(replica.log.items, downSince) ?? NaN);
   await service.busy();
   const { 'lost answer': lostAnswers } = await service.conclude(t);
@@ -120,7 +120,7 @@ test('delivery loses nothing when receivers fail and recover, also after deliver
       return flipping.every(
         (id) => counted.filter((copy) => headerOf(copy, 'destination-id') === id).length >= count,
       );
-    }, 60_000);
+    });
   };
   const delivered = async (count: number): Promise<void> => {
     const earlier = service.ledger.entries.length;
@@ -139,7 +139,7 @@ test('delivery loses nothing when receivers fail and recover, also after deliver
         .slice(earlier)
         .filter((line) => line.msg === 'circuit breaker' && line['state'] === state);
       return new Set(changes.map((line) => line['destinationId'])).size >= flipping.length;
-    }, 60_000);
+    });
   };
 
   for (let flips = 0; flips < 3; flips += 1) {

@@ -8,8 +8,8 @@ import { applyConfiguration, type Destination } from '@tailrace/config';
 import type { ConsumedRecord, Publisher } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { deliveryKey, encodeDelivery, parseDuration, tierDelaysMs, type Delivery } from '@tailrace/topics';
-import { collect, type Collected } from '../support/collected.ts';
-import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { collect, type Collected, eventually } from '@tailrace/testing';
+import { openKafka } from '../support/kafka/kafka-client.ts';
 import { openLedger, type Ledger } from '../support/oracle/ledger.ts';
 import { isConserved, report } from '../support/oracle/oracle.ts';
 import { startService, type ServiceProcess } from '../support/processes/process.ts';
@@ -137,7 +137,6 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
             .filter(({ pid }) => pid !== undefined)
             .flatMap(({ log }) => presentPartitionsIn(log.items, names.deliveries)),
         (owned) => owned.length === partitions && new Set(owned).size === partitions,
-        60_000,
       );
       const from = Date.now();
       await replica.kill();

@@ -4,7 +4,8 @@ import { after, before, test } from 'node:test';
 import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
 import { ownCluster, type Cluster } from '../support/kafka/cluster.ts';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
-import { eventually, joinGroup, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { joinGroup, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 let cluster: Cluster;
@@ -46,7 +47,6 @@ test('partitions below min.insync.replicas wait, in order, while all others are 
   const inSync = await eventually(
     () => admin.inSync(mixed),
     (all) => all.some(isShort) && !all.some((isr) => isr.includes(3)),
-    60_000,
   );
   const numbers = inSync.map((_, partition) => partition);
   const short = numbers.filter((partition) => isShort(inSync[partition] ?? []));
@@ -57,7 +57,6 @@ test('partitions below min.insync.replicas wait, in order, while all others are 
   await eventually(
     () => [...first.acknowledged].sort(),
     (partitions) => String(partitions) === String(whole),
-    30_000,
   );
   // Some partitions are now known to fail; records for other partitions do not wait for them.
   const tookMs: number[] = [];
@@ -119,7 +118,6 @@ test('all records are written and read after a broker hung for half a minute, an
   await eventually(
     () => values().size,
     (size) => size === next,
-    60_000,
   );
   for (const user of [0, 1, 2, 3, 4]) {
     const read = (await readAll(kafka, topic)).filter(({ key }) => String(key) === `user-${user}`);

@@ -11,7 +11,8 @@ import { topicNames, type TopicNames } from '@tailrace/topics';
 import { openAudiences, type Audience, type Audiences } from '../../services/control/src/audiences/index.ts';
 import { openSuppressionStore } from '../../services/control/src/suppressions/store.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
 import { createTopics, headerOf, readAll, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
 
@@ -106,7 +107,6 @@ async function untilEnded(audiences: Audiences, name = 'Big Spenders', sourceId 
   const found = await eventually(
     () => audiences.get(sourceId, name),
     (audience) => audience?.sync.state !== 'running',
-    30_000,
   );
   assert.ok(found);
   return found;
@@ -145,7 +145,7 @@ const left = (ids: readonly string[]): string[] => ids.map((id) => `-${id}`);
 /** Resolves once `count` calls are readable. */
 async function sentReaches({ names }: Stage, count: number): Promise<void> {
   await using events = await watchTopic(kafka, names.events);
-  await events.waitFor(count, 60_000);
+  await events.waitFor(count);
 }
 
 test('a new audience sends an identify call for each member, in the form that ingest writes', async () => {
@@ -318,10 +318,10 @@ test('each change is sent once even if responses of Kafka are lost', async () =>
   await upload(audiences, users(0, 300), { ratePerSecond: 30 });
   await sentReaches(stage, 60);
   proxy.loseCommitAnswers = 1;
-  await proxy.lost.waitFor(1, 60_000);
+  await proxy.lost.waitFor(1);
   await sentReaches(stage, 150);
   proxy.loseProduceAnswers = 20;
-  await proxy.lost.waitFor(21, 60_000);
+  await proxy.lost.waitFor(21);
   const ended = await untilEnded(audiences);
   assert.deepEqual([ended.sync.state, ended.sync.sent, ended.members], ['done', 300, 300]);
   assert.deepEqual(await sentChanges(stage), joined(users(0, 300)).sort());

@@ -15,7 +15,7 @@ import { isTailraceError } from '@tailrace/errors';
 import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
 import { topicNames, topicSpecs } from '@tailrace/topics';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { collect } from '../support/collected.ts';
+import { collect } from '@tailrace/testing';
 import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const ignore = (): void => undefined;

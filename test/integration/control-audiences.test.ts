@@ -15,7 +15,7 @@ import {
   type Control,
   type ControlPlane,
 } from '../support/processes/control.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { headerOf, readAll, watchTopic } from '../support/kafka/topics.ts';
 
 let plane: ControlPlane;
@@ -49,7 +49,6 @@ async function untilDone(control: Control, name: string): Promise<Readonly<Recor
   const { json } = await eventually(
     () => control.ask({ path: pathOf(name) }),
     ({ json }) => (json['sync'] as { state?: string } | undefined)?.state === 'done',
-    30_000,
   );
   return json;
 }
@@ -154,7 +153,7 @@ test('a control that was killed during a sync reports it as interrupted, and the
   await using events = await watchTopic(plane.kafka, plane.names.events);
   const first = await startControl(plane.brokers, plane.prefix, { ...env, TAILRACE_AUDIENCE_RATE: '400' });
   await first.expect(202, { method: 'PUT', path: pathOf(name), bytes, headers: ndjson });
-  await events.waitFor(before + 800, 60_000);
+  await events.waitFor(before + 800);
   await first.process.kill();
 
   await using second = await startControl(plane.brokers, plane.prefix, env);
@@ -187,7 +186,6 @@ test('a deletion request is executed once, can be read, and is finished by anoth
   const { json } = await eventually(
     () => plane.ask({ path: '/v1/deletions/gdpr-1' }),
     ({ json }) => json['state'] === 'sent',
-    60_000,
   );
   const sources = json['sources'] as { sourceId: string; sent: number; waiting: number }[];
   assert.deepEqual(

@@ -5,7 +5,7 @@ import { deliveryKey, encodeDelivery, topicSpecs } from '@tailrace/topics';
 import { tailraceHere, type Run } from '../support/processes/cli.ts';
 import { adminToken, readToken, startControlPlane } from '../support/processes/control.ts';
 import { newDelivery } from '../support/processes/delivery.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { startService } from '../support/processes/process.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
@@ -102,7 +102,7 @@ test('the command line requests a recall, waits for it, and prints the number of
   const again = await command('retry', '--destination', drained, '--wait', '--output', 'json');
   const { state, count, partitions } = JSON.parse(again.stdout) as Record<string, unknown>;
   assert.deepEqual([again.exitCode, state, count, partitions], [0, 'done', 0, { total: 2, ended: 2 }]);
-  await receiver.waitFor(3, 60_000);
+  await receiver.waitFor(3);
   const done = await eventually(
     () => command('get', 'recall', retried),
     ({ stdout }) => !stdout.includes('partitions'),

@@ -46,7 +46,7 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
   const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   for (let n = 0; n < 3; n++)
     await send('track', { userId: `u-${n}`, event: 'Died', messageId: `${destinationId}-${n}` });
-  await receiver.waitFor(3, 60_000);
+  await receiver.waitFor(3);
   const list = `/v1/dead-letters?destination=${destinationId}`;
   const deadline = performance.now() + 60_000;
   for (;;) {
@@ -79,7 +79,7 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
   healed = true;
   const done = await ended(await replay(202, { destination: destinationId, ratePerSecond: 1_000 }));
   assert.deepEqual([done['state'], done['due'], done['replayed']], ['done', 3, 3]);
-  await receiver.waitFor(6, 60_000);
+  await receiver.waitFor(6);
   const again = await ended(await replay(202, { destination: destinationId }));
   assert.deepEqual([again['due'], again['replayed']], [0, 0]);
   assert.equal(itemsOf(await control.expect(200, { path: '/v1/replays' })).length, 3);
@@ -95,7 +95,7 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
 
   const resent = { method: 'POST', path: `/v1/deliveries/${String(letter?.['deliveryId'])}/resend` } as const;
   await control.expect(202, resent);
-  await receiver.waitFor(7, 60_000);
+  await receiver.waitFor(7);
   const bodies = receiver.requests.map(({ body }) => body.toString());
   assert.ok(bodies.slice(0, 3).includes(bodies.at(-1) ?? ''), 'the resent body is one of the first');
 });

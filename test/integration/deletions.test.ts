@@ -11,7 +11,8 @@ import { topicNames, type TopicNames } from '@tailrace/topics';
 import { openDeletions, totalOf, type Deletions } from '../../services/control/src/deletions/index.ts';
 import { openSuppressionStore } from '../../services/control/src/suppressions/store.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
 import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
@@ -103,7 +104,6 @@ async function untilSent(deletions: Deletions, id: string): Promise<void> {
   await eventually(
     () => deletions.get(id),
     (request) => (request ? request.sent === totalOf(request) : false),
-    30_000,
   );
 }
 
@@ -220,7 +220,7 @@ test('each event is sent once even if responses of Kafka are lost', async () => 
   proxy.loseCommitAnswers = 1;
   await deletions.create({ id: 'r1', userIds: users(10) });
   proxy.loseProduceAnswers = 8;
-  await proxy.lost.waitFor(9, 60_000);
+  await proxy.lost.waitFor(9);
   await untilSent(deletions, 'r1');
   assert.deepEqual(await sentEvents(stage), expected(['app', users(10)], ['web', users(10)]));
 });

@@ -16,7 +16,7 @@ import {
   type DeliveryStage,
   type Replica,
 } from '../support/processes/delivery.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { pageOf, seriesIn } from '../support/metrics/scrape.ts';
 import { closedPort, startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
@@ -81,7 +81,6 @@ async function parkedAt(
       return new Set(ids.filter((id) => wanted.has(id))).size;
     },
     (count) => count >= waiting - 5,
-    withinMs,
   );
   return { destination, deliveries: [...sent, ...more] };
 }
@@ -104,10 +103,10 @@ function bodiesOf(sent: readonly { readonly body: Buffer }[]): string[] {
 
 /** Resolves when each delivery has been answered with 200, and asserts that each was so once. */
 async function eachArrivesOnce(
-  taken: { waitFor(count: number, timeoutMs: number): Promise<readonly ReceivedRequest[]> },
+  taken: { waitFor(count: number): Promise<readonly ReceivedRequest[]> },
   deliveries: readonly Delivery[],
 ): Promise<void> {
-  const requests = await taken.waitFor(deliveries.length, withinMs);
+  const requests = await taken.waitFor(deliveries.length);
   assert.deepEqual(bodiesOf(requests), bodiesOf(deliveries));
 }
 
@@ -122,7 +121,7 @@ describe('a receiver that fails', { concurrency: true }, () => {
     const deliveries = deliveriesFor([good], 200);
     await publishAll(stage, deliveries);
     const isGood = ({ path }: ReceivedRequest): boolean => path === '/good';
-    const requests = await receiver.waitFor((all) => all.filter(isGood).length >= 200, withinMs);
+    const requests = await receiver.waitFor((all) => all.filter(isGood).length >= 200);
     assert.deepEqual(bodiesOf(requests.filter(isGood)), bodiesOf(deliveries));
     assert.deepEqual(await fatesOf(stage, tiersMs, [good]), undisturbed);
   });
@@ -135,7 +134,7 @@ describe('a receiver that fails', { concurrency: true }, () => {
     const destination = destinationOf([receiver.url]);
     await stage.configure(destination);
     await publishAll(stage, deliveriesFor([destination], count));
-    await receiver.waitFor(200, withinMs);
+    await receiver.waitFor(200);
     const { waited, died } = await fatesOf(stage, tiersMs, [destination]);
     assert.deepEqual([waited['circuit-open'], died['circuit-open']], [undefined, undefined]);
   });
@@ -164,7 +163,6 @@ describe('a receiver that fails', { concurrency: true }, () => {
     await eventually(
       () => inFlight,
       (count) => count === 0,
-      withinMs,
     );
     opened = true;
     const more = deliveriesFor([destination], 200);
@@ -172,7 +170,6 @@ describe('a receiver that fails', { concurrency: true }, () => {
     await eventually(
       () => probes,
       (count) => count > 0,
-      withinMs,
     );
     assert.equal(mostInFlight, 1);
     assert.ok(probes < 10, `${probes} requests while 200 deliveries were there`);
@@ -180,7 +177,7 @@ describe('a receiver that fails', { concurrency: true }, () => {
     const before = receiver.requests.length;
     recovered = true;
     const deliveries = [...sent, ...more];
-    const all = await receiver.waitFor(before + deliveries.length, withinMs);
+    const all = await receiver.waitFor(before + deliveries.length);
     assert.deepEqual(bodiesOf(all.slice(before)), bodiesOf(deliveries));
     assert.deepEqual((await fatesOf(stage, tiersMs, [destination])).died, {});
   });
@@ -209,10 +206,10 @@ describe('a receiver that fails', { concurrency: true }, () => {
     assert.ok(notClosed.reduce((sum, { value }) => sum + value, 0) > 0);
     assert.ok(((await metricOf(destination, 'tailrace_destination_parked_total')) ?? NaN) > 0);
     // Failed probes do not begin the time again.
-    await eventually(openSeconds, (seconds = NaN) => seconds >= first + 10, withinMs);
+    await eventually(openSeconds, (seconds = NaN) => seconds >= first + 10);
     await using receiver = await startReceiver({ port });
     await eachArrivesOnce(receiver, deliveries);
-    await eventually(openSeconds, (seconds) => seconds === undefined, withinMs);
+    await eventually(openSeconds, (seconds) => seconds === undefined);
   });
 });
 
@@ -233,7 +230,7 @@ for (const status of [429, 503]) {
     await stage.recordOf(stage.names.retryTier(2_000), first);
     const others = deliveriesFor([destination], 20);
     await publishAll(stage, others);
-    const [, ...later] = await receiver.waitFor(1 + 1 + others.length, withinMs);
+    const [, ...later] = await receiver.waitFor(1 + 1 + others.length);
     assert.deepEqual(bodiesOf(later), bodiesOf([first, ...others]));
     const early = later.filter(({ receivedAt }) => receivedAt < answeredAt + 2_000 - clockErrorMs);
     assert.equal(early.length, 0, `${early.length} of ${later.length} requests came before their time`);

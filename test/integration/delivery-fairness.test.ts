@@ -14,13 +14,8 @@ import {
   undisturbed,
   type Fates,
 } from '../support/crowd.ts';
-import {
-  destinationOf,
-  openDeliveryStage,
-  patientMs,
-  type DeliveryStage,
-} from '../support/processes/delivery.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { destinationOf, openDeliveryStage, type DeliveryStage } from '../support/processes/delivery.ts';
+import { eventually } from '@tailrace/testing';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import type { Destination } from '@tailrace/config';
 
@@ -54,9 +49,9 @@ test('300 rate-limited destinations do not delay another destination', async () 
   const good = destinationOf([healthy.url]);
   await stage.configure(...many, good);
   await publishAll(stage, deliveriesFor(many, 18));
-  await limited.waitFor(300 * 5, patientMs);
+  await limited.waitFor(300 * 5);
   await publishAll(stage, deliveriesFor([good], 500));
-  await healthy.waitFor(500, patientMs);
+  await healthy.waitFor(500);
   const share = limited.requests.length / (300 * 18 * 5);
   assert.ok(share < 0.5, `the others had ${share * 100} % of their requests when the last of these came`);
   assert.deepEqual(await fates(stage, good), undisturbed);
@@ -82,7 +77,7 @@ test('260 slow receivers do not delay another destination, before or after they 
   await stage.configure(...many, good);
   await publishAll(stage, deliveriesFor(many, 12));
   await publishAll(stage, deliveriesFor([good], 500));
-  await healthy.waitFor(500, patientMs);
+  await healthy.waitFor(500);
   assert.equal(answered, 0);
 
   // From here on, the service knows how long these receivers take.
@@ -90,10 +85,9 @@ test('260 slow receivers do not delay another destination, before or after they 
   await eventually(
     () => answered,
     (count) => count >= many.length,
-    patientMs,
   );
   await publishAll(stage, deliveriesFor([good], 500));
-  await healthy.waitFor(1_000, patientMs);
+  await healthy.waitFor(1_000);
   assert.ok(answered < 260 * 12, 'the others still have something to do');
   assert.deepEqual(await fates(stage, good), undisturbed);
 });
@@ -109,18 +103,15 @@ test('600 receivers that never respond do not delay another destination, even a 
   await stage.configure(...many, ...good);
   await publishAll(stage, deliveriesFor(many, 8));
   await publishAll(stage, deliveriesFor(good, 50));
-  await healthy.waitFor(500, patientMs);
+  await healthy.waitFor(500);
   await stage.configure(...unused);
   await publishAll(stage, deliveriesFor(unused, 1));
-  await fresh.waitFor(unused.length, patientMs);
+  await fresh.waitFor(unused.length);
   assert.deepEqual(await fates(stage, ...good, ...unused), undisturbed);
   const { waited } = await fates(stage, ...many);
   assert.equal(waited['timeout'], undefined, 'no exchange has run out of time yet');
   // Each of them got a request too: a destination that has not failed yet gets its first request without delay.
-  await silent.waitFor(
-    (requests) => new Set(requests.map(({ path }) => path)).size === many.length,
-    patientMs,
-  );
+  await silent.waitFor((requests) => new Set(requests.map(({ path }) => path)).size === many.length);
 });
 
 test('64 hanging requests at an origin do not delay another destination of that origin', async () => {
@@ -143,13 +134,9 @@ test('64 hanging requests at an origin do not delay another destination of that 
   await eventually(
     () => gate.waiting,
     (hanging) => hanging >= 64,
-    patientMs,
   );
   await publishAll(stage, deliveriesFor([good], 200));
-  await receiver.waitFor(
-    (requests) => requests.filter(({ path }) => path === '/good').length >= 200,
-    patientMs,
-  );
+  await receiver.waitFor((requests) => requests.filter(({ path }) => path === '/good').length >= 200);
   assert.ok(gate.waiting >= 64, 'the others still hang');
   assert.deepEqual(await fates(stage, good), undisturbed);
 });
@@ -166,7 +153,7 @@ describe('destinations that respond in time', () => {
     const destination = destinationOf([receiver.url]);
     await stage.configure(destination);
     await publishAll(stage, deliveriesFor([destination], 20_000));
-    await receiver.waitFor(20_000, 2 * patientMs);
+    await receiver.waitFor(20_000);
     assert.deepEqual(await fates(stage, destination), undisturbed);
   });
 
@@ -175,7 +162,7 @@ describe('destinations that respond in time', () => {
     const destinations = crowdOf(100, receiver.url);
     await stage.configure(...destinations);
     await publishAll(stage, deliveriesFor(destinations, 50));
-    await receiver.waitFor(5_000, patientMs);
+    await receiver.waitFor(5_000);
     assert.deepEqual(await fates(stage, ...destinations), undisturbed);
   });
 
@@ -200,23 +187,20 @@ describe('destinations that respond in time', () => {
     await eventually(
       () => gate.waiting,
       (hanging) => hanging > 0,
-      patientMs,
     );
     const live = deliveriesFor([destination], 200);
     for (const { body } of live) isLive.add(body.toString());
     await publishAll(stage, [...live, ...deliveriesFor([other], 200)]);
-    await healthy.waitFor(200, patientMs);
+    await healthy.waitFor(200);
     await eventually(
       () => arrived,
       (count) => count >= live.length,
-      patientMs,
     );
     assert.ok(gate.waiting > 0, 'the replay still hangs');
     gate.open();
     await eventually(
       () => replayed,
       (count) => count >= 5_000,
-      patientMs,
     );
     assert.deepEqual(await fates(stage, other), undisturbed);
   });

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { decodeDelivery, deliveryKey, encodeDelivery, type Delivery } from '@tailrace/topics';
 import type { Destination } from '@tailrace/config';
 import { closedGate } from '../support/crowd.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { scrape, sumOf } from '../support/metrics/scrape.ts';
 import {
   destinationOf,
@@ -48,7 +48,6 @@ async function added(total: number, act: () => Promise<unknown>): Promise<Counts
   const reached = await eventually(
     async () => difference(await counts()),
     (found) => found.reduce((sum, [, count]) => sum + count, 0) >= total,
-    40_000,
   );
   return Object.fromEntries(reached.filter(([, count]) => count > 0));
 }
@@ -80,7 +79,7 @@ async function readAll({ destination }: { readonly destination: Destination }, u
       stage.publisher.publish(encodeDelivery(stage.names.deliveries, delivery, 0)),
     ),
   );
-  await behind.receiver.waitFor(1, 40_000);
+  await behind.receiver.waitFor(1);
 }
 
 const many = (count: number, send: (user: string) => Promise<void>): Promise<unknown> =>
@@ -130,7 +129,7 @@ test('deliveries that wait because the receiver asked for a pause are held by ra
   );
   const attempts = await stage.watch(stage.names.attempts);
   await held.send('ada');
-  await attempts.find(({ value }) => String(value).includes(held.destination.id), 40_000);
+  await attempts.find(({ value }) => String(value).includes(held.destination.id));
   assert.deepEqual(await added(2, () => many(2, held.send)), { rate: 2 });
 });
 
@@ -143,7 +142,7 @@ test('deliveries that were parked because a circuit breaker was open are held by
       labels: { destination_id: held.destination.id },
     }) > 0;
   await many(6, held.send);
-  await eventually(isParked, (parked) => parked, 40_000);
+  await eventually(isParked, (parked) => parked);
   const waiting: Delivery[] = [0, 1, 2].map(() => newDelivery(held.destination.id));
   const found = await added(3, async () => {
     for (const delivery of waiting) await stage.publish(delivery);

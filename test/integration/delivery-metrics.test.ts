@@ -11,7 +11,7 @@ import {
   type DeliveryStage,
   type Replica,
 } from '../support/processes/delivery.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
 const tierMs = 1_000;

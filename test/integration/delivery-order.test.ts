@@ -12,7 +12,7 @@ import { freePort } from '@tailrace/local';
 import { deliveryKey, encodeDelivery, type TopicNames } from '@tailrace/topics';
 import * as answers from '../support/receivers/answers.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { collect } from '../support/collected.ts';
+import { collect } from '@tailrace/testing';
 import { startService, type Environment, type ServiceProcess } from '../support/processes/process.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receivers/receiver.ts';
 import { createTopics, headerOf, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
@@ -23,7 +23,6 @@ const quiet = { debug: silent, info: silent, warn: silent, error: silent };
 /** Long enough that no delivery becomes a dead letter because of random failures. */
 const retrySchedule = '1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s,1s,2s';
 const retryScheduleMs = [1_000, 2_000];
-const patientMs = 120_000;
 
 interface Stage extends AsyncDisposable {
   readonly kafka: Kafka;
@@ -150,11 +149,11 @@ test('while an event of a user is retried, the later ones wait, and those of oth
   await stage.startReplica();
   const destination = await openDestination(stage, receiver, ['ada', 'bob']);
   await destination.publish(10);
-  await ledger.waitFor(() => ledger.of('bob').length === 10 && ledger.of('ada').length >= 2, patientMs);
+  await ledger.waitFor(() => ledger.of('bob').length === 10 && ledger.of('ada').length >= 2);
   assert.deepEqual(ledger.of('ada'), [0, 1]);
-  await ledger.waitFor(20, patientMs);
+  await ledger.waitFor(20);
   await destination.publish(1);
-  await ledger.waitFor(22, patientMs);
+  await ledger.waitFor(22);
   ledger.assertInOrder();
   assert.equal(mostTogether, 1);
   assert.equal(receiver.requests.length, 22 + refusals);
@@ -167,7 +166,7 @@ test('while a receiver is down, the retry windows of a user’s events end at th
   await stage.startReplica({ TAILRACE_RETRY_WINDOW: '20s' });
   const destination = await openDestination(stage, receiver, ['ada', 'bob', 'cy', 'dan', 'eve']);
   await destination.publish(8);
-  const dead = await letters.waitFor(destination.published, patientMs);
+  const dead = await letters.waitFor(destination.published);
   const [first] = dead;
   const unattempted = dead.filter((letter) => headerOf(letter, 'attempt') === '0');
   assert.ok(first && unattempted.length > destination.published / 2, `${unattempted.length}`);
@@ -197,10 +196,10 @@ test('events that waited for an earlier one while the receiver was down arrive i
   await destination.publish(20);
   const hasBegun = (record: ConsumedRecord): boolean =>
     headerOf(record, 'reason') === 'behind' && headerOf(record, 'first-attempt-at') !== undefined;
-  await tier.find(hasBegun, patientMs);
+  await tier.find(hasBegun);
   failing = false;
   await destination.publish(2);
-  await ledger.waitFor(destination.published, patientMs);
+  await ledger.waitFor(destination.published);
   ledger.assertInOrder();
 });
 
@@ -221,7 +220,7 @@ test('no event overtakes an earlier one of its user while receivers fail and rep
   const first = await stage.startReplica();
   const destination = await openDestination(stage, receiver, users);
   await destination.publish(10);
-  await ledger.waitFor(100, patientMs);
+  await ledger.waitFor(100);
   const publishing = (async () => {
     for (let round = 0; round < 20; round += 1) {
       await destination.publish(1);
@@ -236,7 +235,7 @@ test('no event overtakes an earlier one of its user while receivers fail and rep
   await publishing;
   await first.restart();
   failing = false;
-  await ledger.waitFor(destination.published, patientMs);
+  await ledger.waitFor(destination.published);
   t.diagnostic(
     `${destination.published} events, ${receiver.requests.length} requests, ${ledger.repeats()} repeats`,
   );

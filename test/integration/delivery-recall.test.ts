@@ -19,14 +19,12 @@ import {
   openDeliveryStage,
   type DeliveryStage,
 } from '../support/processes/delivery.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 import { headerOf } from '../support/kafka/topics.ts';
 
 const hourMs = 3_600_000;
 const partitions = 2;
-/** The group notices a killed member after ten seconds, and a busy machine is ten times slower. */
-const patientMs = 120_000;
 
 function openStage(): Promise<DeliveryStage> {
   return openDeliveryStage({
@@ -82,7 +80,7 @@ async function progressOf(stage: DeliveryStage, id: string): Promise<readonly Re
   await records.waitFor(() => {
     const progress = find();
     return progress.length === partitions && progress.every(({ state }) => state !== 'running');
-  }, patientMs);
+  });
   return find();
 }
 
@@ -105,7 +103,6 @@ async function tierIsEmpty({ kafka, names }: DeliveryStage): Promise<void> {
   await eventually(
     () => kafka.inspectGroup(groupId, [tier]),
     ({ lag }) => lag.get(tier) === 0,
-    patientMs,
   );
 }
 
@@ -142,7 +139,7 @@ describe('a recall to retry', () => {
     await stage.startReplica();
 
     const id = await request(stage, 'retry', destination);
-    await receiver.waitFor(300, patientMs);
+    await receiver.waitFor(300);
     await first.stop();
     await progressOf(stage, id);
     await tierIsEmpty(stage);
@@ -239,13 +236,13 @@ for (const ordering of [undefined, 'user'] as const) {
     if (ordering) await Promise.all(later.map((record) => stage.publisher.publish(record)));
     const first = await stage.startReplica();
     const id = await request(stage, 'retry', destination);
-    await receiver.waitFor(200, patientMs);
+    await receiver.waitFor(200);
     const second = await stage.startReplica();
-    await receiver.waitFor(500, patientMs);
+    await receiver.waitFor(500);
     await first.kill();
-    await receiver.waitFor(1_000, patientMs);
+    await receiver.waitFor(1_000);
     await first.restart();
-    await receiver.waitFor(1_800, patientMs);
+    await receiver.waitFor(1_800);
     await second.kill();
     await progressOf(stage, id);
     const letters = await stage.watch(stage.names.deliveriesDead);
@@ -254,7 +251,7 @@ for (const ordering of [undefined, 'user'] as const) {
       const over = new Set([...accepted, ...dead]);
       return deliveries.filter(({ eventId }) => !over.has(eventId)).length;
     };
-    await eventually(missing, (count) => count === 0, patientMs);
+    await eventually(missing, (count) => count === 0);
   });
 }
 

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import * as answers from '../support/receivers/answers.ts';
-import { destinationOf, newDelivery, openDeliveryStage, patientMs } from '../support/processes/delivery.ts';
+import { destinationOf, newDelivery, openDeliveryStage } from '../support/processes/delivery.ts';
 import type { Environment } from '../support/processes/process.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { headerOf } from '../support/kafka/topics.ts';
 
 const timeIn = (record: ConsumedRecord, name: string): number => Date.parse(headerOf(record, name) ?? '');
@@ -40,7 +40,7 @@ describe('a retry written by a replica with a wrong clock', { concurrency: true 
       const deliveries = Array.from({ length: count }, () => newDelivery(destination.id));
       await Promise.all(deliveries.map((delivery) => stage.publish(delivery)));
       const tier = await stage.watch(stage.names.retryTier(3_000));
-      const [written] = await tier.waitFor(count, patientMs);
+      const [written] = await tier.waitFor(count);
       assert.ok(written && Math.abs(timeIn(written, 'first-attempt-at') - Date.now() - aheadMs) < 60_000);
       await wrong.stop();
       failing = false;
@@ -48,7 +48,6 @@ describe('a retry written by a replica with a wrong clock', { concurrency: true 
       await eventually(
         () => accepted.size,
         (size) => size === count,
-        patientMs,
       );
     });
   }

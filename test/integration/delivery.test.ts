@@ -12,12 +12,11 @@ import {
   destinationOf,
   newDelivery,
   openDeliveryStage,
-  patientMs,
   type DeliveryStage,
   type Replica,
 } from '../support/processes/delivery.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { headerOf } from '../support/kafka/topics.ts';
 
 const scheduleMs = [1_000, 2_000, 2_000, 2_000];
@@ -77,7 +76,7 @@ describe('a delivery', { concurrency: true }, () => {
     const origin = await stage.recordOf(stage.names.deliveries, delivery);
     const first = await stage.recordOf(stage.names.retryTier(1_000), delivery);
     const second = await stage.recordOf(stage.names.retryTier(2_000), delivery);
-    await receiver.waitFor(3, patientMs);
+    await receiver.waitFor(3);
     for (const [record, attempt, delayMs] of [[first, 1, 1_000] as const, [second, 2, 2_000] as const]) {
       assert.deepEqual(record.value, delivery.body);
       assert.equal(record.key?.toString(), delivery.key);
@@ -221,7 +220,6 @@ describe('during deliveries and retries', { concurrency: true }, () => {
         await eventually(
           () => bodies.flat().filter((body) => !accepted.has(body)).length,
           (missing) => missing === 0,
-          90_000,
         );
         for (const [index, receiver] of receivers.entries()) {
           const arrived = new Set(receiver.requests.map(({ body }) => body.toString()));

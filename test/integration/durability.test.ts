@@ -4,7 +4,8 @@ import { after, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import { tailrace, type Run } from '../support/processes/cli.ts';
 import { ownCluster } from '../support/kafka/cluster.ts';
-import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka } from '../support/kafka/kafka-client.ts';
 import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const opened = new AsyncDisposableStack();
@@ -73,7 +74,6 @@ test('a retry topic created while a broker is down has as many copies as the oth
   await eventually(
     () => kafka.inspectCluster().then(({ brokers }) => brokers.length, unavailable),
     (brokers) => brokers === 2,
-    30_000,
   );
   const { exitCode, stdout } = await apply({ ...env, TAILRACE_RETRY_SCHEDULE: '1s,2s' });
   assert.equal(exitCode, 0, stdout);

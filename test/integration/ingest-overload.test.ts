@@ -14,7 +14,8 @@ import {
   type Ingest,
   type RawConnection,
 } from '../support/processes/ingest.ts';
-import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka } from '../support/kafka/kafka-client.ts';
 import type { Environment } from '../support/processes/process.ts';
 import { createTopics, uniquePrefix } from '../support/kafka/topics.ts';
 

@@ -10,13 +10,8 @@ import type { TrackedRecord } from '@tailrace/kafka';
 import { createMetrics, watchConsumption } from '@tailrace/service';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
-import {
-  eventually,
-  joinGroup,
-  openKafka,
-  type TestKafka,
-  type TestMember,
-} from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { joinGroup, openKafka, type TestKafka, type TestMember } from '../support/kafka/kafka-client.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;
@@ -385,7 +380,6 @@ test('while members join and leave, everything is finished, no unfinished record
   await eventually(
     () => finished.size,
     (size) => size === topics.length * perTopic,
-    30_000,
   );
   await eventually(
     async () => (await Promise.all(topics.map((topic) => admin.committed(groupId, topic)))).flat(),

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ExclusiveRecord } from '@tailrace/kafka';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
 import { readAll } from '../support/kafka/topics.ts';
 

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import { ownBroker } from '../support/kafka/broker.ts';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
-import { eventually, joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
 import { readAll, watchTopic } from '../support/kafka/topics.ts';
 
 test('a broker is killed and restarted', async (t) => {
@@ -61,7 +62,6 @@ test('a broker is killed and restarted', async (t) => {
     await eventually(
       () => member.healthy,
       (healthy) => !healthy,
-      30_000,
     );
     await assert.rejects(member.check(), (error) => isTailraceError(error, 'kafka-unavailable'));
   });
@@ -85,10 +85,9 @@ test('a broker is killed and restarted', async (t) => {
     await eventually(
       () => member.healthy,
       (healthy) => healthy,
-      30_000,
     );
     const given = member.records.items.length;
-    await member.records.waitFor(given + 50, 60_000);
+    await member.records.waitFor(given + 50);
   });
 
   await t.test('publishers continue, and no acknowledged or pending record is lost', async () => {
@@ -109,7 +108,7 @@ test('a broker is killed and restarted', async (t) => {
       await member.records.waitFor((records) => {
         const given = new Set(records.map(({ value }) => value?.toString()));
         return values.every((value) => given.has(value));
-      }, 60_000);
+      });
       await using admin = await connectAdmin(broker.brokers);
       const ends = new Map<number, number>();
       for (const { partition, offset } of member.records.items) {
@@ -124,7 +123,6 @@ test('a broker is killed and restarted', async (t) => {
       await eventually(
         () => admin.memberIds(`${topic}.leaving`),
         (ids) => ids.length === 0,
-        60_000,
       );
     },
   );

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { eventually, joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
 import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const { brokers } = await sharedBroker();
@@ -130,6 +131,5 @@ test('members of a group read partitions that are added while they run, from the
   await eventually(
     () => member.records.items.length,
     (count) => count === 2,
-    60_000,
   );
 });

@@ -199,7 +199,7 @@ test('a rejected record that was written does not cause the broker to drop the n
   await assert.rejects(publisher.publish({ topic, key: 'k', value: 'given up' }), {
     code: 'kafka-unavailable',
   });
-  await client.log.find(({ message }) => message.includes('produce request failed'), 30_000);
+  await client.log.find(({ message }) => message.includes('produce request failed'));
   proxy.loseProduceAnswers = 0;
   await publisher.publish({ topic, key: 'k', value: 'after' });
 

@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { connectKafka } from '@tailrace/kafka';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { collect } from '../support/collected.ts';
+import { collect, eventually } from '@tailrace/testing';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
-import { eventually, joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
+import { joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
 
 const ignore = (): void => undefined;
 
@@ -47,7 +47,6 @@ test('work that finishes while the group waits for a killed member is committed 
   await eventually(
     () => stays.partitions.length,
     (partitions) => partitions === 1,
-    60_000,
   );
   const partition = stays.partitions[0]?.partition ?? NaN;
   const publisher = kafka.publisher();
@@ -70,7 +69,6 @@ test('work that finishes while the group waits for a killed member is committed 
   await eventually(
     () => rebalances.slice(rebalancesBefore),
     (since) => String(since) === 'true,false',
-    60_000,
   );
   await Promise.all([watched.close(), joined.close()]);
 });

@@ -5,7 +5,8 @@ import { after, before, test } from 'node:test';
 import type { ConsumedRecord, ScanOptions } from '@tailrace/kafka';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
-import { eventually, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 import { uniquePrefix } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TailOptions } from '@tailrace/kafka';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { collect } from '../support/collected.ts';
+import { collect } from '@tailrace/testing';
 import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 
 async function publish(kafka: TestKafka, topic: string, values: readonly string[]): Promise<void> {

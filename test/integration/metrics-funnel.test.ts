@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { applyConfiguration, type Destination } from '@tailrace/config';
 import { replayDeadLetters } from '@tailrace/deadletters';
 import { exposedNames, funnel } from '@tailrace/metrics';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
 import { scrape, sumOf, type Series } from '../support/metrics/scrape.ts';
 import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
@@ -231,7 +231,6 @@ async function drained(expected: Expected): Promise<readonly Series[]> {
     (series) =>
       ended(counted(series)) >= ended(expected.values) &&
       sumOf(series, { name: 'tailrace_consumer_lag_records' }) === 0,
-    90_000,
   );
   // The pages were read at the same time, so another one may have been a moment behind.
   return scrape(urls);

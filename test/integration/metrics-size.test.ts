@@ -6,7 +6,8 @@ import { formatDuration } from '@tailrace/topics';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { readToken, startControl, type Control } from '../support/processes/control.ts';
 import { startIngest, type Ingest } from '../support/processes/ingest.ts';
-import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka } from '../support/kafka/kafka-client.ts';
 import { startService, type ServiceProcess } from '../support/processes/process.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import { createTopics, uniquePrefix } from '../support/kafka/topics.ts';
@@ -96,7 +97,6 @@ test('/metrics of each service has at most 2,000 series and 300 KB, and no serie
   const page = await eventually(
     () => pageOf('delivery', '/destinations'),
     (text) => text.match(/^tailrace_destination_attempts_total\{.*outcome="delivered"/gm)?.length === 200,
-    30_000,
   );
   assert.equal(page.match(/^tailrace_destination_delivery_age_seconds_count\{.*\} 1$/gm)?.length, 200);
   assert.equal(seriesIn(await pageOf('router', '/sources')).length, 200);

@@ -6,7 +6,7 @@ import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@
 import type { TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { startService, type Environment, type ServiceProcess } from '../support/processes/process.ts';
 import {
   createTopics,
@@ -99,7 +99,6 @@ async function settled(): Promise<void> {
   await eventually(
     () => admin.committed(`${prefix}router`, names.events),
     (offsets) => offsets.every((offset, partition) => Math.max(offset, 0) === ends.get(partition)),
-    60_000,
   );
 }
 
@@ -110,7 +109,7 @@ async function routedUpTo(name: string): Promise<readonly ConsumedRecord[]> {
   return deliveries.waitFor((records) => {
     const ids = new Set(eventIds(records));
     return markers.every(({ messageId }) => ids.has(messageId));
-  }, 30_000);
+  });
 }
 
 const countOf = (ids: readonly string[], wanted: ReadonlySet<string>): number =>
@@ -137,7 +136,7 @@ test('another router that takes over partitions recognises their routed calls', 
   await send(calls);
   await settled();
   await using other = await startService('router', environment);
-  await other.log.find(({ msg }) => msg === 'message ids read back', 60_000);
+  await other.log.find(({ msg }) => msg === 'message ids read back');
   await send(calls);
   const routed = await routedUpTo('after-the-move');
   assert.equal(countOf(eventIds(routed), new Set(calls.map(({ messageId }) => messageId))), calls.length);

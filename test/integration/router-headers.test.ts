@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { produceWithLibrdkafka, type ForeignRecord } from '../support/kafka/librdkafka.ts';
 import { startWatchedRouter } from '../support/processes/router.ts';
 import { readAll, type WatchedTopic } from '../support/kafka/topics.ts';
@@ -36,10 +36,10 @@ function write(key: string, value: string | Buffer | null, headers: Headers): Pr
 }
 
 const delivered = (userId: string): Promise<ConsumedRecord> =>
-  deliveries.find(({ key }) => key?.toString() === `crm/${userId}`, 30_000);
+  deliveries.find(({ key }) => key?.toString() === `crm/${userId}`);
 
 const rejectionOf = (key: string): Promise<ConsumedRecord> =>
-  rejected.find((record) => record.key?.toString() === key, 30_000);
+  rejected.find((record) => record.key?.toString() === key);
 
 /** The headers as text, for comparison. */
 const shown = ({ headerList }: ConsumedRecord): Headers =>

@@ -7,7 +7,8 @@ import type { TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
-import { eventually, joinGroup } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { joinGroup } from '../support/kafka/kafka-client.ts';
 import { startService, type Environment, type ServiceProcess } from '../support/processes/process.ts';
 import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
@@ -75,7 +76,6 @@ async function untilDelivered(name: string): Promise<void> {
   await eventually(
     async () => (await deliveredIds()).filter((id) => id.startsWith(`${name}-`)),
     (ids) => new Set(ids).size === partitions,
-    90_000,
   );
 }
 
@@ -93,7 +93,6 @@ const untilReadBack = (router: ServiceProcess, times: readonly number[]): Promis
   eventually(
     () => readBack(router),
     (found) => JSON.stringify(found) === JSON.stringify(times),
-    30_000,
   );
 
 test('with two and three routers, each reads back only the partitions that moved to it', async () => {
@@ -161,7 +160,6 @@ test('routers of this release and of the previous one share a group, in either o
     eventually(
       () => member.partitions.length,
       (length) => length === count,
-      30_000,
     );
 
   const before = await joinAsBefore();

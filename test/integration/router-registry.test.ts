@@ -8,7 +8,7 @@ import { topicNames, type TopicNames } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { tailrace } from '../support/processes/cli.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { frame, startRealRegistry, type RealRegistry } from '../support/kafka/registry.ts';
 import { startWatchedRouter } from '../support/processes/router.ts';
 import { headerOf, type WatchedTopic } from '../support/kafka/topics.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Kafka, Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import type { ServiceProcess } from '../support/processes/process.ts';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
 import { startRouter } from '../support/processes/router.ts';
@@ -39,11 +39,10 @@ const endOf = async (topic: string): Promise<number> =>
   (await kafka.offsetsAt(topic, Date.now() + 3_600_000)).get(0) ?? 0;
 
 /** Resolves once the topic has this number of records. */
-async function untilHolds(topic: string, count: number, withinMs = 60_000): Promise<void> {
+async function untilHolds(topic: string, count: number): Promise<void> {
   await eventually(
     () => endOf(topic),
     (end) => end >= count,
-    withinMs,
   );
 }
 
@@ -66,7 +65,7 @@ test('one waiting record does not limit the plain JSON of its partition', async 
     );
   }
   await write('ada', 'ada-2');
-  await untilHolds(names.deliveries, rounds * perRound, 120_000);
+  await untilHolds(names.deliveries, rounds * perRound);
   await untilHolds(names.eventsWaiting, 2);
   const end = await endOf(names.deliveries);
   registry.answers(() => 200);
@@ -77,7 +76,6 @@ test('one waiting record does not limit the plain JSON of its partition', async 
       return records.filter(({ key }) => key?.toString() === 'crm/ada');
     },
     (found) => found.some((record) => headerOf(record, 'event-id') === 'ada-2'),
-    60_000,
   );
   const ids = new Set(ofAda.map((record) => headerOf(record, 'event-id')));
   assert.deepEqual([...ids], ['ada-1', 'ada-2']);
@@ -143,7 +141,6 @@ test('more records than the limit in memory wait and arrive in order, also acros
   await eventually(
     async () => [...(await deliveredIds()).values()].reduce((sum, ids) => sum + new Set(ids).size, 0),
     (count) => count === total + 1,
-    60_000,
   );
   for (const [user, ids] of await deliveredIds()) {
     const firsts = [...new Set(ids)];
@@ -160,7 +157,7 @@ test('thousands of invented ids cause one request each and delay no other record
   await write('plain', 'plain-1');
   await Promise.all(writes);
   await untilHolds(names.deliveries, 2);
-  const records = await rejected.waitFor(ids.length, 60_000);
+  const records = await rejected.waitFor(ids.length);
   assert.equal(records.length, ids.length);
   for (const record of records) {
     assert.equal(headerOf(record, 'error-code'), 'unknown-schema');

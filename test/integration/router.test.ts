@@ -6,7 +6,7 @@ import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@
 import { freePort } from '@tailrace/local';
 import { decodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { startService, type ServiceProcess } from '../support/processes/process.ts';
 import {
   createTopics,
@@ -261,7 +261,7 @@ test('a router that is killed and started again loses no event, and repeats deli
 
   const usersIn = (records: readonly ConsumedRecord[]): Set<string> =>
     new Set(records.filter(isOurs).map(({ key }) => key?.toString() ?? ''));
-  const all = await deliveries.waitFor((records) => usersIn(records).size === count, 90_000);
+  const all = await deliveries.waitFor((records) => usersIn(records).size === count);
   const idsByUser = Map.groupBy(all.filter(isOurs).map(decode), ({ key }) => key);
   for (const [key, found] of idsByUser) {
     assert.equal(new Set(found.map(({ deliveryId }) => deliveryId)).size, 1, key);
@@ -286,7 +286,6 @@ test('the metrics count events and their outcomes', async () => {
   await eventually(
     () => kafka.inspectGroup(`${prefix}router`, [names.events]),
     ({ lag }) => lag.get(names.events) === 0,
-    60_000,
   );
   const before = await scrape();
   const last = { ...newCall(), userId: call.userId };

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
 import { connectKafka } from '@tailrace/kafka';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { eventually } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { createTopics, uniquePrefix } from '../support/kafka/topics.ts';
 import { assertAccepted, call, sendTo, startIngest, type Ingest } from '../support/processes/ingest.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';

@@ -250,7 +250,6 @@ test('the events of a batch share the span of their request', async () => {
   // The spans of the router may arrive before it.
   const request = await collector.spans.find(
     ({ traceId, service }) => traceId === caller.traceId && service === 'tailrace-ingest',
-    30_000,
   );
   const ofBatch = await events.waitFor(
     (records) =>

@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { ownCluster } from '../support/kafka/cluster.ts';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
-import { eventually, openKafka } from '../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka } from '../support/kafka/kafka-client.ts';
 import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 test('a hanging broker leaves the in-sync replicas, a killed one loses no record, and both rejoin', async () => {
@@ -24,7 +25,6 @@ test('a hanging broker leaves the in-sync replicas, a killed one loses no record
     eventually(
       () => admin.inSync(topic),
       (partitions) => partitions.length === 3 && partitions.every(holds),
-      90_000,
     );
   await cluster.node(3).freeze();
   await inSync((ids) => !ids.includes(3));

@@ -3,11 +3,12 @@ export { createHealth, type CheckReport, type Health, type HealthCheck } from '.
 export { clientError, closeServer, closingResponse, errorResponses, hasRetryAfter } from './http.ts';
 export { createLog, createLogTo, type Log } from './log.ts';
 export { type Distribution, type Histogram } from './histogram.ts';
-export { observeKafka, watchConsumption, watchPublishers } from './kafka-metrics.ts';
+export { watchConsumption } from './kafka-metrics.ts';
 export { createMetrics, type Counter, type Metrics } from './metrics.ts';
 export { type MetricsPages, type PageSample } from './metrics-page.ts';
 export { listen, startProbeServer, type ProbeServer, type Readiness } from './probe-server.ts';
-export { exitCodes, runService, type ServiceContext } from './run.ts';
+export { exitCodes, runService } from './run.ts';
+export { defineService, Service, type ServiceContext, type ServiceDefinition } from './service.ts';
 export { bytes, cidrs, duration, hexKey, httpUrl, port, type Cidr } from './settings/kinds.ts';
 export { formatValue, formOf } from './settings/describe.ts';
 export {

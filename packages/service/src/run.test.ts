@@ -21,7 +21,7 @@ function startService(start: string, env: Record<string, string> = {}, options: 
     import Type from 'typebox';
     const size = port({ env: 'TAILRACE_SIZE', description: 'An example.', default: 1 });
     const settings = Type.Object({ ...serviceSettings({ metricsPort: 0 }), size });
-    await runService({ name: 'trial', env: process.env, settings }, ${start});
+    await runService({ name: 'trial', settings, open: ${start} }, process.env);
   `;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
     cwd: import.meta.dirname,

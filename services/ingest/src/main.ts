@@ -1,53 +1,5 @@
-/** Ingest: accepts tracking calls over HTTP, and responds when Kafka has acknowledged them. */
-import { openConfig } from '@tailrace/config';
-import { connectKafka } from '@tailrace/kafka';
-import { listen, observeKafka, runService, watchPublishers } from '@tailrace/service';
-import { requireTopics, topicNames } from '@tailrace/topics';
-import { createAcceptor } from './calls/accept.ts';
-import { settings } from './settings.ts';
-import { createMemoryBudget } from './memory/budget.ts';
-import { createIngestMetrics } from './metrics.ts';
-import { createRateLimits } from './calls/rate-limit.ts';
-import { ingestRoutes } from './routes/all.ts';
-import { createServer } from './http/server.ts';
-import { createSourceFinder } from './calls/write-key.ts';
+/** The process of ingest. */
+import { runService } from '@tailrace/service';
+import { ingest } from './open.ts';
 
-await runService({ name: 'ingest', env: process.env, settings }, async (service) => {
-  const { settings, log, metrics } = service;
-  const names = topicNames(settings.topicPrefix);
-
-  const kafka = connectKafka(settings.kafka, log, observeKafka(metrics));
-  service.onClose('Kafka', () => kafka.close());
-  watchPublishers(metrics, kafka);
-  service.health.add('kafka', () => kafka.ping());
-
-  await service.whenAvailable('its topics', async () => {
-    requireTopics(await kafka.listTopics(), [names.config, names.events, names.eventsRejected]);
-  });
-  const config = await service.whenAvailable('the configuration', () => openConfig(kafka, names.config, log));
-  metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
-
-  const publisher = kafka.publisher({
-    giveUpAfterMs: settings.acknowledgeWithinMs,
-    maxBufferedBytes: settings.maxBufferedBytes,
-  });
-  const memory = createMemoryBudget(settings.maxBufferedBytes);
-  const ingestMetrics = createIngestMetrics(metrics, { publisher, memory });
-  const server = createServer({
-    routes: ingestRoutes({
-      sources: createSourceFinder(config),
-      acceptor: createAcceptor({ publisher, names, rateLimits: createRateLimits(), metrics: ingestMetrics }),
-      metrics: ingestMetrics,
-      publicUrl: settings.publicUrl,
-    }),
-    metrics: ingestMetrics,
-    memory,
-    log,
-    tracing: service.tracing,
-    leaving: service.leaving,
-    requestTimeoutMs: settings.requestTimeoutMs,
-    maxConnections: settings.maxConnections,
-  });
-  service.onClose('HTTP server', () => server.close());
-  return { port: await listen(server.http, settings.port, 'TAILRACE_INGEST_PORT') };
-});
+await runService(ingest, process.env);

@@ -3,16 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
-import {
-  goTo,
-  openBrowser,
-  patienceMs,
-  settled,
-  visit,
-  type ConsoleBrowser,
-} from '../../support/console/browser.ts';
+import { goTo, openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
 import { seed } from '../../support/console/history.ts';
-import { eventually } from '../../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 
 let control: Api;
 let browser: ConsoleBrowser;
@@ -340,7 +333,6 @@ test('motion is reduced for readers who ask for it', async () => {
     await eventually(
       () => page.evaluate<string[]>(animations),
       (shown) => shown.at(-1) === name,
-      patienceMs,
     );
   }
   await page.context().close();

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { adminToken, openApi, type Api } from '../../../services/control/src/testing/api.ts';
-import { eventually } from '../../support/kafka/kafka-client.ts';
-import { openBrowser, patienceMs, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { eventually } from '@tailrace/testing';
+import { openBrowser, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
 
 let control: Api;
 let browser: ConsoleBrowser;
@@ -61,7 +61,6 @@ test('an upload shows how much was sent, and is cancelled without a change', asy
   await eventually(
     () => progress.evaluate((bar: { readonly value: number }) => bar.value),
     (sent) => sent > 0 && sent < size,
-    patienceMs,
   );
   await page.getByText(/^\d+\.\d % · [\d.]+ \S+ of 2\.0 MB sent$/).waitFor();
   await page.getByRole('button', { name: 'Cancel the upload' }).click();

@@ -8,14 +8,13 @@ import { createFlow } from '../../../services/control/src/testing/flow.ts';
 import {
   goTo,
   openBrowser,
-  patienceMs,
   settled,
   visit,
   type ConsoleBrowser,
   type OpenedPage,
 } from '../../support/console/browser.ts';
 import { activeParts, assertInert, hostile, hostileTexts } from '../../support/console/inert.ts';
-import { eventually } from '../../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 
 let control: Api;
 let browser: ConsoleBrowser;
@@ -132,7 +131,6 @@ test('names, ids, addresses, headers, rules and errors of others are texts on ev
             (element) => (element.value ?? element.textContent).includes('window.hacked'))`,
         ),
       Boolean,
-      patienceMs,
     );
     await assertInert(opened, place);
   }

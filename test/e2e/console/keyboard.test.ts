@@ -5,14 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { adminToken, openApi, type Api } from '../../../services/control/src/testing/api.ts';
-import { eventually } from '../../support/kafka/kafka-client.ts';
-import {
-  openBrowser,
-  patienceMs,
-  settled,
-  visit,
-  type ConsoleBrowser,
-} from '../../support/console/browser.ts';
+import { eventually } from '@tailrace/testing';
+import { openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
 import { seed } from '../../support/console/history.ts';
 import { answer, enter, isFocused, keepsFocus, tabTo, type } from '../../support/console/keyboard.ts';
 
@@ -252,7 +246,6 @@ withKeyboard('rows are chosen one by one, as a range, all and none, and are sent
     await eventually(
       () => chosen.count(),
       (count) => count === rows,
-      patienceMs,
     );
   };
   await tabTo(page, list);
@@ -282,7 +275,6 @@ withKeyboard('a condition is built, changed and removed', async (page) => {
     eventually(
       () => json.inputValue(),
       (text) => text === (condition === undefined ? '' : JSON.stringify(condition, undefined, 2)),
-      patienceMs,
     );
   /** Chooses an entry below the one that is chosen. Its first letters would have to be typed within a second of each other. */
   const choose = async (label: string, value: string): Promise<void> => {
@@ -326,7 +318,7 @@ withKeyboard('the palette leads to pages and returns the focus, and a user signs
   await page.keyboard.press('Control+k');
   // Before, what is typed would go into the field behind it.
   const palette = page.getByRole('combobox', { name: 'A page' });
-  await eventually(() => isFocused(palette), Boolean, patienceMs);
+  await eventually(() => isFocused(palette), Boolean);
   await page.keyboard.insertText('audit');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();

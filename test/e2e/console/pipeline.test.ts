@@ -10,14 +10,13 @@ import { verifySignature } from '@tailrace/signing';
 import type { Page } from 'playwright-core';
 import { axeProblems, openBrowser, visit } from '../../support/console/browser.ts';
 import { sharedBroker } from '../../support/kafka/broker.ts';
-import { eventually } from '../../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { adminToken, secretKey, startControl } from '../../support/processes/control.ts';
 import { startPipeline } from '../../support/processes/pipeline.ts';
 import { status } from '../../support/receivers/answers.ts';
 import { startReceiver, type ReceivedRequest } from '../../support/receivers/receiver.ts';
 
 const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>';
-const patienceMs = 30_000;
 
 const started = new AsyncDisposableStack();
 after(() => started.disposeAsync());
@@ -55,7 +54,6 @@ async function runUntilAccepted(command: string): Promise<void> {
   await eventually(
     () => promisify(execFile)('sh', ['-c', command], { env: { PATH: process.env['PATH'] } }),
     ({ stdout }) => stdout === '{"success":true}',
-    patienceMs,
   );
 }
 
@@ -94,7 +92,7 @@ test('from the first visit to the first delivered event', async () => {
 
   await press(page, 'Send');
   await page.getByText('accepted').waitFor();
-  const [tried] = await receiver.waitFor(1, patienceMs);
+  const [tried] = await receiver.waitFor(1);
   assert.ok(tried && verifySignature(secret, tried.body, tried.headers['x-signature'] ?? ''));
   assert.equal(await page.locator('main script, main img').count(), 0, 'an answer stays text');
   await page.getByText(hostile).first().waitFor();
@@ -114,7 +112,6 @@ test('from the first visit to the first delivered event', async () => {
       return receiver.requests.slice(before).map(eventOf);
     },
     (received) => received.includes('Order Completed') && received.includes(hostile),
-    patienceMs,
   );
   for (const { body, headers } of receiver.requests.slice(before)) {
     assert.ok(verifySignature(secret, body, headers['x-signature'] ?? ''));
@@ -146,7 +143,6 @@ test('a failing receiver is found and understood in three clicks, and its dead l
   await eventually(
     () => control.expect(200, { path: '/v1/dead-letters?destination=crm' }),
     ({ items }) => (items as unknown[]).length === 1,
-    patienceMs,
   );
   assert.equal(refused().length, 1);
 
@@ -170,7 +166,7 @@ test('a failing receiver is found and understood in three clicks, and its dead l
     .getByRole('row', { name: /1 of 1/ })
     .getByText('done')
     .waitFor();
-  await receiver.waitFor(() => refused().length === 2, patienceMs);
+  await receiver.waitFor(() => refused().length === 2);
   const [first, again] = refused();
   assert.ok(first && again?.body.equals(first.body));
   assert.deepEqual(complaints, []);

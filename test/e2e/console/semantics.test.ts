@@ -3,15 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { adminToken, openApi, type Api } from '../../../services/control/src/testing/api.ts';
-import {
-  goTo,
-  openBrowser,
-  patienceMs,
-  settled,
-  visit,
-  type ConsoleBrowser,
-} from '../../support/console/browser.ts';
-import { eventually } from '../../support/kafka/kafka-client.ts';
+import { goTo, openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { eventually } from '@tailrace/testing';
 import { seed } from '../../support/console/history.ts';
 
 let control: Api;
@@ -146,7 +139,6 @@ test('a page begins with the focus, and going back returns to the title of befor
   await eventually(
     () => page.evaluate<string>(`document.activeElement.labels?.[0]?.textContent ?? ''`),
     (label) => label === 'Name',
-    patienceMs,
   );
 });
 

@@ -3,14 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
-import {
-  axeProblems,
-  openBrowser,
-  patienceMs,
-  visit,
-  type ConsoleBrowser,
-} from '../../support/console/browser.ts';
-import { eventually } from '../../support/kafka/kafka-client.ts';
+import { axeProblems, openBrowser, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { eventually } from '@tailrace/testing';
 import { seed } from '../../support/console/history.ts';
 
 let control: Api;
@@ -90,7 +84,7 @@ test('the only day of a chart, and values without neighbours, are drawn as point
   await visit(page, '#/sources/web?tab=usage', 'Website');
   const isDrawn = (drawn: readonly number[]): boolean =>
     drawn.length === 1 && drawn.every((count) => count >= 20);
-  await eventually(() => page.evaluate<number[]>(colouredPixels), isDrawn, patienceMs);
+  await eventually(() => page.evaluate<number[]>(colouredPixels), isDrawn);
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
@@ -173,7 +167,6 @@ test('a condition is built by its parts or as JSON, each of which shows the othe
     eventually(
       () => json.inputValue(),
       (text) => text === JSON.stringify(condition, undefined, 2),
-      patienceMs,
     );
   const total = { field: 'properties.total', atLeast: 100 };
   await shows(total);

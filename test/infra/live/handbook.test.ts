@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { customResourceDefinitions, runToEnd, toolPath, type Ended } from '@tailrace/tools';
-import { eventually } from '../../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { sharedBroker } from '../../support/kafka/broker.ts';
 import { createTopics, uniquePrefix } from '../../support/kafka/topics.ts';
 import { startApiServer, type ApiServer } from '../../support/kubernetes/api-server.ts';
@@ -141,7 +141,6 @@ test('running services take every command of tailrace', async () => {
     await eventually(
       () => call(command),
       ({ out }) => out.includes(destinationId),
-      60_000,
     );
   }
 

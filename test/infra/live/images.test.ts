@@ -5,7 +5,8 @@ import { applyConfiguration } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
 import { openImageBuilder } from '../../support/docker/images.ts';
 import { sharedBroker } from '../../support/kafka/broker.ts';
-import { eventually, openKafka } from '../../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka } from '../../support/kafka/kafka-client.ts';
 import { uniquePrefix } from '../../support/kafka/topics.ts';
 import { topicNames } from '@tailrace/topics';
 import { assertAccepted, call, sendTo } from '../../support/processes/ingest.ts';
@@ -68,7 +69,6 @@ test('images are built, run read-only as a numeric user, deliver a webhook, and 
     await eventually(
       () => logOf(service),
       (log) => log.includes('"msg":"ready"'),
-      60_000,
     );
   }
 

@@ -10,7 +10,8 @@ import { after, before, test } from 'node:test';
 import { freePort } from '@tailrace/local';
 import { permissions, topicNames } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
-import { eventually, openKafka, type TestKafka } from '../../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
+import { openKafka, type TestKafka } from '../../support/kafka/kafka-client.ts';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '../../support/kafka/registry.ts';
 import {
   passwordOf,
@@ -202,7 +203,6 @@ async function untilHolds(topic: string, count: number): Promise<void> {
   await eventually(
     () => endOf(topic),
     (sum) => sum >= count,
-    60_000,
   );
 }
 
@@ -225,7 +225,6 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
   const listed = await eventually(
     async () => itemsOf(await control.expect(200, { path: list })),
     (items) => items.length >= 8,
-    60_000,
   );
   for (const { deliveryId } of listed) {
     await control.expect(200, { path: `/v1/deliveries/${String(deliveryId)}/body` });
@@ -240,7 +239,6 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
     await eventually(
       () => control.expect(200, { path: `/v1/destinations/${id}/recall` }),
       (json) => json['state'] === 'done',
-      60_000,
     );
   }
   await control.expect(200, {
@@ -277,7 +275,6 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
     await eventually(
       () => control.expect(200, { path: audience }),
       (json) => (json['sync'] as Json)['state'] === 'done',
-      60_000,
     );
   }
   await control.expect(202, {
@@ -288,7 +285,6 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
   await eventually(
     () => control.expect(200, { path: '/v1/deletions/gdpr-1' }),
     (json) => json['state'] === 'sent',
-    60_000,
   );
 }
 
@@ -299,7 +295,6 @@ async function replayed(control: Control): Promise<void> {
   await eventually(
     () => control.expect(200, { path: `/v1/replays/${String(replay['id'])}` }),
     (json) => json['endedAt'] !== undefined,
-    60_000,
   );
 }
 

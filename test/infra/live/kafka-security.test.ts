@@ -102,7 +102,7 @@ async function startPipeline(prefix: string, kafka: Environment): Promise<Pipeli
       await receiver.waitFor(() => {
         const now = arrived();
         return ids.every((id) => now.has(id));
-      }, 60_000);
+      });
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };

@@ -17,7 +17,7 @@ import {
   type Service,
 } from '@tailrace/metrics';
 import { toolPath } from '@tailrace/tools';
-import { eventually } from '../../support/kafka/kafka-client.ts';
+import { eventually } from '@tailrace/testing';
 import { metricsPages, pageOf as textOf, seriesIn, type Series } from '../../support/metrics/scrape.ts';
 import { startControl } from '../../support/processes/control.ts';
 import { startPipeline } from '../../support/processes/pipeline.ts';

@@ -1,8 +1,8 @@
 /** The console without a mouse: elements are reached with Tab, and the focus is visible and never lost. */
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { eventually } from '../kafka/kafka-client.ts';
-import { patienceMs, settled } from './browser.ts';
+import { eventually } from '@tailrace/testing';
+import { settled } from './browser.ts';
 
 /** More than any page has. */
 const maxPresses = 150;
@@ -84,7 +84,6 @@ export async function keepsFocus(page: Page, when: string): Promise<void> {
   await eventually(
     () => page.evaluate<boolean>(isLost),
     (lost) => !lost,
-    patienceMs,
   ).catch(() => {
     assert.fail(`the focus is lost ${when}`);
   });

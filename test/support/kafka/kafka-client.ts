@@ -1,5 +1,4 @@
 /** A connection to Kafka for a test, with its log and its own topics. */
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   connectKafka,
   type ConsumeOptions,
@@ -7,7 +6,7 @@ import {
   type DueRecord,
   type Kafka,
 } from '@tailrace/kafka';
-import { collect, type Collected } from '../collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 import { uniquePrefix } from './topics.ts';
 
 export interface LogLine {
@@ -100,21 +99,4 @@ export async function joinGroup(
     close,
     [Symbol.asyncDispose]: () => close(),
   };
-}
-
-/** Repeats until `holds(answer)`; rejects with the last answer after `timeoutMs`. */
-export async function eventually<T>(
-  ask: () => T | Promise<T>,
-  holds: (answer: T) => boolean,
-  timeoutMs = 60_000,
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const answer = await ask();
-    if (holds(answer)) return answer;
-    if (performance.now() > deadline) {
-      throw new Error(`not within ${timeoutMs} ms: ${JSON.stringify(answer)}`);
-    }
-    await wait(50);
-  }
 }

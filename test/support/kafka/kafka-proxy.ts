@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { collect, type Collected } from '../collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 
 export interface KafkaProxy extends AsyncDisposable {
   /** Bootstrap servers for the client. */

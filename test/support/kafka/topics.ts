@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topics';
-import { collect, type Collected } from '../collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 
 /** A unique topic prefix. */
 export function uniquePrefix(): string {

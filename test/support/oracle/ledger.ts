@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Kafka } from '@tailrace/kafka';
-import { collect } from '../collected.ts';
+import { collect } from '@tailrace/testing';
 import { judge, type Arrival, type Obligation, type Verdict } from './oracle.ts';
 import { startReceiver, type Receiver, type ReceiverOptions } from '../receivers/receiver.ts';
 import { headerOf } from '../kafka/topics.ts';
@@ -36,7 +36,7 @@ export interface Ledger extends AsyncDisposable {
   /** Starts a receiver for a destination; its id is looked up for each request. */
   receive(destinationId: () => string, options?: ReceiverOptions): Promise<Receiver>;
   /** Resolves as soon as `holds`, which is evaluated again at every entry. */
-  until(holds: () => boolean, timeoutMs?: number): Promise<void>;
+  until(holds: () => boolean): Promise<void>;
   /** Waits until every obligation is met; on a timeout the verdict lists the missing ones. */
   drained(): Promise<void>;
   /** Reads the last dead letters, and returns the verdict. */
@@ -122,11 +122,11 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
       });
       return all.use(receiver);
     },
-    async until(holds, timeoutMs = drainWithinMs) {
-      await entries.waitFor(holds, timeoutMs);
+    async until(holds) {
+      await entries.waitFor(holds);
     },
     async drained() {
-      await entries.waitFor(() => open.size === 0, drainWithinMs).catch(() => undefined);
+      await entries.waitFor(() => open.size === 0).catch(() => undefined);
     },
     async close() {
       await deadLetters.refresh();

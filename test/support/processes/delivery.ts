@@ -76,7 +76,7 @@ export async function openDeliveryStage({
   const recordsOf: DeliveryStage['recordsOf'] = async (topic, { deliveryId }, count = 1) => {
     const isOf = (record: ConsumedRecord): boolean => headerOf(record, 'delivery-id') === deliveryId;
     const records = await watch(topic);
-    const found = await records.waitFor((items) => items.filter(isOf).length >= count, patientMs);
+    const found = await records.waitFor((items) => items.filter(isOf).length >= count);
     return found.filter(isOf);
   };
   const recordOf: DeliveryStage['recordOf'] = async (topic, delivery) => {
@@ -126,7 +126,7 @@ export async function openDeliveryStage({
       const attempts = await watch(names.attempts);
       const isOver = (records: readonly ConsumedRecord[]): boolean =>
         ofDelivery(records).some((attempt) => attempt.outcome === outcome);
-      return ofDelivery(await attempts.waitFor(isOver, patientMs));
+      return ofDelivery(await attempts.waitFor(isOver));
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };

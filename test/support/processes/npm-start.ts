@@ -7,10 +7,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { discardData, freePort, isFree, reservePort } from '@tailrace/local';
-import { collect, type Collected } from '../collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 
 const root = path.join(import.meta.dirname, '../../..');
-const readyWithinMs = 120_000;
 
 /** One machine: everything that a start leaves for the next one. */
 export interface Home extends AsyncDisposable {
@@ -97,7 +96,7 @@ function npmStart(settings: Readonly<Record<string, string>>): NpmStart {
   const line: NpmStart['line'] = async (pattern, from = 0) => {
     const matches = (items: readonly string[]): string | undefined =>
       items.slice(from).find((item) => pattern.test(item));
-    return matches(await lines.waitFor((items) => matches(items) !== undefined, readyWithinMs)) ?? '';
+    return matches(await lines.waitFor((items) => matches(items) !== undefined)) ?? '';
   };
   return {
     lines,

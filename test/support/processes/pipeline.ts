@@ -160,7 +160,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
     async deadLetter(destinationId) {
       const letters = await watch(names.deliveriesDead);
       const letter = decodeDelivery(
-        await letters.find((record) => headerOf(record, 'destination-id') === destinationId, patienceMs),
+        await letters.find((record) => headerOf(record, 'destination-id') === destinationId),
       );
       if (typeof letter === 'string') throw new Error(letter);
       return letter;
@@ -172,7 +172,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
       const record = await attempts.find((candidate) => {
         const attempt = parse(candidate);
         return attempt.destinationId === destinationId && attempt.outcome === outcome;
-      }, patienceMs);
+      });
       return parse(record);
     },
     async deliveriesIn(topic, destinationId) {

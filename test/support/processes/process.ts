@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { startScript, withThisNode } from '@tailrace/local';
-import { collect, type Collected } from '../collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 
 /** A JSON line of the service's log, or `{ msg: line }` for a line that is not JSON (a stack trace, a warning). */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: unknown };
@@ -35,7 +35,6 @@ export interface ProcessOptions {
   readonly env: Environment;
   /** Returns the process that gets the signal to stop, where it is not the one that is started, with this id. */
   readonly signalTo?: (pid: number) => number;
-  readonly readyWithinMs?: number;
   readonly stopsWithinMs?: number;
 }
 
@@ -48,13 +47,7 @@ export function startService(name: string, env: Environment): Promise<ServicePro
 }
 
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
-  const {
-    name,
-    command,
-    signalTo = (pid: number) => pid,
-    readyWithinMs = 60_000,
-    stopsWithinMs = 30_000,
-  } = options;
+  const { name, command, signalTo = (pid: number) => pid, stopsWithinMs = 30_000 } = options;
   const log = collect<LogLine>(`the log of ${name}`, (line) => JSON.stringify(line));
   let child: ChildProcess | undefined;
 
@@ -78,7 +71,7 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     }
     const isReady = (lines: readonly LogLine[]): boolean =>
       lines.slice(earlier).some(({ msg }) => msg === 'ready');
-    const ready = log.waitFor(isReady, readyWithinMs);
+    const ready = log.waitFor(isReady);
     // `close` comes after the last line of output, unlike `exit`.
     began.once('close', (code, signal) => {
       if (child !== began) return;

@@ -1,5 +1,5 @@
 /** A collector of spans: OTLP over HTTP in JSON, on loopback. */
-import { collect, type Collected } from '../collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 import { status } from './answers.ts';
 import { startReceiver, type ReceivedRequest } from './receiver.ts';
 
@@ -52,7 +52,7 @@ export async function startCollector(): Promise<Collector> {
     requests: receiver.requests,
     async trace(traceId, count) {
       const ofTrace = (all: readonly CollectedSpan[]) => all.filter((span) => span.traceId === traceId);
-      const found = ofTrace(await spans.waitFor((all) => ofTrace(all).length >= count, 30_000));
+      const found = ofTrace(await spans.waitFor((all) => ofTrace(all).length >= count));
       return found.sort((one, other) => one.startedAt - other.startedAt);
     },
     [Symbol.asyncDispose]: () => receiver.close(),

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { freePort } from '@tailrace/local';
 import { status, type Answer } from './answers.ts';
-import { collect, type Collected } from '../collected.ts';
+import { collect, type Collected } from '@tailrace/testing';
 
 export interface ReceivedRequest {
   /** 1 for the first request of this receiver. */

@@ -1,7 +1,7 @@
 /** Tokens: created, limited, expired, revoked, and never shown again. */
 import assert from 'node:assert/strict';
 import { after, before, mock, test } from 'node:test';
-import { newCluster, openApi, readToken, type Api, type ApiRequest } from '../testing/api.ts';
+import { names, newCluster, openApi, readToken, type Api, type ApiRequest } from '../testing/api.ts';
 import { digestOf } from './token.ts';
 
 const cluster = newCluster();
@@ -37,9 +37,9 @@ async function statusOf(request: ApiRequest): Promise<number> {
 test('a token is shown once, and only its hash is stored', async () => {
   const { id, token } = await create({ name: 'ci', scope: 'write', expiresIn: '90d' });
   assert.match(token, /^tlr_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$/);
-  const stored = cluster.records('config').findLast(({ key }) => String(key) === `token/${id}`);
+  const stored = cluster.records(names.config).findLast(({ key }) => String(key) === `token/${id}`);
   assert.ok(stored?.value?.includes(digestOf(token).toString('hex')));
-  assert.ok(!cluster.records('config').some(({ value }) => value?.includes(token)));
+  assert.ok(!cluster.records(names.config).some(({ value }) => value?.includes(token)));
   const secret = token.slice(-43);
   for (const path of ['/v1/tokens', `/v1/tokens/${id}`]) {
     const { text } = await control.ask({ path });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { newCluster, openApi, readToken, type Api } from '../testing/api.ts';
+import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
 
 let control: Api;
 before(async () => {
@@ -52,7 +52,9 @@ test('the value of every header is masked, and the mask keeps it', async () => {
     webhooks: [{ url, headers: { Authorization: mask, 'X-Team': 'sales' } }],
   };
   await control.expect(200, { method: 'PATCH', path, body: { settings } });
-  const stored = control.cluster.records('config').findLast(({ key }) => String(key) === 'destination/kept');
+  const stored = control.cluster
+    .records(names.config)
+    .findLast(({ key }) => String(key) === 'destination/kept');
   const { settings: written } = JSON.parse(String(stored?.value)) as typeof body;
   assert.deepEqual(written.webhooks, [{ url, headers: { ...headers, 'X-Team': 'sales' } }]);
 });

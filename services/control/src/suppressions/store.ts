@@ -17,7 +17,7 @@ export interface StoreOptions {
   readonly folder: string;
   readonly log: Pick<KafkaLog, 'warn'>;
   /** Default: `maxSuppressions`. */
-  readonly maxUsers?: number;
+  readonly maxUsers?: number | undefined;
 }
 
 /** Resolves once the topic is read to its end. */

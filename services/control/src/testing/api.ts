@@ -3,32 +3,21 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openConfigEditor } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import { createLogTo, createMetrics, readSettings, type Environment } from '@tailrace/service';
+import { defineService, type Environment } from '@tailrace/service';
+import { startHere, type LogLine } from '@tailrace/service/testing';
 import { topicNames, topicSpecs } from '@tailrace/topics';
-import { auditChanges } from '../audit/changes.ts';
-import { currentRequest } from '../audit/context.ts';
-import { openAudiences } from '../audiences/index.ts';
-import { openDeletions } from '../deletions/index.ts';
-import { openHistory } from '../history/index.ts';
-import { closeApi, createServer } from '../http/server.ts';
-import { openOperations } from '../operations/index.ts';
-import { openIdempotency } from '../idempotency/index.ts';
-import { openRecalls } from '../replays/recalls.ts';
-import { openReplays } from '../replays/replays.ts';
-import { createSessionSeal } from '../session/seal.ts';
-import { settings as schema } from '../settings.ts';
-import { createSuppressions } from '../suppressions/index.ts';
-import { openSuppressionStore } from '../suppressions/store.ts';
+import { openControl, type ControlChanges, type OpenControl } from '../open.ts';
+import { settings } from '../settings.ts';
 
 export const adminToken = 'test-admin-token-0123456789';
 export const readToken = 'test-read-token-0123456789';
 /** The key that encrypts the secrets of the configuration. */
 export const secretKey = '0123456789abcdef'.repeat(4);
-export const names = topicNames('');
+const prefix = 'test.';
+export const names = topicNames(prefix);
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -51,8 +40,6 @@ export interface ApiResponse {
   readonly json: Readonly<Record<string, unknown>>;
   readonly etag: string;
 }
-
-export type LogLine = Readonly<Record<string, unknown>>;
 
 export interface Api extends AsyncDisposable {
   readonly cluster: MemoryCluster;
@@ -83,115 +70,49 @@ export function newCluster(): MemoryCluster {
   return cluster;
 }
 
-export interface ApiOptions {
-  readonly maxSuppressions?: number;
-  /** Replaces the topics that the history reads. */
-  readonly historyKafka?: (kafka: Kafka) => Kafka;
-  /** Replaces what the configuration is changed with. */
-  readonly configKafka?: (kafka: Kafka) => Kafka;
-  /** How long a change of the configuration is tried. */
-  readonly changeGivesUpAfterMs?: number;
-}
-
 /** One instance of control. Several may share a cluster. */
 export async function openApi(
   cluster: MemoryCluster = newCluster(),
   env: Environment = {},
-  {
-    maxSuppressions,
-    historyKafka = (kafka) => kafka,
-    configKafka = (kafka) => kafka,
-    changeGivesUpAfterMs,
-  }: ApiOptions = {},
+  changes: ControlChanges = {},
 ): Promise<Api> {
   await using opened = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'tailrace-control-'));
   opened.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const settings = readSettings(
+  const lines: LogLine[] = [];
+  const listeners = new Set<(line: LogLine) => void>();
+  const parts = Promise.withResolvers<OpenControl>();
+  const control = await startHere(
+    defineService({
+      name: 'control',
+      settings,
+      open: async (service) => {
+        const operations = { deadSpanMs: 100, everyMs: 50 };
+        parts.resolve(await openControl(service, { operations, ...changes }));
+        return {};
+      },
+    }),
     {
-      ...{ KAFKA_BROKERS: 'memory:9092', TAILRACE_TOPIC_PREFIX: '' },
-      ...{ TAILRACE_API_TOKEN: adminToken, TAILRACE_API_READ_TOKEN: readToken },
-      ...{ TAILRACE_SECRET_KEY: secretKey, TAILRACE_DATA_DIR: dataDir },
+      KAFKA_BROKERS: 'memory:9092',
+      TAILRACE_TOPIC_PREFIX: prefix,
+      TAILRACE_API_TOKEN: adminToken,
+      TAILRACE_API_READ_TOKEN: readToken,
+      TAILRACE_SECRET_KEY: secretKey,
+      TAILRACE_DATA_DIR: dataDir,
       // Tests send requests as fast as they can.
       TAILRACE_API_RATE_LIMIT: '100000',
       ...env,
     },
-    schema,
+    {
+      connect: (_config, log, observer) => cluster.connect(log, observer),
+      onLine: (line) => {
+        lines.push(line);
+        for (const listener of listeners) listener(line);
+      },
+    },
   );
-  const lines: LogLine[] = [];
-  const listeners = new Set<(line: LogLine) => void>();
-  const write = (text: string): void => {
-    const line = JSON.parse(text) as LogLine;
-    lines.push(line);
-    for (const listener of listeners) listener(line);
-  };
-  const log = createLogTo({ write }, 'control', 'info');
-  const metrics = createMetrics({ processMetrics: false });
-  const stopping = new AbortController();
-
-  const kafka = opened.use(cluster.connect(log));
-  const closeLater = <T extends { close(): Promise<void> }>(resource: T): T =>
-    opened.adopt(resource, () => resource.close());
-  const config = closeLater(
-    await openConfigEditor(configKafka(kafka), names.config, log, {
-      secretKeys: settings.secretKeys,
-      withoutKey: 'refuse',
-      beforeWrite: auditChanges(names.audit),
-      requestId: () => currentRequest()?.idempotency?.id,
-      giveUpAfterMs: changeGivesUpAfterMs,
-    }),
-  );
-  const history = closeLater(
-    openHistory({
-      ...{ kafka: historyKafka(kafka), names, log, limits: settings.history },
-      folder: path.join(dataDir, 'history'),
-    }),
-  );
-  const store = closeLater(
-    await openSuppressionStore({
-      ...{ kafka, names, log, folder: path.join(dataDir, 'suppressions') },
-      ...(maxSuppressions !== undefined && { maxUsers: maxSuppressions }),
-    }),
-  );
-  const folder = path.join(dataDir, 'audiences');
-  const audiences = closeLater(
-    await openAudiences({
-      ...{ kafka, names, config, users: store, folder, log },
-      ratePerSecond: settings.audienceRate,
-    }),
-  );
-  const deletions = closeLater(
-    await openDeletions({
-      ...{ kafka, names, config, log, suppressions: store },
-      audiences: () => audiences.keys(),
-    }),
-  );
-  const suppressions = createSuppressions(names, store, deletions);
-  const idempotency = closeLater(await openIdempotency({ kafka, topic: names.idempotency, log, config }));
-  const recalls = closeLater(await openRecalls(kafka, names));
-  const replays = closeLater(await openReplays({ kafka, names, log }));
-  const { failingAfterMs } = settings;
-  closeLater(
-    await openOperations({
-      kafka,
-      names,
-      config,
-      history,
-      log,
-      failingAfterMs,
-      deadSpanMs: 100,
-      everyMs: 50,
-    }),
-  );
-  const server = await createServer({
-    ...{ settings, log, metrics, kafka, names, signal: stopping.signal },
-    ...{ config, history, audiences, deletions, suppressions, recalls, replays, idempotency },
-    sessions: createSessionSeal(settings.secretKeys, log),
-  });
-  opened.defer(() => closeApi(server));
-  opened.defer(() => {
-    stopping.abort();
-  });
+  opened.defer(() => control.stop());
+  const { kafka, history, server } = await parts.promise;
 
   const ask = async (request: ApiRequest): Promise<ApiResponse> => {
     const { method = 'GET', path, body, bytes, headers = {}, token = adminToken } = request;

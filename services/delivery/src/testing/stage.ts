@@ -1,28 +1,29 @@
 /** The deliverer on an in-memory Kafka cluster, with a fake sender, wired as in main.ts. */
 import assert from 'node:assert/strict';
-import { applyConfiguration, openConfig, type Destination } from '@tailrace/config';
+import { applyConfiguration, type Destination } from '@tailrace/config';
 import type { Consumption, ConsumedRecord, Kafka, Publisher } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import { createLogTo, createMetrics } from '@tailrace/service';
+import { defineService } from '@tailrace/service';
+import { startHere } from '@tailrace/service/testing';
 import {
   decodeDelivery,
   deliveryKey,
   encodeDelivery,
-  openSuppressions,
+  formatDuration,
   topicNames,
   topicSpecs,
   type AttemptRecord,
   type Delivery,
 } from '@tailrace/topics';
-import { Deliverer } from '../deliver.ts';
-import { Lanes, type LaneLimits } from '../isolation/lanes.ts';
-import { DeliveryMetrics } from '../metrics.ts';
-import { openLedger } from '../recall/ledger.ts';
-import { consumeDeliveries, ownedShare, pauseDelayMs, topicsToConsume } from '../topics/topics.ts';
+import type { Deliverer } from '../deliver.ts';
+import type { LaneLimits, Lanes } from '../isolation/lanes.ts';
+import { openDelivery, type DeliveryChanges, type OpenDelivery } from '../open.ts';
+import { settings } from '../settings.ts';
 import { FakeSender } from './fake-sender.ts';
 
-export const names = topicNames('');
-export const groupId = 'delivery';
+const prefix = 'test.';
+export const names = topicNames(prefix);
+export const groupId = `${prefix}delivery`;
 
 export interface StageOptions {
   readonly scheduleMs?: readonly number[];
@@ -33,14 +34,8 @@ export interface StageOptions {
 }
 
 /** Options of one replica, in place of those of the stage. */
-export interface ReplicaOptions extends Pick<StageOptions, 'scheduleMs' | 'windowMs'> {
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
-  /** The delay of the existing retry topic in which deliveries of paused destinations wait. */
-  readonly pauseMs?: number;
-}
-
-const limits: LaneLimits = { perLane: 64, total: 2_048, waiting: 1_000, waitingBytes: 8 * 2 ** 20 };
+export interface ReplicaOptions
+  extends Pick<StageOptions, 'scheduleMs' | 'windowMs'>, Pick<DeliveryChanges, 'now' | 'pauseMs'> {}
 
 /** Topics of one partition, a configuration, and any number of replicas. */
 export class Stage implements AsyncDisposable {
@@ -152,64 +147,47 @@ export interface Replica {
 
 async function openReplica(
   cluster: MemoryCluster,
-  options: Required<StageOptions> & ReplicaOptions,
+  { scheduleMs, windowMs, limits, now, pauseMs }: Required<StageOptions> & ReplicaOptions,
   onLine: (line: Readonly<Record<string, unknown>>) => void,
 ): Promise<Replica> {
-  const write = (line: string): void => {
-    onLine(JSON.parse(line) as Record<string, unknown>);
-  };
-  const log = createLogTo({ write }, 'delivery', 'info');
-  const kafka = cluster.connect(log);
-  const policy = { scheduleMs: options.scheduleMs, windowMs: options.windowMs };
-  const topics = await topicsToConsume(kafka, names, policy);
-  const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
-  const config = await openConfig(kafka, names.config, log, { secretKeys: {} });
-  const suppressions = { kafka, topic: names.suppressions, log, only: 'deleted' } as const;
-  const deletedUsers = await openSuppressions(suppressions);
   const sender = new FakeSender();
-  const lanes = new Lanes({ ...limits, ...options.limits });
-  const metrics = new DeliveryMetrics(createMetrics({ processMetrics: false }), {
-    ...{ config, log, logAttempts: 'failures' },
-  });
-  const publisher = kafka.publisher();
-  const ledger = await openLedger(kafka, publisher, names.recalls, log);
-  const deliverer: Deliverer = new Deliverer({
-    ...{ names, config, deletedUsers, sender, lanes, policy, metrics, log, publisher },
-    pauseMs: options.pauseMs ?? pauseDelayMs(topics, names, policy),
-    attemptPublisher: kafka.publisher(),
-    ...(options.now && { now: options.now }),
-    unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
-    recall: {
-      ...{ ledger, tiers },
-      offsetsAt: (topic, time) => kafka.offsetsAt(topic, time),
-      unfinished: (topic, numbers, spans) => consumption.unfinished(topic, numbers, spans),
-      owned: (topic, partition) => consumption.owned(topic, partition),
-      assigned: () => consumption.partitions,
+  const parts = Promise.withResolvers<OpenDelivery>();
+  const { stop } = await startHere(
+    defineService({
+      name: 'delivery',
+      settings,
+      open: async (service) => {
+        const changes = {
+          sender,
+          limits,
+          commitIntervalMs: 5,
+          ...(now && { now }),
+          ...(pauseMs && { pauseMs }),
+        };
+        parts.resolve(await openDelivery(service, changes));
+        return {};
+      },
+    }),
+    {
+      KAFKA_BROKERS: 'memory:9092',
+      TAILRACE_TOPIC_PREFIX: prefix,
+      TAILRACE_RETRY_SCHEDULE: scheduleMs.map(formatDuration).join(','),
+      TAILRACE_RETRY_WINDOW: formatDuration(windowMs),
     },
-    position: (topic, partition) => consumption.partition(topic, partition),
-    rateShare: ownedShare(
-      () => consumption.partitions,
-      names.deliveries,
-      () => 1,
-    ),
-  });
-  const group = { groupId, topics, names, policy, lanes, deliverer, ledger, commitIntervalMs: 5 };
-  const consumption = await consumeDeliveries(kafka, group);
-  let stopping: Promise<void> | undefined;
-  const stop = async (): Promise<void> => {
-    consumption.stopReceiving();
-    await deliverer.stop();
-    await consumption.close();
-    await ledger.close();
-    metrics.close();
-    await deletedUsers.close();
-    await config.close();
-    await kafka.close();
-  };
+    { connect: (_config, log, observer) => cluster.connect(log, observer), onLine },
+  );
+  const { lanes, deliverer, consumption, config } = await parts.promise;
+  let isStopping = false;
   return {
-    ...{ sender, lanes, deliverer, consumption },
-    refresh: () => (stopping ? Promise.resolve() : config.refresh()),
-    stop: () => (stopping ??= stop()),
+    sender,
+    lanes,
+    deliverer,
+    consumption,
+    refresh: () => (isStopping ? Promise.resolve() : config.refresh()),
+    stop() {
+      isStopping = true;
+      return stop();
+    },
   };
 }
 

@@ -51,7 +51,7 @@ export interface DeliveryGroup {
   readonly deliverer: Pick<Deliverer, 'receive' | 'rebalancing' | 'joined'>;
   readonly ledger: Pick<Ledger, 'refresh'>;
   /** Default: that of packages/kafka. */
-  readonly commitIntervalMs?: number;
+  readonly commitIntervalMs?: number | undefined;
 }
 
 /** Joins the group, and passes its records and rebalances to the deliverer. */

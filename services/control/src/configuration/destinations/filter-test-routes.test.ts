@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openApi, type Api } from '../../testing/api.ts';
+import { names, openApi, type Api } from '../../testing/api.ts';
 
 let control: Api;
 before(async () => {
@@ -39,13 +39,13 @@ test('numbers of the call that a double cannot hold are tried as the router does
 });
 
 test('a filter is tried before it is saved, on a sample where there is no call', async () => {
-  const records = control.cluster.records('config').length;
+  const records = control.cluster.records(names.config).length;
   const filter = { types: ['track'], events: { include: ['Test *'] } };
   assert.equal((await control.expect(200, request({ filter })))['passes'], true);
   const page = await control.expect(200, request({ filter, type: 'page' }));
   assert.deepEqual([page['passes'], page['rule']], [false, { path: 'types', text: 'types track' }]);
   assert.deepEqual((await control.expect(200, request()))['rule'], rule);
-  assert.equal(control.cluster.records('config').length, records);
+  assert.equal(control.cluster.records(names.config).length, records);
 });
 
 test('a delete passes every filter', async () => {

@@ -1,26 +1,28 @@
 /** A growing list that a test can await: requests at a receiver, records of a topic, lines of a log. */
+import { limitMs, realTimers } from './limit.ts';
 
 export interface Collected<T> {
   readonly items: readonly T[];
   readonly add: (item: T) => void;
   /**
    * Resolves with all items as soon as there are `wanted` of them, or as soon as `wanted(items)` holds.
-   * Rejects after `timeoutMs` with a message that shows the items.
+   * Rejects after the limit of all tests with a message that shows the items.
    */
-  readonly waitFor: (wanted: Wanted<T>, timeoutMs?: number) => Promise<readonly T[]>;
+  readonly waitFor: (wanted: Wanted<T>) => Promise<readonly T[]>;
   /** Resolves with the first item that satisfies `predicate`. */
-  readonly find: (predicate: (item: T) => boolean, timeoutMs?: number) => Promise<T>;
+  readonly find: (predicate: (item: T) => boolean) => Promise<T>;
   /** Makes every waiting and every later wait reject with `reason`, unless its condition already holds. */
   readonly fail: (reason: Error) => void;
 }
 
 export type Wanted<T> = number | ((items: readonly T[]) => boolean);
 
-/** A busy machine is many times slower than an idle one. */
-const defaultTimeoutMs = 60_000;
-
 /** `what` names the list in messages; `show` renders one item for them. */
-export function collect<T>(what: string, show: (item: T) => string): Collected<T> {
+export function collect<T>(
+  what: string,
+  show: (item: T) => string,
+  { giveUpAfterMs = limitMs }: { readonly giveUpAfterMs?: number } = {},
+): Collected<T> {
   const items: T[] = [];
   const checks = new Set<() => void>();
   let failure: Error | undefined;
@@ -31,11 +33,11 @@ export function collect<T>(what: string, show: (item: T) => string): Collected<T
   };
 
   /** Runs `look` now and at every addition, until it returns something. */
-  const until = <R>(look: () => R | undefined, timeoutMs: number): Promise<R> => {
+  const until = <R>(look: () => R | undefined): Promise<R> => {
     const at = new Error('timed out');
     return new Promise<R>((resolve, reject) => {
       const settle = (act: () => void): void => {
-        clearTimeout(timer);
+        realTimers.clearTimeout(timer);
         checks.delete(check);
         act();
       };
@@ -53,9 +55,9 @@ export function collect<T>(what: string, show: (item: T) => string): Collected<T
           });
         else if (failure) giveUp(failure.message);
       };
-      const timer = setTimeout(() => {
-        giveUp(`not within ${timeoutMs} ms`);
-      }, timeoutMs);
+      const timer = realTimers.setTimeout(() => {
+        giveUp(`not within ${giveUpAfterMs} ms`);
+      }, giveUpAfterMs);
       checks.add(check);
       check();
     });
@@ -67,15 +69,15 @@ export function collect<T>(what: string, show: (item: T) => string): Collected<T
       items.push(item);
       for (const check of [...checks]) check();
     },
-    waitFor(wanted, timeoutMs = defaultTimeoutMs) {
+    waitFor(wanted) {
       const holds = typeof wanted === 'number' ? () => items.length >= wanted : () => wanted(items);
-      return until(() => (holds() ? items : undefined), timeoutMs);
+      return until(() => (holds() ? items : undefined));
     },
-    async find(predicate, timeoutMs = defaultTimeoutMs) {
+    async find(predicate) {
       const [item] = await until(() => {
         const found = items.find(predicate);
         return found === undefined ? undefined : ([found] as const);
-      }, timeoutMs);
+      });
       return item;
     },
     fail(reason) {

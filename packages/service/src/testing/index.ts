@@ -1,0 +1,56 @@
+/** Runs a service in the process of a test, with the same life as in a process of its own. */
+import type { connectKafka } from '@tailrace/kafka';
+import type { TObject } from 'typebox';
+import { createLogTo } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
+import { Service, type ServiceDefinition, type ServiceProperties } from '../service.ts';
+import { readSettings, type Environment, type SettingsOf } from '../settings/read.ts';
+
+/** A line of the log of a service. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export interface ServiceHere {
+  /** Resolves when all parts are closed. Rejects if one failed to close, or not in time. */
+  stop(): Promise<void>;
+}
+
+export interface HereOptions {
+  /** Default: a connection to the brokers of the settings. */
+  readonly connect?: typeof connectKafka;
+  readonly onLine?: (line: LogLine) => void;
+}
+
+/**
+ * Resolves when the service is ready.
+ *
+ * @throws TailraceError `invalid-settings`, and whatever the service fails with before it is ready
+ */
+export async function startHere<P extends ServiceProperties>(
+  definition: ServiceDefinition<P>,
+  env: Environment,
+  { connect, onLine = () => undefined }: HereOptions = {},
+): Promise<ServiceHere> {
+  const settings = readSettings({ TAILRACE_METRICS_PORT: '0', ...env }, definition.settings);
+  const { logLevel } = settings as SettingsOf<TObject<ServiceProperties>>;
+  const lines: LogLine[] = [];
+  const write = (text: string): void => {
+    const line = JSON.parse(text) as LogLine;
+    lines.push(line);
+    onLine(line);
+  };
+  const log = createLogTo({ write }, definition.name, logLevel);
+  const metrics = createMetrics({ processMetrics: false });
+  const service = new Service(definition, settings, { log, metrics, ...(connect && { connect }) });
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    if (await service.stop('the test is over')) return;
+    throw new Error(`${definition.name} did not stop as it should: ${JSON.stringify(lines.slice(-5))}`);
+  };
+  try {
+    await service.start();
+  } catch (error) {
+    await service.stop('it could not start');
+    throw error;
+  }
+  return { stop: () => (stopping ??= stop()) };
+}

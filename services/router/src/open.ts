@@ -1,0 +1,122 @@
+/** The router: reads `events`, finds the destinations of each event, and writes `deliveries`. */
+import { openConfig } from '@tailrace/config';
+import { noRegistry, openRegistry } from '@tailrace/registry';
+import { defineService } from '@tailrace/service';
+import { openSuppressions, topicNames } from '@tailrace/topics';
+import { createMessageIds } from './deduplication/message-ids.ts';
+import { rebuild } from './deduplication/rebuild.ts';
+import { addGauges, createRouterMetrics } from './metrics.ts';
+import { createProcessor } from './process-record.ts';
+import { createReceiver } from './receive/receive-record.ts';
+import { createRejecter } from './reject-record.ts';
+import { settings } from './settings.ts';
+import { idleTopics, partitionLimits, topicsToConsume, untilRouted } from './topics.ts';
+import { startUsage } from './usage.ts';
+import { createWaitingQueue } from './waiting/queue.ts';
+
+export const router = defineService({
+  name: 'router',
+  settings,
+  async open(service) {
+    const { settings, log } = service;
+    const names = topicNames(settings.topicPrefix);
+
+    const kafka = service.openKafka(settings.kafka);
+
+    const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names));
+    const config = await service.whenAvailable('the configuration', () =>
+      openConfig(kafka, names.config, log),
+    );
+    service.metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
+
+    const suppressions = { kafka, topic: names.suppressions, log, only: 'suppressed' } as const;
+    const suppressedUsers = await service.whenAvailable('the suppressed users', () =>
+      openSuppressions(suppressions),
+    );
+
+    const registry = settings.registry && openRegistry(settings.registry, log);
+    if (registry) {
+      service.onClose('schema registry', () => {
+        registry.close();
+      });
+      service.health.add('schema-registry', () => registry.check(), { everyMs: 1_000 });
+    }
+    const frames = registry ?? noRegistry;
+
+    // A publisher of its own, so that a missing topic `usage` does not delay other records.
+    const usagePublisher = kafka.publisher();
+    const usage = startUsage({
+      topic: names.usage,
+      publish: (record) => usagePublisher.publish(record),
+      log,
+    });
+    service.onClose('usage', async () => {
+      usage.stop();
+      await usagePublisher.close({ timeoutMs: 5_000 });
+    });
+
+    const messageIds = createMessageIds(settings.window);
+    const publisher = kafka.publisher();
+    const metrics = createRouterMetrics(service.metrics, config);
+    const { tracing } = service;
+    const rejecter = createRejecter({ topic: names.eventsRejected, publisher, metrics, log, tracing });
+    const processRecord = createProcessor({
+      ...{
+        names,
+        config,
+        suppressedUsers,
+        frames,
+        publisher,
+        messageIds,
+        metrics,
+        usage,
+        rejecter,
+        log,
+        tracing,
+      },
+    });
+    const waiting = createWaitingQueue({
+      ...{ kafka, frames, processRecord, rejecter, metrics, log },
+      topics: { events: names.events, waiting: names.eventsWaiting },
+      unfinished: (partitions) => consumption.unfinished(names.eventsWaiting, partitions),
+      // A publisher of its own, so that records that are routed do not wait for those that are enqueued.
+      publisher: kafka.publisher(),
+    });
+    const receiveRecord = createReceiver({ frames, processRecord, rejecter, waiting, metrics });
+    const consumption = await kafka.consume({
+      groupId: `${settings.topicPrefix}router`,
+      topics,
+      coPartitioned: true,
+      limits: partitionLimits(names),
+      idleTopics: idleTopics(names),
+      prepare: async (partitions, signal) => {
+        const byTopic = Map.groupBy(partitions, ({ topic }) => topic);
+        await Promise.all([
+          waiting.load(byTopic.get(names.eventsWaiting) ?? [], signal),
+          rebuild(
+            { kafka, names, config, frames, messageIds, log, window: settings.window },
+            byTopic.get(names.events) ?? [],
+            signal,
+          ),
+        ]);
+      },
+      onUnreadable: (batch, work) => {
+        metrics.countReceived();
+        rejecter.rejectBatch(batch, work);
+      },
+      onRecord(record) {
+        if (record.topic === names.events) receiveRecord(record);
+        else waiting.receive(record);
+      },
+    });
+    service.onClose('events in flight', async () => {
+      consumption.stopReceiving();
+      await untilRouted(consumption, names.events, () => waiting.inFlight, 10_000);
+      await waiting.close();
+      await consumption.close();
+    });
+    service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
+    addGauges(service.metrics, messageIds, consumption);
+    return { topics };
+  },
+});
