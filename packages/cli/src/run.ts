@@ -80,7 +80,7 @@ async function runCommand(command: Command, run: Run<never>, cli: CliContext): P
     if (raw) outBytes?.(raw);
     else if (format === 'text') for (const line of text) out(line);
     else if (json !== undefined) {
-      const lines = yamlLines && (yaml ?? yamlLines(json));
+      const lines = yamlLines ? (yaml ?? yamlLines(json)) : undefined;
       for (const line of lines ?? [JSON.stringify(json, undefined, 2)]) out(line);
     }
     return exitCode;

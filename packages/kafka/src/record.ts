@@ -13,7 +13,8 @@ export interface OutgoingRecord {
 }
 
 export type OutgoingHeaders =
-  Readonly<Record<string, string | Buffer>> | readonly (readonly [string, string | Buffer | null])[];
+  | Readonly<Record<string, string | Buffer>>
+  | readonly (readonly [string, string | Buffer | null])[];
 
 export interface ConsumedRecord {
   readonly topic: string;

@@ -8,7 +8,8 @@ export interface RegistrySettings {
   /** Without user name and password. */
   readonly url: string;
   readonly credentials?:
-    { readonly username: string; readonly password: string } | { readonly token: string };
+    | { readonly username: string; readonly password: string }
+    | { readonly token: string };
   /** Certificate authority in PEM; by default, those of the system. */
   readonly ca?: string;
 }

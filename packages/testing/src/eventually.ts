@@ -11,15 +11,15 @@ export async function eventually<T>(
   ask: () => T | Promise<T>,
   holds: (answer: T) => boolean = Boolean,
 ): Promise<T> {
-  let isOver = false;
+  const over = new AbortController();
   const timer = realTimers.setTimeout(() => {
-    isOver = true;
+    over.abort();
   }, limitMs);
   try {
     for (;;) {
       const answer = await ask();
       if (holds(answer)) return answer;
-      if (isOver) throw new Error(`not within ${limitMs} ms: ${JSON.stringify(answer)}`);
+      if (over.signal.aborted) throw new Error(`not within ${limitMs} ms: ${JSON.stringify(answer)}`);
       await new Promise((resolve) => realTimers.setTimeout(resolve, pauseMs));
     }
   } finally {

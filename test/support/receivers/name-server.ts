@@ -13,7 +13,12 @@ export interface Question {
 
 /** Addresses, of which those of the requested type are sent, or the way in which it fails. `silence` sends no answer. */
 export type NameAnswer =
-  readonly string[] | 'no-such-name' | 'server-failure' | 'refused' | 'too-long' | 'silence';
+  | readonly string[]
+  | 'no-such-name'
+  | 'server-failure'
+  | 'refused'
+  | 'too-long'
+  | 'silence';
 
 export interface NameServer extends AsyncDisposable {
   /** `127.0.0.1:<port>` */

@@ -26,7 +26,14 @@ export interface Call {
 type Encoding = Pick<Platform, 'byteLength' | 'uuid'>;
 
 type TextField =
-  'userId' | 'anonymousId' | 'previousId' | 'groupId' | 'event' | 'name' | 'category' | 'messageId';
+  | 'userId'
+  | 'anonymousId'
+  | 'previousId'
+  | 'groupId'
+  | 'event'
+  | 'name'
+  | 'category'
+  | 'messageId';
 type ObjectField = 'properties' | 'traits' | 'context' | 'integrations';
 
 /** An unvalidated message of any type. JavaScript callers may pass any value. */

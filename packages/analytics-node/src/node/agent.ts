@@ -59,7 +59,8 @@ export function agentOf({ agent, tls, proxy }: ConnectionOptions, url: URL): Use
     };
   }
   // The types of node:tls do not take undefined or read-only lists.
-  const secure = new TunnelAgent({ ...options, ...(tls as object | undefined) });
+  const untyped: object | undefined = tls;
+  const secure = new TunnelAgent({ ...options, ...untyped });
   return {
     agent: secure,
     abandon: (reason) => {

@@ -36,7 +36,8 @@ export function createTokenSource(
   let token: { readonly value: string; readonly fetchedAt: number; readonly expiresAt: number } | undefined;
   let requesting: Promise<string> | undefined;
   let failure:
-    { readonly error: TailraceError; readonly retryAt: number; readonly count: number } | undefined;
+    | { readonly error: TailraceError; readonly retryAt: number; readonly count: number }
+    | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 

@@ -15,7 +15,8 @@ export function errorsByPartition(
   error: unknown,
 ): ReadonlyMap<string, string> | undefined {
   const answered = errorChain(error).find((cause) => 'results' in cause) as
-    { readonly results: readonly PartitionResult[] } | undefined;
+    | { readonly results: readonly PartitionResult[] }
+    | undefined;
   if (!answered) return undefined;
   const errors = new Map(request.map((pending) => [keyOf(pending), notAnswered]));
   for (const { topic, partition, error } of answered.results) {

@@ -110,7 +110,8 @@ export function markRecord(topic: string, key: AudienceKey, mark: string, partit
 }
 
 export type MembershipRecord =
-  { readonly kind: 'member'; readonly change: Change } | { readonly kind: 'mark'; readonly mark: string };
+  | { readonly kind: 'member'; readonly change: Change }
+  | { readonly kind: 'mark'; readonly mark: string };
 
 /**
  * Decodes the records of one audience, and skips other records without decoding them. A user who joined before she was deleted

@@ -3,7 +3,8 @@ import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@
 import type { UrlResult } from '../outcome.ts';
 
 export type AttemptOutcome =
-  { readonly kind: 'delivered' } | { readonly kind: 'retry' | 'dead'; readonly reason: string };
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry' | 'dead'; readonly reason: string };
 
 export function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt {
   const attempt = { url: target.shownUrl, latencyMs };

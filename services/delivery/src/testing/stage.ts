@@ -152,7 +152,7 @@ async function openReplica(
 ): Promise<Replica> {
   const sender = new FakeSender();
   const parts = Promise.withResolvers<OpenDelivery>();
-  const { stop } = await startHere(
+  const service = await startHere(
     defineService({
       name: 'delivery',
       settings,
@@ -186,7 +186,7 @@ async function openReplica(
     refresh: () => (isStopping ? Promise.resolve() : config.refresh()),
     stop() {
       isStopping = true;
-      return stop();
+      return service.stop();
     },
   };
 }

@@ -144,7 +144,7 @@ function decisionOf(record: ConsumedRecord, eventId: string, escapedId: Buffer):
 
 function attemptOf(record: ConsumedRecord, eventId: string, id: Buffer): Match | undefined {
   if (record.value?.includes(id) !== true) return undefined;
-  const attempt = parse(record.value) as (JsonObject & Partial<AttemptRecord>) | undefined;
+  const attempt: (JsonObject & Partial<AttemptRecord>) | undefined = parse(record.value);
   if (attempt?.eventId !== eventId) return undefined;
   const { deliveryId = '', destinationId = '', outcome = 'retry', reason, nextDueAt, urls = [] } = attempt;
   return {
