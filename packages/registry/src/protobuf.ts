@@ -20,7 +20,7 @@ export function completeSchema(first: protobuf.Type): void {
   const { root } = first;
   for (const file of commonFiles) {
     const { nested } = protobuf.common.get(`google/protobuf/${file}.proto`) ?? {};
-    const google = nested?.['google'];
+    const google: protobuf.INamespace | undefined = nested?.['google'];
     const { nested: defined } = google?.nested?.['protobuf'] as protobuf.INamespace;
     const isKnown = Object.keys(defined ?? {}).some(
       (name) => root.lookup(`google.protobuf.${name}`) !== null,

@@ -64,7 +64,7 @@ export function defineService<P extends ServiceProperties>(
   return definition;
 }
 
-/** What surrounds a service: its process, or a test. */
+/** The surroundings of a service: its process, or a test. */
 export interface ServiceHost {
   readonly log: Log;
   /** Default: a new registry with the metrics of the process. */

@@ -24,7 +24,7 @@ export const delivery = defineService({
   },
 });
 
-/** What a test changes. */
+/** Changes for tests. */
 export interface DeliveryChanges {
   readonly sender?: Sender;
   readonly limits?: Partial<LaneLimits>;

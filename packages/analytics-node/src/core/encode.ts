@@ -68,7 +68,7 @@ function encode<T extends CallType>(
   shared?: object,
 ): Call {
   const given: Unchecked = message;
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- as above
+  // oxlint-disable-next-line typescript/no-unnecessary-condition -- as above
   if (typeof given !== 'object' || given === null) throw invalid(type, undefined, 'it takes an object');
 
   // The order of the checks decides which error is thrown first: required fields, user, other fields.

@@ -81,7 +81,7 @@ async function copyText(value: string): Promise<boolean> {
   area.value = value;
   document.body.append(area);
   area.select();
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way without HTTPS
+  // oxlint-disable-next-line typescript/no-deprecated -- the only way without HTTPS
   const isCopied = document.execCommand('copy');
   area.remove();
   return isCopied;

@@ -20,7 +20,7 @@ interface Authenticator {
   authenticate(): Promise<void>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- TypeScript asks for it where a class is extended.
+// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
 export type AuthenticatorClass = new (...options: any[]) => Authenticator;
 
 const beforeEndMs = 10_000;

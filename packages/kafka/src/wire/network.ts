@@ -23,7 +23,7 @@ interface PendingAnswer {
   timeoutRequest(): void;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- TypeScript asks for it where a class is extended.
+// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
 export type RequestQueueClass = new (...options: any[]) => RequestQueue;
 
 /** Requests may take seconds. */
@@ -74,7 +74,7 @@ export interface ConnectionPool {
   send(request: DescribedRequest): Promise<unknown>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- TypeScript asks for it where a class is extended.
+// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
 export type ConnectionPoolClass = new (...options: any[]) => ConnectionPool;
 
 const joinGroup = 11;

@@ -13,7 +13,7 @@ export interface Connection {
   send(message: { readonly request: { readonly apiName: string } }): Promise<unknown>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- TypeScript asks for it where a class is extended.
+// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
 export type ConnectionClass = new (...options: any[]) => Connection;
 
 const observers = new WeakMap<object, OnRequest>();

@@ -23,7 +23,7 @@ export interface HereOptions {
 /**
  * Resolves when the service is ready.
  *
- * @throws TailraceError `invalid-settings`, and whatever the service fails with before it is ready
+ * @throws TailraceError `invalid-settings`, and any error before the service is ready
  */
 export async function startHere<P extends ServiceProperties>(
   definition: ServiceDefinition<P>,

@@ -1,0 +1,41 @@
+/** What a run consists of: commands, unit tests that share a process, and test files, each in a process of its own. */
+import path from 'node:path';
+
+/** What must be there before a job starts; the runner provides each once. */
+export type Need = 'kafka' | 'clients' | 'browser' | 'tools';
+
+export interface Job {
+  readonly name: string;
+  /** A program and its arguments, or the flags and files of a process of `node --test`. */
+  readonly run:
+    | { readonly command: readonly string[] }
+    | { readonly flags: readonly string[]; readonly files: readonly string[] };
+  readonly needs: readonly Need[];
+}
+
+/** The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant. */
+const flags = ['--disable-warning=TimeoutNegativeWarning'];
+
+/** A test file in a process of its own. `file` is relative to the checkout. */
+export function fileJob(file: string): Job {
+  return { name: file, run: { flags, files: [file] }, needs: needsOf(file) };
+}
+
+/** Unit tests in one process: to start one for each file costs more than the tests do. */
+export function unitJobs(files: readonly string[], processes: number): readonly Job[] {
+  return Array.from({ length: processes }, (_, index) => ({
+    name: `unit tests ${index + 1}/${processes}`,
+    run: {
+      flags: [...flags, '--test', '--test-isolation=none'],
+      files: files.filter((_file, place) => place % processes === index),
+    },
+    needs: [],
+  }));
+}
+
+function needsOf(file: string): readonly Need[] {
+  const [top = '', folder = '', part = ''] = file.split(path.posix.sep);
+  if (top !== 'test' || !file.slice('test/'.length).includes('/') || folder === 'support') return [];
+  if (folder === 'infra') return part === 'check' ? ['tools'] : ['kafka', 'tools'];
+  return folder === 'console' ? ['kafka', 'clients', 'browser'] : ['kafka', 'clients'];
+}

@@ -1,0 +1,53 @@
+/** Which jobs a command line means, in the order in which they start. */
+import { globSync } from 'node:fs';
+import { fileJob, unitJobs, type Job } from './job.ts';
+
+const unitFiles = [
+  '{packages,services,infra}/*/src/**/*.test.ts',
+  'packages/console/web/**/*.test.ts',
+  'docs/generate/*.test.ts',
+  'test/{support,bench,runner}/**/*.test.ts',
+  'test/*.test.ts',
+];
+/** In the order in which they start: what takes long first, so that the end of a run has no gap. */
+const folders = ['faults', 'launcher', 'integration', 'e2e', 'infra/quick', 'infra/check'];
+const unitProcesses = 3;
+
+const command = (name: string, ...command: string[]): Job => ({ name, run: { command }, needs: [] });
+
+const parts: Readonly<Record<string, (root: string) => readonly Job[]>> = {
+  lint: () => [command('lint and types', 'oxlint', '--quiet', '.')],
+  format: () => [command('format', 'oxfmt', '--check', '.')],
+  unit: (root) => unitJobs(find(root, unitFiles), unitProcesses),
+  go: () => [command('Go client library', 'node', 'test/go.ts')],
+};
+
+/** `npm run check`. */
+export const checks = ['lint', 'unit', 'format'] as const;
+
+/**
+ * The jobs of what is named: a part (`lint`, `format`, `unit`, `go`, `check`), a folder or a file of tests. Without names,
+ * everything but test/infra/live.
+ *
+ * @throws Error if a name means nothing
+ */
+export function planOf(names: readonly string[], root: string): readonly Job[] {
+  if (names.length === 0)
+    return planOf([...checks, 'go', ...folders.map((folder) => `test/${folder}`)], root);
+  const jobs = names.flatMap((name): readonly Job[] => {
+    if (name === 'check') return planOf(checks, root);
+    const part = parts[name];
+    if (part) return part(root);
+    const files = find(root, name.endsWith('.ts') ? [name] : [`${name.replace(/\/$/, '')}/**/*.test.ts`]);
+    if (files.length === 0)
+      throw new Error(`${name} is neither a part (${known}) nor a file or folder of tests.`);
+    return files.map(fileJob);
+  });
+  return [...new Map(jobs.map((job) => [job.name, job])).values()];
+}
+
+const known = ['check', ...Object.keys(parts)].join(', ');
+
+function find(root: string, patterns: readonly string[]): string[] {
+  return globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] }).sort();
+}

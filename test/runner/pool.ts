@@ -1,0 +1,54 @@
+/** Runs jobs, some at a time, and those that fail once more. */
+import path from 'node:path';
+import { fileJob, type Job } from './job.ts';
+import type { Outcome } from './run-job.ts';
+
+export type RunJob = (job: Job) => Promise<Outcome>;
+
+/** Starts the jobs in their order, at most `places` at a time. `onEnd` is called as each ends. */
+export async function runAll(
+  jobs: readonly Job[],
+  places: number,
+  run: RunJob,
+  onEnd: (outcome: Outcome) => void,
+): Promise<readonly Outcome[]> {
+  const waiting = [...jobs];
+  const outcomes: Outcome[] = [];
+  const work = async (): Promise<void> => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      const outcome = await run(job);
+      outcomes.push(outcome);
+      onEnd(outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: places }, work));
+  return outcomes;
+}
+
+/** A file that failed, and how it went alone. A command is not run again: it fails for the same reason. */
+export interface SecondRun {
+  readonly file: string;
+  readonly first: Outcome;
+  readonly second: Outcome;
+}
+
+/** Runs each file that failed once more, alone. The only retry of a run. */
+export async function runAgain(
+  outcomes: readonly Outcome[],
+  root: string,
+  run: RunJob,
+): Promise<readonly SecondRun[]> {
+  const again: SecondRun[] = [];
+  for (const first of outcomes) {
+    for (const file of failedFilesOf(first, root)) {
+      again.push({ file, first, second: await run(fileJob(file)) });
+    }
+  }
+  return again;
+}
+
+/** The files of a job that failed, relative to the checkout. A process that ended outside of its tests failed in all. */
+export function failedFilesOf({ job, failed, failedFiles }: Outcome, root: string): readonly string[] {
+  if (failed === 0 || !('files' in job.run)) return [];
+  return failedFiles.length === 0 ? job.run.files : failedFiles.map((file) => path.relative(root, file));
+}
