@@ -5,6 +5,26 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { openApi } from './client.ts';
 
+test('a stream is closed when nobody reads it further', async () => {
+  const closed = Promise.withResolvers<undefined>();
+  await using server = createServer((_request, response) => {
+    response.once('close', () => {
+      closed.resolve(undefined);
+    });
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).write('{"n":1}\n{"n":2}\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const api = openApi({ env: { TAILRACE_URL: url, TAILRACE_API_TOKEN: 'token-of-this-test' } });
+  const stream = api.follow('/v1/attempts/stream', {}, new AbortController().signal, () => undefined);
+  for await (const first of stream) {
+    assert.deepEqual(first, { n: 1 });
+    break;
+  }
+  await closed.promise;
+});
+
 test('a read whose connection is closed is sent again, once; a change is not', async () => {
   let closing = 1;
   const asked: (string | undefined)[] = [];

@@ -150,11 +150,13 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
         silence.abort();
       };
       let timer = setTimeout(onSilence, silenceTimeoutMs);
+      let body: Readable | undefined;
       try {
         const response = await call(path, { query, signal: AbortSignal.any([signal, silence.signal]) });
         onOpen();
         if (!response.body) return;
-        for await (const line of createInterface({ input: Readable.fromWeb(response.body as never) })) {
+        body = Readable.fromWeb(response.body as never);
+        for await (const line of createInterface({ input: body })) {
           clearTimeout(timer);
           timer = setTimeout(onSilence, silenceTimeoutMs);
           if (line !== '') yield JSON.parse(line) as T;
@@ -164,6 +166,8 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
         throw error instanceof TailraceError ? error : connectionError(origin, error);
       } finally {
         clearTimeout(timer);
+        // Of a stream that nobody reads further. The process may go on, and the connection with it.
+        body?.destroy();
       }
     },
   };
