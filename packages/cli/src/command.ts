@@ -1,6 +1,6 @@
 /** A command: its input, its result and its exit code. `program.ts` declares the command lines. */
 import type { Readable } from 'node:stream';
-import type { KafkaLog } from '@tailrace/kafka';
+import type { connectKafka, KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';
 import type { Terminal } from './terminal/terminal.ts';
 
@@ -20,6 +20,8 @@ export class UsageError extends Error {}
 
 export interface CommandContext {
   readonly env: Environment;
+  /** Default: `connectKafka`. */
+  readonly connect: typeof connectKafka | undefined;
   /** Receives the log of the Kafka client; shown with --verbose. */
   readonly log: KafkaLog;
   readonly terminal: Terminal;

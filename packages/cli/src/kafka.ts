@@ -17,14 +17,14 @@ const neverMs = 2 ** 31 - 1;
  * @throws TailraceError `invalid-settings`, `kafka-unavailable`, `kafka-refused-credentials`, and the errors of `work`
  */
 export async function withKafka<T>(
-  { env, log }: CommandContext,
+  { env, log, connect = connectKafka }: CommandContext,
   work: (kafka: Kafka, topics: TopicSettings, secretKeys: SecretKeys) => Promise<T>,
   { timeLimit = true } = {},
 ): Promise<T> {
   const settings = readSettings(env, commandKafkaSettings);
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined);
-  const kafka = connectKafka(settings.kafka, {
+  const kafka = connect(settings.kafka, {
     ...log,
     // The client retries without end, as services need. The user of a command should not have to wait.
     warn(fields, message) {
@@ -33,22 +33,33 @@ export async function withKafka<T>(
       log.warn(fields, message);
     },
   });
-  await kafka.ping({ timeoutMs: connectTimeoutMs });
-
-  const timer = setTimeout(
-    () => {
-      const message =
-        `Kafka did not respond within ${workTimeoutMs / 1_000} s. ` +
-        'Run the command again with --verbose to see the log of the Kafka client.';
-      failed.reject(new TailraceError('kafka-unavailable', message));
-    },
-    timeLimit ? workTimeoutMs : neverMs,
-  );
   try {
-    const result = await Promise.race([work(kafka, settings.topics, settings.secretKeys), failed.promise]);
+    await kafka.ping({ timeoutMs: connectTimeoutMs });
+    const result = await inTime(work(kafka, settings.topics, settings.secretKeys));
     await kafka.close();
     return result;
-  } finally {
-    clearTimeout(timer);
+  } catch (error) {
+    const closed = kafka.close();
+    // A Kafka that does not respond does not respond to this either: the connections end in the background.
+    if (isTailraceError(error, 'kafka-unavailable')) closed.catch(() => undefined);
+    else await closed;
+    throw error;
+  }
+
+  async function inTime(result: Promise<T>): Promise<T> {
+    const timer = setTimeout(
+      () => {
+        const message =
+          `Kafka did not respond within ${workTimeoutMs / 1_000} s. ` +
+          'Run the command again with --verbose to see the log of the Kafka client.';
+        failed.reject(new TailraceError('kafka-unavailable', message));
+      },
+      timeLimit ? workTimeoutMs : neverMs,
+    );
+    try {
+      return await Promise.race([result, failed.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module';
+import { styleText } from 'node:util';
 import { processTerminal } from './terminal/terminal.ts';
 
 // Compiling takes a third of the start without the cache.
@@ -18,7 +19,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
-// A pending connection attempt would keep the event loop alive, so the process exits explicitly.
+// Where Kafka does not respond, attempts to connect would keep the process alive for seconds.
 process.exit(
   await runCli({
     argv: process.argv.slice(2),
@@ -29,5 +30,7 @@ process.exit(
     input: () => process.stdin,
     terminal: processTerminal(),
     width: process.stdout.columns,
+    // Not if standard output is no terminal, or if NO_COLOR is set.
+    colours: styleText('bold', '') !== '',
   }),
 );

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'node:test';
+import { styleText } from 'node:util';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { runCli } from './run.ts';
 
 async function tailrace(argv: string[], env: Record<string, string> = {}, input = '') {
@@ -103,4 +105,51 @@ test('standard input is read as a stream, which may have its data later', async 
   const empty = await tailrace(['config', 'verify', '-'], env);
   assert.deepEqual([verified.exitCode, empty.exitCode], [1, 1]);
   assert.notEqual(verified.err.join('\n'), empty.err.join('\n'));
+});
+
+test('a command closes its connection to Kafka, also if it fails', async () => {
+  const cluster = new MemoryCluster();
+  let open = 0;
+  for (const argv of [
+    ['topics', 'list'],
+    ['dead', 'list'],
+  ]) {
+    await runCli({
+      argv,
+      env: { KAFKA_BROKERS: 'memory:9092' },
+      out: () => undefined,
+      err: () => undefined,
+      connect: (_settings, log, observer) => {
+        const kafka = cluster.connect(log, observer);
+        open += 1;
+        const close = async (): Promise<void> => {
+          await kafka.close();
+          open -= 1;
+        };
+        return { ...kafka, close };
+      },
+    });
+    assert.equal(open, 0, argv.join(' '));
+  }
+});
+
+test('colours are only in output that shows them', async () => {
+  const cluster = new MemoryCluster();
+  const shown = async (colours: boolean): Promise<string> => {
+    const lines: string[] = [];
+    await runCli({
+      argv: ['topics', 'apply'],
+      env: { KAFKA_BROKERS: 'memory:9092' },
+      out: (line) => lines.push(line),
+      err: () => undefined,
+      connect: (_settings, log, observer) => cluster.connect(log, observer),
+      colours,
+    });
+    return lines[0] ?? '';
+  };
+  assert.equal(
+    await shown(true),
+    `${styleText('green', 'created', { validateStream: false })}  tailrace.events`,
+  );
+  assert.equal(await shown(false), 'exists   tailrace.events');
 });

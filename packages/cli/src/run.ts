@@ -1,7 +1,8 @@
 /** Runs a command line. Results go to standard output, everything else to standard error. */
 import { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { isTailraceError } from '@tailrace/errors';
-import type { KafkaLog } from '@tailrace/kafka';
+import type { connectKafka, KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';
 import { CommanderError, type Command } from 'commander';
 import { exitCodes, UsageError, type CommandContext, type ExitCode, type Run } from './command.ts';
@@ -21,6 +22,10 @@ export interface CliContext {
   readonly terminal?: Terminal;
   /** Columns of the terminal, for help. */
   readonly width?: number | undefined;
+  /** Whether standard output shows colours. */
+  readonly colours?: boolean;
+  /** Opens the connection of a command that uses Kafka directly. Default: `connectKafka`. */
+  readonly connect?: typeof connectKafka | undefined;
 }
 
 export async function runCli(context: CliContext): Promise<ExitCode> {
@@ -56,18 +61,21 @@ export async function runCli(context: CliContext): Promise<ExitCode> {
 }
 
 async function runCommand(command: Command, run: Run<never>, cli: CliContext): Promise<ExitCode> {
-  const { out, err, outBytes, terminal = unattended } = cli;
+  const { out, err, outBytes, terminal = unattended, colours = false } = cli;
   const { values, format, verbose } = valuesOf(command);
   // Loaded only where it is used, because it would slow every start.
   const yamlLines = format === 'yaml' ? (await import('./terminal/yaml.ts')).yamlLines : undefined;
+  const asShown = (line: string): string => (colours ? line : stripVTControlCharacters(line));
   const context: CommandContext = {
     env: cli.env,
+    connect: cli.connect,
     log: verbose ? logTo(err) : noLog,
     terminal,
     input: cli.input ?? (() => Readable.from([])),
     show(text, json) {
-      if (yamlLines) text = ['---', ...yamlLines(json)];
-      for (const line of format === 'json' ? [JSON.stringify(json)] : text) out(line);
+      if (yamlLines) for (const line of ['---', ...yamlLines(json)]) out(line);
+      else if (format === 'json') out(JSON.stringify(json));
+      else for (const line of text) out(asShown(line));
     },
     warn(sentence) {
       terminal.progress('');
@@ -78,7 +86,7 @@ async function runCommand(command: Command, run: Run<never>, cli: CliContext): P
     const { text, raw, json, yaml, exitCode } = await run(values as never, context);
     terminal.progress('');
     if (raw) outBytes?.(raw);
-    else if (format === 'text') for (const line of text) out(line);
+    else if (format === 'text') for (const line of text) out(asShown(line));
     else if (json !== undefined) {
       const lines = yamlLines ? (yaml ?? yamlLines(json)) : undefined;
       for (const line of lines ?? [JSON.stringify(json, undefined, 2)]) out(line);

@@ -1,9 +1,10 @@
-/** Runs the CLI as a shell does; its environment is `env` and a PATH with this Node. */
+/** Runs commands of `tailrace`: in the process of the test, or as a shell does. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { runCli } from '../../../packages/cli/src/run.ts';
 import type { Environment } from './process.ts';
 
@@ -22,6 +23,7 @@ export interface RunningCommand {
 /** The executable of `npx tailrace`. */
 const executable = path.join(import.meta.dirname, '../../../node_modules/.bin/tailrace');
 
+/** Starts a command as a process, whose environment is `env` and a PATH with this Node: for signals and what the process itself does. */
 export function startTailrace(args: readonly string[], env: Environment, input = ''): RunningCommand {
   const child = spawn(executable, args, {
     env: { PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`, ...env },
@@ -36,32 +38,13 @@ export function startTailrace(args: readonly string[], env: Environment, input =
   return { ended, kill: (signal) => child.kill(signal) };
 }
 
-/** Runs a command, and resolves when it has ended. */
-export function tailrace(args: readonly string[], env: Environment, input = ''): Promise<Run> {
-  return startTailrace(args, env, input).ended;
-}
-
-/** What a command wrote to standard error, without the line of progress that it writes every ten seconds. */
-export function problemsOf({ stderr }: Run): string {
-  const progress =
-    /^(Adding partitions to|Checking|Comparing|Delivered|Reading|Replayed|Sending|Sent|the dead letters are being counted|[\d,]+ of [\d,]+)\b.*\n/gm;
-  return stderr.replace(progress, '');
-}
-
-const started = new Set<string>();
-/** The process ends with the connections that the client of Kafka still tries to make; here they would keep the test alive. */
-const ofKafka = ['topics', 'apply', 'config', 'dead', 'replay', 'doctor', '--around'];
-
-/**
- * As `tailrace`, for files with many commands: the first command of each verb and those that use Kafka directly are processes. Later
- * ones of the API run in this process, without the half second of CPU time that a start takes.
- */
-export async function tailraceHere(args: readonly string[], env: Environment, input = ''): Promise<Run> {
-  const [verb = ''] = args;
-  if (!started.has(verb) || args.some((arg) => ofKafka.includes(arg))) {
-    started.add(verb);
-    return tailrace(args, env, input);
-  }
+/** Runs a command in the process of the test. With `cluster`, it uses this cluster in place of the brokers of `env`. */
+export async function tailrace(
+  args: readonly string[],
+  env: Environment,
+  input = '',
+  cluster?: MemoryCluster,
+): Promise<Run> {
   const chunks: Buffer[] = [];
   let stderr = '';
   const exitCode = await runCli({
@@ -73,6 +56,17 @@ export async function tailraceHere(args: readonly string[], env: Environment, in
       stderr += `${line}\n`;
     },
     input: () => Readable.from([input]),
+    connect: cluster && ((_settings, log, observer) => cluster.connect(log, observer)),
   });
   return { exitCode, stdout: Buffer.concat(chunks).toString(), stderr };
 }
+
+/** What a command wrote to standard error, without the line of progress that it writes every ten seconds. */
+export function problemsOf({ stderr }: Run): string {
+  const progress =
+    /^(Adding partitions to|Checking|Comparing|Delivered|Reading|Replayed|Sending|Sent|the dead letters are being counted|[\d,]+ of [\d,]+)\b.*\n/gm;
+  return stderr.replace(progress, '');
+}
+
+/** The former name of `tailrace`. */
+export const tailraceHere = tailrace;

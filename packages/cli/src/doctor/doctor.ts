@@ -1,5 +1,4 @@
 /** `tailrace doctor`: checks the whole installation, and says how to fix problems. */
-import { styleText } from 'node:util';
 import { exitCodes, type ExitCode, type Run } from '../command.ts';
 import { countOf, printable } from '../terminal/table.ts';
 import type { Finding } from './finding.ts';
@@ -7,6 +6,7 @@ import { checkKafka, type KafkaReport } from './kafka.ts';
 import type { ReplicaReport } from './replicas/look.ts';
 import { checkServices } from './services.ts';
 import { checkSettings } from './settings.ts';
+import { coloured } from '../terminal/coloured.ts';
 
 const colours = { ok: 'green', warn: 'yellow', fail: 'red', unknown: 'magenta' } as const;
 
@@ -98,7 +98,7 @@ function replicaJson({ service, url, state, reason, metrics }: ReplicaReport) {
 function linesOf({ level, about, says, hint }: Finding): string[] {
   const indent = ' '.repeat(22);
   return [
-    `${styleText(colours[level], level.padEnd(7))}  ${about.padEnd(11)}  ${printable(says)}`,
+    `${coloured(colours[level], level.padEnd(7))}  ${about.padEnd(11)}  ${printable(says)}`,
     ...(hint === undefined ? [] : [`${indent}${printable(hint)}`]),
   ];
 }

@@ -1,11 +1,10 @@
 /** An attempt as text: one line for `tail`, and with every URL for `get delivery`. */
-import { styleText } from 'node:util';
 import type { AttemptRecord, UrlAttempt } from '@tailrace/topics';
 import { printable } from '../terminal/table.ts';
+import { coloured } from '../terminal/coloured.ts';
 
 const colours = { delivered: 'green', retry: 'yellow', dead: 'red' } as const;
 
-/** `styleText` adds no colours if standard output is not a terminal or NO_COLOR is set. */
 export function attemptLine({
   startedAt,
   outcome,
@@ -17,14 +16,14 @@ export function attemptLine({
 }: AttemptRecord): string {
   const answers = urls.map(answerOf).join(', ');
   return [
-    styleText('dim', startedAt),
-    styleText(colours[outcome], outcome.padEnd(9)),
+    coloured('dim', startedAt),
+    coloured(colours[outcome], outcome.padEnd(9)),
     printable(`${record.sourceId} → ${record.destinationId}`),
     printable(record.type),
     printable(record.eventId),
     `attempt ${attempt}`,
     printable(answers === '' ? (reason ?? '') : answers),
-    styleText('dim', `${latencyMs} ms`),
+    coloured('dim', `${latencyMs} ms`),
   ].join('  ');
 }
 
@@ -45,7 +44,7 @@ export function attemptLines({
   const next = nextDueAt === undefined ? '' : `, next at ${nextDueAt}`;
   const why = reason === undefined ? '' : `, ${reason}`;
   return [
-    `${styleText('dim', startedAt)}  attempt ${attempt}  ${styleText(colours[outcome], outcome)}${printable(`${why}${next}`)}`,
+    `${coloured('dim', startedAt)}  attempt ${attempt}  ${coloured(colours[outcome], outcome)}${printable(`${why}${next}`)}`,
     ...urls.map((url) => `  ${printable(`${url.url}  ${answerOf(url)}  ${url.latencyMs} ms`)}`),
   ];
 }

@@ -1,5 +1,4 @@
 /** `tailrace topics apply`: creates missing topics, and adds partitions. */
-import { styleText } from 'node:util';
 import { producerSchema } from '@tailrace/events';
 import type { Kafka, TopicReport } from '@tailrace/kafka';
 import { registerSubject, type SubjectReport } from '@tailrace/registry';
@@ -11,6 +10,7 @@ import { withKafka } from '../kafka.ts';
 import { registrySettings, type TopicSettings } from '../settings.ts';
 import { addPartitions } from './add-partitions.ts';
 import { replicatedTopics } from './required-topics.ts';
+import { coloured } from '../terminal/coloured.ts';
 
 const colours = {
   missing: 'red',
@@ -110,10 +110,10 @@ async function createAndExtend(
 
 function linesOf({ name, outcome, differences, partitions }: AppliedTopic): string[] {
   const growth = partitions ? `: ${partitions.from} → ${partitions.to} partitions` : '';
-  const line = `${styleText(colours[outcome], outcome.padEnd(7))}  ${name}${growth}`;
+  const line = `${coloured(colours[outcome], outcome.padEnd(7))}  ${name}${growth}`;
   return [line, ...differences.map((difference) => `         ${difference}`)];
 }
 
 function schemaLine({ subject, outcome, schemaId }: SubjectReport): string {
-  return `${styleText(colours[outcome], outcome.padEnd(7))}  ${subject}, schema ${schemaId}`;
+  return `${coloured(colours[outcome], outcome.padEnd(7))}  ${subject}, schema ${schemaId}`;
 }

@@ -1,37 +1,35 @@
 /** A whole life cycle with the command line only: create, deliver, look up, block, delete. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { adminToken, secretKey, startControlPair } from '../support/processes/control.ts';
-import { problemsOf, startTailrace, tailrace, tailraceHere, type Run } from '../support/processes/cli.ts';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
-import { startPipeline } from '../support/processes/pipeline.ts';
+import { adminToken } from '../../services/control/src/testing/api.ts';
+import { problemsOf, tailrace as runTailrace, type Run } from '../support/processes/cli.ts';
+import { startInstallation } from '../support/processes/installation.ts';
+import type { Environment } from '../support/processes/process.ts';
 import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
-import { sharedBroker } from '../support/kafka/broker.ts';
 
 const started = new AsyncDisposableStack();
 after(() => started.disposeAsync());
-const pipeline = started.use(await startPipeline({ env: { TAILRACE_SECRET_KEY: secretKey } }));
 const receiver = started.use(await startReceiver());
-const { brokers } = await sharedBroker();
-const prefix = pipeline.names.events.replace(/events$/, '');
-const topics = { TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1s,1s,2s,10s' };
+const cluster = new MemoryCluster();
 // Each request of a command is answered by the other instance.
-const control = started.use(await startControlPair(brokers, prefix, topics));
-const [firstControl] = control.instances;
+const installation = started.use(await startInstallation({ cluster, controls: 2 }));
 
 const env = {
-  KAFKA_BROKERS: brokers.join(','),
-  TAILRACE_TOPIC_PREFIX: prefix,
-  ...topics,
-  TAILRACE_URL: control.url,
+  ...installation.env,
+  TAILRACE_URL: installation.controlUrl,
   TAILRACE_API_TOKEN: adminToken,
   CRM_SECRET: 's3cret',
-  NO_COLOR: '1',
 };
 
-async function run(args: readonly string[], input?: string, url = control.url): Promise<string> {
-  const ended = await tailraceHere(args, { ...env, TAILRACE_URL: url }, input);
+function tailrace(args: readonly string[], env: Environment, input = ''): Promise<Run> {
+  return runTailrace(args, env, input, cluster);
+}
+
+async function run(args: readonly string[], input?: string, url = installation.controlUrl): Promise<string> {
+  const ended = await tailrace(args, { ...env, TAILRACE_URL: url }, input);
   const { exitCode, stdout } = ended;
   assert.deepEqual([exitCode, problemsOf(ended)], [0, ''], `tailrace ${args.join(' ')}: ${stdout}`);
   return stdout;
@@ -44,7 +42,7 @@ async function json(...args: string[]): Promise<Record<string, unknown>> {
 /** Repeats a command until its output matches with each instance: the next command may be answered by any of them. */
 async function untilShown(args: readonly string[], expected: RegExp): Promise<string> {
   let last = '';
-  for (const { url } of control.instances) {
+  for (const { url } of installation.controls) {
     last = await eventually(
       () => run(args, '', url),
       (shown) => expected.test(shown),
@@ -57,7 +55,7 @@ async function untilShown(args: readonly string[], expected: RegExp): Promise<st
 async function track(messageId: string, userId: string, event: string, writeKey = 'wk_walk'): Promise<void> {
   const status = await eventually(
     async () => {
-      const response = await fetch(`${pipeline.ingestUrl}/v1/track`, {
+      const response = await fetch(`${installation.ingestUrl}/v1/track`, {
         method: 'POST',
         headers: { authorization: `Basic ${btoa(`${writeKey}:`)}` },
         body: JSON.stringify({ messageId, userId, event }),
@@ -87,9 +85,9 @@ test('the command line covers the life cycle of a source and a destination', asy
   });
 
   await t.test('a call is delivered, and can be looked up', async () => {
-    const tail = startTailrace(['tail', '--destination', 'crm', '--count', '1'], env);
+    const tail = tailrace(['tail', '--destination', 'crm', '--count', '1'], env);
     let ended: Run | undefined;
-    void tail.ended.then((how) => (ended = how));
+    void tail.then((how) => (ended = how));
     // A tail shows only attempts after its start, which is not observable: send calls until it shows one.
     await eventually(
       async () => {
@@ -98,7 +96,7 @@ test('the command line covers the life cycle of a source and a destination', asy
       },
       (how) => how !== undefined,
     );
-    const { exitCode, stdout } = await tail.ended;
+    const { exitCode, stdout } = await tail;
     assert.equal(exitCode, 0);
     assert.match(stdout, /^\S+Z {2}delivered {2} *web → crm {2}track .*200.*\n$/);
 
@@ -159,7 +157,7 @@ test('the command line covers the life cycle of a source and a destination', asy
     const update = ['update', 'destination', 'crm', '--name', 'CRM', '--rate-limit', '500'];
     assert.equal(await run(update), 'The destination crm is updated.\n');
     const editor = { EDITOR: "sed -i 's/^name: CRM$/name: Edited/'" };
-    const edited = await tailraceHere(['edit', 'destination', 'crm'], { ...env, ...editor });
+    const edited = await tailrace(['edit', 'destination', 'crm'], { ...env, ...editor });
     assert.deepEqual([edited.exitCode, edited.stdout], [0, 'The destination crm is updated.\n']);
     const shown = await json('get', 'destination', 'crm');
     assert.partialDeepStrictEqual(shown, { name: 'Edited', rateLimit: 500 });
@@ -168,7 +166,7 @@ test('the command line covers the life cycle of a source and a destination', asy
       await run(['rotate', 'secret', 'crm']),
       /^New secret: [0-9a-f]{64}\nIt is not shown again\.\nThe previous secret still signs until \S+Z/,
     );
-    const again = await tailraceHere(['rotate', 'secret', 'crm'], env);
+    const again = await tailrace(['rotate', 'secret', 'crm'], env);
     assert.deepEqual([again.exitCode, again.stderr.includes('still in use until')], [1, true]);
     await untilShown(['get', 'stats', 'crm'], /^total +[1-9]\d* +[1-9]/m);
     assert.match(await run(['get', 'failures', 'crm']), /^\d+ reasons?\.$/m);
@@ -206,7 +204,7 @@ test('the command line covers the life cycle of a source and a destination', asy
   await t.test('it is switched off and deleted', async () => {
     assert.equal(await run(['disable', 'destination', 'crm']), 'The destination crm is switched off.\n');
     assert.match(await run(['get', 'destinations']), /^crm .* off /m);
-    const refused = await tailraceHere(['delete', 'source', 'web'], env);
+    const refused = await tailrace(['delete', 'source', 'web'], env);
     assert.equal(refused.exitCode, 1);
     assert.equal(await run(['delete', 'destination', 'crm']), 'The destination crm is deleted.\n');
     assert.equal(await run(['delete', 'source', 'web']), 'The source web is deleted.\n');
@@ -234,7 +232,7 @@ test('the command line has the verbs of operators', async (t) => {
 
   await t.test('a filter is set and tried', async () => {
     await run(['update', 'destination', 'erp', '--set', 'filter.events.include=["Order *"]']);
-    const tried = await tailraceHere(['test', 'erp', '--filter'], env);
+    const tried = await tailrace(['test', 'erp', '--filter'], env);
     assert.deepEqual([tried.exitCode, tried.stderr], [1, '']);
     await run(['update', 'destination', 'erp', '--unset', 'filter']);
     assert.doesNotMatch(await run(['get', 'destination', 'erp']), /filter:/);
@@ -243,11 +241,11 @@ test('the command line has the verbs of operators', async (t) => {
   await t.test('a token is created, used and revoked, and the audit log names it', async () => {
     const created = await json('create', 'token', '--name', 'dashboard', '--expires', '1h');
     const own = { ...env, TAILRACE_API_TOKEN: String(created['token']) };
-    assert.equal((await tailraceHere(['get', 'sources'], own)).exitCode, 0);
-    assert.equal((await tailraceHere(['pause', 'destination', 'erp'], own)).exitCode, 1);
+    assert.equal((await tailrace(['get', 'sources'], own)).exitCode, 0);
+    assert.equal((await tailrace(['pause', 'destination', 'erp'], own)).exitCode, 1);
     assert.match(await run(['get', 'tokens']), / dashboard /);
     await run(['revoke', 'token', 'dashboard', '--yes']);
-    assert.equal((await tailraceHere(['get', 'sources'], own)).exitCode, 1);
+    assert.equal((await tailrace(['get', 'sources'], own)).exitCode, 1);
     await untilShown(['get', 'audit', '--limit', '200'], /token\.revoke/);
   });
 
@@ -302,124 +300,20 @@ test('an error of the service is shown with its message and exit code 1', async 
   const missing = await tailrace(['get', 'source', 'unknown'], env);
   assert.deepEqual([missing.exitCode, missing.stdout], [1, '']);
   assert.match(missing.stderr, /^tailrace: .*unknown/);
-  const unknown = await tailraceHere(['get', 'sources'], {
+  const unknown = await tailrace(['get', 'sources'], {
     ...env,
     TAILRACE_API_TOKEN: 'not-a-token-of-this-service',
   });
   assert.equal(unknown.exitCode, 1);
   assert.match(unknown.stderr, /does not know this token. Set TAILRACE_API_TOKEN/);
-  const other = await tailraceHere(['get', 'sources'], { ...env, TAILRACE_URL: receiver.url });
+  const other = await tailrace(['get', 'sources'], { ...env, TAILRACE_URL: receiver.url });
   assert.match(other.stderr, /is not a control service. Set TAILRACE_URL/);
-  const invalid = await tailraceHere(['create', 'destination', '--url', 'ftp://example.com'], env);
+  const invalid = await tailrace(['create', 'destination', '--url', 'ftp://example.com'], env);
   assert.equal(invalid.exitCode, 1);
   assert.match(invalid.stderr, /settings\.webhooks\[0\]\.url/);
 });
 
-test('doctor reports no failure on a healthy system, and a hint for every problem', async () => {
-  const places = ['--ingest', pipeline.ingestUrl, '--probe', firstControl.probesUrl];
-  const key = { TAILRACE_SECRET_KEY: secretKey };
-  const healthy = await tailraceHere(['doctor', ...places], { ...env, ...key });
-  assert.deepEqual([healthy.exitCode, healthy.stderr], [0, ''], healthy.stdout);
-  assert.match(healthy.stdout, /^ok +brokers +\d+ brokers?, all reachable$/m);
-  assert.match(healthy.stdout, /^ok +router +1 member in its consumer group/m);
-  // The tests have one broker.
-  assert.match(healthy.stdout, /^warn +durability +there is one broker.*sufficient for evaluation only\.$/m);
-  assert.match(healthy.stdout, /^No failures, 1 warning\.$/m);
-
-  const elsewhere = { TAILRACE_RETRY_SCHEDULE: '1s,7s', TAILRACE_API_TOKEN: '', TAILRACE_URL: receiver.url };
-  const unhealthy = await tailraceHere(['doctor', ...places, '--output', 'json'], {
-    ...env,
-    ...key,
-    ...elsewhere,
-  });
-  assert.equal(unhealthy.exitCode, 1);
-  const { findings } = JSON.parse(unhealthy.stdout) as {
-    findings: { level: string; about: string; hint?: string }[];
-  };
-  const wrong = findings.filter(({ level }) => level !== 'ok');
-  assert.deepEqual(
-    wrong.map(({ level, about }) => `${level} ${about}`),
-    ['fail topics', 'warn topics', 'warn durability', 'warn control'],
-  );
-  assert.ok(wrong.every(({ hint }) => hint !== undefined));
-});
-
-test('doctor looks at every address of a name, and at nothing else, with control down and one replica that hangs', async () => {
-  const hangs = await startReceiver({ answer: () => () => undefined });
-  started.use(hangs);
-  const withoutControl = { ...env, TAILRACE_URL: '' };
-  const target = `control=localhost:${new URL(firstControl.probesUrl).port}`;
-  const healthy = await tailraceHere(['doctor', '--service', target, '--output', 'json'], {
-    ...{ ...withoutControl, TAILRACE_SECRET_KEY: secretKey },
-  });
-  assert.deepEqual([healthy.exitCode, healthy.stderr], [0, ''], healthy.stdout);
-  const report = JSON.parse(healthy.stdout) as Record<string, unknown>;
-  assert.deepEqual(Object.keys(report), [
-    ...['version', 'result', 'checkedAt', 'findings', 'replicas', 'topics', 'lag'],
-  ]);
-  assert.deepEqual([report['version'], report['result']], [1, 'ok']);
-  assert.deepEqual(
-    (report['replicas'] as { service: string; state: string }[]).map(({ service, state }) => [
-      service,
-      state,
-    ]),
-    [['control', 'ready']],
-  );
-  assert.ok((report['lag'] as { seconds: number }[]).every(({ seconds }) => seconds < 60));
-
-  const troubled = await tailraceHere(['doctor'], {
-    ...{ ...withoutControl, TAILRACE_SECRET_KEY: secretKey },
-    TAILRACE_DOCTOR_TARGETS: `${target},router=127.0.0.1:${hangs.port},delivery=no-such-host.invalid:9466`,
-  });
-  assert.equal(troubled.exitCode, 1);
-  assert.match(
-    troubled.stdout,
-    /^fail +replicas +router: 1 of 1 replica cannot be reached: .*no response within 5 s/m,
-  );
-  assert.match(troubled.stdout, /^(?:fail|unknown) +replicas +delivery: /m);
-  assert.match(troubled.stdout, /^ok +replicas +control: 1 replica ready$/m);
-  assert.doesNotMatch(troubled.stdout, /localhost:8080|localhost:8081/);
-
-  const blind = await tailraceHere(['doctor', '--service', target], {
-    ...{ ...withoutControl, TAILRACE_SECRET_KEY: secretKey, KAFKA_BROKERS: '127.0.0.1:9' },
-  });
-  assert.equal(blind.exitCode, 2, blind.stdout);
-  assert.match(blind.stdout, /^unknown +kafka /m);
-  const misspelled = await tailraceHere(['doctor', '--service', 'router'], withoutControl);
-  assert.equal(misspelled.exitCode, 2);
-  assert.match(misspelled.stderr, /"router" is not a target; write it as router=tailrace-router:9465/);
-});
-
-test('why reads the topics around a time, without control, and says where it looked', async () => {
-  const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
-  await connection.send('track', { messageId: 'around-1', userId: 'ada', event: 'Around' });
-  await pipeline.attempt(connection.destinationId, 'delivered');
-  const { TAILRACE_TOPIC_PREFIX, KAFKA_BROKERS } = env;
-  const kafkaOnly = { TAILRACE_TOPIC_PREFIX, KAFKA_BROKERS, TAILRACE_SECRET_KEY: secretKey, NO_COLOR: '1' };
-  const around = ['--around', '1s', '--within', '5m'];
-  const found = await tailraceHere(['why', 'around-1', ...around, '--user', 'ada'], kafkaOnly);
-  assert.equal(found.exitCode, 0, found.stderr);
-  assert.match(
-    found.stdout,
-    new RegExp(`^Accepted at .* from ${connection.sourceId}, with the key ada`, 'm'),
-  );
-  assert.match(found.stdout, new RegExp(`^${connection.destinationId}: delivered\\. Delivery `, 'm'));
-  assert.match(found.stdout, /attempt 1: delivered, 200 from /);
-  const absent = await tailraceHere(['why', 'around-2', ...around, '--output', 'json'], kafkaOnly);
-  assert.equal(absent.exitCode, 0, absent.stderr);
-  const { outcome, notSearched, searched } = JSON.parse(absent.stdout) as {
-    outcome: string;
-    notSearched: unknown[];
-    searched: { topic: string; partitions: { state: string }[] }[];
-  };
-  assert.deepEqual([outcome, notSearched], ['not-found', []]);
-  assert.ok(searched.every(({ partitions }) => partitions.every(({ state }) => state === 'read')));
-  const usage = await tailraceHere(['why', 'around-2', '--user', 'ada'], kafkaOnly);
-  assert.equal(usage.exitCode, 2);
-});
-
 test('what get writes as YAML can be applied: unchanged with the secrets, and refused without', async () => {
-  const key = { ...env, TAILRACE_SECRET_KEY: secretKey };
   const apply = ['apply', '-f', '-'];
   const text = JSON.stringify({
     sources: [{ id: 'again', writeKeys: ['wk_again'] }],
@@ -444,27 +338,26 @@ test('what get writes as YAML can be applied: unchanged with the secrets, and re
     BACK_WEBHOOKS_1_HEADERS_AUTHORIZATION: 'env:TOKEN',
     BACK_WEBHOOKS_1_HEADERS_X_TEAM: 'growth',
   };
-  const applied = await tailraceHere(apply, { ...key, ...secrets }, text);
+  const applied = await tailrace(apply, { ...env, ...secrets }, text);
   assert.equal(applied.exitCode, 0, applied.stderr);
 
   const source = await run(['get', 'source', 'again', '-o', 'yaml']);
-  assert.match((await tailraceHere(apply, key, source)).stdout, /^unchanged +source\/again$/m);
+  assert.match((await tailrace(apply, env, source)).stdout, /^unchanged +source\/again$/m);
   const destination = await run(['get', 'destination', 'back', '-o', 'yaml']);
-  const refused = await tailraceHere(apply, key, destination);
+  const refused = await tailrace(apply, env, destination);
   assert.equal(refused.exitCode, 1);
   assert.match(refused.stderr, /settings\.sharedSecret: .* BACK_SHARED_SECRET, which is not set$/m);
-  const unchanged = await tailraceHere(apply, { ...key, ...secrets }, destination);
+  const unchanged = await tailrace(apply, { ...env, ...secrets }, destination);
   assert.match(unchanged.stdout, /^unchanged +destination\/back$/m, unchanged.stderr);
 
   // The entry as the API shows it, under the key of a file.
   const masked = JSON.stringify({ destinations: [await json('get', 'destination', 'back')] });
-  const overwriting = await tailraceHere(apply, key, masked);
+  const overwriting = await tailrace(apply, env, masked);
   assert.equal(overwriting.exitCode, 1);
   assert.match(overwriting.stderr, /destinations\[0\]\.settings\.sharedSecret: has the mask .*env:NAME/);
 });
 
 test('a dry run of apply shows values before and after, and no secrets', async () => {
-  const key = { ...env, TAILRACE_SECRET_KEY: secretKey };
   const file = (enabled: boolean, secret: string): string =>
     JSON.stringify({
       sources: [{ id: 'shop', writeKeys: ['wk_shop'] }],
@@ -475,12 +368,8 @@ test('a dry run of apply shows values before and after, and no secrets', async (
         },
       ],
     });
-  assert.equal((await tailraceHere(['apply', '-f', '-'], key, file(true, 'S3CRET'))).exitCode, 0);
-  const { stdout, stderr } = await tailraceHere(
-    ['apply', '-f', '-', '--dry-run'],
-    key,
-    file(false, 'S3CRET2'),
-  );
+  assert.equal((await tailrace(['apply', '-f', '-'], env, file(true, 'S3CRET'))).exitCode, 0);
+  const { stdout, stderr } = await tailrace(['apply', '-f', '-', '--dry-run'], env, file(false, 'S3CRET2'));
   assert.equal(stderr, '');
   assert.match(
     stdout,

@@ -1,20 +1,23 @@
+/** Commands that use Kafka directly, on an in-memory cluster. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { freePort } from '@tailrace/local';
-import { sharedBroker } from '../support/kafka/broker.ts';
-import { problemsOf, tailrace } from '../support/processes/cli.ts';
-import { openKafka } from '../support/kafka/kafka-client.ts';
-import { uniquePrefix } from '../support/kafka/topics.ts';
+import { MemoryCluster } from '@tailrace/kafka/testing';
+import { problemsOf, tailrace as runTailrace, type Run } from '../support/processes/cli.ts';
+import type { Environment } from '../support/processes/process.ts';
 
-async function environment(): Promise<Record<string, string>> {
-  const { brokers } = await sharedBroker();
-  return {
-    KAFKA_BROKERS: brokers.join(','),
-    TAILRACE_TOPIC_PREFIX: uniquePrefix(),
-    TAILRACE_PARTITIONS: '2',
-    TAILRACE_RETRY_SCHEDULE: '10s,1m,1m',
-    TAILRACE_SECRET_KEY: '0123456789abcdef'.repeat(4),
-  };
+const prefix = 'test.';
+const env = {
+  KAFKA_BROKERS: 'memory:9092',
+  TAILRACE_TOPIC_PREFIX: prefix,
+  TAILRACE_PARTITIONS: '2',
+  TAILRACE_RETRY_SCHEDULE: '10s,1m,1m',
+  TAILRACE_SECRET_KEY: '0123456789abcdef'.repeat(4),
+};
+
+type Tailrace = (args: readonly string[], env: Environment, input?: string) => Promise<Run>;
+
+function on(cluster: MemoryCluster): Tailrace {
+  return (args, env, input) => runTailrace(args, env, input, cluster);
 }
 
 const configuration = `
@@ -31,51 +34,10 @@ destinations:
         - url: https://crm.example.com/hook
 `;
 
-test('topics apply creates all topics, changes nothing the second time, and reports differences', async () => {
-  const env = await environment();
-  const prefix = env['TAILRACE_TOPIC_PREFIX'] ?? '';
-  const names = [
-    ...['events', 'events.rejected', 'events.waiting', 'deliveries'],
-    ...['deliveries.retry.10s', 'deliveries.retry.1m', 'deliveries.retry.1d'],
-    ...['deliveries.dead', 'deliveries.replay', 'attempts', 'usage', 'decisions', 'config'],
-    ...['audiences', 'audiences.syncs', 'deletions', 'replays', 'suppressions', 'destinations.health'],
-    ...['recalls', 'audit', 'idempotency'],
-  ].map((name) => `${prefix}${name}`);
-  const lines = (outcome: string): string => names.map((name) => `${outcome}  ${name}\n`).join('');
-
-  const missing = await tailrace(['topics', 'list'], env);
-  assert.equal(missing.stdout, lines('missing   '));
-
-  const first = await tailrace(['topics', 'apply'], env);
-  assert.deepEqual(first, { exitCode: 0, stdout: lines('created'), stderr: '' });
-  const second = await tailrace(['topics', 'apply', '--strict'], env);
-  assert.deepEqual(second, { exitCode: 0, stdout: lines('exists '), stderr: '' });
-
-  const more = { ...env, TAILRACE_PARTITIONS: '3' };
-  const third = await tailrace(['topics', 'apply'], more);
-  assert.equal(third.exitCode, 0);
-  assert.match(
-    third.stdout,
-    new RegExp(`differs  ${prefix}events\n +it has 2 partitions and should have 3: `),
-  );
-  assert.match(third.stdout, new RegExp(`exists   ${prefix}config\n`));
-  assert.equal((await tailrace(['topics', 'apply', '--strict'], more)).exitCode, 1);
-
-  const json = await tailrace(['topics', 'apply', '--output', 'json'], env);
-  const { topics } = JSON.parse(json.stdout) as { topics: unknown[] };
-  assert.deepEqual(
-    topics,
-    names.map((name) => ({ name, outcome: 'exists', differences: [] })),
-  );
-
-  const fewer = await tailrace(['topics', 'list'], { ...env, TAILRACE_RETRY_SCHEDULE: '10s' });
-  assert.match(fewer.stdout, new RegExp(`not needed  ${prefix}deliveries\\.retry\\.1m\n`));
-});
-
 test('topics apply adds partitions to topics in use, and equalises unequal ones', async () => {
-  const env = await environment();
-  const prefix = env['TAILRACE_TOPIC_PREFIX'] ?? '';
-  await using kafka = openKafka((await sharedBroker()).brokers);
+  const cluster = new MemoryCluster();
+  const tailrace = on(cluster);
+  await using kafka = cluster.connect();
   const count = async (name: string): Promise<number | undefined> =>
     (await kafka.describeTopics([prefix + name])).get(prefix + name)?.partitions;
   const inEarlierTiers = { ...env, TAILRACE_RETRY_SCHEDULE: '5s,10s' };
@@ -147,7 +109,7 @@ test('topics apply adds partitions to topics in use, and equalises unequal ones'
 });
 
 test('apply writes the file, reports the changes, and shows no secrets', async () => {
-  const env = await environment();
+  const tailrace = on(new MemoryCluster());
   await tailrace(['topics', 'apply'], env);
   const applied = async (...args: string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await tailrace(['apply', '-f', '-', ...args], env, configuration);
@@ -189,7 +151,7 @@ test('apply writes the file, reports the changes, and shows no secrets', async (
 });
 
 test('an invalid configuration is reported with the position of every problem, and changes nothing', async () => {
-  const env = await environment();
+  const tailrace = on(new MemoryCluster());
   await tailrace(['topics', 'apply'], env);
   const broken = configuration.replace('https:', 'ftp:').replace('writeKeys', 'writekey');
   const { exitCode, stdout, stderr } = await tailrace(['apply', '-f', '-'], env, broken);
@@ -205,22 +167,7 @@ test('an invalid configuration is reported with the position of every problem, a
 });
 
 test('apply without topics says how to create them', async () => {
-  const { exitCode, stderr } = await tailrace(['apply', '-f', '-'], await environment(), configuration);
+  const { exitCode, stderr } = await on(new MemoryCluster())(['apply', '-f', '-'], env, configuration);
   assert.equal(exitCode, 1);
   assert.match(stderr, /^tailrace: The topic .*config does not exist\. .*npx tailrace topics apply/);
-});
-
-test('without a broker a command writes one error and exits with 1', async () => {
-  const env = { KAFKA_BROKERS: `127.0.0.1:${await freePort()}` };
-  for (const command of [
-    ['topics', 'apply'],
-    ['apply', '-f', '-'],
-  ]) {
-    const { exitCode, stdout, stderr } = await tailrace(command, env, configuration);
-    assert.deepEqual([exitCode, stdout], [1, '']);
-    assert.match(
-      stderr,
-      /^tailrace: Kafka at 127\.0\.0\.1:\d+ cannot be used: [^\n]*Check KAFKA_BROKERS[^\n]*\n$/,
-    );
-  }
 });
