@@ -10,7 +10,8 @@ import { freePort } from '@tailrace/local';
 import { topicNames } from '@tailrace/topics';
 import { openBrowser, settled, type ConsoleBrowser } from '../support/console/browser.ts';
 import { placesOf, type Place } from '../support/console/places.ts';
-import { createVisitor, type Visit } from '../support/console/visits.ts';
+import { createVisitor } from '../support/console/visits.ts';
+import { scroll, visitTimed, type TimedVisit } from './console/timed.ts';
 import { count, type CommandLine } from './command-line.ts';
 import { configure, topicSettings, writeHistory } from './console/fill.ts';
 import { report, type Memory, type Results } from './console/report.ts';
@@ -106,7 +107,7 @@ async function measure(bench: Bench, { deliveries, rounds, rows }: Options): Pro
   remember('filled');
 
   const places = placesOfHistory(deliveries);
-  const visits = new Map<Place, Visit[]>(places.map((place) => [place, []]));
+  const visits = new Map<Place, TimedVisit[]>(places.map((place) => [place, []]));
   for (let round = 0; round < rounds; round += 1) {
     say(`visits of all pages: ${round + 1} of ${rounds}`);
     await visitAll(browser, url, visits);
@@ -149,10 +150,14 @@ function placesOfHistory(deliveries: number): readonly Place[] {
 }
 
 /** Each round is a new visitor, whose browser has nothing in its cache. */
-async function visitAll(browser: ConsoleBrowser, url: string, visits: Map<Place, Visit[]>): Promise<void> {
+async function visitAll(
+  browser: ConsoleBrowser,
+  url: string,
+  visits: Map<Place, TimedVisit[]>,
+): Promise<void> {
   const { page } = await browser.open(url, { token, isBlank: true });
   const visitor = await createVisitor(page, url);
-  for (const [place, all] of visits) all.push(await visitor.visit(place));
+  for (const [place, all] of visits) all.push(await visitTimed(page, visitor, place));
   await page.context().close();
 }
 
@@ -169,7 +174,7 @@ async function scrollList(browser: ConsoleBrowser, url: string, rows: number) {
   await settled(page);
   say(`${rows} rows loaded; scrolling`);
   const listRequests = await visitor.requests();
-  const scrolled = await visitor.scroll('Deliveries', scrollFrames);
+  const scrolled = await scroll(page, 'Deliveries', scrollFrames);
   await page.context().close();
   return { scrolled, scrollFrames, listRequests };
 }

@@ -3,7 +3,7 @@
  * the checkout. A missing program is an error that names it; no test is skipped.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -45,6 +45,19 @@ export async function runPython(program: string, args: readonly string[]): Promi
   await run('python3', [program, ...args], { env });
 }
 
+/**
+ * Installs what the tests of a run need before its files start, each of which would otherwise do it by itself. A program that is
+ * missing is no error here: the tests that need it report it.
+ */
+export async function prepareClients(): Promise<void> {
+  const tests = path.join(import.meta.dirname, '..');
+  const packages = globSync('**/requirements.txt', { cwd: tests }).map((file) => path.join(tests, file));
+  await Promise.allSettled([
+    findChromium(),
+    ...(find('python3') === undefined ? [] : packages.map(installPythonPackages)),
+  ]);
+}
+
 /** The folder in the cache. It appears only when it is complete. */
 async function installPythonPackages(requirements: string): Promise<string> {
   const version = await run('python3', ['-c', 'import sys; print(*sys.version_info[:2], sep=".")']);
@@ -76,9 +89,13 @@ export async function findChromium(): Promise<string> {
   const found = browsers.map(find).find((file) => file !== undefined);
   if (found !== undefined) return found;
   if (process.getuid?.() === 0 && find('apt-get') !== undefined) {
+    const options = '--yes --quiet --no-install-recommends -o DPkg::Lock::Timeout=-1';
+    const install = `apt-get update --quiet && apt-get install ${options} chromium`;
     const env = { DEBIAN_FRONTEND: 'noninteractive' };
-    await run('apt-get', ['update', '--quiet'], { env });
-    await run('apt-get', ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'], { env });
+    await mkdir(cache, { recursive: true });
+    // Tests that run at the same time install it one after the other; the second one finds it.
+    const lock = path.join(cache, 'apt.lock');
+    await run('flock', [lock, 'sh', '-c', `command -v chromium || { ${install}; }`], { env });
   }
   return need('chromium', 'The browser SDK needs Chromium: install the package chromium, or Google Chrome.');
 }

@@ -1,6 +1,7 @@
 /** The report of the bench of the console. */
 import type { Place } from '../../support/console/places.ts';
-import type { AnsweredRequest, Scrolled, Visit } from '../../support/console/visits.ts';
+import type { AnsweredRequest } from '../../support/console/visits.ts';
+import type { Scrolled, TimedVisit } from './timed.ts';
 import { renderMachine, type Machine } from '../figures/machine.ts';
 import { distribution } from '../figures/statistics.ts';
 import { hundredths, mebibytes, table, tenths, whole } from '../figures/table.ts';
@@ -16,7 +17,7 @@ export interface Results {
   readonly deliveries: number;
   readonly counted: number;
   readonly fillSeconds: number;
-  readonly visits: ReadonlyMap<Place, readonly Visit[]>;
+  readonly visits: ReadonlyMap<Place, readonly TimedVisit[]>;
   readonly rows: number;
   readonly scrolled: Scrolled;
   readonly scrollFrames: number;
@@ -73,6 +74,6 @@ export function report(results: Results): Promise<{ readonly sound: boolean }> {
 
 const serverMs = (request: AnsweredRequest): number => request.serverMs;
 /** Of the first visit, when nothing is in the cache of the browser but what the pages before have loaded. */
-const requestsOf = ([first]: readonly Visit[]): number => first?.requests.length ?? 0;
-const bytesOf = ([first]: readonly Visit[]): number =>
+const requestsOf = ([first]: readonly TimedVisit[]): number => first?.requests.length ?? 0;
+const bytesOf = ([first]: readonly TimedVisit[]): number =>
   (first?.requests ?? []).reduce((sum, { bytes }) => sum + bytes, 0);

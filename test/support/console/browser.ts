@@ -1,8 +1,9 @@
-/** A browser for tests of the console: Debian's Chromium, driven by Playwright. One browser serves all pages of a test file. */
+/** A browser for tests: Debian's Chromium, driven by Playwright. All files of a run share the one that TAILRACE_TEST_BROWSER names. */
 import assert from 'node:assert/strict';
 import axe, { type AxeResults } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { buildConsole, isStale } from '../../../packages/console/build.ts';
+import { limitMs } from '@tailrace/testing';
 import { findChromium } from '../clients.ts';
 
 export interface PageOptions {
@@ -36,7 +37,6 @@ const flags = [
 const phoneSize = { width: 390, height: 844 };
 /** Of the windows for which pages are made. */
 export const narrowest = { width: 320, height: 640 };
-export const patienceMs = 30_000;
 
 /** With `TAILRACE_SLOW_BROWSER=1` each page is slow, each time in another way: what a test does not wait for is missing then. */
 const isSlow = process.env['TAILRACE_SLOW_BROWSER'] === '1';
@@ -52,10 +52,25 @@ async function slowDown(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: 3 });
 }
 
+const endpointVariable = 'TAILRACE_TEST_BROWSER';
+
+/** A browser for all files of a run, which find it by the endpoint in TAILRACE_TEST_BROWSER. */
+export async function startBrowser(): Promise<{ readonly endpoint: string } & AsyncDisposable> {
+  const server = await chromium.launchServer({ executablePath: await findChromium(), args: flags });
+  return { endpoint: server.wsEndpoint(), [Symbol.asyncDispose]: () => server.close() };
+}
+
+/** The browser of the run, or one of its own. To close it closes what was opened through it. */
+export async function openChromium(): Promise<Browser> {
+  const endpoint = process.env[endpointVariable] ?? '';
+  if (endpoint !== '') return chromium.connect(endpoint);
+  return chromium.launch({ executablePath: await findChromium(), args: flags });
+}
+
 /** Builds the console where it is older than its sources. */
 export async function openBrowser(): Promise<ConsoleBrowser> {
   if (isStale()) await buildConsole();
-  const browser: Browser = await chromium.launch({ executablePath: await findChromium(), args: flags });
+  const browser = await openChromium();
   return {
     async open(url, options = {}) {
       const {
@@ -69,7 +84,7 @@ export async function openBrowser(): Promise<ConsoleBrowser> {
         ...{ colorScheme: theme, locale: 'en-GB', timezoneId, reducedMotion: 'reduce' },
         viewport: phone ? phoneSize : { width: 1280, height: 860 },
       });
-      context.setDefaultTimeout(patienceMs);
+      context.setDefaultTimeout(limitMs);
       if (token !== undefined) await signIn(url, token, (cookie) => context.addCookies([cookie]));
       if (isSlow) await context.addInitScript(slow);
       const page = await context.newPage();

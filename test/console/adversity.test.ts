@@ -1,26 +1,18 @@
 /** The console where its surroundings are bad: a slow or failing API, ended sessions, odd browsers, long and foreign names. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
-import { goTo, openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
-import { seed } from '../../support/console/history.ts';
+import { adminToken, readToken } from '../../services/control/src/testing/api.ts';
+import { goTo, settled, visit } from '../support/console/browser.ts';
+import { openConsole } from '../support/console/console.ts';
+import { seed } from '../support/console/history.ts';
 import { eventually } from '@tailrace/testing';
 
-let control: Api;
-let browser: ConsoleBrowser;
-let url: string;
-
-before(async () => {
-  browser = await openBrowser();
-  control = await openApi();
-  await seed(control, { delivered: 20 });
-  url = `${await control.listen()}/`;
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
-});
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const { browser, control, url } = started.use(
+  await openConsole((control) => seed(control, { delivered: 20 })),
+);
 
 function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).click();

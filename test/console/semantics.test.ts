@@ -1,29 +1,21 @@
 /** The parts of a page that screen readers use, beyond the rules of axe: landmarks, headings, titles, announcements, tables, charts, focus. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
-import { adminToken, openApi, type Api } from '../../../services/control/src/testing/api.ts';
-import { goTo, openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { after, test } from 'node:test';
+import { adminToken } from '../../services/control/src/testing/api.ts';
+import { goTo, settled, visit } from '../support/console/browser.ts';
 import { eventually } from '@tailrace/testing';
-import { seed } from '../../support/console/history.ts';
+import { openConsole } from '../support/console/console.ts';
+import { seed } from '../support/console/history.ts';
 
-let control: Api;
-let browser: ConsoleBrowser;
-let page: Page;
-
-before(async () => {
-  browser = await openBrowser();
-  control = await openApi();
-  await seed(control, { delivered: 20 });
-  await control.expect(201, { method: 'POST', path: '/v1/tokens', body: { name: 'Grafana', scope: 'read' } });
-  await control.expect(200, { method: 'PUT', path: '/v1/sources/web/blocked-events/Noise' });
-  await control.expect(200, { method: 'POST', path: '/v1/suppressions', body: { userIds: ['u-1'] } });
-  ({ page } = await browser.open(`${await control.listen()}/`, { token: adminToken }));
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
-});
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const { browser, control, url } = started.use(
+  await openConsole((control) => seed(control, { delivered: 20 })),
+);
+await control.expect(201, { method: 'POST', path: '/v1/tokens', body: { name: 'Grafana', scope: 'read' } });
+await control.expect(200, { method: 'PUT', path: '/v1/sources/web/blocked-events/Noise' });
+await control.expect(200, { method: 'POST', path: '/v1/suppressions', body: { userIds: ['u-1'] } });
+const { page } = await browser.open(url, { token: adminToken });
 
 const dead = '00000000-0000-4000-8000-000000000021';
 /** Each page with its heading, also pages about something that does not exist. */

@@ -1,27 +1,15 @@
 /** Texts of senders, receivers, colleagues and links are shown as texts, wherever they can come from. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
-import { adminToken, names, openApi, type Api } from '../../../services/control/src/testing/api.ts';
-import { createFlow } from '../../../services/control/src/testing/flow.ts';
-import {
-  goTo,
-  openBrowser,
-  settled,
-  visit,
-  type ConsoleBrowser,
-  type OpenedPage,
-} from '../../support/console/browser.ts';
-import { activeParts, assertInert, hostile, hostileTexts } from '../../support/console/inert.ts';
+import { after, test } from 'node:test';
+import { adminToken, names } from '../../services/control/src/testing/api.ts';
+import { createFlow } from '../../services/control/src/testing/flow.ts';
+import { goTo, settled, visit } from '../support/console/browser.ts';
+import { openConsole } from '../support/console/console.ts';
+import { activeParts, assertInert, hostile, hostileTexts } from '../support/console/inert.ts';
 import { eventually } from '@tailrace/testing';
-
-let control: Api;
-let browser: ConsoleBrowser;
-let opened: OpenedPage;
-let url: string;
-let receiver: Server;
-let receiverUrl: string;
 
 /** A receiver that is hostile in its status text, its headers and its body, which node:http would not permit. */
 function openReceiver(): Server {
@@ -37,50 +25,48 @@ function openReceiver(): Server {
   });
 }
 
-before(async () => {
-  browser = await openBrowser();
-  receiver = openReceiver().listen(0, '127.0.0.1');
-  await new Promise((resolve) => receiver.once('listening', resolve));
-  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/?q=<img%20src=x>`;
-  control = await openApi(undefined, { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' });
-  url = `${await control.listen()}/`;
-  await control.expect(201, {
-    method: 'POST',
-    path: '/v1/sources',
-    body: { id: 'web', name: hostile.slice(0, 200) },
-  });
-  const settings = { webhooks: [{ url: receiverUrl, headers: { 'X-Static': hostile } }] };
-  const filter = {
-    events: { include: [hostileTexts.markup, '*'] },
-    condition: { not: { field: 'properties.x', equals: hostile } },
-  };
-  const body = {
-    id: 'crm',
-    name: hostile.slice(0, 200),
-    type: 'Webhooks',
-    enabled: true,
-    sources: ['web'],
-    settings,
-  };
-  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: { ...body, filter } });
-  await control.expect(201, {
-    method: 'POST',
-    path: '/v1/tokens',
-    body: { name: hostileTexts.markup, scope: 'read' },
-  });
-  await control.expect(200, { method: 'POST', path: '/v1/suppressions', body: { userIds: [hostile] } });
-  await control.expect(200, {
-    method: 'PUT',
-    path: `/v1/sources/web/blocked-events/${encodeURIComponent(hostileTexts.markup)}`,
-  });
-  await publishHistory();
-  opened = await browser.open(url, { token: adminToken });
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const { browser, control, url } = started.use(
+  await openConsole(undefined, { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' }),
+);
+const receiver = openReceiver().listen(0, '127.0.0.1');
+started.defer(() => {
   receiver.close();
 });
+await once(receiver, 'listening');
+const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/?q=<img%20src=x>`;
+await control.expect(201, {
+  method: 'POST',
+  path: '/v1/sources',
+  body: { id: 'web', name: hostile.slice(0, 200) },
+});
+const settings = { webhooks: [{ url: receiverUrl, headers: { 'X-Static': hostile } }] };
+const filter = {
+  events: { include: [hostileTexts.markup, '*'] },
+  condition: { not: { field: 'properties.x', equals: hostile } },
+};
+const body = {
+  id: 'crm',
+  name: hostile.slice(0, 200),
+  type: 'Webhooks',
+  enabled: true,
+  sources: ['web'],
+  settings,
+};
+await control.expect(201, { method: 'POST', path: '/v1/destinations', body: { ...body, filter } });
+await control.expect(201, {
+  method: 'POST',
+  path: '/v1/tokens',
+  body: { name: hostileTexts.markup, scope: 'read' },
+});
+await control.expect(200, { method: 'POST', path: '/v1/suppressions', body: { userIds: [hostile] } });
+await control.expect(200, {
+  method: 'PUT',
+  path: `/v1/sources/web/blocked-events/${encodeURIComponent(hostileTexts.markup)}`,
+});
+await publishHistory();
+const opened = await browser.open(url, { token: adminToken });
 
 async function publishHistory(): Promise<void> {
   const flow = createFlow(control.kafka);

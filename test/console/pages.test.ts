@@ -2,44 +2,25 @@
 import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { freePort } from '@tailrace/local';
-import {
-  adminToken,
-  names,
-  newCluster,
-  openApi,
-  readToken,
-  type Api,
-} from '../../../services/control/src/testing/api.ts';
-import { createFlow } from '../../../services/control/src/testing/flow.ts';
+import { adminToken, names, newCluster, openApi, readToken } from '../../services/control/src/testing/api.ts';
+import { createFlow } from '../../services/control/src/testing/flow.ts';
 import {
   axeProblems,
   axeProblemsInBothThemes,
   excessWidth,
   goTo,
-  openBrowser,
   narrowest,
   settled,
   visit,
-  type ConsoleBrowser,
-} from '../../support/console/browser.ts';
-import { seed } from '../../support/console/history.ts';
+} from '../support/console/browser.ts';
+import { openConsole } from '../support/console/console.ts';
+import { seed } from '../support/console/history.ts';
 
-let control: Api;
-let browser: ConsoleBrowser;
-let url: string;
-before(async () => {
-  // First: it builds the console where it is older than its sources, and control reads it at its start.
-  browser = await openBrowser();
-  control = await openApi();
-  await seed(control);
-  url = `${await control.listen()}/`;
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
-});
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const { browser, control, url } = started.use(await openConsole(seed));
 
 const dead = '00000000-0000-4000-8000-000000000241';
 /** Each page with its heading. */

@@ -1,32 +1,20 @@
 /** Two people, with a browser session and a token each, change one destination at the same time. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openApi, type Api } from '../../../services/control/src/testing/api.ts';
-import {
-  openBrowser,
-  settled,
-  visit,
-  type ConsoleBrowser,
-  type OpenedPage,
-} from '../../support/console/browser.ts';
+import { settled, visit, type OpenedPage } from '../support/console/browser.ts';
+import { openConsole } from '../support/console/console.ts';
 
-let control: Api;
-let browser: ConsoleBrowser;
-let ada: OpenedPage;
-let bob: OpenedPage;
+const started = new AsyncDisposableStack();
+const { browser, control, url } = started.use(await openConsole());
+const [ada, bob] = await Promise.all([open('Ada'), open('Bob')]);
 
-before(async () => {
-  browser = await openBrowser();
-  control = await openApi();
-  const url = `${await control.listen()}/`;
-  const open = async (name: string): Promise<OpenedPage> => {
-    const body = { name, scope: 'write' };
-    const { token } = await control.expect(201, { method: 'POST', path: '/v1/tokens', body });
-    return browser.open(url, { token: String(token) });
-  };
-  [ada, bob] = await Promise.all([open('Ada'), open('Bob')]);
-});
+async function open(name: string): Promise<OpenedPage> {
+  const body = { name, scope: 'write' };
+  const { token } = await control.expect(201, { method: 'POST', path: '/v1/tokens', body });
+  return browser.open(url, { token: String(token) });
+}
+
 after(async () => {
   for (const { complaints } of [ada, bob]) {
     // Chromium reports each refused request.
@@ -35,8 +23,7 @@ after(async () => {
       [],
     );
   }
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
+  await started.disposeAsync();
 });
 
 /** A new destination, open in both browsers. */

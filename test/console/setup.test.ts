@@ -1,37 +1,25 @@
 /** Sources, destinations and people in the console, on control with an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
+import { adminToken, openApi, readToken } from '../../services/control/src/testing/api.ts';
 import {
   axeProblems,
   axeProblemsInBothThemes,
   excessWidth,
   narrowest,
-  openBrowser,
   settled,
   visit,
-  type ConsoleBrowser,
-} from '../../support/console/browser.ts';
+} from '../support/console/browser.ts';
+import { openConsole } from '../support/console/console.ts';
 
 const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
-let control: Api;
-let browser: ConsoleBrowser;
-let url: string;
-
-before(async () => {
-  // First: it builds the console where it is older than its sources, and control reads it at its start.
-  browser = await openBrowser();
-  control = await openApi();
-  url = `${await control.listen()}/`;
-  await createSource('web', 'Web site');
-  await createDestination('crm');
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
-});
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const { browser, control, url } = started.use(await openConsole());
+await createSource('web', 'Web site');
+await createDestination('crm');
 
 async function createSource(id: string, name: string): Promise<void> {
   await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id, name } });
@@ -54,7 +42,9 @@ async function confirm(page: Page, name: string): Promise<void> {
 
 test('a filter is tried on a call before it is saved', async () => {
   await createDestination('filtered');
-  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const { page, complaints } = await browser.open(`${url}#/destinations/filtered?tab=filter`, {
+    token: adminToken,
+  });
   await visit(page, '#/destinations/filtered?tab=filter', 'filtered');
   const condition = page.getByLabel('Condition', { exact: true });
   await condition.fill('{');
@@ -147,7 +137,7 @@ test('a source and a destination are found among more than a page lists', async 
 
 test('an event is blocked and unblocked, also one with a hostile name', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'noisy' } });
-  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const { page, complaints } = await browser.open(`${url}#/sources/noisy?tab=events`, { token: adminToken });
   await visit(page, '#/sources/noisy?tab=events', 'noisy');
   await page.getByLabel('Event', { exact: true }).fill(hostile);
   await press(page, 'Block');
@@ -165,7 +155,7 @@ test('an event is blocked and unblocked, also one with a hostile name', async ()
 });
 
 test('a user is deleted, and suppressed', async () => {
-  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const { page, complaints } = await browser.open(`${url}#/deletions`, { token: adminToken });
   await visit(page, '#/deletions', 'Deletions');
   await page.getByLabel('User ids').fill('u-deleted');
   await press(page, 'Delete users');
@@ -181,7 +171,7 @@ test('a user is deleted, and suppressed', async () => {
 });
 
 test('a token is made and shown once, and the audit log names it', async () => {
-  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const { page, complaints } = await browser.open(`${url}#/tokens`, { token: adminToken });
   await visit(page, '#/tokens', 'Tokens');
   await press(page, 'Create a token');
   await page.getByLabel('Name', { exact: true }).fill('Grafana');

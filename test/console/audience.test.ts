@@ -1,30 +1,22 @@
 /** A list of users is uploaded through the real file field of a browser. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
-import { adminToken, openApi, type Api } from '../../../services/control/src/testing/api.ts';
+import { after, test } from 'node:test';
+import { adminToken } from '../../services/control/src/testing/api.ts';
 import { eventually } from '@tailrace/testing';
-import { openBrowser, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { visit } from '../support/console/browser.ts';
+import { openConsole } from '../support/console/console.ts';
 
-let control: Api;
-let browser: ConsoleBrowser;
-let page: Page;
-let complaints: string[];
-
-before(async () => {
-  browser = await openBrowser();
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const { browser, control, url } = started.use(
   // Slow enough that the progress is seen, also on a busy machine.
-  control = await openApi(undefined, { TAILRACE_AUDIENCE_RATE: '20000' });
-  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'app' } });
-  const settings = { webhooks: [{ url: 'https://crm.example.com/hook' }] };
-  const body = { id: 'crm', type: 'Webhooks', enabled: true, sources: ['app'], settings };
-  await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
-  ({ page, complaints } = await browser.open(`${await control.listen()}/`, { token: adminToken }));
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
-});
+  await openConsole(undefined, { TAILRACE_AUDIENCE_RATE: '20000' }),
+);
+await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'app' } });
+const settings = { webhooks: [{ url: 'https://crm.example.com/hook' }] };
+const body = { id: 'crm', type: 'Webhooks', enabled: true, sources: ['app'], settings };
+await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+const { page, complaints } = await browser.open(url, { token: adminToken });
 
 async function upload(audience: string, name: string, content: string, mimeType = 'text/csv'): Promise<void> {
   await visit(page, '#/audiences/app', 'Audiences');

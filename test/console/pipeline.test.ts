@@ -1,20 +1,20 @@
 /**
- * The console on the real pipeline: Kafka, ingest, router, delivery and control as processes, a receiver, and Chromium. From the first visit
- * to the first delivered event, and from a receiver that fails to the replay of its dead letters.
+ * The console on all services, a receiver, and Chromium: from the first visit to the first delivered event, and from a receiver that fails to
+ * the replay of its dead letters.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { verifySignature } from '@tailrace/signing';
 import type { Page } from 'playwright-core';
-import { axeProblems, openBrowser, visit } from '../../support/console/browser.ts';
-import { sharedBroker } from '../../support/kafka/broker.ts';
+import { adminToken } from '../../services/control/src/testing/api.ts';
+import { axeProblems, openBrowser, visit } from '../support/console/browser.ts';
 import { eventually } from '@tailrace/testing';
-import { adminToken, secretKey, startControl } from '../../support/processes/control.ts';
-import { startPipeline } from '../../support/processes/pipeline.ts';
-import { status } from '../../support/receivers/answers.ts';
-import { startReceiver, type ReceivedRequest } from '../../support/receivers/receiver.ts';
+import { startInstallation } from '../support/processes/installation.ts';
+import { status } from '../support/receivers/answers.ts';
+import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
 const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
@@ -31,15 +31,8 @@ const receiver = started.use(
       status(isAccepting || eventOf(request) !== refusable ? 200 : 400, { 'x-answer': hostile }, hostile),
   }),
 );
-const env = { TAILRACE_SECRET_KEY: secretKey };
-const pipeline = started.use(await startPipeline({ retrySchedule: '1s', env }));
-const { brokers } = await sharedBroker();
-const control = started.use(
-  await startControl(brokers, pipeline.names.config.replace(/config$/, ''), {
-    ...{ TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1s' },
-    TAILRACE_INGEST_PUBLIC_URL: pipeline.ingestUrl,
-  }),
-);
+const installation = started.use(await startInstallation({ cluster: new MemoryCluster() }));
+const { controlUrl } = installation;
 
 function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).click();
@@ -60,7 +53,7 @@ async function runUntilAccepted(command: string): Promise<void> {
 let command = '';
 
 test('from the first visit to the first delivered event', async () => {
-  const { page, complaints } = await browser.open(`${control.url}/`);
+  const { page, complaints } = await browser.open(`${controlUrl}/`);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByLabel('Token').fill(adminToken);
   await press(page, 'Sign in');
@@ -140,13 +133,17 @@ test('a failing receiver is found and understood in three clicks, and its dead l
   await runUntilAccepted(command.replace('Order Completed', refusable));
   const refused = (): ReceivedRequest[] =>
     receiver.requests.slice(before).filter((request) => eventOf(request) === refusable);
+  const headers = { authorization: `Bearer ${adminToken}` };
   await eventually(
-    () => control.expect(200, { path: '/v1/dead-letters?destination=crm' }),
-    ({ items }) => (items as unknown[]).length === 1,
+    async () => {
+      const answer = await fetch(`${controlUrl}/v1/dead-letters?destination=crm`, { headers });
+      return (await answer.json()) as { readonly items: readonly unknown[] };
+    },
+    ({ items }) => items.length === 1,
   );
   assert.equal(refused().length, 1);
 
-  const { page, complaints } = await browser.open(`${control.url}/`, { token: adminToken });
+  const { page, complaints } = await browser.open(`${controlUrl}/`, { token: adminToken });
   await page.getByRole('link', { name: 'dead: The receiver refused it (4xx)' }).click();
   await page.getByRole('heading', { level: 1, name: 'Dead letters' }).waitFor();
   await page.getByRole('row', { name: /crm/ }).getByRole('link', { name: 'Deliveries' }).click();

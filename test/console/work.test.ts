@@ -1,26 +1,16 @@
 /** Work in the console: from a number to its events, a selection that is sent again, a condition that is built, a source of two people. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { adminToken, openApi, readToken, type Api } from '../../../services/control/src/testing/api.ts';
-import { axeProblems, openBrowser, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
+import { adminToken, readToken } from '../../services/control/src/testing/api.ts';
+import { axeProblems, visit } from '../support/console/browser.ts';
 import { eventually } from '@tailrace/testing';
-import { seed } from '../../support/console/history.ts';
+import { openConsole } from '../support/console/console.ts';
+import { seed } from '../support/console/history.ts';
 
-let control: Api;
-let browser: ConsoleBrowser;
-let url: string;
-before(async () => {
-  // First: it builds the console where it is older than its sources, and control reads it at its start.
-  browser = await openBrowser();
-  control = await openApi();
-  await seed(control);
-  url = `${await control.listen()}/`;
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
-});
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const { browser, control, url } = started.use(await openConsole(seed));
 
 async function press(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name, exact: true }).click();
@@ -53,7 +43,7 @@ test('a number of filtered events leads to the events, and an event to its whole
 });
 
 test('a destination says what it waits for: since when its circuit breaker is open, the next probe, the backlog', async () => {
-  const { page, complaints } = await browser.open(url, { token: readToken });
+  const { page, complaints } = await browser.open(`${url}#/destinations/mailer`, { token: readToken });
   await visit(page, '#/destinations/mailer', 'Mail service');
   const waits = page.getByText(
     /The circuit breaker is open since \d{4}-.* next probe of the receiver .* the oldest/,
@@ -102,7 +92,9 @@ test('a body that could not be read is asked for again', async () => {
 });
 
 test('chosen deliveries are sent again, and each that is refused says why', async () => {
-  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const { page, complaints } = await browser.open(`${url}#/deliveries?destination=erp`, {
+    token: adminToken,
+  });
   await visit(page, '#/deliveries?destination=erp', 'Deliveries');
   const list = page.getByRole('listbox', { name: 'Deliveries' });
   const chosen = list.locator('[aria-selected="true"]');
@@ -147,7 +139,7 @@ test('chosen deliveries are sent again, and each that is refused says why', asyn
 });
 
 test('a session that may only read chooses nothing', async () => {
-  const { page } = await browser.open(url, { token: readToken });
+  const { page } = await browser.open(`${url}#/deliveries`, { token: readToken });
   await visit(page, '#/deliveries', 'Deliveries');
   await page.getByRole('listbox', { name: 'Deliveries' }).press('Control+a');
   assert.equal(await page.locator('.row-box').count(), 0);
@@ -156,7 +148,9 @@ test('a session that may only read chooses nothing', async () => {
 });
 
 test('a condition is built by its parts or as JSON, each of which shows the other', async () => {
-  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const { page, complaints } = await browser.open(`${url}#/destinations/crm?tab=filter`, {
+    token: adminToken,
+  });
   await visit(page, '#/destinations/crm?tab=filter', 'Customer database');
   const json = page.getByLabel('Condition', { exact: true });
   await press(page, 'Add a condition');
@@ -197,7 +191,7 @@ test('a condition is built by its parts or as JSON, each of which shows the othe
 });
 
 test('two people who change one source choose between their values', async () => {
-  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const { page, complaints } = await browser.open(`${url}#/sources/app?tab=settings`, { token: adminToken });
   await visit(page, '#/sources/app?tab=settings', 'Mobile app');
   await page.getByLabel('Name', { exact: true }).fill('Mine');
   await page.getByLabel('Enabled').uncheck();
@@ -219,7 +213,7 @@ test('two people who change one source choose between their values', async () =>
 });
 
 test('an event is blocked whose name is a step of a path', async () => {
-  const { page } = await browser.open(url, { token: adminToken });
+  const { page } = await browser.open(`${url}#/sources/web?tab=events`, { token: adminToken });
   await visit(page, '#/sources/web?tab=events', 'Website');
   await page.getByLabel('Event', { exact: true }).fill('..');
   await press(page, 'Block');

@@ -1,41 +1,25 @@
 /** Every action of the console with the keyboard alone: no test of this file uses the mouse. */
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { adminToken, openApi, type Api } from '../../../services/control/src/testing/api.ts';
+import { adminToken } from '../../services/control/src/testing/api.ts';
 import { eventually } from '@tailrace/testing';
-import { openBrowser, settled, visit, type ConsoleBrowser } from '../../support/console/browser.ts';
-import { seed } from '../../support/console/history.ts';
-import { answer, enter, isFocused, keepsFocus, tabTo, type } from '../../support/console/keyboard.ts';
+import { settled, visit } from '../support/console/browser.ts';
+import { openConsole } from '../support/console/console.ts';
+import { seed } from '../support/console/history.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
+import { answer, enter, isFocused, keepsFocus, tabTo, type } from '../support/console/keyboard.ts';
 
-let control: Api;
-let browser: ConsoleBrowser;
-let receiver: Server;
-let receiverUrl: string;
-let url: string;
 /** Their replay, of which one is sent in a second, is cancelled long before its end. */
 const letters = 60;
-
-before(async () => {
-  browser = await openBrowser();
-  receiver = createServer((request, response) => {
-    request.resume();
-    response.end('thank you');
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => receiver.once('listening', resolve));
-  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-  control = await openApi(undefined, { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' });
-  await seed(control, { delivered: 20, dead: letters });
-  url = `${await control.listen()}/`;
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await control[Symbol.asyncDispose]();
-  receiver.closeAllConnections();
-  receiver.close();
-});
+const started = new AsyncDisposableStack();
+after(() => started.disposeAsync());
+const { browser, control, url } = started.use(
+  await openConsole((control) => seed(control, { delivered: 20, dead: letters }), {
+    TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+  }),
+);
+const receiver = started.use(await startReceiver());
 
 /** A test with a page of its own, in which nothing may go wrong unseen. */
 function withKeyboard(title: string, act: (page: Page) => Promise<void>): void {
@@ -90,7 +74,7 @@ withKeyboard('a destination is connected, tried, switched on and off, paused and
   await tabTo(page, connected);
   await page.keyboard.press('Space');
   assert.ok(await connected.isChecked());
-  await type(page, 'URL 1', receiverUrl);
+  await type(page, 'URL 1', `${receiver.url}/hook`);
   await enter(page, 'Generate');
   await enter(page, 'Create a destination');
   await page.getByRole('heading', { level: 1, name: 'books' }).waitFor();
