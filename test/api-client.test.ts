@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { adminToken, openApi, type Api, type ApiRequest } from '../services/control/src/testing/api.ts';
-import { compile, typesOf } from './api-client/compile.ts';
+import { useApi } from './api-client/calls.ts';
+import { compile } from './api-client/compile.ts';
 
 interface Content {
   readonly schema: { readonly $ref?: string };
@@ -86,11 +87,10 @@ test('every operation has a summary, a tag, named schemas, and examples that its
   assert.deepEqual(problems, []);
 });
 
-test('a generated client compiles, and accepts the example of every operation', async () => {
-  const types = await typesOf(document);
+test('a generated client accepts the example of every operation', () => {
   const examples = [
     `import createClient from 'openapi-fetch';`,
-    `import type { paths } from './api.d.ts';`,
+    `import type { paths } from '../../packages/console/web/api/schema.d.ts';`,
     `const client = createClient<paths>({ baseUrl: 'http://control' });`,
     ...operations().flatMap((at) => [
       callOf(at),
@@ -101,8 +101,7 @@ test('a generated client compiles, and accepts the example of every operation', 
       }),
     ]),
   ];
-  const texts = { 'api.d.ts': types, 'examples.ts': examples.join('\n') };
-  assert.deepEqual(compile(['examples.ts', 'calls.ts'], texts), []);
+  assert.deepEqual(compile({ 'examples.ts': examples.join('\n') }), []);
 });
 
 /** A call with the examples of the document. */
@@ -145,11 +144,6 @@ test('the calls of a generated client are accepted by the API', async () => {
       token: null,
     });
     return new Response(status === 204 ? null : text, { status, headers });
-  };
-  // Not a literal: its types exist only here.
-  const calls = new URL('api-client/calls.ts', import.meta.url).href;
-  const { useApi } = (await import(calls)) as {
-    useApi: (fetch: typeof send, token: string) => Promise<void>;
   };
   await useApi(send, adminToken);
 });

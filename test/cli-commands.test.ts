@@ -1,4 +1,4 @@
-/** Every command that uses the API, against the API on an in-memory Kafka cluster. Walks with real processes are in test/e2e. */
+/** Every command that uses the API, against the API on an in-memory Kafka cluster. test/cli has walks through all services. */
 import assert from 'node:assert/strict';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { cliPage } from '../packages/cli/src/reference.ts';
 import { adminToken, names, openApi, type Api } from '../services/control/src/testing/api.ts';
 import { createFlow } from '../services/control/src/testing/flow.ts';
 
-/** They last until they are interrupted, send requests to receivers, or need services: test/e2e has them. */
+/** They last until they are interrupted, send requests to receivers, or need services: test/cli has them. */
 const elsewhere = ['tail', 'test', 'doctor'];
 
 let control: Api;

@@ -1,6 +1,6 @@
 /** The types of the console's client, from the OpenAPI document that control serves. */
 import { openApi } from '../../services/control/src/testing/api.ts';
-import { typesOf } from '../../test/api-client/compile.ts';
+import { typesOf } from '../../test/api-client/types.ts';
 
 export async function consoleTypes(): Promise<string> {
   await using control = await openApi();

@@ -1,10 +1,7 @@
-/**
- * Calls that users of a generated client make. test/api-client.test.ts generates `api.d.ts` from the OpenAPI document, compiles
- * this file against it, and runs it.
- */
+/** Calls that users of a generated client make: compiled with the project, and run by test/api-client.test.ts. */
 import assert from 'node:assert/strict';
 import createClient from 'openapi-fetch';
-import type { components, paths } from './api.d.ts';
+import type { components, paths } from '../../packages/console/web/api/schema.d.ts';
 
 type Source = components['schemas']['Source'];
 

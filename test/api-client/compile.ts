@@ -1,17 +1,11 @@
-/** Generates the types of a client from an OpenAPI document, and compiles programs against them, without writing files. */
+/** Compiles programs without writing files. */
 import path from 'node:path';
-import openapiTs, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
 const root = path.join(import.meta.dirname, '../..');
 
-/** The declarations that openapi-typescript generates with its default options. */
-export async function typesOf(document: object): Promise<string> {
-  return astToString(await openapiTs(structuredClone(document) as Parameters<typeof openapiTs>[0]));
-}
-
-/** The compiler's complaints about `programs`. @param texts files of this folder that are not on the disk, by their names */
-export function compile(programs: readonly string[], texts: Readonly<Record<string, string>>): string[] {
+/** The compiler's complaints. @param texts files of this folder that are not on the disk, by their names */
+export function compile(texts: Readonly<Record<string, string>>): string[] {
   const { config } = ts.readConfigFile(path.join(root, 'tsconfig.json'), (file) => ts.sys.readFile(file)) as {
     config: { compilerOptions: object };
   };
@@ -26,8 +20,11 @@ export function compile(programs: readonly string[], texts: Readonly<Record<stri
     const text = host.readFile(file);
     return text === undefined ? undefined : ts.createSourceFile(file, text, language);
   };
-  const files = programs.map((name) => path.join(import.meta.dirname, name));
-  const program = ts.createProgram(files, { ...options, lib: ['lib.es2024.d.ts', 'lib.dom.d.ts'] }, host);
+  const program = ts.createProgram(
+    [...given.keys()],
+    { ...options, lib: ['lib.es2024.d.ts', 'lib.dom.d.ts'] },
+    host,
+  );
   return ts.getPreEmitDiagnostics(program).map((diagnostic) => {
     const { file, start = 0, messageText } = diagnostic;
     const line = file ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;

@@ -1,5 +1,6 @@
 /** A whole life cycle with the command line only: create, deliver, look up, block, delete. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
@@ -91,7 +92,7 @@ test('the command line covers the life cycle of a source and a destination', asy
     // A tail shows only attempts after its start, which is not observable: send calls until it shows one.
     await eventually(
       async () => {
-        await track(`m-${performance.now()}`, 'ada', 'Order Completed');
+        await track(randomUUID(), 'ada', 'Order Completed');
         return ended;
       },
       (how) => how !== undefined,
@@ -117,7 +118,7 @@ test('the command line covers the life cycle of a source and a destination', asy
     assert.equal(await run(['block', 'web', 'Debug Event']), '“Debug Event” of web is blocked.\n');
     await eventually(
       async () => {
-        await track(`d-${performance.now()}`, 'ada', 'Debug Event');
+        await track(randomUUID(), 'ada', 'Debug Event');
         return run(['get', 'events', 'web']);
       },
       (shown) => /Debug Event +[1-9]\d* +[1-9]/.test(shown),

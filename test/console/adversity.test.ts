@@ -1,7 +1,7 @@
 /** The console where its surroundings are bad: a slow or failing API, ended sessions, odd browsers, long and foreign names. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Page, Route } from 'playwright-core';
+import type { Page, Request, Route } from 'playwright-core';
 import { adminToken, readToken } from '../../services/control/src/testing/api.ts';
 import { goTo, settled, visit } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
@@ -18,13 +18,31 @@ function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).click();
 }
 
-/** The times at which the page asks for a path, from now on. */
-function asked(page: Page, path: string): number[] {
-  const times: number[] = [];
+/** The requests of the page for a path, from now on. */
+function asked(page: Page, path: string): readonly Request[] {
+  const requests: Request[] = [];
   page.on('request', (request) => {
-    if (new URL(request.url()).pathname === path) times.push(performance.now());
+    if (new URL(request.url()).pathname === path) requests.push(request);
   });
-  return times;
+  return requests;
+}
+
+/** A page whose time stands still: it moves on with `clock.runFor`. */
+async function openTimeless(): Promise<Page> {
+  const { page } = await browser.open(url, { token: adminToken, isBlank: true });
+  await page.clock.install();
+  await page.goto(url);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.clock.pauseAt(Date.now() + 60_000);
+  return page;
+}
+
+/** Lets the time of the page go on until something holds, in small steps: a page draws with timers. */
+async function runUntil(page: Page, holds: () => boolean | Promise<boolean>): Promise<void> {
+  await eventually(async () => {
+    await page.clock.runFor(20);
+    return holds();
+  });
 }
 
 test('while the API has not answered, the page says so, sends a change once, and follows the reader', async () => {
@@ -84,42 +102,45 @@ test('what is typed while a change is saved stays, and is saved with the next on
 });
 
 test('a server with too much to do is asked again when it says so, and not before', async () => {
-  const { page } = await browser.open(url, { token: adminToken });
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  for (const status of [429, 503]) {
-    let refusals = 1;
-    const { promise: seen, resolve: see } = Promise.withResolvers<undefined>();
-    const times = asked(page, '/v1/replays');
-    await page.route('**/v1/replays?*', async (route) => {
-      if (refusals-- <= 0) {
-        // The refusal is shown until the next answer.
-        await seen;
-        return route.continue();
-      }
-      const json = { code: status === 429 ? 'too-many-requests' : 'history-unavailable', message: 'Later.' };
-      return route.fulfill({ status, headers: { 'retry-after': '1' }, json });
-    });
-    await visit(page, '#/replays', 'Dead letters');
-    await page.getByRole('alert').getByText('Later.').waitFor();
-    see(undefined);
-    await page.getByText('No replay yet').waitFor();
-    const [first = 0, second = 0] = times;
-    assert.ok(second - first >= 950, `asked again after ${second - first} ms`);
+  const page = await openTimeless();
+  for (const [status, code] of [
+    [429, 'too-many-requests'],
+    [503, 'history-unavailable'],
+  ] as const) {
+    const requests = asked(page, '/v1/replays');
+    await page.route('**/v1/replays?*', (route) =>
+      requests.length > 1
+        ? route.continue()
+        : route.fulfill({ status, headers: { 'retry-after': '100' }, json: { code, message: 'Later.' } }),
+    );
+    await goTo(page, '#/replays');
+    await runUntil(page, () => page.getByRole('alert').getByText('Later.').isVisible());
+    await page.clock.runFor(80_000);
+    assert.equal(requests.length, 1);
+    await page.clock.runFor(20_000);
+    await runUntil(page, () => page.getByText('No replay yet').isVisible());
     await page.unroute('**/v1/replays?*');
     // Until it is left, the page asks for its replays again and again.
-    await visit(page, '#/', 'Overview');
+    await goTo(page, '#/');
+    await runUntil(page, () => page.getByRole('heading', { level: 1, name: 'Overview' }).isVisible());
   }
   await page.context().close();
 });
 
 test('a page that loads itself again waits for answers that take longer than its pauses', async () => {
-  const { page } = await browser.open(url, { token: adminToken });
+  const page = await openTimeless();
+  const requests = asked(page, '/v1/replays');
+  const { promise: answers, resolve: answer } = Promise.withResolvers<undefined>();
   await page.route('**/v1/replays?*', async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    await route.continue().catch(() => undefined);
+    await answers;
+    await route.continue();
   });
   await goTo(page, '#/replays');
-  await page.getByText('No replay yet').waitFor();
+  await runUntil(page, () => requests.length > 0);
+  await page.clock.runFor(60_000);
+  assert.equal(requests.length, 1);
+  answer(undefined);
+  await runUntil(page, () => page.getByText('No replay yet').isVisible());
   await page.context().close();
 });
 
@@ -140,12 +161,12 @@ test('an answer that is not of the API is reported, also at the start, and does 
     { status: 404, body: 'null' },
   ]) {
     await page.route('**/v1/session', (route) => route.fulfill(answer));
-    const times = asked(page, '/v1/session');
+    const requests = asked(page, '/v1/session');
     await page.reload();
     await page.getByRole('button', { name: 'Try again' }).waitFor();
     await Promise.all([page.waitForResponse('**/v1/session'), press(page, 'Try again')]);
     await page.getByRole('alert').waitFor();
-    assert.ok(times.length <= 4, `${times.length} requests for a status of ${answer.status}`);
+    assert.ok(requests.length <= 4, `${requests.length} requests for a status of ${answer.status}`);
     await page.unroute('**/v1/session');
     await press(page, 'Try again');
     await page.getByRole('heading', { level: 1, name: 'Sources' }).waitFor();

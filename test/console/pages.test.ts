@@ -1,9 +1,9 @@
 /** The pages of the console in a browser, on control with an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
-import { createServer, request } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { freePort } from '@tailrace/local';
 import { adminToken, names, newCluster, openApi, readToken } from '../../services/control/src/testing/api.ts';
 import { createFlow } from '../../services/control/src/testing/flow.ts';
 import {
@@ -143,19 +143,47 @@ test('texts of others stay texts', async () => {
   await page.context().close();
 });
 
+/** A proxy, as before a service of a cluster: it closes the connection where `target` says that there is no server. */
+async function startProxy(target: () => string | undefined, prefix = ''): Promise<Server & AsyncDisposable> {
+  const proxy = createServer((incoming, outgoing) => {
+    const origin = target();
+    if (origin === undefined) {
+      outgoing.destroy();
+      return;
+    }
+    const { method, url = '', headers } = incoming;
+    const passed = request(new URL(url.slice(prefix.length), origin), { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.on('error', () => outgoing.destroy());
+      answer.pipe(outgoing);
+    });
+    passed.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => passed.destroy());
+    incoming.pipe(passed);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  return proxy;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
 test('an open page says that the connection is lost, and recovers when control is back', async () => {
   const cluster = newCluster();
   const first = await openApi(cluster);
-  // The system gives this port to no other process while control is away.
-  const own = `${await first.listen(await freePort())}/`;
-  const { page } = await browser.open(own, { token: adminToken });
+  let target: string | undefined = await first.listen();
+  await using proxy = await startProxy(() => target);
+  const { page } = await browser.open(`http://127.0.0.1:${portOf(proxy)}/`, { token: adminToken });
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  target = undefined;
   await first[Symbol.asyncDispose]();
+  proxy.closeAllConnections();
   await page.getByText('The connection is lost').waitFor();
   await using second = await openApi(cluster);
   await second.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'later' } });
   const back = page.getByText('The connection is back').waitFor();
-  await second.listen(Number(new URL(own).port));
+  target = await second.listen();
   await back;
   await page.getByText('The connection is back').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
@@ -164,34 +192,18 @@ test('an open page says that the connection is lost, and recovers when control i
 });
 
 test('the console works behind a path prefix, over plain HTTP and under another name than localhost', async () => {
-  const target = new URL(url);
-  const proxy = createServer((incoming, outgoing) => {
-    const path = (incoming.url ?? '').replace(/^\/ops\/tailrace/, '');
-    const { method, headers } = incoming;
-    const passed = request({ port: target.port, host: target.hostname, path, method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    passed.on('error', () => outgoing.destroy());
-    incoming.pipe(passed);
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const { port } = proxy.address() as AddressInfo;
-  try {
-    const { page, complaints } = await browser.open(`http://ops.test:${port}/ops/tailrace/`);
-    await page.getByLabel('Token').fill(adminToken);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    const [cookie] = await page.context().cookies(`http://ops.test:${port}/ops/tailrace/v1/x`);
-    assert.deepEqual([cookie?.path, cookie?.httpOnly, cookie?.secure], ['/ops/tailrace/v1', true, false]);
-    await page.reload();
-    await page.locator('.chart canvas').first().waitFor();
-    assert.deepEqual(complaints, []);
-    await page.context().close();
-  } finally {
-    proxy.closeAllConnections();
-    proxy.close();
-  }
+  await using proxy = await startProxy(() => url, '/ops/tailrace');
+  const origin = `http://ops.test:${portOf(proxy)}`;
+  const { page, complaints } = await browser.open(`${origin}/ops/tailrace/`);
+  await page.getByLabel('Token').fill(adminToken);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  const [cookie] = await page.context().cookies(`${origin}/ops/tailrace/v1/x`);
+  assert.deepEqual([cookie?.path, cookie?.httpOnly, cookie?.secure], ['/ops/tailrace/v1', true, false]);
+  await page.reload();
+  await page.locator('.chart canvas').first().waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
 });
 
 test('times are in the zone of the reader, with UTC beside them', async () => {
