@@ -493,9 +493,10 @@ test('days are days in UTC, and times are exact in zones of half hours and when 
     ['Australia/Lord_Howe', '2026-10-25 11:30:00', '2026-10-25 12:30:00'],
     ['America/Los_Angeles', '2026-10-24 17:30:00', '2026-10-24 18:30:00'],
   ] as const) {
-    const { page } = await browser.open(url, { token: adminToken, timezoneId });
+    const { page } = await browser.open(url, { token: adminToken, timezoneId, isBlank: true });
     await page.route('**/v1/deliveries/d', (route) => route.fulfill({ json: delivery }));
     await page.route('**/v1/sources/web/usage*', (route) => route.fulfill({ json: { items } }));
+    await page.goto(`${url}#/deliveries/d`);
     await visit(page, '#/deliveries/d', 'track');
     const times = await page.locator('.time-line time').allInnerTexts();
     assert.equal(times[0], `${shownSummer} · 2026-10-25 00:30:00 UTC`, timezoneId);
