@@ -292,7 +292,7 @@ test('the command line has the verbs of operators', async (t) => {
     isAccepting = true;
     await run(['recover', 'destination', 'erp', '--since', '1h', '--wait']);
     await erp.waitFor(() => receivedOf('Failed') === 2);
-    assert.match(await run(['get', 'replays']), /done/);
+    await untilShown(['get', 'replays'], /done/);
     await run(['delete', 'destination', 'erp', '--yes']);
   });
 });
