@@ -1,0 +1,67 @@
+/** Rules for test code that no rule of the linter expresses. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+const root = path.join(import.meta.dirname, '..');
+
+interface Rule {
+  readonly found: RegExp;
+  readonly why: string;
+}
+
+const rules: readonly Rule[] = [
+  {
+    found: /\b(?:timeout|timeoutMs|withinMs)\s*[:=]\s*[\d_]+\b/,
+    why: 'everything that a test awaits has the limit of packages/testing',
+  },
+  {
+    found: /\bassert\.ok\([^;]*\b(?:elapsed|tookMs|durationMs|latencyMs)\b[^;]*[<>]/,
+    why: 'how long something takes is measured under test/bench',
+  },
+  { found: /\bfreePort\b/, why: 'a port is bound first, with number 0, and then read' },
+];
+
+/** The rules that a text breaks, with the line. */
+function brokenIn(text: string): string[] {
+  return text
+    .split('\n')
+    .flatMap((line, index) =>
+      rules.filter(({ found }) => found.test(line)).map(({ why }) => `${index + 1}: ${line.trim()}: ${why}`),
+    );
+}
+
+test('test code has no limits, ports and measured times of its own', () => {
+  const files = globSync(
+    [
+      '{packages,services,infra}/*/{src,web}/**/{*.test.ts,testing/**/*.ts}',
+      'test/**/*.ts',
+      'docs/**/*.test.ts',
+    ],
+    { cwd: root, exclude: ['**/node_modules/**', 'test/bench/**', 'test/rules.test.ts', 'test/runner/**'] },
+  );
+  assert.ok(files.length > 300);
+  const broken = files.flatMap((file) =>
+    brokenIn(readFileSync(path.join(root, file), 'utf8')).map((what) => `${file}:${what}`),
+  );
+  assert.deepEqual(broken, []);
+});
+
+test('a limit, a port and a measured time are found', () => {
+  for (const line of [
+    `await page.click('text', { timeout: 5_000 });`,
+    `const withinMs = 500;`,
+    `const port = await freePort();`,
+    `assert.ok(elapsed < 500);`,
+  ]) {
+    assert.equal(brokenIn(line).length, 1, line);
+  }
+  for (const line of [
+    `await page.click('text');`,
+    `const settings = { timeoutMs };`,
+    `{ timeout: limitMs }`,
+  ]) {
+    assert.deepEqual(brokenIn(line), [], line);
+  }
+});
