@@ -1,17 +1,20 @@
-/** A router as a process, with one source connected to one destination, and its output. */
+/** A router in the process of the test, with one source connected to one destination, and its output. */
 import { applyConfiguration } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
+import type { ServiceHere } from '@tailrace/service/testing';
 import type { TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../kafka/broker.ts';
 import { openKafka } from '../kafka/kafka-client.ts';
-import { startService, type Environment, type ServiceProcess } from './process.ts';
+import { startServiceHere } from './here.ts';
+import type { Environment } from './process.ts';
 import { createTopics, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';
 
 export interface TestRouter extends AsyncDisposable {
   readonly brokers: readonly string[];
   readonly kafka: Kafka;
   readonly names: TopicNames;
-  readonly process: ServiceProcess;
+  readonly service: ServiceHere;
+  readonly environment: Environment;
 }
 
 export interface WatchedRouter extends TestRouter {
@@ -35,16 +38,10 @@ export async function startRouter(partitions: number, env: Environment = {}): Pr
       },
     ],
   });
-  const process = started.use(
-    await startService('router', {
-      KAFKA_BROKERS: brokers.join(','),
-      TAILRACE_TOPIC_PREFIX: prefix,
-      TAILRACE_METRICS_PORT: '0',
-      ...env,
-    }),
-  );
+  const environment = { KAFKA_BROKERS: brokers.join(','), TAILRACE_TOPIC_PREFIX: prefix, ...env };
+  const service = started.use(await startServiceHere('router', environment));
   const all = started.move();
-  return { ...{ brokers, kafka, names, process }, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { brokers, kafka, names, service, environment, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /** A router whose deliveries and rejected records are collected. */

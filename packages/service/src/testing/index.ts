@@ -1,5 +1,6 @@
 /** Runs a service in the process of a test, with the same life as in a process of its own. */
 import type { connectKafka } from '@tailrace/kafka';
+import { collect, type Collected } from '@tailrace/testing';
 import type { TObject } from 'typebox';
 import { createLogTo } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
@@ -7,10 +8,12 @@ import { Service, type ServiceDefinition, type ServiceProperties } from '../serv
 import { readSettings, type Environment, type SettingsOf } from '../settings/read.ts';
 
 /** A line of the log of a service. */
-export type LogLine = Readonly<Record<string, unknown>>;
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: unknown };
 
-export interface ServiceHere {
-  /** Resolves when all parts are closed. Rejects if one failed to close, or not in time. */
+export interface ServiceHere extends AsyncDisposable {
+  readonly name: string;
+  readonly log: Collected<LogLine>;
+  /** Resolves when all parts are closed. Rejects if one failed to close, or not in time. Disposal does the same. */
   stop(): Promise<void>;
 }
 
@@ -32,10 +35,10 @@ export async function startHere<P extends ServiceProperties>(
 ): Promise<ServiceHere> {
   const settings = readSettings({ TAILRACE_METRICS_PORT: '0', ...env }, definition.settings);
   const { logLevel } = settings as SettingsOf<TObject<ServiceProperties>>;
-  const lines: LogLine[] = [];
+  const lines = collect<LogLine>(`the log of ${definition.name}`, (line) => JSON.stringify(line));
   const write = (text: string): void => {
     const line = JSON.parse(text) as LogLine;
-    lines.push(line);
+    lines.add(line);
     onLine(line);
   };
   const log = createLogTo({ write }, definition.name, logLevel);
@@ -44,7 +47,7 @@ export async function startHere<P extends ServiceProperties>(
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     if (await service.stop('the test is over')) return;
-    throw new Error(`${definition.name} did not stop as it should: ${JSON.stringify(lines.slice(-5))}`);
+    throw new Error(`${definition.name} did not stop as it should: ${JSON.stringify(lines.items.slice(-5))}`);
   };
   try {
     await service.start();
@@ -52,5 +55,22 @@ export async function startHere<P extends ServiceProperties>(
     await service.stop('it could not start');
     throw error;
   }
-  return { stop: () => (stopping ??= stop()) };
+  const stopOnce = (): Promise<void> => (stopping ??= stop());
+  return { name: definition.name, log: lines, stop: stopOnce, [Symbol.asyncDispose]: stopOnce };
+}
+
+/** The origin of the probes of a service that has started. */
+export function probesUrlOf({ log }: Pick<ServiceHere, 'log'>): string {
+  return originOf(log, 'starting', 'metricsPort');
+}
+
+/** The origin of the API of a service that is ready. */
+export function urlOf({ log }: Pick<ServiceHere, 'log'>): string {
+  return originOf(log, 'ready', 'port');
+}
+
+/** Of the last start: a service that is started again may listen on another port. */
+function originOf({ items }: Collected<LogLine>, msg: string, field: string): string {
+  const line = items.findLast((item) => item.msg === msg);
+  return `http://127.0.0.1:${String(line?.[field])}`;
 }
