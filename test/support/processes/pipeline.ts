@@ -128,8 +128,7 @@ async function open<Service extends ServiceHere>(
     NODE_EXTRA_CA_CERTS: authority,
     ...options.env,
   };
-  const start = async (name: ServiceName): Promise<Service> =>
-    started.use(await startOne(name, environment));
+  const start = async (name: ServiceName): Promise<Service> => started.use(await startOne(name, environment));
   const [ingest, router, delivery] = [await start('ingest'), await start('router'), await start('delivery')];
 
   const watched = new Map<string, Promise<WatchedTopic>>();
