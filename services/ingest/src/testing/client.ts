@@ -99,6 +99,16 @@ export async function connectRaw(url: string): Promise<RawConnection> {
   };
 }
 
+/** Opens `count` connections, a hundred at a time. */
+export async function openMany(url: string, count: number): Promise<RawConnection[]> {
+  const connections: RawConnection[] = [];
+  while (connections.length < count) {
+    const next = Math.min(100, count - connections.length);
+    connections.push(...(await Promise.all(Array.from({ length: next }, () => connectRaw(url)))));
+  }
+  return connections;
+}
+
 /** The status and error code of the HTTP answer in `text`. */
 export function outcomeOf(text: string): readonly [status: number, code: unknown] {
   const [head = '', body = ''] = text.split('\r\n\r\n');
