@@ -21,6 +21,10 @@ const starts = {
 
 export type ServiceName = keyof typeof starts;
 
+interface Options extends Pick<HereOptions, 'onLine' | 'processMetrics'> {
+  readonly cluster?: MemoryCluster | undefined;
+}
+
 /**
  * Starts a service and resolves when it is ready. Without `cluster` it connects to the brokers of its settings. It may use any
  * free port, and trusts the authority of the certificates of tests.
@@ -28,12 +32,15 @@ export type ServiceName = keyof typeof starts;
 export async function startServiceHere(
   name: ServiceName,
   env: Environment,
-  { cluster }: { readonly cluster?: MemoryCluster | undefined } = {},
+  { cluster, ...options }: Options = {},
 ): Promise<ServiceHere> {
   trustAuthority();
   return starts[name](
     { KAFKA_BROKERS: 'memory:9092', ...env },
-    cluster ? { connect: (_config, log, observer) => cluster.connect(log, observer) } : {},
+    {
+      ...options,
+      ...(cluster && { connect: (_config, log, observer) => cluster.connect(log, observer) }),
+    },
   );
 }
 

@@ -69,6 +69,8 @@ export interface Connection {
 export interface PipelineOptions {
   /** The services run on this cluster instead of real Kafka. */
   readonly cluster?: MemoryCluster;
+  /** Services in the process of the test have the metrics of Node and of the process, too. */
+  readonly processMetrics?: boolean;
   /** The test's own broker, which it may stop; default: the shared one. */
   readonly brokers?: readonly string[];
   readonly partitions?: number;
@@ -82,8 +84,8 @@ export interface PipelineOptions {
 
 /** Each service in the process of the test. */
 export function startPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
-  const { cluster } = options;
-  return open(options, (name, env) => startServiceHere(name, env, { cluster }));
+  const { cluster, processMetrics = false } = options;
+  return open(options, (name, env) => startServiceHere(name, env, { cluster, processMetrics }));
 }
 
 /** Each service as a process: to kill it, to measure its memory, or to read everything that it prints. */

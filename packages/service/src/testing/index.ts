@@ -4,6 +4,7 @@ import { collect, type Collected } from '@tailrace/testing';
 import type { TObject } from 'typebox';
 import { createLogTo } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
+import { watchProcess } from '../process-metrics.ts';
 import { Service, type ServiceDefinition, type ServiceProperties } from '../service.ts';
 import { readSettings, type Environment, type SettingsOf } from '../settings/read.ts';
 
@@ -21,6 +22,8 @@ export interface HereOptions {
   /** Default: a connection to the brokers of the settings. */
   readonly connect?: typeof connectKafka;
   readonly onLine?: (line: LogLine) => void;
+  /** Also the metrics of Node and of the process. Default: false. */
+  readonly processMetrics?: boolean;
 }
 
 /**
@@ -31,7 +34,7 @@ export interface HereOptions {
 export async function startHere<P extends ServiceProperties>(
   definition: ServiceDefinition<P>,
   env: Environment,
-  { connect, onLine = () => undefined }: HereOptions = {},
+  { connect, onLine = () => undefined, processMetrics = false }: HereOptions = {},
 ): Promise<ServiceHere> {
   const settings = readSettings({ TAILRACE_METRICS_PORT: '0', ...env }, definition.settings);
   const { logLevel } = settings as SettingsOf<TObject<ServiceProperties>>;
@@ -42,7 +45,8 @@ export async function startHere<P extends ServiceProperties>(
     onLine(line);
   };
   const log = createLogTo({ write }, definition.name, logLevel);
-  const metrics = createMetrics({ processMetrics: false });
+  const metrics = createMetrics({ processMetrics });
+  if (processMetrics) watchProcess(metrics);
   const service = new Service(definition, settings, { log, metrics, ...(connect && { connect }) });
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
