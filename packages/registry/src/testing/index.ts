@@ -7,8 +7,8 @@ export interface TestRegistry extends AsyncDisposable {
   /** For the service under test. */
   readonly url: string;
   /** Closes every connection at `url` without an answer, until `open`. */
-  shut(): void;
-  open(): void;
+  readonly shut: () => void;
+  readonly open: () => void;
 }
 
 /** The answer to a request for a schema: a status, or none. */

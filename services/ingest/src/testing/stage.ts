@@ -66,6 +66,6 @@ async function startIngest(cluster: MemoryCluster, env: Environment = {}): Promi
     service,
     url: urlOf(service),
     metrics: async () => (await fetch(`${probesUrlOf(service)}/metrics`)).text(),
-    [Symbol.asyncDispose]: service.stop,
+    [Symbol.asyncDispose]: () => service.stop(),
   };
 }
