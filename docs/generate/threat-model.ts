@@ -127,7 +127,7 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     'producer on Kafka',
     'as far as its ACLs permit',
     'stop a partition by a record that cannot be read',
-    shown('test/integration/router-poison.test.ts', ''),
+    shown('services/router/src/odd-records.test.ts', ''),
   ],
   [
     'receiver',

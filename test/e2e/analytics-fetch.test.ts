@@ -1,6 +1,6 @@
 /**
  * The client for fetch where it is used: in pages of Chromium, which may end at any time, and in a runtime that has only the
- * programming interfaces of the web. Their calls arrive in Kafka through ingest of another origin.
+ * programming interfaces of the web. Their calls arrive through ingest of another origin.
  */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -9,27 +9,16 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
-import { applyConfiguration } from '@tailrace/config';
 import { build } from 'esbuild';
 import { chromium, type Page } from 'playwright-core';
+import { openStage } from '../../services/ingest/src/testing/stage.ts';
 import { findChromium } from '../support/clients.ts';
-import { sharedBroker } from '../support/kafka/broker.ts';
-import { openKafka } from '../support/kafka/kafka-client.ts';
-import { createTopics, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
-import { startIngest } from '../support/processes/ingest.ts';
 import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
-const { brokers } = await sharedBroker();
-const kafka = opened.use(openKafka(brokers));
-const prefix = uniquePrefix();
-const names = await createTopics(kafka, prefix, { partitions: 1, retryScheduleMs: [1_000] });
-const sources = [{ id: 'web', writeKeys: ['wk_web'], enabled: true }];
-await applyConfiguration(kafka, names.config, { sources, destinations: [] });
-const ingest = opened.use(await startIngest(brokers, prefix));
-const events = opened.use(await watchTopic(kafka, names.events));
+const ingest = opened.use(await openStage());
 
 const entry = path.join(import.meta.dirname, '../../packages/analytics-node/src/fetch.ts');
 const bundled = await build({
@@ -40,7 +29,7 @@ const library = bundled.outputFiles[0]?.text ?? assert.fail();
 
 /** Resolves once `events` has a call of this name. */
 async function arrived(event: string): Promise<void> {
-  await events.find((record) => record.value?.includes(`"event":"${event}"`) ?? false);
+  await ingest.events.find((record) => record.value?.includes(`"event":"${event}"`) ?? false);
 }
 
 /** A page with a client, of another origin than ingest. */

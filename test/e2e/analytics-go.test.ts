@@ -10,6 +10,7 @@ import { after, test } from 'node:test';
 import { run } from '@tailrace/tools';
 import { buildGoProgram } from '../support/clients.ts';
 import { collect, type Collected } from '@tailrace/testing';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { startPipeline } from '../support/processes/pipeline.ts';
 
 const opened = new AsyncDisposableStack();
@@ -20,7 +21,7 @@ opened.defer(() => rm(folder, { recursive: true }));
 const send = await buildGoProgram(path.join(examples, 'send'), folder);
 const receive = await buildGoProgram(path.join(examples, 'receiver'), folder);
 // One partition keeps calls of different users, such as those of the alias sequence, in one order.
-const pipeline = opened.use(await startPipeline({ partitions: 1 }));
+const pipeline = opened.use(await startPipeline({ cluster: new MemoryCluster(), partitions: 1 }));
 const sharedSecret = 's3cret';
 
 type Body = Readonly<Record<string, unknown>>;

@@ -142,77 +142,73 @@ function userOf(body: Buffer): string {
   return userId ?? anonymousId ?? aliased ?? '';
 }
 
-test(
-  'every call is delivered once, or refused with a reason, and the totals add up',
-  { timeout: 230_000 },
-  async () => {
-    const publisher = pipeline.kafka.publisher();
-    let run = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(generatedCall, { minLength: 40, maxLength: 80 }), async (generated) => {
-        run += 1;
-        await using receiver = await startReceiver();
-        const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
-        const account: Account = { accepted: [], refused: [], rejectedLater: [] };
-        const sentBy = (way: string): Sent[] =>
-          generated.flatMap((call, index) => (call.way === way ? [sentOf(call, `${run}-${index}`)] : []));
-        const publish = ({ id, json }: Sent): Promise<void> =>
-          publisher.publish({
-            ...{ topic: pipeline.names.events, key: id, value: json },
-            headers: { 'write-key': connection.writeKey },
-          });
-        const known = rejected.items.length;
-
-        const direct = sentBy('direct');
-        const batch = sentBy('batch');
-        await Promise.all([
-          ...direct.map(publish),
-          ...sentBy('single').map((call) => sendSingle(connection, call, account)),
-          ...[batch.slice(0, 5), batch.slice(5)]
-            .filter((calls) => calls.length > 0)
-            .map((calls) => sendBatch(connection, calls, account)),
-        ]);
-        // These calls are the last in every partition: when they have arrived, no other call is in flight.
-        const last = Array.from({ length: 16 }, (_, index) =>
-          sentOf(
-            { type: 'page', extras: {}, byAnonymousId: false, fault: null, way: 'direct' },
-            `${run}-last-${index}`,
-          ),
-        );
-        await Promise.all(last.map(publish));
-        const arrivedUsers = (): string[] => receiver.requests.map(({ body }) => userOf(body));
-        await receiver.waitFor(() => {
-          const users = new Set(arrivedUsers());
-          return last.every(({ id }) => users.has(id));
+test('every call is delivered once, or refused with a reason, and the totals add up', async () => {
+  const publisher = pipeline.kafka.publisher();
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(generatedCall, { minLength: 40, maxLength: 80 }), async (generated) => {
+      run += 1;
+      await using receiver = await startReceiver();
+      const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+      const account: Account = { accepted: [], refused: [], rejectedLater: [] };
+      const sentBy = (way: string): Sent[] =>
+        generated.flatMap((call, index) => (call.way === way ? [sentOf(call, `${run}-${index}`)] : []));
+      const publish = ({ id, json }: Sent): Promise<void> =>
+        publisher.publish({
+          ...{ topic: pipeline.names.events, key: id, value: json },
+          headers: { 'write-key': connection.writeKey },
         });
+      const known = rejected.items.length;
 
-        await rejected.refresh();
-        const rejectedLater = rejected.items.slice(known);
-        const rejectedDirect = new Set(
-          rejectedLater
-            .filter((record) => headerOf(record, 'origin-topic') !== undefined)
-            .map(({ key }) => key?.toString()),
-        );
-        for (const call of direct)
-          (rejectedDirect.has(call.id) ? account.rejectedLater : account.accepted).push(call);
-        assert.equal(
-          account.accepted.length + account.refused.length + account.rejectedLater.length,
-          generated.length,
-        );
-        assert.equal(rejectedLater.length, account.rejectedLater.length);
-        for (const record of rejectedLater) assertReason(record);
-        for (const { fault, json } of account.accepted) assert.equal(fault, null, json.slice(0, 300));
-        for (const { fault, json } of [...account.refused, ...account.rejectedLater]) {
-          assert.notEqual(fault, null, json.slice(0, 300));
-        }
-        const wanted = [...account.accepted, ...last].map(({ id }) => id);
-        await receiver.waitFor(wanted.length);
-        assert.deepEqual(arrivedUsers().sort(), wanted.sort());
-      }),
-      { numRuns: 4, endOnFailure: true },
-    );
-  },
-);
+      const direct = sentBy('direct');
+      const batch = sentBy('batch');
+      await Promise.all([
+        ...direct.map(publish),
+        ...sentBy('single').map((call) => sendSingle(connection, call, account)),
+        ...[batch.slice(0, 5), batch.slice(5)]
+          .filter((calls) => calls.length > 0)
+          .map((calls) => sendBatch(connection, calls, account)),
+      ]);
+      // These calls are the last in every partition: when they have arrived, no other call is in flight.
+      const last = Array.from({ length: 16 }, (_, index) =>
+        sentOf(
+          { type: 'page', extras: {}, byAnonymousId: false, fault: null, way: 'direct' },
+          `${run}-last-${index}`,
+        ),
+      );
+      await Promise.all(last.map(publish));
+      const arrivedUsers = (): string[] => receiver.requests.map(({ body }) => userOf(body));
+      await receiver.waitFor(() => {
+        const users = new Set(arrivedUsers());
+        return last.every(({ id }) => users.has(id));
+      });
+
+      await rejected.refresh();
+      const rejectedLater = rejected.items.slice(known);
+      const rejectedDirect = new Set(
+        rejectedLater
+          .filter((record) => headerOf(record, 'origin-topic') !== undefined)
+          .map(({ key }) => key?.toString()),
+      );
+      for (const call of direct)
+        (rejectedDirect.has(call.id) ? account.rejectedLater : account.accepted).push(call);
+      assert.equal(
+        account.accepted.length + account.refused.length + account.rejectedLater.length,
+        generated.length,
+      );
+      assert.equal(rejectedLater.length, account.rejectedLater.length);
+      for (const record of rejectedLater) assertReason(record);
+      for (const { fault, json } of account.accepted) assert.equal(fault, null, json.slice(0, 300));
+      for (const { fault, json } of [...account.refused, ...account.rejectedLater]) {
+        assert.notEqual(fault, null, json.slice(0, 300));
+      }
+      const wanted = [...account.accepted, ...last].map(({ id }) => id);
+      await receiver.waitFor(wanted.length);
+      assert.deepEqual(arrivedUsers().sort(), wanted.sort());
+    }),
+    { numRuns: 4, endOnFailure: true },
+  );
+});
 
 function assertReason(record: ConsumedRecord): void {
   assert.ok(headerOf(record, 'error-code'));

@@ -6,10 +6,15 @@ import { verifySignature } from '@tailrace/signing';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import * as answers from '../support/receivers/answers.ts';
 import { certificates } from '../support/receivers/certificates.ts';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { startPipeline, type Connection, type DestinationSettings } from '../support/processes/pipeline.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receivers/receiver.ts';
 
-const pipeline = await startPipeline({ retrySchedule: '1s,1s,1s', retryWindow: '2m' });
+const pipeline = await startPipeline({
+  cluster: new MemoryCluster(),
+  retrySchedule: '100ms,100ms,100ms',
+  retryWindow: '2m',
+});
 after(() => pipeline[Symbol.asyncDispose]());
 
 const { authority, client, stranger, trusted, unknownAuthority } = certificates();

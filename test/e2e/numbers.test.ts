@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { startPipeline, type Connection } from '../support/processes/pipeline.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
-const pipeline = await startPipeline();
+const pipeline = await startPipeline({ cluster: new MemoryCluster() });
 const publisher = pipeline.kafka.publisher();
 after(async () => {
   await publisher.close();

@@ -13,12 +13,13 @@ import type * as analyticsNext from '@segment/analytics-next';
 import { Analytics } from '@segment/analytics-node';
 import { chromium } from 'playwright-core';
 import { findChromium, runGoClient, runPythonClient } from '../support/clients.ts';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { startPipeline } from '../support/processes/pipeline.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
-const pipeline = opened.use(await startPipeline());
+const pipeline = opened.use(await startPipeline({ cluster: new MemoryCluster() }));
 const sharedSecret = 's3cret';
 
 /** A source and a receiver of a test's own. */

@@ -4,10 +4,11 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { startPipeline, type Call, type CallType } from '../support/processes/pipeline.ts';
 import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 
-const pipeline = await startPipeline();
+const pipeline = await startPipeline({ cluster: new MemoryCluster() });
 after(() => pipeline[Symbol.asyncDispose]());
 
 const timestamp = '2026-11-20T09:31:12.345Z';

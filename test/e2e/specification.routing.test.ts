@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { startPipeline, type Call, type DestinationSettings } from '../support/processes/pipeline.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
-const pipeline = await startPipeline();
+const pipeline = await startPipeline({ cluster: new MemoryCluster() });
 after(() => pipeline[Symbol.asyncDispose]());
 
 /** A URL that receives no requests. */

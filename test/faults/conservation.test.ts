@@ -8,7 +8,7 @@ import type { AttemptRecord } from '@tailrace/topics';
 import * as answers from '../support/receivers/answers.ts';
 import { eventIdIn, openLedger, owedTo, type Ledger } from '../support/oracle/ledger.ts';
 import { isConserved, report, type Arrival } from '../support/oracle/oracle.ts';
-import { startPipeline, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
+import { startPipelineOfProcesses, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
 import { readAll } from '../support/kafka/topics.ts';
 import { bodyOf, callOf, sendUntilAccepted } from './calls.ts';
 
@@ -27,12 +27,12 @@ const failureRates = { serverError: 170, reset: 100, never: 20 };
 const pipelineOptions = { retrySchedule: '500ms,500ms,1s,1s', retryWindow: '1m', deliveryTimeout: '5s' };
 
 test('each of 10,000 events is delivered or a dead letter while 2 of 10 receivers fail at random', async (t) => {
-  await using pipeline = await startPipeline(pipelineOptions);
+  await using pipeline = await startPipelineOfProcesses(pipelineOptions);
   await conserve(t, pipeline, []);
 });
 
 test('none of 10,000 events is lost while each service is killed and started again', async (t) => {
-  await using pipeline = await startPipeline(pipelineOptions);
+  await using pipeline = await startPipelineOfProcesses(pipelineOptions);
   const { ingest, router, delivery } = pipeline;
   const kills = [ingest, router, delivery].map((service) => async () => {
     await service.kill();

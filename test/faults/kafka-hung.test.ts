@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownCluster } from '../support/kafka/cluster.ts';
 import { startControl } from '../support/processes/control.ts';
-import { startPipeline } from '../support/processes/pipeline.ts';
+import { startPipelineOfProcesses } from '../support/processes/pipeline.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
 const hangsForMs = 40_000;
 
 test('while the broker hangs, calls get a 503, no process ends, and no accepted call is lost', async () => {
   await using cluster = await ownCluster({ size: 1 });
-  await using pipeline = await startPipeline({ brokers: cluster.brokers });
+  await using pipeline = await startPipelineOfProcesses({ brokers: cluster.brokers });
   const prefix = pipeline.names.events.replace(/events$/, '');
   await using control = await startControl(cluster.brokers, prefix);
   await using receiver = await startReceiver();

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { startPipeline, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
+import { startPipelineOfProcesses, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
 import type { ServiceProcess } from '../support/processes/process.ts';
 import { produceRaw } from '../support/kafka/raw-producer.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
@@ -25,7 +25,7 @@ const partitions = 3;
 test(`odd input in normal traffic, for ${seconds} s with seed ${seed}`, async (t) => {
   const [broker = ''] = (await sharedBroker()).brokers;
   // The receiver is in this process, which is busy for seconds at times: an attempt that timed out would be a repeat.
-  await using pipeline = await startPipeline({ partitions, retrySchedule: '1s,2s', deliveryTimeout: '1m' });
+  await using pipeline = await startPipelineOfProcesses({ partitions, retrySchedule: '1s,2s', deliveryTimeout: '1m' });
   await using receiver = await startReceiver();
   const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   await using rejected = await watchTopic(pipeline.kafka, pipeline.names.eventsRejected);

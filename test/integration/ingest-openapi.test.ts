@@ -2,12 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { applyConfiguration } from '@tailrace/config';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { sharedBroker } from '../support/kafka/broker.ts';
-import { call, sendTo, startIngest } from '../support/processes/ingest.ts';
-import { openKafka } from '../support/kafka/kafka-client.ts';
-import { createTopics, uniquePrefix } from '../support/kafka/topics.ts';
+import { openStage } from '../../services/ingest/src/testing/stage.ts';
+import { call, sendTo } from '../support/processes/ingest.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -26,13 +23,7 @@ interface OpenApi extends Readonly<Record<string, unknown>> {
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
-const { brokers } = await sharedBroker();
-const prefix = uniquePrefix();
-const kafka = opened.use(openKafka(brokers));
-const names = await createTopics(kafka, prefix, { partitions: 1, retryScheduleMs: [1_000] });
-const source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
-await applyConfiguration(kafka, names.config, { sources: [source], destinations: [] });
-const { url } = opened.use(await startIngest(brokers, prefix));
+const { url } = opened.use(await openStage());
 const served = await fetch(`${url}/openapi.json`);
 const document = (await served.json()) as OpenApi;
 

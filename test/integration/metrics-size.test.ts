@@ -2,15 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
-import { formatDuration } from '@tailrace/topics';
-import { sharedBroker } from '../support/kafka/broker.ts';
-import { readToken, startControl, type Control } from '../support/processes/control.ts';
-import { startIngest, type Ingest } from '../support/processes/ingest.ts';
+import { MemoryCluster } from '@tailrace/kafka/testing';
+import { probesUrlOf, type ServiceHere } from '@tailrace/service/testing';
 import { eventually } from '@tailrace/testing';
-import { openKafka } from '../support/kafka/kafka-client.ts';
-import { startService, type ServiceProcess } from '../support/processes/process.ts';
+import { formatDuration } from '@tailrace/topics';
+import { askControl, readToken, startControlHere } from '../support/metrics/control.ts';
+import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
-import { createTopics, uniquePrefix } from '../support/kafka/topics.ts';
 
 const partitions = 6;
 const scheduleMs = Array.from({ length: 8 }, (_, step) => (step + 1) * 1_000);
@@ -20,42 +18,33 @@ const mostBytes = 300 * 1024;
 
 const opened = new AsyncDisposableStack();
 let urls: Readonly<Record<'ingest' | 'router' | 'delivery' | 'control', string>>;
-let control: Control;
-let ingest: Ingest;
+let control: ServiceHere;
+let pipeline: Pipeline;
 
 before(async () => {
-  const { brokers } = await sharedBroker();
-  const kafka = opened.use(openKafka(brokers));
-  const prefix = uniquePrefix();
-  const names = await createTopics(kafka, prefix, { partitions, retryScheduleMs: scheduleMs });
   const receiver = opened.use(await startReceiver());
-  await applyConfiguration(kafka, names.config, {
+  const cluster = new MemoryCluster();
+  const retrySchedule = scheduleMs.map(formatDuration).join(',');
+  pipeline = opened.use(
+    await startPipeline({ cluster, partitions, retrySchedule, retryWindow: '2m', processMetrics: true }),
+  );
+  control = opened.use(await startControlHere(pipeline, cluster));
+  await applyConfiguration(pipeline.kafka, pipeline.names.config, {
     sources: ids.map((id) => ({ id: `source-${id}`, enabled: true, writeKeys: [`wk_${id}`] })),
     destinations: ids.map((id) => ({
-      ...{ id: `destination-${id}`, type: 'Webhooks', enabled: true, sources: [`source-${id}`] },
+      id: `destination-${id}`,
+      type: 'Webhooks',
+      enabled: true,
+      sources: [`source-${id}`],
       settings: { webhooks: [{ url: `${receiver.url}/${id}` }] },
     })),
   });
-  const start = async (name: string): Promise<ServiceProcess> =>
-    opened.use(
-      await startService(name, {
-        KAFKA_BROKERS: brokers.join(','),
-        TAILRACE_TOPIC_PREFIX: prefix,
-        TAILRACE_METRICS_PORT: '0',
-        TAILRACE_RETRY_SCHEDULE: scheduleMs.map(formatDuration).join(','),
-        TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-      }),
-    );
-  ingest = opened.use(await startIngest(brokers, prefix));
-  const [router, delivery] = await Promise.all([start('router'), start('delivery')]);
-  control = opened.use(await startControl(brokers, prefix));
-  const probesOf = async ({ log }: ServiceProcess): Promise<string> =>
-    `http://127.0.0.1:${String((await log.find(({ msg }) => msg === 'starting'))['metricsPort'])}`;
+  const { ingest, router, delivery } = pipeline;
   urls = {
-    ingest: ingest.probesUrl,
-    router: await probesOf(router),
-    delivery: await probesOf(delivery),
-    control: control.probesUrl,
+    ingest: probesUrlOf(ingest),
+    router: probesUrlOf(router),
+    delivery: probesUrlOf(delivery),
+    control: probesUrlOf(control),
   };
 });
 after(() => opened.disposeAsync());
@@ -72,7 +61,7 @@ function seriesIn(text: string): string[] {
 
 /** Calls each operation of the API without a token, with a read-only one, and with one for all operations. */
 async function askEverything(): Promise<void> {
-  const { paths } = (await control.ask({ path: '/openapi.json' })).json as unknown as {
+  const { paths } = JSON.parse(await askControl(control, { path: '/openapi.json' })) as {
     readonly paths: Readonly<Record<string, object>>;
   };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -81,17 +70,25 @@ async function askEverything(): Promise<void> {
   assert.ok(operations.length > 40);
   for (const { path, method } of operations) {
     for (const token of [null, readToken, undefined]) {
-      await control.ask({ path, method: method.toUpperCase(), ...(token !== undefined && { token }) });
+      await askControl(control, {
+        path,
+        method: method.toUpperCase(),
+        ...(token !== undefined && { token }),
+      });
     }
   }
-  for (const method of ['PROPFIND', 'LOCK', 'HEAD', 'OPTIONS']) await control.ask({ path: '/none', method });
+  for (const method of ['PROPFIND', 'LOCK', 'HEAD', 'OPTIONS'])
+    await askControl(control, { path: '/none', method });
 }
 
 test('/metrics of each service has at most 2,000 series and 300 KB, and no series for each configured entry', async () => {
   for (const id of ids) {
     const authorization = `Basic ${Buffer.from(`wk_${id}:`).toString('base64')}`;
     const body = JSON.stringify({ userId: `u-${id}`, event: 'Order Completed' });
-    await fetch(`${ingest.url}/v1/track`, { method: 'POST', headers: { authorization }, body });
+    await eventually(
+      () => fetch(`${pipeline.ingestUrl}/v1/track`, { method: 'POST', headers: { authorization }, body }),
+      ({ status }) => status === 200,
+    );
   }
   await askEverything();
   const page = await eventually(

@@ -9,7 +9,7 @@ import lz4 from 'lz4-napi';
 import { runPython } from '../support/clients.ts';
 import type { ServiceProcess } from '../support/processes/process.ts';
 import { produceRaw, type RawRecord } from '../support/kafka/raw-producer.ts';
-import { startWatchedRouter } from '../support/processes/router.ts';
+import { startWatchedRouterProcess } from '../support/processes/router.ts';
 import { headerOf, type WatchedTopic } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
@@ -20,8 +20,8 @@ let rejected: WatchedTopic;
 const opened = new AsyncDisposableStack();
 
 before(async () => {
-  const started = opened.use(await startWatchedRouter(3));
-  ({ brokers, names, process: router, deliveries, rejected } = started);
+  const started = opened.use(await startWatchedRouterProcess(3));
+  ({ brokers, names, service: router, deliveries, rejected } = started);
 });
 after(() => opened.disposeAsync());
 
@@ -43,16 +43,18 @@ const hasDeliveryOf = (userId: string) => (records: readonly { key: Buffer | nul
 
 const producer = path.join(import.meta.dirname, '../support/kafka/producers/produce.py');
 
+const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
+
 for (const library of ['librdkafka', 'kafka-python']) {
-  for (const codec of ['none', 'gzip', 'snappy', 'lz4', 'zstd']) {
-    test(`records that ${library} writes with ${codec} are routed`, async () => {
-      await runPython(producer, [library, codec, brokers.join(','), names.events, '300']);
+  test(`records that ${library} writes with any codec are routed`, async () => {
+    await runPython(producer, [library, codecs.join(), brokers.join(','), names.events, '300']);
+    for (const codec of codecs) {
       const of = `crm/${library}-${codec}-`;
       const isDone = (records: readonly { key: Buffer | null }[]): boolean =>
         new Set(records.map(({ key }) => key?.toString()).filter((key) => key?.startsWith(of))).size === 300;
       await deliveries.waitFor(isDone);
-    });
-  }
+    }
+  });
 }
 
 /** Kafka checks only the beginning of what it decompresses, so the broker accepts each of these. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
-import { freePort, startScript } from '@tailrace/local';
+import { startScript } from '@tailrace/local';
+import { probesUrlOf, urlOf } from '@tailrace/service/testing';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { eventually } from '@tailrace/testing';
 import { openKafka } from '../support/kafka/kafka-client.ts';
@@ -34,22 +35,21 @@ interface StartOptions {
 }
 
 async function startIngest({ env = {}, ...options }: StartOptions): Promise<Started> {
-  const [port, metricsPort] = [await freePort(), await freePort()];
   const process = await startProcess({
     name: 'ingest',
     ...options,
     env: {
       KAFKA_BROKERS: brokers.join(','),
       TAILRACE_TOPIC_PREFIX: prefix,
-      TAILRACE_INGEST_PORT: String(port),
-      TAILRACE_METRICS_PORT: String(metricsPort),
+      TAILRACE_INGEST_PORT: '0',
+      TAILRACE_METRICS_PORT: '0',
       ...env,
     },
   });
   return {
     process,
-    url: `http://127.0.0.1:${port}`,
-    probesUrl: `http://127.0.0.1:${metricsPort}`,
+    url: urlOf(process),
+    probesUrl: probesUrlOf(process),
     [Symbol.asyncDispose]: () => process[Symbol.asyncDispose](),
   };
 }

@@ -1,7 +1,8 @@
-/** The spans of an event, from the processes of ingest, router and delivery to a collector. */
+/** The spans of an event, from ingest, router and delivery to a collector. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { sequence, status } from '../support/receivers/answers.ts';
 import { startCollector, type CollectedSpan, type Collector } from '../support/receivers/collector.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
@@ -16,12 +17,13 @@ before(async () => {
   collector = opened.use(await startCollector());
   pipeline = opened.use(
     await startPipeline({
-      retrySchedule: '1s,1s',
+      cluster: new MemoryCluster(),
+      retrySchedule: '100ms,100ms',
       env: {
         OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/otel/`,
         OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
         OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=s3%20cret',
-        OTEL_BSP_SCHEDULE_DELAY: '100',
+        OTEL_BSP_SCHEDULE_DELAY: '20',
         OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
       },
     }),

@@ -1,4 +1,4 @@
-/** Each test runs a service as a process of its own, because signals and exit codes are what is tested. */
+/** Signals and exit codes of a service as a process. The life of a service without its process is in service.test.ts. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -75,94 +75,46 @@ function startService(start: string, env: Record<string, string> = {}, options: 
   };
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`a service says ready once it works, and on ${signal} closes in reverse order and exits with 0`, async () => {
-    await using service = startService(`async ({ log, onClose }) => {
-      onClose('first', () => log.info('closed first'));
-      onClose('second', async () => { await new Promise(setImmediate); log.info('closed second'); });
-      return { url: 'http://here' };
-    }`);
-    const ready = await service.line('ready');
-    assert.equal(ready['url'], 'http://here');
-    assert.equal((await service.probe('/readyz')).status, 200);
-    service.child.kill(signal);
-    assert.equal((await service.exit()).code, 0);
-    assert.deepEqual(
-      service.lines.map(({ msg }) => msg),
-      ['starting', 'ready', 'stopping', 'closed second', 'closed first', 'stopped'],
-    );
-  });
-}
-
-test('after SIGTERM a service is unready and serves for the delay, and closes then', async () => {
-  await using service = startService(
-    `async ({ onClose, leaving, signal, log }) => {
-      const state = () => ({ leaving: leaving.aborted, stopping: signal.aborted });
-      process.on('SIGUSR2', () => { log.info(state(), 'state'); log.flush(); });
-      onClose('http server', () => log.info('closed http server'));
-    }`,
-    { TAILRACE_SHUTDOWN_DELAY: '2s' },
-  );
-  await service.line('ready');
-  assert.match((await service.probe('/metrics')).body, /^tailrace_ready 1$/m);
-  const askedAt = performance.now();
+test('a service says ready once it works, and on SIGTERM closes in reverse order and exits with 0', async () => {
+  await using service = startService(`async ({ log, onClose }) => {
+    onClose('first', () => log.info('closed first'));
+    onClose('second', () => new Promise((done) => { process.once('SIGUSR2', done); log.info('closing slowly'); log.flush(); }));
+    return { url: 'http://here' };
+  }`);
+  const ready = await service.line('ready');
+  assert.equal(ready['url'], 'http://here');
+  assert.equal((await service.probe('/readyz')).status, 200);
   service.child.kill('SIGTERM');
-  await service.line('stopping');
-  const notReady = await service.probe('/readyz');
-  assert.equal(notReady.status, 503);
-  assert.match(notReady.body, /it is stopping: SIGTERM/);
-  assert.match((await service.probe('/metrics')).body, /^tailrace_ready 0$/m);
+  await service.line('closing slowly');
+  // More signals change nothing.
+  service.child.kill('SIGINT');
+  service.child.kill('SIGTERM');
   service.child.kill('SIGUSR2');
-  const state = await service.line('state');
-  assert.deepEqual([state['leaving'], state['stopping']], [true, false]);
-  await service.line('closed http server');
-  assert.ok(performance.now() - askedAt > 1_900);
   assert.equal((await service.exit()).code, 0);
+  assert.deepEqual(
+    service.lines.map(({ msg }) => msg),
+    ['starting', 'ready', 'stopping', 'closing slowly', 'closed first', 'stopped'],
+  );
 });
 
-test('Ctrl-C and a stop before it is ready do not wait for the delay', async () => {
-  const delay = { TAILRACE_SHUTDOWN_DELAY: '1h' };
-  await using interrupted = startService('async () => undefined', delay);
-  await interrupted.line('ready');
-  interrupted.child.kill('SIGINT');
-  assert.equal((await interrupted.exit()).code, 0);
-  await using starting = startService('() => new Promise(() => setInterval(() => undefined, 1_000))', delay);
-  await starting.line('starting');
-  starting.child.kill('SIGTERM');
-  assert.equal((await starting.exit()).code, 0);
-});
-
-test('a check that fails later is a metric and on /readyz, and the service stays ready', async () => {
-  await using service = startService(`async ({ health }) => {
-    health.add('kafka', () => Promise.reject(new Error('no broker answers')));
-    health.add('consumer-group', () => Promise.resolve());
-  }`);
-  await service.line('ready');
-  const { status, body } = await service.probe('/readyz');
-  assert.equal(status, 200);
-  assert.deepEqual(JSON.parse(body), {
-    ready: true,
-    checks: [
-      { name: 'kafka', ok: false, reason: 'no broker answers' },
-      { name: 'consumer-group', ok: true },
-    ],
+test('Ctrl-C does not wait for the delay, and a misspelled variable is logged as a warning', async () => {
+  await using service = startService('async () => undefined', {
+    TAILRACE_SHUTDOWN_DELAY: '1h',
+    TAILRACE_SIEZ: '5',
   });
-  const metrics = (await service.probe('/metrics')).body;
-  assert.match(metrics, /^tailrace_check_ok\{check="kafka"\} 0$/m);
-  assert.match(metrics, /^tailrace_check_ok\{check="consumer-group"\} 1$/m);
+  await service.line('ready');
+  service.child.kill('SIGINT');
+  assert.equal((await service.exit()).code, 0);
+  const warning = service.lines.find(({ level }) => level === 'warn');
+  assert.equal(warning?.msg, 'TAILRACE_SIEZ: unknown variable; did you mean TAILRACE_SIZE?');
 });
 
-test('a reason to wait is logged once, and each further reason too', async () => {
-  await using service = startService(`async ({ whenAvailable }) => {
-    const messages = ['no topic', 'no topic', 'no broker', 'no topic'];
-    await whenAvailable('its topics', async () => {
-      const message = messages.shift();
-      if (message) throw new TailraceError('topic-missing', message);
-    });
-  }`);
+test('SIGTERM begins the delay', async () => {
+  await using service = startService('async () => undefined', { TAILRACE_SHUTDOWN_DELAY: '1h' });
   await service.line('ready');
-  const warnings = service.lines.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
-  assert.deepEqual(warnings, ['no topic', 'no broker']);
+  service.child.kill('SIGTERM');
+  const line = await service.line('serving until load balancers have noticed');
+  assert.equal(line['delayMs'], 3_600_000);
 });
 
 test('a service ends with the parent that holds its IPC channel', async () => {
@@ -171,19 +123,6 @@ test('a service ends with the parent that holds its IPC channel', async () => {
   service.child.disconnect();
   assert.equal((await service.exit()).code, 0);
   assert.equal((await service.line('stopping'))['reason'], 'the parent process ended');
-});
-
-test('a second signal while stopping changes nothing', async () => {
-  await using service = startService(`async ({ onClose, log }) => {
-    onClose('slow', () => new Promise((done) => { process.once('SIGUSR2', done); log.info('closing slowly'); log.flush(); }));
-  }`);
-  await service.line('ready');
-  service.child.kill('SIGINT');
-  await service.line('closing slowly');
-  service.child.kill('SIGINT');
-  service.child.kill('SIGTERM');
-  service.child.kill('SIGUSR2');
-  assert.equal((await service.exit()).code, 0);
 });
 
 test('a component that exceeds the grace period is logged, and the exit code is not 0', async () => {
@@ -201,18 +140,6 @@ test('a component that exceeds the grace period is logged, and the exit code is 
   assert.deepEqual(line['unclosed'], ['kafka', 'probe server']);
 });
 
-test('an error while closing is logged, the rest is closed, and the exit code is not 0', async () => {
-  await using service = startService(`async ({ log, onClose }) => {
-    onClose('kafka', () => log.info('closed kafka'));
-    onClose('http server', () => { throw new Error('cannot'); });
-  }`);
-  await service.line('ready');
-  service.child.kill('SIGTERM');
-  assert.equal((await service.exit()).code, 1);
-  assert.equal((await service.line('close failed'))['closing'], 'http server');
-  await service.line('closed kafka');
-});
-
 test('all invalid settings are printed in plain text, with a separate exit code', async () => {
   await using service = startService('async () => undefined', { LOG_LEVEL: 'loud', TAILRACE_SIZE: 'x' });
   const { code, errors } = await service.exit();
@@ -224,13 +151,6 @@ test('all invalid settings are printed in plain text, with a separate exit code'
   assert.deepEqual(service.lines, []);
 });
 
-test('a misspelled variable is logged as a warning', async () => {
-  await using service = startService('async () => undefined', { TAILRACE_SIEZ: '5' });
-  await service.line('ready');
-  const warning = service.lines.find(({ level }) => level === 'warn');
-  assert.equal(warning?.msg, 'TAILRACE_SIEZ: unknown variable; did you mean TAILRACE_SIZE?');
-});
-
 test('a port in use is printed with the variable to change', async () => {
   const taken = createServer().listen(0);
   await once(taken, 'listening');
@@ -240,37 +160,6 @@ test('a port in use is printed with the variable to change', async () => {
   taken.close();
   assert.equal(code, 78);
   assert.match(errors, new RegExp(`TAILRACE_METRICS_PORT: port ${port} is in use by another process`));
-});
-
-test('a service waits for an unavailable dependency, live and not ready with the reason, and then continues', async () => {
-  await using service = startService(`async ({ whenAvailable }) => {
-    let there = false;
-    process.once('SIGUSR2', () => { there = true; });
-    const kafka = await whenAvailable('Kafka', async () => {
-      if (!there) throw new TailraceError('kafka-unavailable', 'no broker answers at a:9092');
-      return 'connected';
-    });
-    return { kafka };
-  }`);
-  const waiting = await service.line('no broker answers at a:9092');
-  assert.equal(waiting.level, 'warn');
-  assert.equal(waiting['waitingFor'], 'Kafka');
-  assert.equal((await service.probe('/livez')).status, 200);
-  const notReady = await service.probe('/readyz');
-  assert.equal(notReady.status, 503);
-  assert.match(notReady.body, /it is waiting for Kafka: no broker answers at a:9092/);
-  service.child.kill('SIGUSR2');
-  assert.equal((await service.line('ready'))['kafka'], 'connected');
-  assert.equal((await service.probe('/readyz')).status, 200);
-});
-
-test('a waiting service stops immediately on a signal', async () => {
-  await using service = startService(`async ({ whenAvailable }) => {
-    await whenAvailable('Kafka', async () => { throw new TailraceError('kafka-unavailable', 'no broker answers'); });
-  }`);
-  await service.line('no broker answers');
-  service.child.kill('SIGTERM');
-  assert.equal((await service.exit()).code, 0);
 });
 
 for (const [title, start] of [

@@ -1,4 +1,4 @@
-/** Orderings that a real broker does not produce on demand; test/integration/router.test.ts has the other tests. */
+/** Orderings that a real broker does not produce on demand; open.test.ts has the other tests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Destination, Source } from '@tailrace/config';

@@ -10,7 +10,7 @@ import { eventually } from '@tailrace/testing';
 import { openLedger, type Ledger } from '../../support/oracle/ledger.ts';
 import { isConserved, report } from '../../support/oracle/oracle.ts';
 import { tailrace } from '../../support/processes/cli.ts';
-import { startPipeline, type Connection } from '../../support/processes/pipeline.ts';
+import { startPipelineOfProcesses, type Connection } from '../../support/processes/pipeline.ts';
 import * as answers from '../../support/receivers/answers.ts';
 
 const partitions = 3;
@@ -22,7 +22,7 @@ const mostOpen = 1_000;
 test('a broker that loses its disk loses no event, and its replacement gets all copies', async (t) => {
   const properties = { 'default.replication.factor': 3, 'min.insync.replicas': 2 };
   await using cluster = await ownCluster({ properties });
-  await using pipeline = await startPipeline({
+  await using pipeline = await startPipelineOfProcesses({
     brokers: cluster.brokers,
     ...{ partitions, retrySchedule, retryWindow: '10m' },
   });

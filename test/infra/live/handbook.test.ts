@@ -15,7 +15,7 @@ import { sharedBroker } from '../../support/kafka/broker.ts';
 import { createTopics, uniquePrefix } from '../../support/kafka/topics.ts';
 import { startApiServer, type ApiServer } from '../../support/kubernetes/api-server.ts';
 import { adminToken, secretKey, startControl } from '../../support/processes/control.ts';
-import { startPipeline } from '../../support/processes/pipeline.ts';
+import { startPipelineOfProcesses } from '../../support/processes/pipeline.ts';
 import * as answers from '../../support/receivers/answers.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
 
@@ -107,7 +107,7 @@ async function beforeCommand(server: ApiServer, command: string): Promise<void> 
 
 test('running services take every command of tailrace', async () => {
   const topics = { TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1m' };
-  await using pipeline = await startPipeline({
+  await using pipeline = await startPipelineOfProcesses({
     ...{ retrySchedule: '1m', retryWindow: '1h' },
     env: { TAILRACE_SECRET_KEY: secretKey },
   });

@@ -30,7 +30,7 @@ import { eventually } from '@tailrace/testing';
 import { startPrometheus, type Prometheus, type Sample } from '../../support/monitoring/prometheus.ts';
 import { openRunbookShell } from '../../support/monitoring/runbook-shell.ts';
 import { adminToken, secretKey, startControl } from '../../support/processes/control.ts';
-import { startPipeline, type Connection } from '../../support/processes/pipeline.ts';
+import { startPipelineOfProcesses, type Connection } from '../../support/processes/pipeline.ts';
 import type { ServiceProcess } from '../../support/processes/process.ts';
 import { status } from '../../support/receivers/answers.ts';
 import { closedPort, startReceiver } from '../../support/receivers/receiver.ts';
@@ -47,7 +47,7 @@ const rare = [
 test('dashboards, alerts and runbooks work on real services through a dead receiver and a killed broker', async (t) => {
   const startedAt = Date.now() / 1_000;
   await using broker = await ownBroker();
-  await using pipeline = await startPipeline({
+  await using pipeline = await startPipelineOfProcesses({
     brokers: broker.brokers,
     retrySchedule: '1s,2s,5s,10s',
     retryWindow: '10m',

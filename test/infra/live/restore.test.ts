@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { verifySignature } from '@tailrace/signing';
 import { ownBroker } from '../../support/kafka/broker.ts';
 import { tailrace } from '../../support/processes/cli.ts';
-import { startPipeline } from '../../support/processes/pipeline.ts';
+import { startPipelineOfProcesses } from '../../support/processes/pipeline.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
 
 const sharedSecret = 'known-to-the-receiver';
@@ -52,7 +52,7 @@ test('an empty cluster is restored from an export, and signs with the same secre
 
   await using empty = await ownBroker();
   const keys = { TAILRACE_SECRET_KEY: newKey };
-  await using pipeline = await startPipeline({ brokers: empty.brokers, env: keys });
+  await using pipeline = await startPipelineOfProcesses({ brokers: empty.brokers, env: keys });
   const env = {
     KAFKA_BROKERS: empty.brokers.join(','),
     TAILRACE_TOPIC_PREFIX: pipeline.names.config.replace(/config$/, ''),

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import {
   catalogue,
   firstSeries,
@@ -16,12 +17,12 @@ import {
   type MetricSpec,
   type Service,
 } from '@tailrace/metrics';
+import { probesUrlOf } from '@tailrace/service/testing';
 import { toolPath } from '@tailrace/tools';
 import { eventually } from '@tailrace/testing';
 import { metricsPages, pageOf as textOf, seriesIn, type Series } from '../../support/metrics/scrape.ts';
-import { startControl } from '../../support/processes/control.ts';
+import { askControl, startControlHere } from '../../support/metrics/control.ts';
 import { startPipeline } from '../../support/processes/pipeline.ts';
-import { sharedBroker } from '../../support/kafka/broker.ts';
 import { status } from '../../support/receivers/answers.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
 
@@ -37,14 +38,15 @@ const urls = new Map<Service, string>();
 const exposed = new Map<string, Exposed>();
 
 before(async () => {
-  const pipeline = opened.use(await startPipeline());
-  const { brokers } = await sharedBroker();
-  const control = opened.use(await startControl(brokers, pipeline.names.events.replace(/events$/, '')));
+  const cluster = new MemoryCluster();
+  const pipeline = opened.use(
+    await startPipeline({ cluster, processMetrics: true, retrySchedule: '50ms,50ms', retryWindow: '2m' }),
+  );
+  const control = opened.use(await startControlHere(pipeline, cluster));
   for (const service of ['ingest', 'router', 'delivery'] as const) {
-    const { metricsPort } = await pipeline[service].log.find(({ msg }) => msg === 'starting');
-    urls.set(service, `http://127.0.0.1:${String(metricsPort)}`);
+    urls.set(service, probesUrlOf(pipeline[service]));
   }
-  urls.set('control', control.probesUrl);
+  urls.set('control', probesUrlOf(control));
 
   // Events of every outcome, so that metrics without closed labels have series.
   const answer = (_request: unknown, nth: number) => status(nth % 3 === 0 ? 400 : nth % 2 === 0 ? 503 : 200);
@@ -52,7 +54,7 @@ before(async () => {
   const { send, post } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   for (let nth = 0; nth < 12; nth += 1) await send('track', { userId: `u-${nth}`, event: 'Order Completed' });
   await post('batch', { batch: [{ type: 'track' }] });
-  await control.ask({ path: '/v1/sources' });
+  await askControl(control, { path: '/v1/sources' });
   await receiver.waitFor(12);
   await eventually(
     () => textOf(urls.get('delivery') ?? '', '/destinations'),

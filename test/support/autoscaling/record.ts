@@ -7,7 +7,7 @@ import { cpus } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ownBroker } from '../kafka/broker.ts';
 import { pageOf, seriesIn, sumOf } from '../metrics/scrape.ts';
-import { startPipeline } from '../processes/pipeline.ts';
+import { startPipelineOfProcesses } from '../processes/pipeline.ts';
 import { startReceiver } from '../receivers/receiver.ts';
 import { recordingFile, type Recording } from './recording.ts';
 
@@ -22,7 +22,7 @@ await record();
 
 async function record(): Promise<void> {
   await using broker = await ownBroker();
-  await using pipeline = await startPipeline({ brokers: broker.brokers });
+  await using pipeline = await startPipelineOfProcesses({ brokers: broker.brokers });
   await using receiver = await startReceiver();
   // Several requests for each delivery, so that delivery is the first part of the pipeline that cannot follow.
   const webhooks = Array.from({ length: 5 }, (_, n) => ({ url: `${receiver.url}/${n}` }));

@@ -1,6 +1,6 @@
 /** Many requests at the same time, written as bytes as a hostile client does, and their answers. */
 import { readFileSync } from 'node:fs';
-import { connectRaw, type RawConnection } from './ingest.ts';
+import { openMany, type RawConnection } from './ingest.ts';
 
 export interface RawRequest {
   readonly path: string;
@@ -25,16 +25,6 @@ export async function flood(url: string, count: number, request: RawRequest): Pr
   const connections = await openMany(url, count);
   for (const connection of connections) connection.write(bytes);
   return outcomesOf(connections);
-}
-
-/** Opens `count` connections, a hundred at a time. */
-export async function openMany(url: string, count: number): Promise<RawConnection[]> {
-  const connections: RawConnection[] = [];
-  while (connections.length < count) {
-    const next = Math.min(100, count - connections.length);
-    connections.push(...(await Promise.all(Array.from({ length: next }, () => connectRaw(url)))));
-  }
-  return connections;
 }
 
 export async function outcomesOf(connections: readonly RawConnection[]): Promise<Outcomes> {

@@ -1,136 +1,49 @@
-/** Ingest as a process, and a client for tests. */
-import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+/** Ingest in the process of the test or as a process, and a client for tests. */
+import { probesUrlOf, urlOf, type ServiceHere } from '@tailrace/service/testing';
+import { startServiceHere } from './here.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
 
-export interface Ingest extends AsyncDisposable {
+export * from '../../../services/ingest/src/testing/client.ts';
+
+export interface Ingest<Service extends ServiceHere = ServiceHere> extends AsyncDisposable {
   readonly url: string;
   readonly probesUrl: string;
-  readonly process: ServiceProcess;
+  readonly service: Service;
 }
 
-export async function startIngest(
+/** In the process of the test. */
+export function startIngest(
   brokers: readonly string[],
   prefix: string,
   env: Environment = {},
 ): Promise<Ingest> {
-  const process = await startService('ingest', {
+  return open(startServiceHere('ingest', { ...environment(brokers, prefix), ...env }));
+}
+
+/** As a process: to measure its memory, and to read what it loads. */
+export function startIngestProcess(
+  brokers: readonly string[],
+  prefix: string,
+  env: Environment = {},
+): Promise<Ingest<ServiceProcess>> {
+  return open(startService('ingest', { ...environment(brokers, prefix), ...env }));
+}
+
+function environment(brokers: readonly string[], prefix: string): Environment {
+  return {
     KAFKA_BROKERS: brokers.join(','),
     TAILRACE_TOPIC_PREFIX: prefix,
     TAILRACE_INGEST_PORT: '0',
     TAILRACE_METRICS_PORT: '0',
-    ...env,
-  });
-  const line = async (msg: string): Promise<Record<string, unknown>> =>
-    process.log.find((line) => line.msg === msg);
-  return {
-    url: `http://127.0.0.1:${String((await line('ready'))['port'])}`,
-    probesUrl: `http://127.0.0.1:${String((await line('starting'))['metricsPort'])}`,
-    process,
-    [Symbol.asyncDispose]: () => process[Symbol.asyncDispose](),
   };
 }
 
-export interface Sent {
-  readonly path: string;
-  readonly body?: unknown;
-  /** Sent unchanged instead of `body`. */
-  readonly bytes?: string | Buffer;
-  /** Default `wk_web`. */
-  readonly key?: string | null;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly method?: string;
-  /** Origin of ingest. */
-  readonly url: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-  readonly json: Readonly<Record<string, unknown>>;
-}
-
-/** Uses node:http, because fetch would correct odd paths and add headers. */
-export async function sendTo({
-  url,
-  path,
-  body,
-  bytes,
-  key = 'wk_web',
-  headers,
-  method = 'POST',
-}: Sent): Promise<Answer> {
-  const authorization = key === null ? {} : { authorization: `Basic ${btoa(`${key}:`)}` };
-  const request = httpRequest(url, { path, method, headers: { ...authorization, ...headers } });
-  request.end(bytes ?? (body === undefined ? undefined : JSON.stringify(body)));
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString('latin1');
-  const isJson = response.headers['content-type'] === 'application/json';
-  const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
-  return { status: response.statusCode ?? 0, headers: response.headers, text, json };
-}
-
-export function assertAccepted(answer: Answer): void {
-  assert.deepEqual(
-    [answer.status, answer.headers['content-type'], answer.text],
-    [200, 'application/json', '{"success":true}'],
-  );
-}
-
-export function assertRefused(answer: Answer, status: number, code: string): void {
-  assert.deepEqual([answer.status, answer.json['code']], [status, code], answer.text);
-  assert.equal(answer.headers['content-type'], 'application/json');
-  assert.match(String(answer.json['message']), /\.$/);
-  assert.equal(answer.headers['access-control-allow-origin'], '*');
-}
-
-/** A valid call, with the fields of `more`. */
-export function call(
-  more: Readonly<Record<string, unknown>> = {},
-): Record<string, unknown> & { messageId: string } {
-  return { type: 'track', event: 'Tested', userId: 'ada', messageId: randomUUID(), ...more };
-}
-
-/** A connection on which a test writes any bytes. */
-export interface RawConnection extends AsyncDisposable {
-  readonly write: (bytes: string | Buffer) => void;
-  /** Whether ingest or the test has closed it. */
-  readonly closed: boolean;
-  /** Resolves with everything received until it was closed. */
-  readonly received: Promise<string>;
-}
-
-export async function connectRaw(url: string): Promise<RawConnection> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  // A client that is disconnected while it writes gets a reset after the answer.
-  socket.on('error', () => undefined);
-  const closed = new Promise((resolve) => socket.once('close', resolve));
+async function open<Service extends ServiceHere>(starting: Promise<Service>): Promise<Ingest<Service>> {
+  const service = await starting;
   return {
-    write: (bytes) => void socket.write(bytes),
-    get closed() {
-      return socket.closed;
-    },
-    received: closed.then(() => Buffer.concat(chunks).toString()),
-    async [Symbol.asyncDispose]() {
-      socket.destroy();
-      await closed;
-    },
+    url: urlOf(service),
+    probesUrl: probesUrlOf(service),
+    service,
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
-}
-
-/** The status and error code of the HTTP answer in `text`. */
-export function outcomeOf(text: string): readonly [status: number, code: unknown] {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]);
-  return [status, (JSON.parse(body) as { code?: unknown }).code];
 }

@@ -1,6 +1,6 @@
 /**
- * The whole pipeline for a test: ingest, router and delivery as processes on their own topics. Tests add sources and
- * destinations while it runs, so that many tests share one pipeline.
+ * The whole pipeline for a test: ingest, router and delivery on their own topics, in the process of the test or as
+ * processes. Tests add sources and destinations while it runs, so that many tests share one pipeline.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { applyConfiguration, type Configuration, type Destination, type Source } from '@tailrace/config';
 import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
-import { freePort } from '@tailrace/local';
+import type { MemoryCluster } from '@tailrace/kafka/testing';
+import { eventually } from '@tailrace/testing';
+import { urlOf, type ServiceHere } from '@tailrace/service/testing';
 import {
   decodeDelivery,
   parseDuration,
@@ -19,20 +21,21 @@ import {
 } from '@tailrace/topics';
 import { sharedBroker } from '../kafka/broker.ts';
 import { certificates } from '../receivers/certificates.ts';
+import { startServiceHere, type ServiceName } from './here.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
 import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';
 
 export type CallType = 'track' | 'identify' | 'page' | 'screen' | 'group' | 'alias';
 export type Call = Readonly<Record<string, unknown>>;
 
-export interface Pipeline extends AsyncDisposable {
+export interface Pipeline<Service extends ServiceHere = ServiceHere> extends AsyncDisposable {
   readonly kafka: Kafka;
   readonly names: TopicNames;
   /** Origin of ingest, without a trailing slash. */
   readonly ingestUrl: string;
-  readonly ingest: ServiceProcess;
-  readonly router: ServiceProcess;
-  readonly delivery: ServiceProcess;
+  readonly ingest: Service;
+  readonly router: Service;
+  readonly delivery: Service;
   /** Adds a source connected to new destinations; resolves when ingest accepts its calls. */
   connect(destinations: OneOrMore<DestinationSettings>, source?: Partial<Source>): Promise<Connection>;
   /** Adds a destination with these settings; rejects with `invalid-configuration` if they break a rule. */
@@ -64,6 +67,10 @@ export interface Connection {
 }
 
 export interface PipelineOptions {
+  /** The services run on this cluster instead of real Kafka. */
+  readonly cluster?: MemoryCluster;
+  /** Services in the process of the test have the metrics of Node and of the process, too. */
+  readonly processMetrics?: boolean;
   /** The test's own broker, which it may stop; default: the shared one. */
   readonly brokers?: readonly string[];
   readonly partitions?: number;
@@ -75,10 +82,21 @@ export interface PipelineOptions {
   readonly env?: Environment;
 }
 
-/** For any wait. A change of the configuration takes less than two seconds on an idle machine. */
-const patienceMs = 60_000;
+/** Each service in the process of the test. */
+export function startPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
+  const { cluster, processMetrics = false } = options;
+  return open(options, (name, env) => startServiceHere(name, env, { cluster, processMetrics }));
+}
 
-export async function startPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
+/** Each service as a process: to kill it, to measure its memory, or to read everything that it prints. */
+export function startPipelineOfProcesses(options: PipelineOptions = {}): Promise<Pipeline<ServiceProcess>> {
+  return open(options, startService);
+}
+
+async function open<Service extends ServiceHere>(
+  options: PipelineOptions,
+  startOne: (name: ServiceName, env: Environment) => Promise<Service>,
+): Promise<Pipeline<Service>> {
   const {
     retrySchedule = '1s,1s,2s,10s',
     retryWindow = '8s',
@@ -86,8 +104,9 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
     partitions = 2,
   } = options;
   await using started = new AsyncDisposableStack();
-  const brokers = options.brokers ?? (await sharedBroker()).brokers;
-  const kafka = connectKafka({ brokers, clientId: 'tailrace-test' }, quiet);
+  const { cluster } = options;
+  const brokers = cluster ? ['memory:9092'] : (options.brokers ?? (await sharedBroker()).brokers);
+  const kafka = cluster?.connect() ?? connectKafka({ brokers, clientId: 'tailrace-test' }, quiet);
   started.defer(() => kafka.close());
   const prefix = uniquePrefix();
   const retryScheduleMs = retrySchedule.split(',').map((delay) => parseDuration(delay) ?? NaN);
@@ -98,22 +117,20 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   const authority = path.join(folder, 'authority.pem');
   await writeFile(authority, certificates().authority);
 
-  const ingestPort = await freePort();
-  const environment = async (): Promise<Environment> => ({
+  const environment: Environment = {
     KAFKA_BROKERS: brokers.join(','),
     TAILRACE_TOPIC_PREFIX: prefix,
     TAILRACE_PARTITIONS: String(partitions),
-    TAILRACE_INGEST_PORT: String(ingestPort),
-    TAILRACE_METRICS_PORT: String(await freePort()),
+    TAILRACE_INGEST_PORT: '0',
+    TAILRACE_METRICS_PORT: '0',
     TAILRACE_RETRY_SCHEDULE: retrySchedule,
     TAILRACE_RETRY_WINDOW: retryWindow,
     TAILRACE_DELIVERY_TIMEOUT: deliveryTimeout,
     TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8,::1/128',
     NODE_EXTRA_CA_CERTS: authority,
     ...options.env,
-  });
-  const start = async (name: string): Promise<ServiceProcess> =>
-    started.use(await startService(name, await environment()));
+  };
+  const start = async (name: ServiceName): Promise<Service> => started.use(await startOne(name, environment));
   const [ingest, router, delivery] = [await start('ingest'), await start('router'), await start('delivery')];
 
   const watched = new Map<string, Promise<WatchedTopic>>();
@@ -124,12 +141,13 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   };
 
   const configure = inTurns((added) => applyConfiguration(kafka, names.config, added));
-  const ingestUrl = `http://127.0.0.1:${ingestPort}`;
   const all = started.move();
   return {
     kafka,
     names,
-    ingestUrl,
+    get ingestUrl() {
+      return urlOf(ingest);
+    },
     ingest,
     router,
     delivery,
@@ -145,7 +163,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
       }));
       await configure({ sources: [source], destinations });
       const connection = connectionOf(
-        ingestUrl,
+        () => urlOf(ingest),
         source,
         destinations.map(({ id }) => id),
       );
@@ -210,13 +228,13 @@ function inTurns(apply: (added: Configuration) => Promise<unknown>): (added: Con
 }
 
 function connectionOf(
-  ingestUrl: string,
+  ingestUrl: () => string,
   source: { readonly id: string; readonly writeKeys: readonly string[] },
   destinationIds: readonly string[],
 ): Connection {
   const [writeKey = ''] = source.writeKeys;
   const post = (route: string, body: unknown): Promise<Response> =>
-    fetch(`${ingestUrl}/v1/${route}`, {
+    fetch(`${ingestUrl()}/v1/${route}`, {
       method: 'POST',
       headers: { authorization: `Basic ${btoa(`${writeKey}:`)}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -241,13 +259,10 @@ function connectionOf(
 
 /** An empty batch is accepted as soon as the write key is known, and writes nothing. */
 async function untilInForce(connection: Connection): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const { status } = await connection.post('batch', { batch: [] });
-    if (status === 200) return;
-    assert.ok(performance.now() < deadline, `the source is not in force in time: ingest answers ${status}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await eventually(
+    () => connection.post('batch', { batch: [] }),
+    ({ status }) => status === 200,
+  );
 }
 
 const silent = (): void => undefined;

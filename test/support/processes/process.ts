@@ -6,15 +6,14 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { startScript, withThisNode } from '@tailrace/local';
-import { collect, type Collected } from '@tailrace/testing';
+import type { LogLine, ServiceHere } from '@tailrace/service/testing';
+import { collect, limitMs, type Collected } from '@tailrace/testing';
 
-/** A JSON line of the service's log, or `{ msg: line }` for a line that is not JSON (a stack trace, a warning). */
-export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: unknown };
+export type { LogLine };
 
 export type Environment = Readonly<Record<string, string>>;
 
-export interface ServiceProcess extends AsyncDisposable {
-  readonly name: string;
+export interface ServiceProcess extends ServiceHere {
   /** Of the running process; undefined between `kill` and `restart`. */
   readonly pid: number | undefined;
   /** Of all its runs, standard error included. */
@@ -35,7 +34,6 @@ export interface ProcessOptions {
   readonly env: Environment;
   /** Returns the process that gets the signal to stop, where it is not the one that is started, with this id. */
   readonly signalTo?: (pid: number) => number;
-  readonly stopsWithinMs?: number;
 }
 
 const preload = pathToFileURL(path.join(import.meta.dirname, 'exit-with-parent.ts')).href;
@@ -47,7 +45,7 @@ export function startService(name: string, env: Environment): Promise<ServicePro
 }
 
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
-  const { name, command, signalTo = (pid: number) => pid, stopsWithinMs = 30_000 } = options;
+  const { name, command, signalTo = (pid: number) => pid } = options;
   const log = collect<LogLine>(`the log of ${name}`, (line) => JSON.stringify(line));
   let child: ChildProcess | undefined;
 
@@ -90,7 +88,7 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     if (running.exitCode === null && running.signalCode === null) {
       const closed = once(running, 'close');
       process.kill(signal === 'SIGTERM' ? signalTo(running.pid ?? 0) : (running.pid ?? 0), signal);
-      const timer = setTimeout(() => running.kill('SIGKILL'), stopsWithinMs);
+      const timer = setTimeout(() => running.kill('SIGKILL'), limitMs);
       await closed;
       clearTimeout(timer);
     }
@@ -123,6 +121,7 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
   };
 }
 
+/** A line that is not JSON (a stack trace, a warning) becomes `{ msg: line }`. */
 function parseLine(line: string): LogLine {
   try {
     const value: unknown = JSON.parse(line);

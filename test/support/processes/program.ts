@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { eventually } from '@tailrace/testing';
 
 export interface Program extends AsyncDisposable {
   /** The last lines of its log, once it has ended by itself. */
@@ -36,18 +36,17 @@ export function startProgram(program: string, args: readonly string[]): Program 
 /**
  * Resolves once `attempt` does.
  *
- * @throws Error with the log of the program if it ends before; the last error of `attempt` after 90 s
+ * @throws Error with the log of the program if it ends before
  */
 export async function untilReady(attempt: () => Promise<unknown>, program: Program): Promise<void> {
-  const deadline = performance.now() + 90_000;
-  for (;;) {
-    if (program.failure !== undefined) throw new Error(program.failure);
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-    }
-    await wait(250);
-  }
+  await eventually(
+    async () => {
+      if (program.failure !== undefined) throw new Error(program.failure);
+      return attempt().then(
+        () => 'ready',
+        (error: unknown) => String(error),
+      );
+    },
+    (answer) => answer === 'ready',
+  );
 }

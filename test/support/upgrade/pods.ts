@@ -18,8 +18,6 @@ const flags = [
   '--max-semi-space-size=16',
   '--max-old-space-size=512',
 ];
-/** Twice the grace period. */
-const stopsWithinMs = 60_000;
 
 export class PodSet<Name extends Component = Component> implements AsyncDisposable {
   readonly component: Name;
@@ -58,7 +56,6 @@ export class PodSet<Name extends Component = Component> implements AsyncDisposab
         TAILRACE_METRICS_PORT: String(metricsPort),
         TAILRACE_DATA_DIR: path.join(this.#dataDir, `control-${place}`),
       },
-      stopsWithinMs,
     });
     const pod = { process: process_, url: `http://127.0.0.1:${port}` };
     this.all.push(pod);

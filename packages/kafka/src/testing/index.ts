@@ -1,2 +1,3 @@
 export { MemoryCluster } from './cluster.ts';
 export { testKafkaContract, type ContractCluster } from './contract/index.ts';
+export { headerOf, watchTopic, type WatchedTopic } from './watch.ts';

@@ -1,4 +1,4 @@
-/** Rebuilds from topics in memory; test/integration/router-dedupe.test.ts uses a real broker. */
+/** Rebuilds from topics in memory; test/integration/router-killed.test.ts uses a real broker. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

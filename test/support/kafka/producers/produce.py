@@ -1,12 +1,12 @@
-"""Writes tracking calls with a public producer: LIBRARY CODEC BROKERS TOPIC COUNT."""
+"""Writes tracking calls with a public producer and each of the codecs: LIBRARY CODEC,CODEC… BROKERS TOPIC COUNT."""
 
 import json
 import sys
 
-library, codec, brokers, topic, count = sys.argv[1:]
+library, codecs, brokers, topic, count = sys.argv[1:]
 
 
-def call(number):
+def call(codec, number):
     # Long enough for several blocks of a codec when they come together.
     properties = {"number": number, "text": f"{library} {codec} " * 60}
     return json.dumps(
@@ -14,7 +14,7 @@ def call(number):
     ).encode()
 
 
-if library == "librdkafka":
+def produce_with_librdkafka(codec):
     from confluent_kafka import Producer
 
     problems = []
@@ -25,14 +25,16 @@ if library == "librdkafka":
         producer.produce(
             topic,
             key=f"{library}-{codec}-{number}",
-            value=call(number),
-            headers=[("source-id", b"web")],
+            value=call(codec, number),
+            headers=[("trace", None), ("source-id", b"web"), ("trace", b"2")],
             on_delivery=lambda error, _: problems.append(error) if error else None,
         )
     producer.flush(60)
     if problems:
         raise SystemExit(str(problems[0]))
-else:
+
+
+def produce_with_kafka_python(codec):
     from kafka import KafkaProducer
 
     producer = KafkaProducer(
@@ -42,8 +44,20 @@ else:
         batch_size=262144,
     )
     sent = [
-        producer.send(topic, key=f"{library}-{codec}-{n}".encode(), value=call(n), headers=[("source-id", b"web")])
+        producer.send(
+            topic,
+            key=f"{library}-{codec}-{n}".encode(),
+            value=call(codec, n),
+            headers=[("source-id", b"web")],
+        )
         for n in range(int(count))
     ]
     for future in sent:
         future.get(timeout=60)
+
+
+for codec in codecs.split(","):
+    if library == "librdkafka":
+        produce_with_librdkafka(codec)
+    else:
+        produce_with_kafka_python(codec)

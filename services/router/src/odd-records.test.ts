@@ -1,22 +1,8 @@
 /** Arbitrary records in a partition: each is delivered or rejected unchanged, and none delays the next. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Kafka } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
-import { startWatchedRouter } from '../support/processes/router.ts';
-import { headerOf, type WatchedTopic } from '../support/kafka/topics.ts';
-
-let kafka: Kafka;
-let names: TopicNames;
-let deliveries: WatchedTopic;
-let rejected: WatchedTopic;
-const opened = new AsyncDisposableStack();
-
-before(async () => {
-  const started = opened.use(await startWatchedRouter(1));
-  ({ kafka, names, deliveries, rejected } = started);
-});
-after(() => opened.disposeAsync());
+import { test } from 'node:test';
+import { headerOf } from '@tailrace/kafka/testing';
+import { names, openStage } from './testing/stage.ts';
 
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const track = (fields: string): string => `{"type":"track","event":"e",${fields}}`;
@@ -86,10 +72,11 @@ const kept: [title: string, call: (userId: string) => string, properties: string
 ];
 
 test('in a mixture of all kinds, each record is delivered or rejected, byte for byte and in order', async () => {
-  const publisher = kafka.publisher();
+  await using stage = await openStage();
+  const { deliveries, rejected } = stage;
   const users: string[] = [];
   const publish = (key: string | null, value: Buffer | string | null, headers = {}): void => {
-    void publisher.publish({ topic: names.events, key, value, headers: { 'source-id': 'web', ...headers } });
+    void stage.publish({ key, value, headers: { 'source-id': 'web', ...headers } });
   };
   const publishGood = (): void => {
     const userId = `good-${users.length}`;

@@ -1,12 +1,15 @@
-/** Repeats after a restart of the router, which recognises them from the topic alone. */
+/** A router that is killed and started again: nothing is lost, and repeats are recognised from the topic alone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyConfiguration, type Configuration } from '@tailrace/config';
-import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@tailrace/kafka';
+import type { ConsumedRecord, Publisher } from '@tailrace/kafka';
+import { frame, startFaultyRegistry, type FaultyRegistry } from '@tailrace/registry/testing';
 import type { TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
 import { eventually } from '@tailrace/testing';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { startServiceHere } from '../support/processes/here.ts';
 import { startService, type Environment, type ServiceProcess } from '../support/processes/process.ts';
 import {
   createTopics,
@@ -16,8 +19,6 @@ import {
   type WatchedTopic,
 } from '../support/kafka/topics.ts';
 
-const ignore = (): void => undefined;
-const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const partitions = 3;
 
 const configuration = (sourceId: string): Configuration => ({
@@ -30,7 +31,8 @@ const configuration = (sourceId: string): Configuration => ({
   ],
 });
 
-let kafka: Kafka;
+let kafka: TestKafka;
+let registry: FaultyRegistry;
 let admin: KafkaAdmin;
 let names: TopicNames;
 let prefix: string;
@@ -42,8 +44,8 @@ const opened = new AsyncDisposableStack();
 
 before(async () => {
   const { brokers } = await sharedBroker();
-  kafka = connectKafka({ brokers, clientId: 'dedupe-test' }, quiet);
-  opened.defer(() => kafka.close());
+  kafka = opened.use(openKafka(brokers));
+  registry = opened.use(await startFaultyRegistry());
   admin = opened.use(await connectAdmin(brokers));
   prefix = uniquePrefix();
   names = await createTopics(kafka, prefix, { partitions, retryScheduleMs: [1_000] });
@@ -53,6 +55,7 @@ before(async () => {
     KAFKA_BROKERS: brokers.join(','),
     TAILRACE_TOPIC_PREFIX: prefix,
     TAILRACE_METRICS_PORT: '0',
+    SCHEMA_REGISTRY_URL: registry.url,
   };
   router = opened.use(await startService('router', environment));
   deliveries = opened.use(await watchTopic(kafka, names.deliveries));
@@ -61,7 +64,7 @@ after(() => opened.disposeAsync());
 
 interface Sent {
   readonly key: string;
-  readonly value: string;
+  readonly value: string | Buffer;
   readonly headers: Record<string, string>;
   readonly messageId: string;
 }
@@ -135,9 +138,65 @@ test('another router that takes over partitions recognises their routed calls', 
   const calls = Array.from({ length: 200 }, (_, index) => call(`moved-${index}`, index));
   await send(calls);
   await settled();
-  await using other = await startService('router', environment);
+  await using other = await startServiceHere('router', environment);
   await other.log.find(({ msg }) => msg === 'message ids read back');
   await send(calls);
   const routed = await routedUpTo('after-the-move');
   assert.equal(countOf(eventIds(routed), new Set(calls.map(({ messageId }) => messageId))), calls.length);
+});
+
+test('a router that is killed and started again loses no event, and repeats deliveries with the same ids', async () => {
+  const calls = Array.from({ length: 2_000 }, (_, index) => call(`routed-${index}`));
+  const sent = send(calls);
+  const isOurs = (record: ConsumedRecord): boolean =>
+    headerOf(record, 'event-id')?.startsWith('routed-') === true;
+  await deliveries.find(isOurs);
+  await router.kill();
+  await router.restart();
+  await sent;
+  const byEvent = (records: readonly ConsumedRecord[]): Map<string | undefined, ConsumedRecord[]> =>
+    Map.groupBy(records.filter(isOurs), (record) => headerOf(record, 'event-id'));
+  const all = await deliveries.waitFor((records) => byEvent(records).size === calls.length);
+  for (const [eventId, found] of byEvent(all)) {
+    assert.equal(new Set(found.map((record) => headerOf(record, 'delivery-id'))).size, 1, eventId);
+  }
+});
+
+test('records that wait for a schema stay in order where the router is killed', async () => {
+  const [users, rounds, schemaId] = [300, 5, 7];
+  const total = users * rounds;
+  const ofRound = (round: number): Sent[] =>
+    Array.from({ length: users }, (_, user) => {
+      const sent = call(`waiting-${user}`);
+      const value = { type: 'page', userId: sent.key, messageId: `waiting-${round}-${user}` };
+      const text = JSON.stringify(value);
+      return { ...sent, value: round % 2 === 0 ? frame(schemaId, value) : text };
+    });
+  const waiting = async (): Promise<number> =>
+    [...(await kafka.offsetsAt(names.eventsWaiting, Date.now() + 3_600_000)).values()].reduce(
+      (a, b) => a + b,
+    );
+  registry.shut();
+  for (let round = 0; round < rounds; round += 1) {
+    await send(ofRound(round));
+    if (round !== 2) continue;
+    // While records are moved to events.waiting.
+    await eventually(waiting, (count) => count >= total / 4);
+    await router.kill();
+    await router.restart();
+  }
+  await eventually(waiting, (count) => count >= total);
+  const idsOf = (records: readonly ConsumedRecord[]): string[] =>
+    eventIds(records).filter((id) => id.startsWith('waiting-'));
+  await deliveries.refresh();
+  assert.deepEqual(idsOf(deliveries.items), []);
+
+  registry.open();
+  // While the waiting records are routed.
+  await deliveries.waitFor((records) => idsOf(records).length >= total / 3);
+  await router.kill();
+  await router.restart();
+  const all = await deliveries.waitFor((records) => new Set(idsOf(records)).size === total);
+  const byUser = Map.groupBy(new Set(idsOf(all)), (id) => id.split('-')[2]);
+  for (const [user, ids] of byUser) assert.deepEqual(ids, ids.toSorted(), user);
 });

@@ -2,22 +2,22 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
-import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
+import type { Publisher } from '@tailrace/kafka';
+import type { ServiceHere } from '@tailrace/service/testing';
 import type { TopicNames } from '@tailrace/topics';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
 import { eventually } from '@tailrace/testing';
-import { joinGroup } from '../support/kafka/kafka-client.ts';
-import { startService, type Environment, type ServiceProcess } from '../support/processes/process.ts';
+import { joinGroup, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { startServiceHere } from '../support/processes/here.ts';
+import { startService, type Environment } from '../support/processes/process.ts';
 import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
-const ignore = (): void => undefined;
-const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const partitions = 6;
 const schemaId = 7;
 
-let kafka: Kafka;
+let kafka: TestKafka;
 let admin: KafkaAdmin;
 let publisher: Publisher;
 let registry: FaultyRegistry;
@@ -29,8 +29,7 @@ const opened = new AsyncDisposableStack();
 
 before(async () => {
   ({ brokers } = await sharedBroker());
-  kafka = connectKafka({ brokers, clientId: 'rebalance-test' }, quiet);
-  opened.defer(() => kafka.close());
+  kafka = opened.use(openKafka(brokers));
   admin = opened.use(await connectAdmin(brokers));
   registry = opened.use(await startFaultyRegistry());
   publisher = kafka.publisher();
@@ -52,7 +51,6 @@ beforeEach(async () => {
   environment = {
     KAFKA_BROKERS: brokers.join(','),
     TAILRACE_TOPIC_PREFIX: prefix,
-    TAILRACE_METRICS_PORT: '0',
     SCHEMA_REGISTRY_URL: registry.url,
   };
 });
@@ -86,10 +84,10 @@ const untilCommitted = (): Promise<unknown> =>
   );
 
 /** The number of partitions of each rebuild of a router. */
-const readBack = ({ log }: ServiceProcess): unknown[] =>
+const readBack = ({ log }: ServiceHere): unknown[] =>
   log.items.filter(({ msg }) => msg === 'message ids read back').map(({ partitions }) => partitions);
 
-const untilReadBack = (router: ServiceProcess, times: readonly number[]): Promise<unknown> =>
+const untilReadBack = (router: ServiceHere, times: readonly number[]): Promise<unknown> =>
   eventually(
     () => readBack(router),
     (found) => JSON.stringify(found) === JSON.stringify(times),
@@ -97,14 +95,14 @@ const untilReadBack = (router: ServiceProcess, times: readonly number[]): Promis
 
 test('with two and three routers, each reads back only the partitions that moved to it', async () => {
   registry.answers(() => 200);
-  await using first = await startService('router', environment);
+  await using first = await startServiceHere('router', environment);
   await writeToAll('before');
   await untilDelivered('before');
   await untilCommitted();
 
-  await using second = await startService('router', environment);
+  await using second = await startServiceHere('router', environment);
   await untilReadBack(second, [3]);
-  await using third = await startService('router', environment);
+  await using third = await startServiceHere('router', environment);
   await untilReadBack(third, [2]);
   assert.deepEqual([readBack(first), readBack(second)], [[], [3]]);
 
@@ -119,13 +117,13 @@ test('with two and three routers, each reads back only the partitions that moved
 
 test('a router that takes over a partition knows which keys wait in it', async () => {
   registry.answers(() => 500);
-  await using first = await startService('router', environment);
+  await using first = await startService('router', { ...environment, TAILRACE_METRICS_PORT: '0' });
   await writeToAll('1-framed', schemaId);
   await eventually(
     async () => (await readAll(kafka, names.eventsWaiting)).length,
     (count) => count === partitions,
   );
-  await using second = await startService('router', environment);
+  await using second = await startServiceHere('router', environment);
   await untilReadBack(second, [3]);
   await writeToAll('2-plain');
   await eventually(
@@ -164,7 +162,7 @@ test('routers of this release and of the previous one share a group, in either o
 
   const before = await joinAsBefore();
   await share(before, partitions);
-  await using router = await startService('router', environment);
+  await using router = await startServiceHere('router', environment);
   await share(before, partitions / 2);
   await before.close();
   await writeToAll('upgraded');

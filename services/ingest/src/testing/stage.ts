@@ -1,0 +1,71 @@
+/** Ingest in the process of a test, on an in-memory cluster. */
+import { applyConfiguration, type Source } from '@tailrace/config';
+import type { Kafka } from '@tailrace/kafka';
+import { MemoryCluster, watchTopic, type WatchedTopic } from '@tailrace/kafka/testing';
+import { probesUrlOf, startHere, urlOf, type ServiceHere } from '@tailrace/service/testing';
+import { topicNames, topicSpecs } from '@tailrace/topics';
+import { ingest } from '../open.ts';
+
+export const names = topicNames('tailrace.');
+
+export interface RunningIngest extends AsyncDisposable {
+  readonly service: ServiceHere;
+  readonly url: string;
+  /** The text of `/metrics`. */
+  metrics(): Promise<string>;
+}
+
+export interface Stage extends RunningIngest {
+  readonly cluster: MemoryCluster;
+  readonly kafka: Kafka;
+  readonly events: WatchedTopic;
+  readonly rejected: WatchedTopic;
+  /** Starts another ingest on the same topics. */
+  start(env?: Environment): Promise<RunningIngest>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+export interface StageOptions {
+  readonly env?: Environment;
+  /** Default: `web` with the write key `wk_web`, and `other` with `wk_other`. */
+  readonly sources?: readonly Source[];
+}
+
+const twoSources = ['web', 'other'].map((id) => ({ id, writeKeys: [`wk_${id}`], enabled: true }));
+
+export async function openStage({ env = {}, sources = twoSources }: StageOptions = {}): Promise<Stage> {
+  await using opened = new AsyncDisposableStack();
+  const cluster = new MemoryCluster();
+  const kafka = opened.use(cluster.connect());
+  await kafka.ensureTopics(topicSpecs(names, { partitions: 2, retryScheduleMs: [1_000] }));
+  await applyConfiguration(kafka, names.config, { sources: [...sources], destinations: [] });
+  const events = opened.use(await watchTopic(kafka, names.events));
+  const rejected = opened.use(await watchTopic(kafka, names.eventsRejected));
+  const start = (env?: Environment): Promise<RunningIngest> => startIngest(cluster, env);
+  const first = opened.use(await start(env));
+  const all = opened.move();
+  return {
+    ...first,
+    cluster,
+    kafka,
+    events,
+    rejected,
+    start,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+async function startIngest(cluster: MemoryCluster, env: Environment = {}): Promise<RunningIngest> {
+  const service = await startHere(
+    ingest,
+    { KAFKA_BROKERS: 'memory:9092', TAILRACE_INGEST_PORT: '0', ...env },
+    { connect: (_config, log, observer) => cluster.connect(log, observer) },
+  );
+  return {
+    service,
+    url: urlOf(service),
+    metrics: async () => (await fetch(`${probesUrlOf(service)}/metrics`)).text(),
+    [Symbol.asyncDispose]: () => service.stop(),
+  };
+}
