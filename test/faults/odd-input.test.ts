@@ -143,11 +143,7 @@ function contextOf(
 }
 
 /** Sends one call after another; each that is answered with 200 must arrive. */
-async function sendNormally(
-  context: OddInputContext,
-  ledger: Ledger,
-  signal: AbortSignal,
-): Promise<void> {
+async function sendNormally(context: OddInputContext, ledger: Ledger, signal: AbortSignal): Promise<void> {
   for (let nth = 0; !signal.aborted; nth += 1) {
     const id = `normal-${nth}`;
     const status = await context.post(

@@ -83,10 +83,13 @@ test('a broker on kept data', async (t) => {
   const death = Promise.withResolvers<string>();
   await using broker = await startOwnBroker({ ...jvm, dataDir: dir.path, onDeath: death.resolve });
   const { brokers } = broker;
-  await t.test('ends with the process that started it, even after SIGKILL, and the next start works', async () => {
-    assert.ok(!(await isAlive(keeper)));
-    await writeOne(broker, 'kept');
-  });
+  await t.test(
+    'ends with the process that started it, even after SIGKILL, and the next start works',
+    async () => {
+      assert.ok(!(await isAlive(keeper)));
+      await writeOne(broker, 'kept');
+    },
+  );
 
   await t.test('is the only one on its data', async () => {
     await assert.rejects(startOwnBroker({ ...jvm, dataDir: dir.path }), {
@@ -95,13 +98,16 @@ test('a broker on kept data', async (t) => {
     });
   });
 
-  await t.test('reports its death, a killed keeper leaves no JVM behind, and acknowledged records survive', async () => {
-    process.kill((await keeperOf(dir.path)).pid, 'SIGKILL');
-    assert.equal(await death.promise, 'SIGKILL');
-    await broker.restart();
-    assert.deepEqual(broker.brokers, brokers);
-    assert.deepEqual(await readValues(broker), ['kept']);
-  });
+  await t.test(
+    'reports its death, a killed keeper leaves no JVM behind, and acknowledged records survive',
+    async () => {
+      process.kill((await keeperOf(dir.path)).pid, 'SIGKILL');
+      assert.equal(await death.promise, 'SIGKILL');
+      await broker.restart();
+      assert.deepEqual(broker.brokers, brokers);
+      assert.deepEqual(await readValues(broker), ['kept']);
+    },
+  );
 
   await t.test('is found by the next broker, also on another port', async () => {
     await broker.stop();

@@ -105,17 +105,20 @@ test('npm start with its own broker', async (t) => {
     await next.line(/^demo +track "After the kill" by u1 · signature verified/);
   });
 
-  await t.test('Ctrl-C stops everything, first the services that accept new work, and keeps the data', async () => {
-    next.pressCtrlC();
-    assert.ok([0, 130].includes(await next.exitCode));
-    const stopped = next.lines.items.filter((line) => line.endsWith(' stopped'));
-    assert.deepEqual(
-      stopped.map((line) => line.split(' ')[0]),
-      ['ingest', 'router', 'delivery', 'control', 'demo', 'kafka'],
-    );
-    await home.untilQuiet();
-    assert.ok((await stat(path.join(home.dataDir, 'kafka'))).isDirectory());
-  });
+  await t.test(
+    'Ctrl-C stops everything, first the services that accept new work, and keeps the data',
+    async () => {
+      next.pressCtrlC();
+      assert.ok([0, 130].includes(await next.exitCode));
+      const stopped = next.lines.items.filter((line) => line.endsWith(' stopped'));
+      assert.deepEqual(
+        stopped.map((line) => line.split(' ')[0]),
+        ['ingest', 'router', 'delivery', 'control', 'demo', 'kafka'],
+      );
+      await home.untilQuiet();
+      assert.ok((await stat(path.join(home.dataDir, 'kafka'))).isDirectory());
+    },
+  );
 });
 
 test('all invalid settings are reported, and no process is started', async () => {
