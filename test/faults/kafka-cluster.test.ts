@@ -231,7 +231,8 @@ test('all records are written and read after a broker has hung, and every error 
   publishSome();
   await Promise.all(published);
   {
-    using _ = steadily(100, publishSome);
+    using traffic = new DisposableStack();
+    traffic.use(steadily(100, publishSome));
     await cluster.node(2).freeze();
     await inSync(topic, (ids) => !ids.includes(2));
     await eventually(async () => {

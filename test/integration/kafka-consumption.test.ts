@@ -323,16 +323,19 @@ test('while members join and leave, everything is finished, no unfinished record
   const separated: string[] = [];
   const members = new Set<TestMember>();
   const pending: TrackedRecord[] = [];
-  using _ = steadily(20, () => {
-    for (const record of pending.splice(0)) {
-      if (Math.random() < 0.8) {
-        pending.push(record);
-      } else if (!record.revoked) {
-        finished.add(place(record));
-        record.done();
+  using work = new DisposableStack();
+  work.use(
+    steadily(20, () => {
+      for (const record of pending.splice(0)) {
+        if (Math.random() < 0.8) {
+          pending.push(record);
+        } else if (!record.revoked) {
+          finished.add(place(record));
+          record.done();
+        }
       }
-    }
-  });
+    }),
+  );
 
   const join = async (): Promise<TestMember> => {
     const mine = new Map<string, TrackedRecord>();
