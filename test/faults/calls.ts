@@ -1,6 +1,5 @@
 /** Numbered tracking calls for fault tests, the body expected for each, and a sender that retries until accepted. */
-import assert from 'node:assert/strict';
-import { drainWithinMs } from '../support/oracle/ledger.ts';
+import { eventually } from '@tailrace/testing';
 import type { Connection } from '../support/processes/pipeline.ts';
 
 export type NumberedCall = ReturnType<typeof callOf>;
@@ -28,14 +27,12 @@ export async function sendUntilAccepted(
   connection: Connection,
   batch: readonly NumberedCall[],
 ): Promise<void> {
-  const deadline = Date.now() + drainWithinMs;
-  for (;;) {
-    const outcome = await connection.post('batch', { batch }).then(
-      async (response) => `${response.status} ${await response.text()}`,
-      (error: unknown) => String(error),
-    );
-    if (outcome === '200 {"success":true}') return;
-    assert.ok(Date.now() < deadline, `ingest still answers: ${outcome}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await eventually(
+    () =>
+      connection.post('batch', { batch }).then(
+        async (response) => `${response.status} ${await response.text()}`,
+        (error: unknown) => String(error),
+      ),
+    (outcome) => outcome === '200 {"success":true}',
+  );
 }

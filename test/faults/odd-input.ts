@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import lz4 from 'lz4-napi';
 import snappy from 'snappy';
+import { backOff } from '../support/steadily.ts';
 import type { RawBatch, RawRecord } from '../support/kafka/raw-producer.ts';
 
 export interface OddInputContext {
@@ -172,7 +173,7 @@ export const oddInputs: Readonly<Record<string, (chance: number) => OddInput>> =
     socket.write(
       `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${btoa(`${context.writeKey}:`)}\r\nContent-Length: 100\r\n\r\n{"ev`,
     );
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await backOff();
     socket.destroy();
   },
   'a retry that is due in 2099': () => async (context) => {

@@ -5,13 +5,14 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { TrackedRecord } from '@tailrace/kafka';
 import { createMetrics, watchConsumption } from '@tailrace/service';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
-import { eventually } from '@tailrace/testing';
+import { eventually, limitMs } from '@tailrace/testing';
 import { joinGroup, openKafka, type TestKafka, type TestMember } from '../support/kafka/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
+import { steadily } from '../support/steadily.ts';
 
 let brokers: readonly string[];
 let kafka: TestKafka;
@@ -116,7 +117,7 @@ describe('a consumer', { concurrency: true }, () => {
     const member = await joinGroup(kafka, group);
     await member.records.waitFor(10);
     let closed = false;
-    const closing = member.close({ drainTimeoutMs: 30_000 }).then(() => (closed = true));
+    const closing = member.close({ drainTimeoutMs: limitMs }).then(() => (closed = true));
     await publish(topic, ['not received any more']);
     for (const record of member.records.items) {
       assert.equal(closed, false);
@@ -158,8 +159,17 @@ describe('a consumer', { concurrency: true }, () => {
       Number(/^tailrace_consumer_paused_partitions\{.*\} (.+)$/m.exec(await metrics.expose())?.[1]);
     await member.records.waitFor(100);
     const memberIds = await admin.memberIds(group.groupId);
-    // Longer than the session timeout of a member without heartbeats.
-    await wait(11_000);
+    // The session of a member that sends no heartbeats from now on ends meanwhile.
+    await using proxy = await startKafkaProxy(brokers[0] ?? '');
+    await using behind = openKafka(proxy.brokers);
+    const silent = { groupId: `${topic}.silent`, topics: [topic] };
+    const cutOff = await joinGroup(behind, silent);
+    proxy.stop();
+    await eventually(
+      () => admin.memberIds(silent.groupId),
+      (ids) => ids.length === 0,
+    );
+    await cutOff.close();
     assert.ok(member.records.items.length < 1_200, `${member.records.items.length} records received`);
     assert.deepEqual(await admin.memberIds(group.groupId), memberIds);
     assert.equal(member.healthy, true);
@@ -293,7 +303,7 @@ describe('a consumer', { concurrency: true }, () => {
     const child = spawn(
       process.execPath,
       ['--input-type=module', '--eval', program, brokers.join(','), topic],
-      { cwd: import.meta.dirname, stdio: ['ignore', 'inherit', 'pipe'], timeout: 120_000 },
+      { cwd: import.meta.dirname, stdio: ['ignore', 'inherit', 'pipe'], timeout: limitMs },
     );
     const [errors] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     assert.equal(child.exitCode, 1);
@@ -312,6 +322,20 @@ test('while members join and leave, everything is finished, no unfinished record
   const receivedTwice: string[] = [];
   const separated: string[] = [];
   const members = new Set<TestMember>();
+  const pending: TrackedRecord[] = [];
+  using work = new DisposableStack();
+  work.use(
+    steadily(20, () => {
+      for (const record of pending.splice(0)) {
+        if (Math.random() < 0.8) {
+          pending.push(record);
+        } else if (!record.revoked) {
+          finished.add(place(record));
+          record.done();
+        }
+      }
+    }),
+  );
 
   const join = async (): Promise<TestMember> => {
     const mine = new Map<string, TrackedRecord>();
@@ -324,11 +348,7 @@ test('while members join and leave, everything is finished, no unfinished record
         // Received again only if the partition was revoked in between.
         if (mine.get(place(record))?.revoked === false) receivedTwice.push(place(record));
         mine.set(place(record), record);
-        setTimeout(() => {
-          if (record.revoked) return;
-          finished.add(place(record));
-          record.done();
-        }, Math.random() * 300);
+        pending.push(record);
       },
     });
     members.add(member);
@@ -373,7 +393,7 @@ test('while members join and leave, everything is finished, no unfinished record
     const passing = await join();
     await observe();
     // Every other one leaves with its work unfinished.
-    await passing.close({ drainTimeoutMs: round % 2 === 0 ? 0 : 1_000 });
+    await passing.close({ drainTimeoutMs: round % 2 === 0 ? 0 : limitMs });
     members.delete(passing);
     await observe();
   }

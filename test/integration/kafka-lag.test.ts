@@ -10,7 +10,6 @@ import { joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
 
 const silent = (): void => undefined;
 const noLog = { debug: silent, info: silent, warn: silent, error: silent };
-const seconds = 1_000;
 
 test('while its only broker hangs or is down, a consumer reports a growing lag, an ageing configuration, and its requests and commits as failed', async (t) => {
   await using cluster = await ownCluster({ size: 1 });
@@ -20,6 +19,8 @@ test('while its only broker hangs or is down, a consumer reports a growing lag, 
   const requests = new Map<string, number>();
   const countOf = (api: RequestApi, outcome: RequestOutcome): number =>
     requests.get(`${api} ${outcome}`) ?? 0;
+  const timeouts = (): number =>
+    [...requests].reduce((all, [what, count]) => all + (what.endsWith(' timeout') ? count : 0), 0);
   const kafka = connectKafka({ brokers: cluster.brokers, clientId: 'lag-test' }, noLog, {
     onRequest: (api, outcome) => requests.set(`${api} ${outcome}`, countOf(api, outcome) + 1),
   });
@@ -70,18 +71,20 @@ test('while its only broker hangs or is down, a consumer reports a growing lag, 
       () => lagOf(quiet),
       (lag) => lag === undefined,
     );
-    assert.ok(((await lagOf(busy)) ?? NaN) >= before + 10);
-    assert.ok((await configAge()) >= 10, String(await configAge()));
+    await eventually(
+      () => lagOf(busy),
+      (lag = 0) => lag >= before + 10,
+    );
+    await eventually(configAge, (age) => age >= 10);
     await eventually(
       () => countOf('Fetch', 'timeout'),
       (count) => count > 0,
     );
-    const startedAt = performance.now();
-    await scrape();
-    const tookMs = performance.now() - startedAt;
-    t.diagnostic(`a scrape took ${tookMs.toFixed(1)} ms`);
-    // A scrape that waited for a broker would take the ten seconds after which a request has failed.
-    assert.ok(tookMs < 5 * seconds, String(tookMs));
+    // A scrape that waited for the broker would end when a request of its own has timed out.
+    const scrapes = 20;
+    const timeoutsBefore = timeouts();
+    for (let nth = 0; nth < scrapes; nth += 1) await scrape();
+    assert.ok(timeouts() - timeoutsBefore < scrapes);
     await eventually(
       async () => (await scrape()).get('tailrace_kafka_commit_failures_total'),
       (count = 0) => count > 0,

@@ -7,6 +7,7 @@ import { connectAdmin } from '../support/kafka/kafka-admin.ts';
 import { eventually } from '@tailrace/testing';
 import { joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
 import { readAll, watchTopic } from '../support/kafka/topics.ts';
+import { steadily } from '../support/steadily.ts';
 
 test('a broker is killed and restarted', async (t) => {
   await using broker = await ownBroker();
@@ -40,10 +41,7 @@ test('a broker is killed and restarted', async (t) => {
     values.push(value);
     published.push(patient.publish({ topic, key: value, value }));
   };
-  const publishing = setInterval(publish, 5);
-  t.after(() => {
-    clearInterval(publishing);
-  });
+  using publishing = steadily(5, publish);
   await member.records.waitFor(50);
   await broker.kill('SIGKILL');
 
@@ -92,7 +90,7 @@ test('a broker is killed and restarted', async (t) => {
 
   await t.test('publishers continue, and no acknowledged or pending record is lost', async () => {
     await impatient.publish({ topic: followedTopic, key: 'k', value: 'after' });
-    clearInterval(publishing);
+    publishing[Symbol.dispose]();
     await Promise.all(published);
     assert.equal(patient.bufferedBytes, 0);
     const stored = new Set((await readAll(kafka, topic)).map(({ value }) => value?.toString()));

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { connectKafka } from '@tailrace/kafka';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { collect, eventually } from '@tailrace/testing';
+import { collect, eventually, limitMs } from '@tailrace/testing';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
 import { joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
 
@@ -42,7 +42,7 @@ test('work that finishes while the group waits for a killed member is committed 
   const killed = spawn(
     process.execPath,
     ['--input-type=module', '--eval', program, brokers.join(','), topic],
-    { cwd: import.meta.dirname, stdio: 'ignore', timeout: 120_000 },
+    { cwd: import.meta.dirname, stdio: 'ignore', timeout: limitMs },
   );
   await eventually(
     () => stays.partitions.length,

@@ -4,15 +4,19 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { freePort } from '@tailrace/local';
+import { startHere, type LogLine } from '@tailrace/service/testing';
+import { collect, type Collected } from '@tailrace/testing';
 import { permissions } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
 import { passwordOf, startSecureBroker, type SecureBroker } from '../support/kafka/secure-broker.ts';
 import { startTokenServer, type Behaviour, type TokenServer } from '../support/kafka/token-server.ts';
 import { tailrace } from '../support/processes/cli.ts';
-import { startService, type Environment } from '../support/processes/process.ts';
+import type { Environment } from '../support/processes/process.ts';
 import { certificates } from '../support/receivers/certificates.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
+import { delivery } from '../../services/delivery/src/open.ts';
+import { ingest } from '../../services/ingest/src/open.ts';
+import { router } from '../../services/router/src/open.ts';
 
 const prefix = 'tailrace.';
 /** May do what `topics apply` does; also the subject of the client certificate. */
@@ -44,6 +48,18 @@ after(() => opened.disposeAsync());
 
 function environment(kafka: Environment, more: Environment = {}): Environment {
   return { ...kafka, TAILRACE_PARTITIONS: '1', TAILRACE_METRICS_PORT: '0', ...more };
+}
+
+interface Ingest extends AsyncDisposable {
+  readonly port: string;
+  readonly log: Collected<LogLine>;
+}
+
+async function startIngest(env: Environment): Promise<Ingest> {
+  const log = collect<LogLine>('the log of ingest', (line) => JSON.stringify(line));
+  const service = await startHere(ingest, { ...env, TAILRACE_INGEST_PORT: '0' }, { onLine: log.add });
+  const { port } = await log.find(({ msg }) => msg === 'ready');
+  return { port: String(port), log, [Symbol.asyncDispose]: () => service.stop() };
 }
 
 const listTopics = (kafka: Environment, more: Environment = {}) =>
@@ -108,10 +124,8 @@ test('a broker with an untrusted certificate is not used', async () => {
 
 test('a missing permission is named with its operation and resource, in the log and by the command line', async () => {
   await tailrace(['topics', 'apply'], environment(broker.environment('topics')));
-  const port = String(await freePort());
-  await using ingest = await startService(
-    'ingest',
-    environment(broker.environment(half), { TAILRACE_INGEST_PORT: port, TAILRACE_INGEST_ACK_TIMEOUT: '5s' }),
+  await using service = await startIngest(
+    environment(broker.environment(half), { TAILRACE_INGEST_ACK_TIMEOUT: '5s' }),
   );
   const applied = await tailrace(
     ['apply', '-f', '-'],
@@ -119,9 +133,9 @@ test('a missing permission is named with its operation and resource, in the log 
     configuration('http://a.example'),
   );
   assert.equal(applied.exitCode, 0, applied.stderr);
-  const response = await send(port, 'wk_shop');
+  const response = await send(service.port, 'wk_shop');
   assert.equal(response.status, 503);
-  const { err } = await ingest.log.find((line) => line.msg === 'produce request failed, retrying');
+  const { err } = await service.log.find((line) => line['msg'] === 'produce request failed, retrying');
   assert.match(
     (err as Error).message,
     /Kafka refuses Write on the topic tailrace\.events: the user has no permission/,
@@ -140,14 +154,16 @@ test('the pipeline works with a user for each service, and a producer may write 
   const applied = await tailrace(['apply', '-f', '-'], of('apply'), configuration(receiver.url));
   assert.equal(applied.exitCode, 0, applied.stderr);
   await using services = new AsyncDisposableStack();
-  services.use(await startService('router', of('router')));
-  services.use(
-    await startService('delivery', of('delivery', { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' })),
+  const routing = await startHere(router, of('router'));
+  services.defer(() => routing.stop());
+  const delivering = await startHere(
+    delivery,
+    of('delivery', { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' }),
   );
-  const ingestPort = String(await freePort());
-  services.use(await startService('ingest', of('ingest', { TAILRACE_INGEST_PORT: ingestPort })));
+  services.defer(() => delivering.stop());
+  const { port } = services.use(await startIngest(of('ingest')));
 
-  const response = await send(ingestPort, 'wk_shop');
+  const response = await send(port, 'wk_shop');
   assert.equal(response.status, 200);
 
   const producer = new kafkajs.Kafka({

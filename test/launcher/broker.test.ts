@@ -9,6 +9,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { connectKafka, type Kafka } from '@tailrace/kafka';
+import { eventually } from '@tailrace/testing';
 import { discardData, startOwnBroker, type Broker, type OwnBroker } from '@tailrace/local';
 import { resolveJars } from '../../infra/local/src/broker/jars.ts';
 import { isAlive, readIdentity, type ProcessIdentity } from '../../infra/local/src/broker/lock.ts';
@@ -20,7 +21,6 @@ const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const topic = { name: 'kept', partitions: 1, config: {} };
 /** These tests are about the JVM, so Docker is not used. */
 const jvm = { quickStart: true, env: { ...process.env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } };
-const any = { quickStart: true, env: process.env };
 
 function client({ brokers }: Broker): Kafka & AsyncDisposable {
   const kafka = connectKafka({ brokers, clientId: 'broker-test' }, quiet);
@@ -49,55 +49,30 @@ async function keeperOf(dataDir: string): Promise<ProcessIdentity> {
   return keeper;
 }
 
-test('acknowledged records of a temporary broker survive its crash, and its stop leaves no files', async () => {
+test('the stop of a temporary broker leaves no files', async () => {
   await using dir = await temporaryDirectory();
   const { TMPDIR } = process.env;
   process.env['TMPDIR'] = dir.path;
   const broker = await ownBroker();
   if (TMPDIR === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = TMPDIR;
-  const { brokers } = broker;
-  await writeOne(broker, 'before the crash');
-  await broker.kill('SIGKILL');
-  await broker.restart();
-  assert.deepEqual(broker.brokers, brokers);
-  assert.deepEqual(await readValues(broker), ['before the crash']);
   await broker.stop();
   await broker.stop();
   const left = (await readdir(dir.path)).filter((name) => name.startsWith('tailrace-'));
   assert.deepEqual(left, []);
 });
 
-test('data belongs to one broker at a time, and the next broker finds it, also on another port', async () => {
-  await using dir = await temporaryDirectory();
-  const first = await startOwnBroker({ ...any, dataDir: dir.path });
-  await writeOne(first, 'kept');
-  await assert.rejects(startOwnBroker({ ...any, dataDir: dir.path }), {
-    code: 'local-start-failed',
-    message: `The broker's data in ${dir.path} is in use by the running process ${process.pid}. Stop that process first.`,
-  });
-  await first.stop();
-
-  const port = Number(first.brokers[0]?.split(':')[1]);
-  const squatter = createServer().listen(port, '127.0.0.1');
-  await once(squatter, 'listening');
-  await using second = await startOwnBroker({ ...any, dataDir: dir.path, port });
-  assert.notDeepEqual(second.brokers, first.brokers);
-  assert.deepEqual(await readValues(second), ['kept']);
-  squatter.close();
-});
-
-test('a broker on the JVM ends with the process that started it, even after SIGKILL, and the next start works', async () => {
+test('a broker on kept data', async (t) => {
   await using dir = await temporaryDirectory();
   const starter = `
     import { startOwnBroker } from '@tailrace/local';
     const broker = await startOwnBroker({ env: process.env, quickStart: true, dataDir: ${JSON.stringify(dir.path)} });
     console.log(broker.brokers[0]);
-    setInterval(() => undefined, 60_000);`;
+    process.stdin.resume();`;
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', starter], {
     cwd: import.meta.dirname,
     env: jvm.env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(createInterface({ input: parent.stdout }), 'line');
   const keeper = await keeperOf(dir.path);
@@ -105,20 +80,45 @@ test('a broker on the JVM ends with the process that started it, even after SIGK
   parent.kill('SIGKILL');
   await once(parent, 'exit');
 
-  await using next = await startOwnBroker({ ...jvm, dataDir: dir.path });
-  assert.ok(!(await isAlive(keeper)));
-  await writeOne(next, 'after');
-});
-
-test('the death of a broker is reported, and a killed keeper leaves no JVM behind', async () => {
-  await using dir = await temporaryDirectory();
   const death = Promise.withResolvers<string>();
   await using broker = await startOwnBroker({ ...jvm, dataDir: dir.path, onDeath: death.resolve });
-  const keeper = await keeperOf(dir.path);
-  process.kill(keeper.pid, 'SIGKILL');
-  assert.equal(await death.promise, 'SIGKILL');
-  await broker.restart();
-  await writeOne(broker, 'again');
+  const { brokers } = broker;
+  await t.test(
+    'ends with the process that started it, even after SIGKILL, and the next start works',
+    async () => {
+      assert.ok(!(await isAlive(keeper)));
+      await writeOne(broker, 'kept');
+    },
+  );
+
+  await t.test('is the only one on its data', async () => {
+    await assert.rejects(startOwnBroker({ ...jvm, dataDir: dir.path }), {
+      code: 'local-start-failed',
+      message: `The broker's data in ${dir.path} is in use by the running process ${process.pid}. Stop that process first.`,
+    });
+  });
+
+  await t.test(
+    'reports its death, a killed keeper leaves no JVM behind, and acknowledged records survive',
+    async () => {
+      process.kill((await keeperOf(dir.path)).pid, 'SIGKILL');
+      assert.equal(await death.promise, 'SIGKILL');
+      await broker.restart();
+      assert.deepEqual(broker.brokers, brokers);
+      assert.deepEqual(await readValues(broker), ['kept']);
+    },
+  );
+
+  await t.test('is found by the next broker, also on another port', async () => {
+    await broker.stop();
+    const port = Number(brokers[0]?.split(':')[1]);
+    const squatter = createServer().listen(port, '127.0.0.1');
+    await once(squatter, 'listening');
+    await using next = await startOwnBroker({ ...jvm, dataDir: dir.path, port });
+    assert.notDeepEqual(next.brokers, brokers);
+    assert.deepEqual(await readValues(next), ['kept']);
+    squatter.close();
+  });
 });
 
 test('a broker that fails to start reports the end of its log', async () => {
@@ -138,16 +138,15 @@ test('a cancelled start stops the processes that it started', async () => {
     ...jvm,
     dataDir: dir.path,
     signal: giveUp.signal,
-    onProgress: (phrase) => {
-      if (phrase === 'starting the broker') {
-        setTimeout(() => {
-          giveUp.abort(new Error('given up'));
-        }, 500);
-      }
-    },
   });
-  await assert.rejects(starting, /given up/);
-  const keeper = await keeperOf(dir.path);
+  const rejected = assert.rejects(starting, /given up/);
+  const keeper = await eventually(
+    () => readIdentity(path.join(dir.path, 'keeper')).catch(() => undefined),
+    (found) => found !== undefined,
+  );
+  assert.ok(keeper);
+  giveUp.abort(new Error('given up'));
+  await rejected;
   assert.ok(!(await isAlive(keeper)));
   assert.ok(!(await readdir(dir.path)).includes('lock'));
 });

@@ -1,7 +1,8 @@
 /**
- * Finds free ports on loopback.
+ * Finds free ports on loopback, for brokers and for `npm start` only: a broker must know its ports, and a cluster those of all
+ * controllers, before it starts. Tests listen on port 0.
  *
- * They are below the range for outgoing connections (32768 and up on Linux, 49152 on macOS). Otherwise a client
+ * The ports are below the range for outgoing connections (32768 and up on Linux, 49152 on macOS). Otherwise a client
  * that keeps dialling a broker that is down could get the dialled port as its own, connect to itself, and block the
  * broker's port.
  *

@@ -68,7 +68,7 @@ function forEveryEvent(check: (event: TailraceEvent) => void): void {
       accepted++;
       check(result.event);
     }),
-    { numRuns: 800 },
+    { numRuns: 600 },
   );
   assert.ok(accepted > 100, `only ${accepted} calls were accepted: the property says too little`);
 }
@@ -179,7 +179,7 @@ describe('the schema that is registered for producers', () => {
         const result = readCall(call, options);
         assert.ok(result.ok, JSON.stringify([call, result]));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 800 },
     );
     assert.ok(fitting > 0);
     assert.ok(fits({ type: 'track', event: 'e', userId: 'u' }));

@@ -23,7 +23,7 @@ describe('JSON that is written', () => {
         // assert.equal would print both texts.
         assert.ok(writeJson(parseJson(json)) === json, last);
       }),
-      { numRuns: 5 },
+      { numRuns: 2 },
     );
   });
 });

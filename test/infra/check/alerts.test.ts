@@ -48,12 +48,20 @@ test('every rule that alerts has a case', () => {
 describe('an alert', { concurrency: 2 }, () => {
   for (const one of alertCases) {
     test(`${one.alert} fires when ${one.when}, and resolves`, async () => {
-      const { healthy, silentAfter, firesAfter, resolvesAfter, everyMinutes = 1 } = one;
+      const {
+        healthy,
+        silentAfter,
+        firesAfter,
+        resolvesAfter,
+        everyMinutes = 1,
+        evaluatedEveryMinutes,
+      } = one;
       const minutes = healthy + firesAfter + everyMinutes + resolvesAfter;
       const failures = await runScenario({
         title: one.when,
         minutes,
         everyMinutes,
+        ...(evaluatedEveryMinutes !== undefined && { evaluatedEveryMinutes }),
         series: seriesOf(one),
         expected: [
           { until: healthy + silentAfter, neverFiring: 'any alert' },

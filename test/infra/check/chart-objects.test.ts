@@ -57,7 +57,9 @@ test('helm lint accepts the chart with every value set', async () => {
 });
 
 test('kubeconform accepts the objects of every value set, custom resources too', () => {
-  for (const [name, objects] of rendered) assert.equal(schemaProblems(objects), '', name);
+  const objects = new Set([...rendered.values()].flat());
+  assert.ok(objects.size > 100);
+  assert.equal(schemaProblems([...objects]), '');
 });
 
 describe('selectors', () => {

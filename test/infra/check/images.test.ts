@@ -1,6 +1,7 @@
 /** The Dockerfile and compose.yaml, without a Docker engine. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { test } from 'node:test';
 import { variablesOf } from '@tailrace/service';
@@ -37,25 +38,31 @@ const exportsOf = new Map(
   }),
 );
 
+const importsByFile = new Map<string, readonly string[]>();
+
+/** The files of the project that Node loads for `file` itself. */
+function importsOf(file: string): readonly string[] {
+  const known = importsByFile.get(file);
+  if (known) return known;
+  if (!file.endsWith('.ts')) return [];
+  const code = stripTypeScriptTypes(read(file));
+  const imports = ts.preProcessFile(code, true, true).importedFiles.flatMap(({ fileName }) => {
+    const target = fileName.startsWith('.')
+      ? path.posix.join(path.posix.dirname(file), fileName)
+      : exportsOf.get(fileName);
+    return target === undefined ? [] : [target];
+  });
+  importsByFile.set(file, imports);
+  return imports;
+}
+
 /** The workspaces of all files that Node loads from `main`: types are not loaded. */
 function importedWorkspaces(main: string): string[] {
   const files = new Set<string>();
   const visit = (file: string): void => {
     if (files.has(file)) return;
     files.add(file);
-    const { outputText } = ts.transpileModule(read(file), {
-      compilerOptions: {
-        module: ts.ModuleKind.ESNext,
-        verbatimModuleSyntax: true,
-        target: ts.ScriptTarget.ESNext,
-      },
-    });
-    for (const { fileName } of ts.preProcessFile(outputText, true, true).importedFiles) {
-      const target = fileName.startsWith('.')
-        ? path.posix.join(path.posix.dirname(file), fileName)
-        : exportsOf.get(fileName);
-      if (target !== undefined) visit(target);
-    }
+    for (const target of importsOf(file)) visit(target);
   };
   visit(main);
   return [...new Set([...files].map((file) => file.split('/').slice(0, 2).join('/')))].sort();

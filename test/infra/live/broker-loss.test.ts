@@ -66,7 +66,7 @@ test('a broker that loses its disk loses no event, and its replacement gets all 
   await untilDelivered(ledger, 200);
   await load.end();
   await ledger.drained();
-  const verdict = await ledger.close();
+  const verdict = await ledger.verdict();
   t.diagnostic(report(verdict));
   assert.ok(isConserved(verdict), report(verdict));
   assert.equal(verdict.obligations, load.sent * ids.length);

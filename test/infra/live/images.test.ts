@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
-import { freePort } from '@tailrace/local';
 import { openImageBuilder } from '../../support/docker/images.ts';
 import { sharedBroker } from '../../support/kafka/broker.ts';
 import { eventually } from '@tailrace/testing';
@@ -11,6 +10,7 @@ import { uniquePrefix } from '../../support/kafka/topics.ts';
 import { topicNames } from '@tailrace/topics';
 import { assertAccepted, call, sendTo } from '../../support/processes/ingest.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
+import { closedPort } from '../../support/receivers/closed-port.ts';
 
 const services = ['ingest', 'router', 'delivery', 'control'] as const;
 const asInACluster = [
@@ -48,7 +48,7 @@ test('images are built, run read-only as a numeric user, deliver a webhook, and 
 
   const { brokers } = await sharedBroker();
   const prefix = uniquePrefix();
-  const ingestPort = await freePort();
+  const ingestPort = await closedPort();
   const env = {
     KAFKA_BROKERS: brokers.join(','),
     TAILRACE_TOPIC_PREFIX: prefix,

@@ -7,7 +7,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { freePort } from '@tailrace/local';
 import { permissions, topicNames } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
 import { eventually } from '@tailrace/testing';
@@ -25,6 +24,7 @@ import { startService, type Environment, type ServiceProcess } from '../../suppo
 import { status } from '../../support/receivers/answers.ts';
 import { certificates } from '../../support/receivers/certificates.ts';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.ts';
+import { closedPort } from '../../support/receivers/closed-port.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -93,7 +93,7 @@ test('every part works with exactly its permissions, and each permission is need
   await using services = new AsyncDisposableStack();
   const start = async (name: string, more: Environment = {}): Promise<ServiceProcess> =>
     services.use(await startService(name, environment(name, more)));
-  const ingestPort = String(await freePort());
+  const ingestPort = String(await closedPort());
   const [control, router, delivery] = await Promise.all([
     startControl([], prefix, {
       ...environment('control'),

@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { freePort } from '@tailrace/local';
 import { permissions } from '@tailrace/topics';
 import { passwordOf, startSecureBroker, type SecureBroker } from '../../support/kafka/secure-broker.ts';
 import { startTokenServer, type TokenServer } from '../../support/kafka/token-server.ts';
 import { tailrace } from '../../support/processes/cli.ts';
 import { startService, type Environment, type ServiceProcess } from '../../support/processes/process.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
+import { closedPort } from '../../support/receivers/closed-port.ts';
 
 const user = 'tailrace';
 const sessionMs = 3_000;
@@ -60,7 +60,7 @@ async function startPipeline(prefix: string, kafka: Environment): Promise<Pipeli
       destinations: [{ id: 'crm', type: 'Webhooks', sources: ['web'], settings }],
     }),
   );
-  const port = String(await freePort());
+  const port = String(await closedPort());
   const services = await Promise.all([
     startService('router', env),
     startService('delivery', env),

@@ -79,7 +79,7 @@ test('an upgrade under load loses nothing, and each repeat has a cause', async (
   await ledger.drained();
   await Promise.all(Object.values(pods).map((set) => set.stopAll()));
 
-  const verdict = await ledger.close();
+  const verdict = await ledger.verdict();
   t.diagnostic(report(verdict));
   t.diagnostic(`calls that a client had to send again: ${load.repeated}`);
   await reportPauses(t, steps, setting, load.acceptedAt);

@@ -6,11 +6,12 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort, startOwnBroker, type SecureListener } from '@tailrace/local';
+import { startOwnBroker, type SecureListener } from '@tailrace/local';
 import { permissions, type Operation, type Permission } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
 import type { Environment } from '../processes/process.ts';
 import { certificates } from '../receivers/certificates.ts';
+import { closedPort } from '../receivers/closed-port.ts';
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
@@ -68,7 +69,7 @@ export async function startSecureBroker(options: SecureBrokerOptions = {}): Prom
   await writeFile(keyStore, trusted.key + trusted.cert);
   await writeFile(authority, authorityPem);
   const names = [...permissions.map(({ user }) => user), ...(options.users ?? [])];
-  const ports = { passwords: await freePort(), certificates: await freePort(), tokens: await freePort() };
+  const ports = { passwords: await closedPort(), certificates: await closedPort(), tokens: await closedPort() };
   const secure: SecureListener = {
     port: ports.passwords,
     keyStore,

@@ -6,9 +6,9 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '@tailrace/local';
 import { run, runToEnd, toolPath, type Ended } from '@tailrace/tools';
 import { startProgram, untilReady } from '../processes/program.ts';
+import { closedPort } from '../receivers/closed-port.ts';
 
 export interface ApiServer extends AsyncDisposable {
   /** The environment in which helm and kubectl use this server. */
@@ -28,7 +28,7 @@ export async function startApiServer(): Promise<ApiServer> {
   const started = new AsyncDisposableStack();
   started.defer(() => rm(folder, { recursive: true }));
   try {
-    const [clientPort, peerPort, securePort] = [await freePort(), await freePort(), await freePort()];
+    const [clientPort, peerPort, securePort] = [await closedPort(), await closedPort(), await closedPort()];
     const store = `http://127.0.0.1:${clientPort}`;
     const peer = `http://127.0.0.1:${peerPort}`;
     started.use(

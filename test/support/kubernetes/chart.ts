@@ -106,9 +106,27 @@ export async function renderText(rendering: Rendering = {}): Promise<string> {
   return out;
 }
 
-export async function render(rendering: Rendering = {}): Promise<Manifest[]> {
-  const documents = parseAllDocuments(await renderText(rendering));
-  return documents.map((document) => document.toJS() as Manifest | null).filter((object) => object !== null);
+const parsed = new Map<string, readonly Manifest[]>();
+
+/** The objects of a text, of which other renderings have most too. */
+function objectsIn(text: string): readonly Manifest[] {
+  const known = parsed.get(text);
+  if (known) return known;
+  const documents = parseAllDocuments(text).map((document) => document.toJS() as Manifest | null);
+  const objects = documents.filter((object) => object !== null);
+  parsed.set(text, objects);
+  return objects;
+}
+
+const renderings = new Map<string, Promise<Manifest[]>>();
+
+export function render(rendering: Rendering = {}): Promise<Manifest[]> {
+  const key = JSON.stringify(rendering);
+  const known = renderings.get(key);
+  if (known) return known;
+  const objects = renderText(rendering).then((text) => text.split(/^---$/m).flatMap(objectsIn));
+  renderings.set(key, objects);
+  return objects;
 }
 
 /** The message with which helm refuses these values; empty if it accepts them. */

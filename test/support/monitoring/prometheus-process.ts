@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '@tailrace/local';
 import { toolPath } from '@tailrace/tools';
 import { startProgram, untilReady } from '../processes/program.ts';
+import { closedPort } from '../receivers/closed-port.ts';
 
 export interface PrometheusProcess extends AsyncDisposable {
   readonly url: string;
@@ -31,7 +31,7 @@ export async function startPrometheusProcess(
   const data = path.join(folder, 'data');
   await writeFile(file, configuration);
   await prepare?.(folder, data);
-  const address = `127.0.0.1:${String(await freePort())}`;
+  const address = `127.0.0.1:${String(await closedPort())}`;
   const program = startProgram(await toolPath('prometheus'), [
     ...[`--config.file=${file}`, `--storage.tsdb.path=${data}`, `--web.listen-address=${address}`],
     ...['--log.level=error', ...args],

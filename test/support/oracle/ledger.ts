@@ -39,11 +39,9 @@ export interface Ledger extends AsyncDisposable {
   until(holds: () => boolean): Promise<void>;
   /** Waits until every obligation is met; on a timeout the verdict lists the missing ones. */
   drained(): Promise<void>;
-  /** Reads the last dead letters, and returns the verdict. */
-  close(): Promise<Verdict>;
+  /** The verdict on what was owed so far, after the last dead letters are read. */
+  verdict(): Promise<Verdict>;
 }
-
-export const drainWithinMs = 90_000;
 
 /** Opens the ledger of all destinations whose dead letters go to this topic. */
 export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise<Ledger> {
@@ -128,7 +126,7 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
     async drained() {
       await entries.waitFor(() => open.size === 0).catch(() => undefined);
     },
-    async close() {
+    async verdict() {
       await deadLetters.refresh();
       return judge(obligations, entries.items.flatMap(arrivalOf));
     },

@@ -1,13 +1,14 @@
 /** `npm start` as a user runs it in a terminal, with the test's own ports and data. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { discardData, freePort, isFree, reservePort } from '@tailrace/local';
-import { collect, type Collected } from '@tailrace/testing';
+import { discardData } from '@tailrace/local';
+import { collect, eventually, type Collected } from '@tailrace/testing';
+import { closedPorts } from '../receivers/closed-port.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 
@@ -37,17 +38,15 @@ export interface NpmStart {
 
 export async function createHome(): Promise<Home> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'tailrace-start-'));
-  const metrics = await freeRange(4);
-  const ports = {
-    ingest: await freePort(),
-    control: await freePort(),
-    demo: await freePort(),
-    kafka: await freePort(),
-    metrics,
-  };
+  // Each service has a port for metrics, the first of which is set.
+  const all = await closedPorts(8);
+  const [metrics = NaN, , , , ingest = NaN, control = NaN, demo = NaN, kafka = NaN] = all;
+  const ports = { ingest, control, demo, kafka, metrics };
   const untilQuiet = async (): Promise<void> => {
-    const all = [...Object.values(ports), metrics + 1, metrics + 2, metrics + 3];
-    while (!(await Promise.all(all.map((port) => isFree(port)))).every(Boolean)) await sleep(50);
+    await eventually(
+      () => Promise.all(all.map(isListenedOn)),
+      (listened) => !listened.includes(true),
+    );
   };
   const settings = {
     TAILRACE_DATA_DIR: dataDir,
@@ -121,14 +120,15 @@ function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isSetting(name)));
 }
 
-/** The first of `count` free ports in a row. */
-async function freeRange(count: number): Promise<number> {
-  for (;;) {
-    const first = await freePort();
-    const rest = Array.from({ length: count - 1 }, async (_, index) => {
-      const port = first + 1 + index;
-      return (await isFree(port)) && (await reservePort(port));
+function isListenedOn(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
     });
-    if ((await Promise.all(rest)).every(Boolean)) return first;
-  }
+    socket.once('error', () => {
+      resolve(false);
+    });
+  });
 }

@@ -7,9 +7,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { freePort } from '@tailrace/local';
 import { status, type Answer } from './answers.ts';
 import { collect, type Collected } from '@tailrace/testing';
+
+export { closedPort } from './closed-port.ts';
 
 export interface ReceivedRequest {
   /** 1 for the first request of this receiver. */
@@ -94,11 +95,6 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** A port of loopback that refuses connections, until a receiver is started on it. */
-export function closedPort(): Promise<number> {
-  return freePort();
 }
 
 function serverTls({ key, cert, clientAuthority }: ReceiverOptions['tls'] & object): ServerOptions {

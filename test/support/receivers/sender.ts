@@ -113,6 +113,11 @@ export function writeForEver(socket: Socket, text: string): void {
   });
 }
 
+/** Writes `text` late, when the first bytes of a request have probably arrived. */
+export function writeLate(socket: Socket, text: string): void {
+  setTimeout(() => socket.write(text), 50);
+}
+
 /** Writes `chunk` as fast as the peer reads, until it disconnects. */
 export function pourForEver(socket: Socket, chunk: Buffer): void {
   const pour = (): void => {

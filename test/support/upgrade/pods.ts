@@ -1,8 +1,8 @@
 /** The replicas of one workload, each a process of some release. */
 import path from 'node:path';
-import { freePort } from '@tailrace/local';
 import { startProcess, type Environment, type ServiceProcess } from '../processes/process.ts';
 import type { Release } from './former-release.ts';
+import { closedPort } from '../receivers/closed-port.ts';
 
 export type Component = 'ingest' | 'router' | 'delivery' | 'control';
 
@@ -45,7 +45,7 @@ export class PodSet<Name extends Component = Component> implements AsyncDisposab
 
   /** Resolves when it is ready. A pod of control keeps the data of the one before in its place. */
   async start({ root }: Release, env: Environment, place: number): Promise<Pod> {
-    const [port, metricsPort] = [await freePort(), await freePort()];
+    const [port, metricsPort] = [await closedPort(), await closedPort()];
     const process_ = await startProcess({
       name: this.component,
       command: [process.execPath, ...flags, path.join(root, 'services', this.component, 'src/main.ts')],

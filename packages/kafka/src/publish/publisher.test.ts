@@ -201,7 +201,7 @@ describe('a publisher', () => {
       { ...healthy, request: () => (hangs ? 'lost' : 'answered') },
       { giveUpAfterMs: 60_000 },
     );
-    const published = Array.from({ length: 300_000 }, () =>
+    const published = Array.from({ length: 200_000 }, () =>
       publisher.publish({ topic: 'a', key: 'k', value: 'v' }),
     );
     hangs = false;

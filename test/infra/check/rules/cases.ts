@@ -3,7 +3,7 @@
  * alert is silent before, fires in time, is the only one, and resolves.
  */
 import { components, healthyRelease, identity, ofPod, podSeries, type Component } from './release.ts';
-import { absent, level, type SeriesTimelines, type Timeline } from './timeline.ts';
+import { absent, level, rate, varying, type SeriesTimelines, type Timeline } from './timeline.ts';
 
 export interface AlertCase {
   /** The trouble, as the end of "fires when …". */
@@ -16,6 +16,8 @@ export interface AlertCase {
   /** Other rules that fire when this one does: alert, and labels of the rule. */
   readonly also?: readonly Pick<AlertCase, 'alert' | 'labels' | 'rule'>[];
   readonly everyMinutes?: number;
+  /** Minutes between two evaluations, where nothing changes quickly. Default: `everyMinutes`. */
+  readonly evaluatedEveryMinutes?: number;
   /** Minutes before the trouble. */
   readonly healthy: number;
   /** Minutes of trouble after which the alert is still silent. */
@@ -26,6 +28,8 @@ export interface AlertCase {
   readonly resolvesAfter: number;
   /** The series that differ, from the minute of the trouble until it ends. */
   readonly trouble: (from: number, to: number) => SeriesTimelines;
+  /** Default: all series of a second release, which stays healthy. */
+  readonly beside?: SeriesTimelines;
 }
 
 type Label = Readonly<Record<string, string>>;
@@ -50,6 +54,8 @@ const always = (value: number): Timeline => level(value);
 const events = 'tailrace.events';
 const tier = 'tailrace.deliveries.retry.10s';
 const day = 24 * 60;
+/** A second release in the same namespace. */
+const neighbourRelease = { ...identity, tailrace_release: 'other' };
 
 /** Of 600 requests a minute, `bad` end with 503. */
 function failingRequests(bad: number): AlertCase['trouble'] {
@@ -76,6 +82,48 @@ function lateAttempts(late: number): AlertCase['trouble'] {
     of('delivery', delay, { held_by: 'none', le: '30' }, counter(600, 600 - late)(from, to));
 }
 
+/** The counters of what enters the release. */
+function ofEntries(release: Label, load: Timeline): SeriesTimelines {
+  const counters = {
+    ingest: 'tailrace_ingest_calls_received_total',
+    router: 'tailrace_router_events_received_total',
+  } as const;
+  return Object.assign(
+    {},
+    ...Object.entries(counters).map(([component, name]) =>
+      ofPod({ component: component as Component, name: `${component}-0` }, [[name, {}, load]], release),
+    ),
+  ) as SeriesTimelines;
+}
+
+/**
+ * Begins on a Sunday without any event. The weekdays are busy from 8 to 20, and the second Monday is a holiday. Each day has
+ * three failed requests, also the days without any other. The trouble is at noon of the next day.
+ */
+function nothingArrives(from: number, to: number): SeriesTimelines {
+  const loadUnless = (isOver: (minute: number) => boolean): Timeline =>
+    varying((minute) => {
+      const today = Math.floor(minute / day);
+      const hour = Math.floor((minute % day) / 60);
+      if (isOver(minute) || today % 7 === 0) return 0;
+      if (today === 8) return minute % 600 === 0 ? 1 : 0;
+      return hour >= 8 && hour < 20 ? 600 : 5;
+    });
+  const load = loadUnless(() => false);
+  const all = components.map((component) =>
+    ofPod({ component, name: `${component}-0` }, podSeries(component, load)),
+  );
+  const failures: Timeline = (minute) => 3 * Math.floor((minute + day / 2) / day);
+  return {
+    ...(Object.assign({}, ...all) as SeriesTimelines),
+    ...of('ingest', 'tailrace_ingest_responses_total', { route: 'track', status: '503' }, failures),
+    ...ofEntries(
+      identity,
+      loadUnless((minute) => minute >= from && minute < to),
+    ),
+  };
+}
+
 function budgetBurn(
   alert: string,
   what: string,
@@ -100,6 +148,7 @@ function budgetBurn(
       rule: rule('6h'),
       also: [{ alert, rule: rule('3d') }],
       everyMinutes: 2,
+      evaluatedEveryMinutes: 4,
       healthy: 8 * 60,
       silentAfter: 100,
       firesAfter: 5 * 60,
@@ -112,6 +161,7 @@ function budgetBurn(
       alert,
       rule: rule('3d'),
       everyMinutes: 4,
+      evaluatedEveryMinutes: 12,
       healthy: day,
       silentAfter: 1.9 * day,
       firesAfter: 2.2 * day,
@@ -216,19 +266,17 @@ export const alertCases: readonly AlertCase[] = [
       of('delivery', 'tailrace_missing_partitions', {}, gauge(always(0), always(3))(from, to)),
   },
   {
-    when: 'nothing arrives, unlike a week ago and this morning',
+    when: 'nothing arrives on a weekday, but not on a quiet Sunday, nor on the holiday after it',
     alert: 'TailraceNothingArrives',
     labels: { entry: 'ingest' },
     also: [{ alert: 'TailraceNothingArrives', labels: { entry: 'router' } }],
     everyMinutes: 4,
-    healthy: 7 * day + 4 * 60,
+    healthy: 9 * day + 12 * 60,
     silentAfter: 28,
     firesAfter: 44,
     resolvesAfter: 4,
-    trouble: (from, to) => ({
-      ...of('ingest', 'tailrace_ingest_calls_received_total', {}, counter(600, 0)(from, to)),
-      ...of('router', 'tailrace_router_events_received_total', {}, counter(600, 0)(from, to)),
-    }),
+    trouble: nothingArrives,
+    beside: ofEntries(neighbourRelease, rate(600)),
   },
   {
     when: 'the oldest record has used 60 % of its retention',
@@ -438,10 +486,10 @@ function gonePod(component: Component, from: number, to: number): SeriesTimeline
   );
 }
 
-/** A second release in the same namespace, which stays healthy and for which no alert may fire. */
-const neighbour = healthyRelease({ ...identity, tailrace_release: 'other' });
+const neighbour = healthyRelease(neighbourRelease);
 
-/** All series of a case: its release, and a healthy one beside it. */
-export function seriesOf({ healthy, firesAfter, trouble, everyMinutes = 1 }: AlertCase): SeriesTimelines {
-  return { ...neighbour, ...healthyRelease(), ...trouble(healthy, healthy + firesAfter + everyMinutes) };
+/** All series of a case: its release, and a healthy one beside it, for which no alert may fire. */
+export function seriesOf(one: AlertCase): SeriesTimelines {
+  const { healthy, firesAfter, trouble, everyMinutes = 1, beside = neighbour } = one;
+  return { ...beside, ...healthyRelease(), ...trouble(healthy, healthy + firesAfter + everyMinutes) };
 }

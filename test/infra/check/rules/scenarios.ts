@@ -15,13 +15,10 @@ import {
 interface SilentScenario {
   readonly title: string;
   readonly minutes: number;
-  readonly everyMinutes?: number;
   readonly series: SeriesTimelines;
   /** The alerts at the end. Default: no alert ever fires. */
   readonly alerts?: readonly Pick<AlertCase, 'alert' | 'rule' | 'labels'>[];
 }
-
-const day = 24 * 60;
 
 export const scenarios: readonly SilentScenario[] = [
   {
@@ -33,12 +30,6 @@ export const scenarios: readonly SilentScenario[] = [
     title: 'has no alert through a rolling restart of six replicas of each service with a new version',
     minutes: 3 * 60,
     series: rollingRestart(6),
-  },
-  {
-    title: 'has no alert on a quiet Sunday, nor on the holiday after it',
-    minutes: 9 * day,
-    everyMinutes: 4,
-    series: quietSunday(),
   },
   {
     title: 'has no alert while sources exceed their rate limits, which ingest answers with 429',
@@ -161,30 +152,6 @@ function rollingRestart(replicas: number): SeriesTimelines {
     }
   }
   return Object.assign({}, ...series) as SeriesTimelines;
-}
-
-/** Begins on a Sunday without any event. The weekdays are busy from 8 to 20, and the second Monday is a holiday. */
-function quietSunday(): SeriesTimelines {
-  const load = varying((minute) => {
-    const today = Math.floor(minute / day);
-    const hour = Math.floor((minute % day) / 60);
-    if (today % 7 === 0) return 0;
-    if (today === 8) return minute % 600 === 0 ? 1 : 0;
-    return hour >= 8 && hour < 20 ? 600 : 5;
-  });
-  const all = components.map((component) =>
-    ofPod({ component, name: `${component}-0` }, podSeries(component, load)),
-  );
-  return {
-    ...(Object.assign({}, ...all) as SeriesTimelines),
-    // Three failed requests on each day, also on the days without any other.
-    ...pod(
-      'ingest',
-      'tailrace_ingest_responses_total',
-      { route: 'track', status: '503' },
-      (minute) => 3 * Math.floor((minute + day / 2) / day),
-    ),
-  };
 }
 
 /** The receiver has been down for two hours; all its deliveries are held back by the breaker and late. */
