@@ -95,7 +95,7 @@ test('every request gets a documented answer in the documented form', async () =
       const answer = path.endsWith('/stream')
         ? await begin(asked, headers)
         : await control.ask({
-            method: method.toUpperCase() as ApiRequest['method'],
+            method: method.toUpperCase() as NonNullable<ApiRequest['method']>,
             path: asked,
             headers,
             ...(body !== undefined && method !== 'get' && { body }),
