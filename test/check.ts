@@ -22,7 +22,13 @@ const unitTests = [
     'services/*/src/**/*.test.ts',
     'infra/*/src/**/*.test.ts',
   ],
-  ...['test/support/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/*.test.ts', 'docs/generate/*.test.ts'],
+  ...[
+    'test/support/**/*.test.ts',
+    'test/bench/**/*.test.ts',
+    'test/*.test.ts',
+    'test/pipeline/*.test.ts',
+    'docs/generate/*.test.ts',
+  ],
 ];
 const shards = 3;
 
