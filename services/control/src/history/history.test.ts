@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { eventually } from '@tailrace/testing';
 import { matches, type DeadLetterFilter } from '@tailrace/deadletters';
 import { isTailraceError } from '@tailrace/errors';
 import { readBack, type ConsumedRecord, type OutgoingRecord, type TailOptions } from '@tailrace/kafka';
@@ -96,7 +97,7 @@ async function open(
     log: { info: log, warn: log },
   });
   t.after(() => history.close());
-  await until(() => history.refresh().then(() => true, unlessUnavailable));
+  await eventually(() => history.refresh().then(() => true, unlessUnavailable));
   return { history, folder, logged };
 }
 
@@ -111,14 +112,6 @@ function newFolder(t: TestContext): string {
 function unlessUnavailable(error: unknown): false {
   if (!isTailraceError(error, 'history-unavailable')) throw error;
   return false;
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, 'in time');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 function delivery(id: string, more: Partial<Delivery> = {}): Delivery {
@@ -331,7 +324,7 @@ test('deliveries beyond the age limit are removed, and not stored again', async 
   assert.equal(first.history.list({}, 10).rows.length, 2);
   await first.history.close();
   const { history } = await open(t, topics, { folder: first.folder, limits: { maxAgeMs: dayMs } });
-  await until(() => history.list({}, 10).rows.length === 1);
+  await eventually(() => history.list({}, 10).rows.length === 1);
   assert.equal(history.list({}, 10).rows[0]?.id, 'd-new');
 });
 
@@ -484,7 +477,7 @@ test('dead letters whose records have expired are removed', async (t) => {
   await first.history.close();
   topics.lows.low = 900;
   const { history } = await open(t, topics, { folder: first.folder });
-  await until(() => history.listDeadLetters({}, 10_000).rows.length === 101);
+  await eventually(() => history.listDeadLetters({}, 10_000).rows.length === 101);
   const counts = history.countDeadLetters({});
   assert.equal(
     counts.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
@@ -503,14 +496,14 @@ test('on a full disk queries are refused with the reason, and they work again on
   assert.equal(history.list({}, 1_000).rows.length, 100);
   fill(topics, 5_000);
   await history.refresh().catch(unlessUnavailable);
-  await until(() => history.status.unavailableBecause?.includes('the disk is full') === true);
+  await eventually(() => history.status.unavailableBecause?.includes('the disk is full') === true);
   assert.throws(
     () => history.list({}, 1),
     (error) => isTailraceError(error, 'history-unavailable') && error.message.includes('the disk is full'),
   );
   assert.match(logged.join(), /history unavailable/);
   disk.pages = 100_000;
-  await until(() => history.refresh().then(() => true, unlessUnavailable));
+  await eventually(() => history.refresh().then(() => true, unlessUnavailable));
   assert.equal(history.list({}, 10_000).rows.length, 5_000);
   assert.deepEqual(
     logged.filter((line) => line.includes('available')),
@@ -539,7 +532,7 @@ test('without a writable folder queries are refused with the reason, and they wo
     log: { info: () => undefined, warn: () => undefined },
   });
   t.after(() => blocked.close());
-  await until(() => blocked.status.unavailableBecause?.includes('EEXIST') === true);
+  await eventually(() => blocked.status.unavailableBecause?.includes('EEXIST') === true);
   assert.throws(
     () => blocked.list({}, 1),
     (error) => isTailraceError(error, 'history-unavailable'),
@@ -559,6 +552,6 @@ test('a second process on the same folder is refused, and the first continues', 
     log: { info: () => undefined, warn: () => undefined },
   });
   t.after(() => second.close());
-  await until(() => second.status.unavailableBecause?.includes('another process') === true);
+  await eventually(() => second.status.unavailableBecause?.includes('another process') === true);
   assert.equal(history.list({}, 100).rows.length, 5);
 });

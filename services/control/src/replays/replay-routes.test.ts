@@ -35,7 +35,7 @@ async function writeDeadLetters(destinationId: string, count: number): Promise<v
 
 async function ended(started: Json): Promise<Json> {
   const id = String(started['id']);
-  await control.logged((line) => line['msg'] === 'replay ended' && line['replay'] === id);
+  await control.logged(({ msg, replay }) => msg === 'replay ended' && replay === id);
   return control.expect(200, { path: `/v1/replays/${id}` });
 }
 

@@ -1,6 +1,7 @@
 /** Replays on several control instances, on an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { eventually } from '@tailrace/testing';
 import { deliveryKey, encodeDelivery } from '@tailrace/topics';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { names, newCluster } from '../testing/api.ts';
@@ -38,13 +39,11 @@ async function writeLetters(cluster: MemoryCluster, destinationId: string, count
 }
 
 async function until(replays: Replays, id: string, holds: (replay: Replay) => boolean): Promise<Replay> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const found = await replays.find(id);
-    if (found && holds(found)) return found;
-    assert.ok(performance.now() < deadline, JSON.stringify(found));
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const found = await eventually(
+    () => replays.find(id),
+    (replay) => replay !== undefined && holds(replay),
+  );
+  return found ?? assert.fail();
 }
 
 const hasEnded = ({ endedAt }: Replay): boolean => endedAt !== undefined;
