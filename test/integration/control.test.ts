@@ -1,4 +1,4 @@
-/** What only a real Kafka, a process and its disk can show of control: concurrent writers, a stopped instance and a killed one. */
+/** Control on a real Kafka, with one instance in a process of its own: concurrent writers, an instance that is stopped, and one that is killed. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openConfig } from '@tailrace/config';

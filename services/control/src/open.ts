@@ -30,7 +30,7 @@ export const control = defineService({
   },
 });
 
-/** What a test changes. */
+/** Parts and limits that a test replaces. */
 export interface ControlChanges {
   readonly maxSuppressions?: number;
   /** Replaces what the history is read with. */
