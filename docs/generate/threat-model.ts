@@ -26,7 +26,7 @@ const inFiles = shown(
   'an invalid secret in a file is not shown',
 );
 const sealed = shown(
-  'test/integration/control-secrets.test.ts',
+  'services/control/src/configuration/secrets.test.ts',
   'secrets are sealed in Kafka, and a view without keys can still read the entry',
 );
 const bodies = shown(`${control}/http/mask.test.ts`, 'nothing but the form of a body is left, at any depth');

@@ -35,7 +35,16 @@ export function unitJobs(files: readonly string[], processes: number): readonly 
 
 function needsOf(file: string): readonly Need[] {
   const [top = '', folder = '', part = ''] = file.split(path.posix.sep);
-  if (top !== 'test' || !file.slice('test/'.length).includes('/') || folder === 'support') return [];
+  if (top !== 'test') return [];
   if (folder === 'infra') return part === 'check' ? ['tools'] : ['kafka', 'tools'];
-  return folder === 'console' ? ['kafka', 'clients', 'browser'] : ['kafka', 'clients'];
+  return needs[folder] ?? [];
 }
+
+/** By folder under test. Files of other folders need nothing. */
+const needs: Readonly<Record<string, readonly Need[]>> = {
+  integration: ['kafka', 'clients'],
+  e2e: ['kafka', 'clients'],
+  faults: ['kafka'],
+  launcher: ['kafka'],
+  console: ['browser'],
+};

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { startBroker } from '@tailrace/local';
 import { testEnvironment } from '../support/caches.ts';
+import { prepareClients } from '../support/clients.ts';
+import { startBrowser } from '../support/console/browser.ts';
 import type { Need } from './job.ts';
 
 export interface Provided extends AsyncDisposable {
@@ -38,8 +40,15 @@ export function provide(
       await once(child, 'exit');
       return {};
     },
-    clients: () => Promise.resolve({}),
-    browser: () => Promise.resolve({}),
+    async clients() {
+      await prepareClients();
+      return {};
+    },
+    async browser() {
+      await prepareClients();
+      const browser = stack.use(await startBrowser());
+      return { TAILRACE_TEST_BROWSER: browser.endpoint };
+    },
   };
   const provided = new Map([...needs].map((need) => [need, providers[need]()]));
   // Rejections are reported by the jobs.

@@ -12,7 +12,7 @@ import { openDeletions } from './deletions/index.ts';
 import { openHistory, type History } from './history/index.ts';
 import { closeApi, createServer } from './http/server.ts';
 import { createHistoryMetrics } from './metrics.ts';
-import { openOperations } from './operations/index.ts';
+import { openOperations, type OperationsOptions } from './operations/index.ts';
 import { openIdempotency } from './idempotency/index.ts';
 import { openRecalls } from './replays/recalls.ts';
 import { openReplays } from './replays/replays.ts';
@@ -40,7 +40,7 @@ export interface ControlChanges {
   /** How long a change of the configuration is tried. */
   readonly changeGivesUpAfterMs?: number;
   /** How often operational events are looked for, and how long dead letters are counted together. */
-  readonly operations?: { readonly everyMs: number; readonly deadSpanMs: number };
+  readonly operations?: Pick<OperationsOptions, 'everyMs' | 'deadSpanMs' | 'onTurn'>;
 }
 
 export interface OpenControl {

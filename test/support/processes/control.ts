@@ -1,14 +1,13 @@
-/** Control as a process, on its own topics, and a client for tests. */
+/** Control, in the process of the test or as a process, and a client for tests. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TopicNames } from '@tailrace/topics';
-import { sharedBroker } from '../kafka/broker.ts';
-import { openKafka, type TestKafka } from '../kafka/kafka-client.ts';
+import type { MemoryCluster } from '@tailrace/kafka/testing';
+import { probesUrlOf, urlOf, type ServiceHere } from '@tailrace/service/testing';
 import { startRoundRobin } from './round-robin.ts';
+import { startServiceHere } from './here.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
-import { createTopics, uniquePrefix } from '../kafka/topics.ts';
 
 export const adminToken = 'test-admin-token-0123456789';
 export const readToken = 'test-read-token-0123456789';
@@ -37,26 +36,56 @@ export interface Answered {
   readonly etag: string;
 }
 
-export interface Control extends AsyncDisposable {
+export interface ControlApi extends AsyncDisposable {
   readonly url: string;
   readonly probesUrl: string;
-  readonly process: ServiceProcess;
   /** One request and its answer. */
   ask(asked: Asked): Promise<Answered>;
   /** The same with an expected status; resolves with the parsed body. */
   expect(status: number, asked: Asked): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** One control service; several may run on the same prefix, whose topics must exist. */
-export async function startControl(
+export interface Control extends ControlApi {
+  readonly process: ServiceProcess;
+}
+
+export interface ControlHere extends ControlApi {
+  readonly service: ServiceHere;
+}
+
+/** One control service as a process; several may run on the same prefix, whose topics must exist. */
+export function startControl(
   brokers: readonly string[],
   prefix: string,
   env: Environment = {},
 ): Promise<Control> {
+  const where = { KAFKA_BROKERS: brokers.join(','), TAILRACE_TOPIC_PREFIX: prefix };
+  return open({ ...where, ...env }, async (all) => {
+    const process = await startService('control', all);
+    return { service: process, process };
+  });
+}
+
+/** One control service in the process of the test, on an in-memory cluster or on real Kafka. */
+export function startControlHere(
+  kafka: MemoryCluster | readonly string[],
+  prefix: string,
+  env: Environment = {},
+): Promise<ControlHere> {
+  const isReal = Array.isArray(kafka);
+  const where = { TAILRACE_TOPIC_PREFIX: prefix, ...(isReal && { KAFKA_BROKERS: kafka.join(',') }) };
+  const cluster = isReal ? undefined : (kafka as MemoryCluster);
+  return open({ ...where, ...env }, async (all) => ({
+    service: await startServiceHere('control', all, { cluster }),
+  }));
+}
+
+async function open<Parts extends { readonly service: ServiceHere }>(
+  env: Environment,
+  start: (env: Environment) => Promise<Parts>,
+): Promise<Parts & ControlApi> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'tailrace-control-'));
-  const process = await startService('control', {
-    KAFKA_BROKERS: brokers.join(','),
-    TAILRACE_TOPIC_PREFIX: prefix,
+  const parts = await start({
     TAILRACE_CONTROL_PORT: '0',
     TAILRACE_METRICS_PORT: '0',
     TAILRACE_API_TOKEN: adminToken,
@@ -68,16 +97,19 @@ export async function startControl(
     TAILRACE_DATA_DIR: dataDir,
     ...env,
   });
-  const line = async (msg: string): Promise<Record<string, unknown>> =>
-    process.log.find((line) => line.msg === msg);
-  const url = `http://127.0.0.1:${String((await line('ready'))['port'])}`;
+  const { service } = parts;
   return {
-    url,
-    probesUrl: `http://127.0.0.1:${String((await line('starting'))['metricsPort'])}`,
-    process,
-    ...clientOf(url),
+    ...parts,
+    // After a restart, a process listens on other ports.
+    get url() {
+      return urlOf(service);
+    },
+    get probesUrl() {
+      return probesUrlOf(service);
+    },
+    ...clientOf(() => urlOf(service)),
     async [Symbol.asyncDispose]() {
-      await process[Symbol.asyncDispose]();
+      await service[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
@@ -86,30 +118,32 @@ export async function startControl(
 export interface ControlPair extends AsyncDisposable {
   /** Each request is answered by the other instance. */
   readonly url: string;
-  readonly instances: readonly [Control, Control];
+  readonly instances: readonly [ControlHere, ControlHere];
   ask(asked: Asked): Promise<Answered>;
   expect(status: number, asked: Asked): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** Two instances of control behind one URL, as behind the Service of a cluster. */
 export async function startControlPair(
-  brokers: readonly string[],
+  kafka: MemoryCluster | readonly string[],
   prefix: string,
   env: Environment = {},
 ): Promise<ControlPair> {
   await using started = new AsyncDisposableStack();
-  const instances = await Promise.all([
-    startControl(brokers, prefix, env),
-    startControl(brokers, prefix, env),
-  ]);
-  for (const instance of instances) started.use(instance);
-  const { url } = started.use(await startRoundRobin(instances.map((instance) => instance.url)));
+  const first = started.use(await startControlHere(kafka, prefix, env));
+  const second = started.use(await startControlHere(kafka, prefix, env));
+  const { url } = started.use(await startRoundRobin([first.url, second.url]));
   const all = started.move();
-  return { url, instances, ...clientOf(url), [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return {
+    url,
+    instances: [first, second],
+    ...clientOf(() => url),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
 }
 
-function clientOf(url: string): Pick<Control, 'ask' | 'expect'> {
-  const ask = (asked: Asked): Promise<Answered> => askAt(url, asked);
+function clientOf(url: () => string): Pick<ControlApi, 'ask' | 'expect'> {
+  const ask = (asked: Asked): Promise<Answered> => askAt(url(), asked);
   return {
     ask,
     async expect(status, asked) {
@@ -118,31 +152,6 @@ function clientOf(url: string): Pick<Control, 'ask' | 'expect'> {
       return answer.json;
     },
   };
-}
-
-export interface ControlPlane extends Control {
-  readonly kafka: TestKafka;
-  readonly names: TopicNames;
-  readonly prefix: string;
-  readonly brokers: readonly string[];
-}
-
-/** One control service with its own topic prefix, on the shared broker. */
-export async function startControlPlane(env: Environment = {}): Promise<ControlPlane> {
-  await using started = new AsyncDisposableStack();
-  const { brokers } = await sharedBroker();
-  const kafka = started.use(openKafka(brokers));
-  const prefix = uniquePrefix();
-  const names = await createTopics(kafka, prefix, { partitions: 2, retryScheduleMs: [1_000] });
-  const control = started.use(
-    await startControl(brokers, prefix, {
-      TAILRACE_PARTITIONS: '2',
-      TAILRACE_RETRY_SCHEDULE: '1s',
-      ...env,
-    }),
-  );
-  const all = started.move();
-  return { ...control, kafka, names, prefix, brokers, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 async function askAt(

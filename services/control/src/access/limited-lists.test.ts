@@ -1,6 +1,7 @@
 /** Lists that a limited token reads: in pages and in counts, exactly what belongs to its sources and destinations. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { limitMs } from '@tailrace/testing';
 import { openApi, names, type Api } from '../testing/api.ts';
 import { createFlow } from '../testing/flow.ts';
 import { access } from './table.ts';
@@ -181,7 +182,7 @@ test('a stream of attempts has those of the destinations and sources of its toke
   const [token, reached] = limited ?? assert.fail();
   const stream = await fetch(`${address}/v1/attempts/stream`, {
     headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(limitMs),
   });
   const flow = createFlow(control.kafka);
   const own = reached.destinations?.at(-1) ?? '';

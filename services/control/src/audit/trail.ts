@@ -65,9 +65,11 @@ export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, l
 }
 
 /** Permits a burst, then one in each interval. */
-export function createBound({ burst, intervalMs }: { readonly burst: number; readonly intervalMs: number }) {
+export function createBound(
+  { burst, intervalMs }: { readonly burst: number; readonly intervalMs: number },
+  since = performance.now(),
+) {
   let left = burst;
-  let since = performance.now();
   let refused = 0;
   return {
     /** The number of refusals since the last permission; undefined for a refusal. */

@@ -1,6 +1,7 @@
 /** The answer of the API about an event that did not become a delivery for each connected destination. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { eventually } from '@tailrace/testing';
 import { encodeDecision, encodeDelivery, type FilteredDestinations } from '@tailrace/topics';
 import { names, openApi, type Api } from '../testing/api.ts';
 
@@ -24,14 +25,11 @@ async function explained(
   eventId: string,
   holds: (answer: Answer) => boolean = ({ outcome }) => outcome !== 'unknown',
 ): Promise<Answer> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const { status, json } = await api.ask({ path: `/v1/events/${eventId}` });
-    if (status === 200 && holds(json)) return json;
-    assert.ok(performance.now() < deadline, JSON.stringify(json));
-    // Lets the history read meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const { json } = await eventually(
+    () => api.ask({ path: `/v1/events/${eventId}` }),
+    ({ status, json }) => status === 200 && holds(json),
+  );
+  return json;
 }
 
 const at = new Date(decidedAt).toISOString();

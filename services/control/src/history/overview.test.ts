@@ -1,6 +1,7 @@
 /** The flow of all events, what is pending, and the stream of what is new. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { eventually } from '@tailrace/testing';
 import { adminToken, names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
 import { createFlow, type Flow } from '../testing/flow.ts';
 
@@ -187,14 +188,15 @@ test('an open page gets attempts and changes of the configuration as they happen
   );
   const watched = { isSeen: false };
   void seen.then(() => (watched.isSeen = true));
-  for (let number = 0; !watched.isSeen; number += 1) {
+  let number = 0;
+  await eventually(async () => {
     const made = flow.delivery('crm');
     await flow.attempt(made, 'delivered', { startedAt: new Date().toISOString() });
     await flow.attempt(flow.delivery('erp'), 'delivered', { startedAt: new Date().toISOString() });
-    const body = { name: `CRM ${number}` };
+    const body = { name: `CRM ${(number += 1)}` };
     await control.expect(200, { method: 'PATCH', path: '/v1/destinations/crm', body });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return watched.isSeen;
+  });
   const text = await seen;
   assert.match(
     text,

@@ -39,6 +39,8 @@ export interface OperationsOptions {
   readonly deadSpanMs?: number;
   /** How often is looked for events that are due. Default 1 s. */
   readonly everyMs?: number;
+  /** Called each time that was looked. */
+  readonly onTurn?: (() => void) | undefined;
   /** Called for each event that this instance has written. */
   readonly onEvent?: (event: OperationalEvent['event']) => void;
 }
@@ -84,6 +86,7 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
     deadSpanMs = 30_000,
     everyMs = 1_000,
     onEvent,
+    onTurn,
   } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -193,6 +196,7 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
       try {
         await wait(everyMs, undefined, { signal });
         await tick();
+        onTurn?.();
       } catch (error) {
         if (isAborted()) return;
         if (!isTailraceError(error)) throw error;

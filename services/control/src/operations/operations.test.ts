@@ -1,6 +1,7 @@
 /** Operational events on an in-memory cluster: written once by all instances, and never about themselves. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { eventually } from '@tailrace/testing';
 import { builtInSource } from '@tailrace/config';
 import type { AttemptRecord } from '@tailrace/topics';
 import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
@@ -84,9 +85,12 @@ async function die(api: Api, destinationId: string, reason: string, sourceId = '
   await api.kafka.publisher().publish(record);
 }
 
-const has = (api: Api, name: RegExp, count = 1) => api.cluster.until(() => events(api, name).length >= count);
-/** Long enough for several turns of an instance, after which nothing more is written. */
-const someTurns = () => new Promise((resolve) => setTimeout(resolve, 400));
+const has = (api: Api, name: RegExp) => eventually(() => events(api, name).length > 0);
+/** Several turns of every instance, after which nothing more is written. */
+async function someTurns(...instances: readonly Api[]): Promise<void> {
+  for (const api of instances) await api.historyRead();
+  await Promise.all(instances.map((api) => api.turns(5)));
+}
 
 describe('a destination', () => {
   test('that fails and recovers is reported once by two instances, and not again by a third', async () => {
@@ -102,12 +106,12 @@ describe('a destination', () => {
     assert.deepEqual([destinationId, failedAttempts, reason], ['crm', 3, 'server-error']);
     await using third = await openApi(cluster);
     await fail(third, 'crm');
-    await someTurns();
+    await someTurns(api, other, third);
     assert.equal(events(other, /failing/).length, 1);
 
     await succeed(api, 'crm');
     await has(api, /recovered/);
-    await someTurns();
+    await someTurns(api, other, third);
     const [recovered, ...more] = events(api, /recovered/);
     assert.deepEqual(more, []);
     assert.equal(recovered?.properties['failingSince'], failing.properties['since']);
@@ -118,13 +122,13 @@ describe('a destination', () => {
     await using api = await openApi();
     await configure(api);
     await fail(api, 'crm');
-    await someTurns();
+    await someTurns(api);
     assert.deepEqual(events(api), []);
     await api.expect(200, { method: 'PUT', path: '/v1/destinations/hook/sources/tailrace' });
     await has(api, /failing/);
 
     for (const agoMs of [4_000_000, 3_000_000, 2_000_000]) await attempt(api, 'pager', agoMs);
-    await someTurns();
+    await someTurns(api);
     assert.deepEqual(
       events(api, /failing/).map(({ properties }) => properties['destinationId']),
       ['crm'],
@@ -138,7 +142,7 @@ describe('a destination', () => {
       await fail(api, id, builtInSource.id);
       await die(api, id, 'attempts-exhausted', builtInSource.id);
     }
-    await someTurns();
+    await someTurns(api);
     assert.deepEqual(events(api, /destination|deliveries/), []);
     // Other events of the same destinations are reported.
     await fail(api, 'hook');
@@ -146,7 +150,7 @@ describe('a destination', () => {
     assert.equal(events(api, /failing/)[0]?.properties['destinationId'], 'hook');
     const { length } = events(api);
     await fail(api, 'pager', builtInSource.id);
-    await someTurns();
+    await someTurns(api);
     assert.equal(events(api).length, length);
   });
 
@@ -158,7 +162,7 @@ describe('a destination', () => {
     }
     await has(api, /dead/);
     await die(api, 'crm', 'client-error');
-    await someTurns();
+    await someTurns(api);
     const reports = events(api, /dead/).map(({ properties }) => properties);
     const counted = reports.reduce((sum, { count }) => sum + Number(count), 0);
     assert.equal(reports.length, 1);
@@ -178,10 +182,10 @@ describe('the configuration', () => {
         const [entry] = properties['entries'] as { kind: string; id: string; change: string }[];
         return [entry?.change, entry?.kind, entry?.id].join(' ');
       });
-    await api.cluster.until(() => changes().includes('created destination pager'));
+    await eventually(() => changes().includes('created destination pager'));
     await other.expect(200, { method: 'PATCH', path: '/v1/sources/web', body: { enabled: false } });
     await other.expect(204, { method: 'DELETE', path: '/v1/destinations/pager' });
-    await api.cluster.until(() => changes().includes('deleted destination pager'));
+    await eventually(() => changes().includes('deleted destination pager'));
     const after = changes().slice(changes().indexOf('created destination pager'));
     assert.deepEqual(after, ['created destination pager', 'updated source web', 'deleted destination pager']);
     assert.equal(new Set(events(api).map(({ messageId }) => messageId)).size, events(api).length);

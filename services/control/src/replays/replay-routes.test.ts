@@ -35,7 +35,7 @@ async function writeDeadLetters(destinationId: string, count: number): Promise<v
 
 async function ended(started: Json): Promise<Json> {
   const id = String(started['id']);
-  await control.logged((line) => line['msg'] === 'replay ended' && line['replay'] === id);
+  await control.logged(({ msg, replay }) => msg === 'replay ended' && replay === id);
   return control.expect(200, { path: `/v1/replays/${id}` });
 }
 
@@ -78,6 +78,8 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
   const again = await ended(await replay(202, { destination: 'crm' }));
   assert.deepEqual([again['due'], again['replayed']], [0, 0]);
   assert.equal(itemsOf(await control.expect(200, { path: '/v1/replays' })).length, 3);
+  await using other = await openApi(control.cluster);
+  assert.deepEqual(await other.expect(200, { path: `/v1/replays/${String(done['id'])}` }), done);
 });
 
 test('an interrupted replay stops, and another replay sends the rest', async () => {

@@ -53,7 +53,7 @@ const replays = (id: string) =>
 
 async function ended(replay: Json): Promise<Json> {
   const id = String(replay['id']);
-  await control.logged((line) => line['msg'] === 'replay ended' && line['replay'] === id);
+  await control.logged(({ msg, replay }) => msg === 'replay ended' && replay === id);
   return control.expect(200, { path: `/v1/replays/${id}` });
 }
 

@@ -1,5 +1,6 @@
 /** The API of control on an in-memory Kafka cluster, wired as in main.ts, and a client that needs no connection. */
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -50,6 +51,8 @@ export interface Api extends AsyncDisposable {
   logged(holds: (line: LogLine) => boolean): Promise<LogLine>;
   /** Resolves once the history has read all records that the topics hold. */
   historyRead(): Promise<void>;
+  /** Resolves once the instance has looked `count` times for operational events to write. */
+  turns(count: number): Promise<void>;
   /** The size of the stored history. */
   readonly historyBytes: number;
   ask(request: ApiRequest): Promise<ApiResponse>;
@@ -79,6 +82,7 @@ export async function openApi(
   await using opened = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'tailrace-control-'));
   opened.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const turns = new EventEmitter();
   const lines: LogLine[] = [];
   const listeners = new Set<(line: LogLine) => void>();
   const parts = Promise.withResolvers<OpenControl>();
@@ -87,7 +91,10 @@ export async function openApi(
       name: 'control',
       settings,
       open: async (service) => {
-        const operations = { deadSpanMs: 100, everyMs: 50 };
+        const onTurn = (): void => {
+          turns.emit('turn');
+        };
+        const operations = { deadSpanMs: 100, everyMs: 10, onTurn };
         parts.resolve(await openControl(service, { operations, ...changes }));
         return {};
       },
@@ -118,7 +125,8 @@ export async function openApi(
     const { method = 'GET', path, body, bytes, headers = {}, token = adminToken } = request;
     const payload = bytes ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await server.inject({
-      ...{ method, url: path },
+      method,
+      url: path,
       headers: {
         ...(token !== null && { authorization: `Bearer ${token}` }),
         ...(payload !== undefined && { 'content-type': 'application/json' }),
@@ -152,6 +160,9 @@ export async function openApi(
       });
     },
     ask,
+    async turns(count) {
+      for (let turn = 0; turn < count; turn += 1) await once(turns, 'turn');
+    },
     listen: (port = 0) => server.listen({ host: '127.0.0.1', port }),
     get historyBytes() {
       return history.status.bytes;

@@ -1,6 +1,7 @@
 /** Pausing and resuming a destination through the API. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventually } from '@tailrace/testing';
 import { encodeDelivery, pauseTierMs, type RecallRequest } from '@tailrace/topics';
 import { names, newCluster, openApi, readToken } from '../../testing/api.ts';
 
@@ -64,11 +65,10 @@ test('the history shows that a delivery waits because of the pause, and no due t
   };
   const waiting = { ...delivery, reason: 'paused', dueAt: Date.now() + pauseTierMs };
   await control.kafka.publisher().publish(encodeDelivery(names.retryTier(pauseTierMs), waiting, 0));
-  const found = async () => control.ask({ path: '/v1/deliveries/d-1' });
-  let shown = await found();
-  for (const until = Date.now() + 30_000; shown.status !== 200 && Date.now() < until; shown = await found()) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const shown = await eventually(
+    () => control.ask({ path: '/v1/deliveries/d-1' }),
+    ({ status }) => status === 200,
+  );
   assert.partialDeepStrictEqual(shown.json, { status: 'waiting', reason: 'paused', attempts: 0 });
   assert.equal('nextDueAt' in shown.json, false);
 });

@@ -4,40 +4,44 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { sharedBroker } from '../support/kafka/broker.ts';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
-import { tailraceHere } from '../support/processes/cli.ts';
-import { adminToken, secretKey, startControl } from '../support/processes/control.ts';
+import { closedGate } from '../support/crowd.ts';
+import { tailrace } from '../support/processes/cli.ts';
+import { adminToken, secretKey, startControlHere } from '../support/processes/control.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';
 import * as answers from '../support/receivers/answers.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
-const { brokers } = await sharedBroker();
-// The second retry is late enough for a command to run before it; on a busy machine it runs before a later one.
-const retrySchedule = '1s,8s,8s,8s,8s,8s,8s';
+const cluster = new MemoryCluster();
+const retrySchedule = '20ms,20ms';
 const pipeline = opened.use(
   await startPipeline({
+    cluster,
     retrySchedule,
-    retryWindow: '3m',
+    retryWindow: '10m',
+    deliveryTimeout: '2m',
     env: { TAILRACE_SECRET_KEY: secretKey },
   }),
 );
 const prefix = pipeline.names.events.replace(/events$/, '');
 const control = opened.use(
-  await startControl(brokers, prefix, {
+  await startControlHere(cluster, prefix, {
     TAILRACE_RETRY_SCHEDULE: retrySchedule,
-    TAILRACE_FAILING_AFTER: '2s',
+    TAILRACE_FAILING_AFTER: '100ms',
   }),
 );
 const env = {
-  ...{ KAFKA_BROKERS: brokers.join(','), TAILRACE_TOPIC_PREFIX: prefix },
-  ...{ TAILRACE_URL: control.url, TAILRACE_API_TOKEN: adminToken },
+  KAFKA_BROKERS: 'memory:9092',
+  TAILRACE_TOPIC_PREFIX: prefix,
+  TAILRACE_URL: control.url,
+  TAILRACE_API_TOKEN: adminToken,
 };
 
 async function command(...args: readonly string[]): Promise<string> {
-  const { exitCode, stdout, stderr } = await tailraceHere(args, env);
+  const { exitCode, stdout, stderr } = await tailrace(args, env, '', cluster);
   assert.equal(exitCode, 0, `tailrace ${args.join(' ')}: ${stdout}${stderr}`);
   return stdout;
 }
@@ -49,15 +53,14 @@ const heard = ({ requests }: Receiver): string[] =>
     return `${type ?? ''} ${event ?? userId ?? ''}`;
   });
 
-const until = <T>(read: () => T | Promise<T>, holds: (value: T) => boolean) => eventually(read, holds);
-
 test('the earlier events of a deleted user are sent by no retry, replay or audience', async () => {
-  const code = { Refused: 400, Retried: 503 } as const;
+  const gate = closedGate();
+  const answerTo: Readonly<Record<string, answers.Answer>> = {
+    Refused: answers.status(400),
+    Retried: gate.answer(answers.status(503)),
+  };
   await using receiver = await startReceiver({
-    answer: ({ body }) => {
-      const { event } = JSON.parse(body.toString()) as { event?: keyof typeof code };
-      return answers.status((event && code[event]) ?? 200);
-    },
+    answer: ({ json }) => answerTo[(json() as { event?: string }).event ?? ''] ?? answers.status(200),
   });
   const { sourceId, destinationId, send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   await send('track', { userId: 'ada', event: 'Refused' });
@@ -67,41 +70,42 @@ test('the earlier events of a deleted user are sent by no retry, replay or audie
     const headers = { 'content-type': 'application/x-ndjson' };
     const bytes = userIds.map((id) => `"${id}"\n`).join('');
     await control.expect(202, { method: 'PUT', path: audience, bytes, headers });
-    await until(
+    await eventually(
       () => control.expect(200, { path: audience }),
       ({ sync }) => (sync as { state: string }).state === 'done',
     );
   };
   await upload('ada', 'bob');
-  await until(
+  await eventually(
     () => heard(receiver),
     (all) => all.includes('identify ada') && all.includes('identify bob'),
   );
   await send('track', { userId: 'ada', event: 'Retried' });
-  await until(
+  await eventually(
     () => heard(receiver),
     (all) => all.includes('track Retried'),
   );
 
   await command('user', 'delete', 'ada', '--source', sourceId, '--request', 'gdpr-1', '--yes');
-  await until(
-    () => pipeline.deliveriesIn(pipeline.names.deliveriesDead, destinationId),
-    (letters) => letters.some(({ reason, body }) => reason === 'user-deleted' && body.length === 0),
-  );
-  await until(
+  await eventually(
     () => heard(receiver),
     (all) => all.includes('delete ada'),
+  );
+  gate.open();
+  await eventually(
+    () => pipeline.deliveriesIn(pipeline.names.deliveriesDead, destinationId),
+    (letters) => letters.some(({ reason, body }) => reason === 'user-deleted' && body.length === 0),
   );
   const { length } = receiver.requests;
   await command('dead', 'replay', '--destination', destinationId, '--reason', 'client-error');
   await upload('bob');
-  await until(
+  await eventually(
     () => pipeline.deliveriesIn(pipeline.names.deliveriesDead, destinationId),
     (letters) => letters.filter(({ reason }) => reason === 'user-deleted').length === 2,
   );
   // A new call is sent: she is deleted, not suppressed.
   await send('track', { userId: 'ada', event: 'Later' });
-  await until(
+  await eventually(
     () => heard(receiver),
     (all) => all.includes('track Later'),
   );
@@ -116,12 +120,13 @@ test('calls of a suppressed user are refused until the suppression is lifted, an
   const { send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   assert.match(await command('user', 'suppress', 'eve'), /Suppressed 1 user\./);
   assert.match(await command('get', 'suppressions'), /eve/);
-  // The router follows the topic, so the suppression is in force within two seconds.
-  await until(
+  // The router follows the topic: the suppression is in force soon.
+  let calls = 0;
+  await eventually(
     async () => {
-      const messageId = `suppressed-${receiver.requests.length}-${performance.now()}`;
+      const messageId = `suppressed-${(calls += 1)}`;
       await send('track', { userId: 'eve', event: 'Refused', messageId });
-      const { text } = await until(
+      const { text } = await eventually(
         () => control.ask({ path: `/v1/events/${messageId}` }),
         ({ status, text }) => status === 200 && /"suppressed"|"delivered"/.test(text),
       );
@@ -131,7 +136,7 @@ test('calls of a suppressed user are refused until the suppression is lifted, an
   );
   const { length } = receiver.requests;
   assert.match(await command('user', 'unsuppress', 'eve'), /Lifted/);
-  await until(
+  await eventually(
     async () => {
       await send('track', { userId: 'eve', event: 'Accepted' });
       return receiver.requests.length;
@@ -157,10 +162,9 @@ test('a chat hook hears that a receiver is down and that it has recovered, and n
       .filter(({ event, properties }) => event === name && properties['destinationId'] === destinationId);
   let calls = 0;
   const sendUntil = (name: string) =>
-    until(
+    eventually(
       async () => {
         await send('track', { userId: `u-${(calls += 1)}`, event: 'Order Completed' });
-        await new Promise((resolve) => setTimeout(resolve, 200));
         return ofReceiver(name);
       },
       (found) => found.length > 0,

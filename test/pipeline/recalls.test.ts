@@ -1,20 +1,24 @@
-/** Retry and drain of a destination through the API and the command line. */
+/** Retry and drain of a destination through the API and the command line, on an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { deliveryKey, encodeDelivery, topicSpecs } from '@tailrace/topics';
-import { tailraceHere, type Run } from '../support/processes/cli.ts';
-import { adminToken, readToken, startControlPlane } from '../support/processes/control.ts';
-import { newDelivery } from '../support/processes/delivery.ts';
+import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
-import { startService } from '../support/processes/process.ts';
+import { deliveryKey, encodeDelivery } from '@tailrace/topics';
+import { createTopics } from '../support/kafka/topics.ts';
+import { tailrace, type Run } from '../support/processes/cli.ts';
+import { adminToken, readToken, startControlHere } from '../support/processes/control.ts';
+import { newDelivery } from '../support/processes/delivery.ts';
+import { startServiceHere } from '../support/processes/here.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
-const control = await startControlPlane();
+const opened = new AsyncDisposableStack();
+after(() => opened.disposeAsync());
+const cluster = new MemoryCluster();
+const kafka = opened.use(cluster.connect());
+const prefix = 'recalls.';
 const hourMs = 3_600_000;
-await control.kafka.ensureTopics(
-  topicSpecs(control.names, { partitions: 2, retryScheduleMs: [1_000, hourMs] }),
-);
-after(() => control[Symbol.asyncDispose]());
+const names = await createTopics(kafka, prefix, { partitions: 2, retryScheduleMs: [1_000, hourMs] });
+const control = opened.use(await startControlHere(cluster, prefix, { TAILRACE_RETRY_SCHEDULE: '1s,1h' }));
 
 async function newDestination(url: string, enabled = true): Promise<string> {
   const body = { type: 'Webhooks', enabled, settings: { webhooks: [{ url }] } };
@@ -28,12 +32,12 @@ async function refused(path: string, status: number, token = adminToken): Promis
 }
 
 const command = (...args: readonly string[]): Promise<Run> =>
-  tailraceHere(args, { TAILRACE_API_TOKEN: adminToken, TAILRACE_URL: control.url });
+  tailrace(args, { TAILRACE_API_TOKEN: adminToken, TAILRACE_URL: control.url });
 
 /** Deliveries that are due in an hour. */
 async function waiting(destinationId: string, count: number): Promise<void> {
-  const publisher = control.kafka.publisher();
-  const tier = control.names.retryTier(hourMs);
+  const publisher = kafka.publisher();
+  const tier = names.retryTier(hourMs);
   for (let nth = 0; nth < count; nth += 1) {
     const more = {
       attempt: 1,
@@ -55,14 +59,17 @@ test('a retry needs an admin token and an enabled destination; a drain needs an 
   assert.equal(await refused(`/v1/destinations/a%2Fb/drain`, 400), 'invalid-request');
   assert.equal(await refused(`/v1/destinations/${on}/recall`, 404), 'not-found');
 
-  const line = control.process.log.find(({ audit }) => audit === 'destination.drain');
+  const line = control.service.log.find(({ audit }) => audit === 'destination.drain');
   await control.expect(202, { method: 'POST', path: `/v1/destinations/${off}/drain` });
   assert.ok(await line);
   const asked = await control.ask({ method: 'POST', path: `/v1/destinations/${on}/retry` });
   assert.equal(asked.headers.get('location'), `/v1/destinations/${on}/recall`);
   const { id, requestedAt, ...rest } = asked.json;
   assert.deepEqual(rest, {
-    ...{ kind: 'retry', destinationId: on, state: 'running', count: 0 },
+    kind: 'retry',
+    destinationId: on,
+    state: 'running',
+    count: 0,
     partitions: { total: 2, ended: 0 },
   });
   // A later request replaces an earlier one.
@@ -88,14 +95,16 @@ test('the command line requests a recall, waits for it, and prints the number of
 
   // A request is executed once a replica runs.
   const ended = command('drain', '--destination', drained, '--yes', '--wait');
-  await using replica = await startService('delivery', {
-    KAFKA_BROKERS: control.brokers.join(','),
-    TAILRACE_TOPIC_PREFIX: control.prefix,
-    TAILRACE_METRICS_PORT: '0',
-    TAILRACE_RETRY_SCHEDULE: '1s,1h',
-    TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-  });
-  assert.ok(replica.pid);
+  await using replica = await startServiceHere(
+    'delivery',
+    {
+      TAILRACE_TOPIC_PREFIX: prefix,
+      TAILRACE_RETRY_SCHEDULE: '1s,1h',
+      TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+    },
+    { cluster },
+  );
+  assert.equal(replica.name, 'delivery');
   const end = await ended;
   assert.equal(end.exitCode, 0, end.stderr);
   assert.equal(end.stdout, '2 dead letters made.\n');

@@ -4,10 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import { openConfig, type Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import { secretKey, startControl, startControlPlane } from '../support/processes/control.ts';
-import { readAll } from '../support/kafka/topics.ts';
+import { names, newCluster, openApi, secretKey } from '../testing/api.ts';
 
-const control = await startControlPlane();
+const control = await openApi();
 after(() => control[Symbol.asyncDispose]());
 
 const oldKey = Buffer.from(secretKey, 'hex');
@@ -23,13 +22,13 @@ function destination(id: string): Destination {
 }
 
 /** The last record of a destination in the topic. */
-async function stored(id: string): Promise<string> {
-  const records = await readAll(control.kafka, control.names.config);
+function stored(id: string): string {
+  const records = control.cluster.records(names.config);
   return records.findLast(({ key }) => key?.toString() === `destination/${id}`)?.value?.toString() ?? '';
 }
 
 async function openedWith(secretKeys: { current?: Buffer; previous?: Buffer }, id: string) {
-  const view = await openConfig(control.kafka, control.names.config, quiet, { secretKeys });
+  const view = await openConfig(control.kafka, names.config, quiet, { secretKeys });
   await view.close();
   return view.destination(id);
 }
@@ -55,9 +54,9 @@ test('a mask keeps the stored secret, but not the value of a header for another 
 
 test('secrets are sealed in Kafka, and a view without keys can still read the entry', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('sealed') });
-  const text = await stored('sealed');
+  const text = stored('sealed');
   assert.ok(!secrets.some((secret) => text.includes(secret)), text);
-  const view = await openConfig(control.kafka, control.names.config, quiet);
+  const view = await openConfig(control.kafka, names.config, quiet);
   await view.close();
   assert.equal(view.destination('sealed')?.settings.webhooks[0]?.url, url);
 });
@@ -71,7 +70,7 @@ test('the configuration with secrets cannot be opened without the key', async ()
 
 test('after a change of the key and a reseal, the old key opens nothing', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('rotated') });
-  await using rotating = await startControl(control.brokers, control.prefix, {
+  await using rotating = await openApi(control.cluster, {
     TAILRACE_SECRET_KEY: newKey.toString('hex'),
     TAILRACE_SECRET_KEY_PREVIOUS: secretKey,
   });
@@ -86,7 +85,7 @@ test('after a change of the key and a reseal, the old key opens nothing', async 
 });
 
 test('without a key, a secret is refused with a hint, and other changes work', async () => {
-  await using keyless = await startControlPlane({ TAILRACE_SECRET_KEY: '' });
+  await using keyless = await openApi(newCluster(), { TAILRACE_SECRET_KEY: '' });
   const body = destination('crm');
   const answer = await keyless.ask({ method: 'POST', path: '/v1/destinations', body });
   assert.deepEqual([answer.status, answer.json['code']], [409, 'secret-key-missing']);

@@ -1,45 +1,42 @@
-/** The history through the API, with a running pipeline. */
+/** The history through the API, with all services on one in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { formatInstant } from '@tailrace/events';
+import { MemoryCluster } from '@tailrace/kafka/testing';
+import { eventually as until } from '@tailrace/testing';
 import type { UsageRecord } from '@tailrace/topics';
-import { sharedBroker } from '../support/kafka/broker.ts';
-import { readToken, startControl, type Control } from '../support/processes/control.ts';
+import { closedGate } from '../support/crowd.ts';
+import { readToken, startControlHere, type ControlApi } from '../support/processes/control.ts';
 import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
-import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { status } from '../support/receivers/answers.ts';
-import { watchTopic } from '../support/kafka/topics.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+const cluster = new MemoryCluster();
 let pipeline: Pipeline;
-let control: Control;
+let control: ControlApi;
 let receiver: Receiver;
-let brokers: readonly string[];
 let prefix: string;
 const opened = new AsyncDisposableStack();
 
 before(async () => {
-  ({ brokers } = await sharedBroker());
-  pipeline = opened.use(await startPipeline({ brokers }));
-  prefix = pipeline.names.deliveries.slice(0, -'deliveries'.length);
-  control = opened.use(await startControl(brokers, prefix));
-  receiver = opened.use(
-    await startReceiver({ answer: ({ path }) => status(path.startsWith('/broken') ? 500 : 200) }),
+  pipeline = opened.use(
+    await startPipeline({ cluster, retrySchedule: '50ms,50ms', retryWindow: '10m', deliveryTimeout: '2m' }),
   );
+  prefix = pipeline.names.deliveries.slice(0, -'deliveries'.length);
+  control = opened.use(await startControlHere(cluster, prefix));
+  receiver = opened.use(await startReceiver());
 });
 after(() => opened.disposeAsync());
 
 /** Repeats the request until the answer is as expected: the history lags a moment, and refuses queries until it is open. */
 async function eventually(path: string, holds: (json: Json) => boolean, of = control): Promise<Json> {
-  const deadline = performance.now() + 30_000;
-  for (;;) {
-    const { status, json, text } = await of.ask({ path });
-    if (status === 200 && holds(json)) return json;
-    assert.ok(performance.now() < deadline, `${path} is ${status} ${text}`);
-    await wait(50);
-  }
+  const { json } = await until(
+    () => of.ask({ path }),
+    ({ status, json }) => status === 200 && holds(json),
+  );
+  return json;
 }
 
 const itemsOf = (json: Json): readonly Json[] => json['items'] as Json[];
@@ -58,14 +55,13 @@ describe('a delivery', () => {
     };
     await send('track', call);
     const filters = new URLSearchParams({
-      ...{
-        destination: destinationId,
-        source: sourceId,
-        type: 'track',
-        event: call.event,
-        userId: call.userId,
-      },
-      ...{ status: 'delivered', since: '1h' },
+      destination: destinationId,
+      source: sourceId,
+      type: 'track',
+      event: call.event,
+      userId: call.userId,
+      status: 'delivered',
+      since: '1h',
     });
     const [listed] = itemsOf(await eventually(`/v1/deliveries?${filters.toString()}`, count(1)));
     assert.equal(listed?.['userKey'], call.userId);
@@ -91,12 +87,17 @@ describe('a delivery', () => {
   });
 
   test('that fails has each attempt with its reason, and counts among the failures and in the statistics', async () => {
-    const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: `${receiver.url}/broken` }] });
+    const gate = closedGate();
+    await using broken = await startReceiver({
+      answer: (_request, nth) => (nth === 1 ? status(500) : gate.answer(status(500))),
+    });
+    const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: broken.url }] });
     await send('page', { userId: 'u-2' });
     const list = `/v1/deliveries?destination=${destinationId}`;
     const [retrying] = itemsOf(await eventually(`${list}&status=retrying`, count(1)));
     assert.equal(retrying?.['reason'], 'server-error');
     assert.match(String(retrying['nextDueAt']), /Z$/);
+    gate.open();
     const [dead] = itemsOf(await eventually(`${list}&status=dead`, count(1)));
     // The dead letter may be read before the last attempt.
     const { history } = await eventually(`/v1/deliveries/${String(dead?.['deliveryId'])}`, ({ history }) =>
@@ -208,7 +209,9 @@ test('the usage of each source counts each call once', async () => {
   const schema = { track: { blocked: ['Blocked'] } };
   const { post, sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] }, { schema });
   const calls = Array.from({ length: 30 }, (_, n) => ({
-    ...{ type: n % 3 === 0 ? 'page' : 'track', userId: `u-${n}`, messageId: `${sourceId}-${n % 27}` },
+    type: n % 3 === 0 ? 'page' : 'track',
+    userId: `u-${n}`,
+    messageId: `${sourceId}-${n % 27}`,
     event: n % 2 === 0 ? 'Blocked' : 'Passed',
   }));
   // The last three are duplicates, of the same users.
@@ -222,12 +225,10 @@ test('the usage of each source counts each call once', async () => {
   const usage = await eventually(path, (json) => total(json) >= 27);
   const [day] = itemsOf(usage);
   assert.deepEqual(day, {
-    ...{
-      day: formatInstant(Date.now()).slice(0, 10),
-      calls: 27,
-      filtered: 9,
-      byType: { page: 9, track: 18 },
-    },
+    day: formatInstant(Date.now()).slice(0, 10),
+    calls: 27,
+    filtered: 9,
+    byType: { page: 9, track: 18 },
   });
   const events = itemsOf(await control.expect(200, { path: `/v1/sources/${sourceId}/events` }));
   assert.deepEqual(
@@ -237,8 +238,9 @@ test('the usage of each source counts each call once', async () => {
       ['Passed', 9, 0, false],
     ],
   );
-  await using topic = await watchTopic(pipeline.kafka, pipeline.names.usage);
-  const records = topic.items.map(({ value }) => JSON.parse(String(value)) as UsageRecord);
+  const records = cluster
+    .records(pipeline.names.usage)
+    .map(({ value }) => JSON.parse(String(value)) as UsageRecord);
   assert.ok(records.some((record) => record.sourceId === sourceId));
 });
 
@@ -250,7 +252,7 @@ test('a new instance gives the same answers as one that was running all the time
   const settled = (json: Json): boolean =>
     itemsOf(json).length === 40 && itemsOf(json).every(({ status }) => status === 'delivered');
   await eventually(`/v1/deliveries?destination=${destinationId}&limit=200`, settled);
-  await using other = await startControl(brokers, prefix);
+  await using other = await startControlHere(cluster, prefix);
   const paths = [
     '/v1/deliveries?limit=200',
     ...['delivered', 'dead', 'retrying', 'waiting'].map((status) => `/v1/deliveries?status=${status}`),

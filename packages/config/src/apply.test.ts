@@ -1,6 +1,11 @@
+/** Applying and reading the configuration, on an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { isTailraceError } from '@tailrace/errors';
+import type { KafkaLog } from '@tailrace/kafka';
+import { MemoryCluster } from '@tailrace/kafka/testing';
+import { collect } from '@tailrace/testing';
 import {
   applyConfiguration,
   openConfig,
@@ -10,35 +15,23 @@ import {
   type Destination,
   type EntryChange,
   type Source,
-} from '@tailrace/config';
-import { isTailraceError } from '@tailrace/errors';
-import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
-import { topicNames, topicSpecs } from '@tailrace/topics';
-import { sharedBroker } from '../support/kafka/broker.ts';
-import { collect } from '@tailrace/testing';
-import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
+} from './index.ts';
 
-const ignore = (): void => undefined;
-const quiet: KafkaLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const cluster = new MemoryCluster();
+const kafka = cluster.connect();
 
-let kafka: Kafka;
-before(async () => {
-  const { brokers } = await sharedBroker();
-  kafka = connectKafka({ brokers, clientId: 'tailrace-test' }, quiet);
-});
-after(() => kafka.close());
+let topics = 0;
 
 /** A configuration topic for one test. */
-async function configTopic(): Promise<string> {
-  const names = topicNames(uniquePrefix());
-  const specs = topicSpecs(names, { partitions: 1, retryScheduleMs: [] });
-  await kafka.ensureTopics(specs.filter(({ name }) => name === names.config));
-  return names.config;
+function configTopic(): string {
+  const topic = `config-${(topics += 1)}`;
+  cluster.createTopic(topic);
+  return topic;
 }
 
 async function open(
   topic: string,
-  log: Pick<KafkaLog, 'warn'> = quiet,
+  log: Pick<KafkaLog, 'warn'> = { warn: () => undefined },
 ): Promise<ConfigView & AsyncDisposable> {
   const view = await openConfig(kafka, topic, log);
   return Object.assign(view, { [Symbol.asyncDispose]: () => view.close() });
@@ -70,7 +63,7 @@ function messageOf(code: 'invalid-configuration' | 'topic-missing', message: Reg
 }
 
 test('an applied configuration is read when the configuration is opened', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   assert.deepEqual(shown(await applyConfiguration(kafka, topic, both)), [
     'created source/web',
     'created source/app',
@@ -86,14 +79,14 @@ test('an applied configuration is read when the configuration is opened', async 
 });
 
 test('an empty topic is an empty configuration', async () => {
-  await using view = await open(await configTopic());
+  await using view = await open(configTopic());
   assert.deepEqual([view.sources(), view.destinations()], [[], []]);
   assert.equal(view.sourceByWriteKey('wk_web'), undefined);
   await view.refresh();
 });
 
 test('an open configuration receives a change and notifies its listeners', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   await applyConfiguration(kafka, topic, both);
   await using view = await open(topic);
   const changes = collect<string>('the changes', (change) => change);
@@ -114,7 +107,7 @@ test('an open configuration receives a change and notifies its listeners', async
 });
 
 test('a refresh applies every change acknowledged before it, also with concurrent refreshes', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   await using view = await open(topic);
   const early = view.refresh();
   await applyConfiguration(kafka, topic, both);
@@ -125,7 +118,7 @@ test('a refresh applies every change acknowledged before it, also with concurren
 });
 
 test('an unreadable record is logged and leaves its entry unchanged, and applying again fixes it', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   await applyConfiguration(kafka, topic, both);
   const warnings = collect<object>('the warnings', (fields) => JSON.stringify(fields));
   await using view = await open(topic, { warn: warnings.add });
@@ -150,15 +143,15 @@ test('an unreadable record is logged and leaves its entry unchanged, and applyin
 });
 
 test('only differences are written, and an update names its fields without their values', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   await applyConfiguration(kafka, topic, both);
-  const written = (await readAll(kafka, topic)).length;
+  const written = cluster.records(topic).length;
   assert.deepEqual(shown(await applyConfiguration(kafka, topic, both)), [
     'unchanged source/web',
     'unchanged source/app',
     'unchanged destination/crm',
   ]);
-  assert.equal((await readAll(kafka, topic)).length, written);
+  assert.equal(cluster.records(topic).length, written);
 
   const changed: Destination = {
     ...crm,
@@ -174,13 +167,13 @@ test('only differences are written, and an update names its fields without their
     'unchanged source/app',
     'updated destination/crm enabled settings.sharedSecret settings.webhooks[0].headers',
   ]);
-  const records = await readAll(kafka, topic);
+  const records = cluster.records(topic);
   assert.equal(records.length, written + 1);
   assert.deepEqual(JSON.parse(records.at(-1)?.value?.toString() ?? ''), changed);
 });
 
 test('an entry missing from the file is kept, and with prune deleted by a tombstone', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   await applyConfiguration(kafka, topic, both);
   const onlyApp: Configuration = { sources: [app], destinations: [] };
   assert.deepEqual(shown(await applyConfiguration(kafka, topic, onlyApp)), [
@@ -189,13 +182,13 @@ test('an entry missing from the file is kept, and with prune deleted by a tombst
     'left source/web',
   ]);
   const pruned = ['unchanged source/app', 'deleted destination/crm', 'deleted source/web'];
-  const before = (await readAll(kafka, topic)).length;
+  const before = cluster.records(topic).length;
   const dryRun = await applyConfiguration(kafka, topic, onlyApp, { prune: true, dryRun: true });
   assert.deepEqual(shown(dryRun), pruned);
-  assert.equal((await readAll(kafka, topic)).length, before, 'a dry run writes nothing');
+  assert.equal(cluster.records(topic).length, before, 'a dry run writes nothing');
 
   assert.deepEqual(shown(await applyConfiguration(kafka, topic, onlyApp, { prune: true })), pruned);
-  const last = (await readAll(kafka, topic)).slice(before);
+  const last = cluster.records(topic).slice(before);
   assert.deepEqual(
     last.map(({ key, value }) => [key?.toString(), value]),
     [
@@ -206,7 +199,7 @@ test('an entry missing from the file is kept, and with prune deleted by a tombst
 });
 
 test('a destination may name a source that is only in the topic, unless prune would delete it', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   await applyConfiguration(kafka, topic, { sources: [web], destinations: [] });
   const configuration = parseConfiguration(
     `destinations:
@@ -231,7 +224,7 @@ test('a destination may name a source that is only in the topic, unless prune wo
 });
 
 test('a write key of a kept source cannot be given to another source, and nothing is written', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   await applyConfiguration(kafka, topic, { sources: [web], destinations: [] });
   const renamed: Configuration = { sources: [app, { ...web, id: 'website' }], destinations: [] };
   await assert.rejects(
@@ -241,7 +234,7 @@ test('a write key of a kept source cannot be given to another source, and nothin
       /^sources\[1\]\.writeKeys\[0\]: is already a write key of the source "web"/,
     ),
   );
-  assert.equal((await readAll(kafka, topic)).length, 1);
+  assert.equal(cluster.records(topic).length, 1);
   assert.deepEqual(shown(await applyConfiguration(kafka, topic, renamed, { prune: true })), [
     'created source/app',
     'created source/website',
@@ -252,7 +245,7 @@ test('a write key of a kept source cannot be given to another source, and nothin
 });
 
 test('a configuration built by a program is checked like one from a file', async () => {
-  const topic = await configTopic();
+  const topic = configTopic();
   const broken: Configuration = { sources: [{ ...web, id: 'a b' }], destinations: [] };
   await assert.rejects(
     applyConfiguration(kafka, topic, broken),
@@ -262,7 +255,7 @@ test('a configuration built by a program is checked like one from a file', async
 
 test('applying to a missing topic fails with a hint how to create it', async () => {
   await assert.rejects(
-    applyConfiguration(kafka, `${uniquePrefix()}config`, both),
+    applyConfiguration(kafka, 'missing', both),
     messageOf('topic-missing', /tailrace topics apply/),
   );
 });

@@ -1,0 +1,319 @@
+/** Audience syncs on an in-memory Kafka cluster: each change is sent exactly once, also after interruptions. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, test } from 'node:test';
+import { readCall } from '@tailrace/events';
+import type { ConsumedRecord } from '@tailrace/kafka';
+import type { MemoryCluster } from '@tailrace/kafka/testing';
+import { eventually } from '@tailrace/testing';
+import { openSuppressionStore } from '../suppressions/store.ts';
+import { names, newCluster } from '../testing/api.ts';
+import { openAudiences, type Audience, type Audiences } from './index.ts';
+
+interface Stage extends AsyncDisposable {
+  readonly cluster: MemoryCluster;
+  readonly enabled: Set<string>;
+  /** Another instance than the others of the stage. */
+  open(): Promise<Audiences & AsyncDisposable>;
+}
+
+async function createStage(): Promise<Stage> {
+  const cluster = newCluster();
+  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-audiences-'));
+  const enabled = new Set(['web', 'app']);
+  let instances = 0;
+  return {
+    cluster,
+    enabled,
+    async open() {
+      const kafka = cluster.connect();
+      const own = path.join(folder, String((instances += 1)));
+      const users = await openSuppressionStore({ kafka, names, log, folder: path.join(own, 'users') });
+      const audiences = await openAudiences({
+        kafka,
+        names,
+        users,
+        config: {
+          source: (id) => ({ id, writeKeys: ['wk'], enabled: enabled.has(id) }),
+          refresh: () => Promise.resolve(),
+        },
+        folder: own,
+        ratePerSecond: 10_000,
+        log,
+      });
+      return {
+        replace: (upload) => audiences.replace(upload),
+        remove: (target) => audiences.remove(target),
+        list: (sourceId) => audiences.list(sourceId),
+        keys: () => audiences.keys(),
+        get: (sourceId, name) => audiences.get(sourceId, name),
+        refresh: () => audiences.refresh(),
+        close: () => audiences.close(),
+        async [Symbol.asyncDispose]() {
+          await audiences.close();
+          await users.close();
+          await kafka.close();
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+const log = { info: () => undefined, warn: () => undefined };
+
+/** Of a sync that has many users: a call at a time, and the last one many minutes after the first. */
+const slow = { ratePerSecond: 5 };
+
+const users = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, nth) => `user ${from + nth}`);
+
+interface Wish {
+  readonly sourceId?: string;
+  readonly name?: string;
+  readonly ratePerSecond?: number;
+  readonly allowEmpty?: boolean;
+}
+
+function upload(audiences: Audiences, userIds: readonly string[], wish: Wish = {}): Promise<Audience> {
+  return audiences.replace({
+    sourceId: 'web',
+    name: 'Big Spenders',
+    allowEmpty: false,
+    format: 'ndjson',
+    stream: Readable.from(userIds.map((id) => Buffer.from(`${JSON.stringify(id)}\n`))),
+    ...wish,
+  });
+}
+
+async function untilEnded(audiences: Audiences, name = 'Big Spenders', sourceId = 'web'): Promise<Audience> {
+  const found = await eventually(
+    () => audiences.get(sourceId, name),
+    (audience) => audience?.sync.state !== 'running',
+  );
+  assert.ok(found);
+  return found;
+}
+
+/** Uploads, and resolves with the audience when the sync is done. */
+async function sync(audiences: Audiences, userIds: readonly string[], wish: Wish = {}): Promise<Audience> {
+  const begun = await upload(audiences, userIds, wish);
+  const ended = await untilEnded(audiences, wish.name, wish.sourceId);
+  assert.deepEqual([ended.sync.state, ended.sync.id], ['done', begun.sync.id], JSON.stringify(ended.sync));
+  return ended;
+}
+
+interface SentCall {
+  readonly userId: string;
+  readonly traits: Readonly<Record<string, boolean>>;
+}
+
+function sentCallOf(record: ConsumedRecord): SentCall {
+  const { userId, traits } = JSON.parse(record.value?.toString() ?? '') as SentCall;
+  return { userId, traits };
+}
+
+/** `+user` or `-user` for each readable identify call of the audience, sorted. */
+function sentChanges({ cluster }: Stage, trait = 'big_spenders'): string[] {
+  return cluster
+    .records(names.events)
+    .map(sentCallOf)
+    .filter(({ traits }) => trait in traits)
+    .map(({ userId, traits }) => `${traits[trait] ? '+' : '-'}${userId}`)
+    .sort();
+}
+
+const joined = (ids: readonly string[]): string[] => ids.map((id) => `+${id}`);
+const left = (ids: readonly string[]): string[] => ids.map((id) => `-${id}`);
+
+/** Resolves once `count` calls are readable. */
+async function sentReaches({ cluster }: Stage, count: number): Promise<void> {
+  await eventually(() => cluster.records(names.events).length >= count);
+}
+
+describe('audiences', { concurrency: true }, () => {
+  test('a new audience sends an identify call for each member, in the form that ingest writes', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    await using kafka = stage.cluster.connect();
+    const { members, sync: ended } = await sync(audiences, [
+      'ada',
+      'bob',
+      'ada',
+      'a "quoted" one',
+      'nul\0and é',
+    ]);
+    assert.deepEqual(
+      [members, ended.read, ended.members, ended.added, ended.removed, ended.sent, ended.total],
+      [4, 5, 4, 4, 0, 4, 4],
+    );
+    assert.deepEqual(sentChanges(stage), joined(['a "quoted" one', 'ada', 'bob', 'nul\0and é']));
+    for (const record of stage.cluster.records(names.events)) {
+      const text = record.value?.toString() ?? '';
+      assert.match(text, /^\{"type":"identify","messageId":"audience\/[^"\\]{1,91}","timestamp":/);
+      const options = { enriched: true, receivedAt: 0, fallbackMessageId: () => '' };
+      const reading = readCall(JSON.parse(text), options);
+      assert.ok(reading.ok);
+      assert.equal(JSON.stringify(reading.event), text);
+      assert.deepEqual(reading.event.traits, { big_spenders: true });
+      assert.equal(record.key?.toString(), reading.event.userId);
+      assert.equal(String(record.headers['source-id']), 'web');
+      const { partitionOf } = await kafka.partitioner(names.events);
+      assert.equal(record.partition, partitionOf(record.key?.toString() ?? ''));
+    }
+  });
+
+  test('a later sync sends only the users who joined or left', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    const first = users(0, 3_000);
+    await sync(audiences, first);
+    const { members, sync: ended } = await sync(audiences, users(10, 3_005));
+    assert.deepEqual([members, ended.added, ended.removed, ended.sent], [2_995, 5, 10, 15]);
+    const expected = [...joined(users(0, 3_005)), ...left(users(0, 10))].sort();
+    assert.deepEqual(sentChanges(stage), expected);
+    assert.equal((await sync(audiences, users(10, 3_005))).sync.total, 0);
+    assert.deepEqual(sentChanges(stage), expected);
+  });
+
+  test('audiences and sources are independent', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    await sync(audiences, ['ada', 'bob']);
+    await sync(audiences, ['bob'], { name: 'Big' });
+    await sync(audiences, ['cleo'], { sourceId: 'app' });
+    await sync(audiences, ['ada'], { name: 'Big' });
+    assert.deepEqual(sentChanges(stage, 'big'), ['+ada', '+bob', '-bob']);
+    assert.deepEqual(sentChanges(stage), joined(['ada', 'bob', 'cleo']));
+    assert.deepEqual(
+      audiences.list('web').map(({ name, trait, members }) => [name, trait, members]),
+      [
+        ['Big', 'big', 1],
+        ['Big Spenders', 'big_spenders', 2],
+      ],
+    );
+  });
+
+  test('deleting an audience sends that every member left, and frees its name', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    await sync(audiences, users(0, 50));
+    await audiences.remove({ sourceId: 'web', name: 'Big Spenders' });
+    await eventually(
+      () => audiences.get('web', 'Big Spenders'),
+      (audience) => audience === undefined,
+    );
+    assert.deepEqual(sentChanges(stage), [...joined(users(0, 50)), ...left(users(0, 50))].sort());
+    assert.deepEqual(audiences.list('web'), []);
+    await assert.rejects(audiences.remove({ sourceId: 'web', name: 'Big Spenders' }), { code: 'not-found' });
+    await using other = await stage.open();
+    assert.deepEqual(other.list('web'), []);
+    assert.equal((await sync(other, ['ada'], { name: 'big-spenders' })).sync.added, 1);
+  });
+
+  test('an invalid upload is refused, and changes nothing', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    await sync(audiences, ['ada']);
+    const refusals: readonly (readonly [readonly string[], Wish, string])[] = [
+      [['bob', ''], {}, 'invalid-membership'],
+      [[], {}, 'invalid-membership'],
+      [['bob'], { name: '!' }, 'invalid-request'],
+      [['bob'], { name: 'BigSpenders' }, 'conflict'],
+      [['bob'], { sourceId: 'off' }, 'conflict'],
+    ];
+    for (const [userIds, wish, code] of refusals)
+      await assert.rejects(upload(audiences, userIds, wish), { code });
+    async function* broken(): AsyncGenerator<Buffer> {
+      yield Buffer.from('"bob"\n');
+      await Promise.resolve();
+      throw new Error('aborted');
+    }
+    const request = { sourceId: 'web', name: 'Big Spenders', format: 'ndjson', allowEmpty: false } as const;
+    await assert.rejects(audiences.replace({ ...request, stream: broken() }), { message: 'aborted' });
+    assert.deepEqual(sentChanges(stage), ['+ada']);
+    assert.equal((await sync(audiences, [], { allowEmpty: true })).members, 0);
+    assert.deepEqual(sentChanges(stage), ['+ada', '-ada']);
+  });
+
+  test('a stopped sync is interrupted for every instance, and the same upload sends exactly the rest', async () => {
+    await using stage = await createStage();
+    const first = await stage.open();
+    await upload(first, users(0, 2_000), slow);
+    await sentReaches(stage, 2);
+    await first.close();
+    const sent = sentChanges(stage).length;
+    assert.ok(sent >= 2 && sent < 2_000, String(sent));
+    await using second = await stage.open();
+    const interrupted = second.get('web', 'Big Spenders');
+    assert.deepEqual(
+      [interrupted?.sync.state, interrupted?.sync.sent, interrupted?.members],
+      ['interrupted', sent, sent],
+    );
+    assert.match(interrupted?.sync.problem?.message ?? '', /Sync again: only the rest is sent\.$/);
+    const { sync: ended, members } = await sync(second, users(0, 2_000));
+    assert.deepEqual([ended.total, members], [2_000 - sent, 2_000]);
+    assert.deepEqual(sentChanges(stage), joined(users(0, 2_000)).sort());
+  });
+
+  test('a later sync takes over from a running one of the same or another instance', async () => {
+    await using stage = await createStage();
+    await using one = await stage.open();
+    await using two = await stage.open();
+    const first = await upload(one, users(0, 2_000), slow);
+    await sentReaches(stage, 2);
+    assert.equal(two.get('web', 'Big Spenders')?.sync.state, 'running');
+    await sync(two, users(100, 500));
+    const seen = await eventually(
+      () => one.get('web', 'Big Spenders'),
+      (audience) => audience?.sync.id !== first.sync.id,
+    );
+    assert.deepEqual([seen?.sync.state, seen?.members], ['done', 400]);
+    const changes = sentChanges(stage);
+    const members = new Set<string>();
+    for (const change of changes.filter((change) => change.startsWith('+'))) {
+      assert.ok(!members.has(change.slice(1)), `${change} twice`);
+      members.add(change.slice(1));
+    }
+    for (const change of changes.filter((change) => change.startsWith('-')))
+      assert.ok(members.delete(change.slice(1)));
+    assert.deepEqual([...members].sort(), users(100, 500).sort());
+  });
+
+  test('disabling the source ends its sync, and every recorded membership was sent', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    await upload(audiences, users(0, 2_000), slow);
+    await sentReaches(stage, 2);
+    stage.enabled.delete('web');
+    const ended = await untilEnded(audiences);
+    assert.deepEqual([ended.sync.state, ended.sync.problem?.code], ['failed', 'unknown-source']);
+    assert.equal(sentChanges(stage).length, ended.members);
+    stage.enabled.add('web');
+    await sync(audiences, users(0, 2_000));
+    assert.deepEqual(sentChanges(stage), joined(users(0, 2_000)).sort());
+  });
+
+  test('each change is sent once even if responses of Kafka are lost', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    const { cluster } = stage;
+    const losses = [
+      { after: 60, lose: () => (cluster.loseCommitAnswers = 1) },
+      // A request is repeated five times: one transaction fails, and the next one repeats its second request.
+      { after: 180, lose: () => (cluster.loseProduceAnswers = 8) },
+    ];
+    cluster.onChange(() => {
+      const [next] = losses;
+      if (next && sentChanges(stage).length >= next.after) losses.shift()?.lose();
+    });
+    await upload(audiences, users(0, 300), { ratePerSecond: 300 });
+    const ended = await untilEnded(audiences);
+    assert.deepEqual([ended.sync.state, ended.sync.sent, ended.members], ['done', 300, 300]);
+    assert.deepEqual([losses, cluster.loseCommitAnswers, cluster.loseProduceAnswers], [[], 0, 0]);
+    assert.deepEqual(sentChanges(stage), joined(users(0, 300)).sort());
+  });
+});
