@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { openApi } from '../../../services/control/src/testing/api.ts';
-import { findChromium } from '../../support/clients.ts';
+import { openApi } from '../../services/control/src/testing/api.ts';
+import { findChromium } from '../support/clients.ts';
 
 test('the reference page shows every operation over plain HTTP, also under another name than localhost', async () => {
   await using control = await openApi();

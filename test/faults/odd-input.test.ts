@@ -27,7 +27,11 @@ const partitions = 3;
 test(`odd input in normal traffic, with seed ${seed}`, async (t) => {
   const [broker = ''] = (await sharedBroker()).brokers;
   // The receiver is in this process, which is busy for seconds at times: an attempt that timed out would be a repeat.
-  await using pipeline = await startPipelineOfProcesses({ partitions, retrySchedule: '1s,2s', deliveryTimeout: '1m' });
+  await using pipeline = await startPipelineOfProcesses({
+    partitions,
+    retrySchedule: '1s,2s',
+    deliveryTimeout: '1m',
+  });
   const arrived = new Map<string, number>();
   await using receiver = await startReceiver({
     answer: ({ body }) => {

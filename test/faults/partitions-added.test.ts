@@ -10,7 +10,7 @@ import { sharedBroker } from '../support/kafka/broker.ts';
 import { tailrace } from '../support/processes/cli.ts';
 import { openLedger } from '../support/oracle/ledger.ts';
 import { isConserved, report } from '../support/oracle/oracle.ts';
-import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
+import { startPipelineOfProcesses, type Pipeline } from '../support/processes/pipeline.ts';
 import { startService } from '../support/processes/process.ts';
 import { readAll } from '../support/kafka/topics.ts';
 import { bodyOf, callOf, sendUntilAccepted } from './calls.ts';
@@ -26,7 +26,11 @@ const eventsAround = 300;
 
 test('when partitions are added under load, each event is delivered or a dead letter, and the new ones are used', async (t) => {
   const env = { TAILRACE_RETRY_SCHEDULE: retrySchedule };
-  await using pipeline = await startPipeline({ partitions: before, retrySchedule, retryWindow: '2m' });
+  await using pipeline = await startPipelineOfProcesses({
+    partitions: before,
+    retrySchedule,
+    retryWindow: '2m',
+  });
   await using replicas = new AsyncDisposableStack();
   for (const name of ['router', 'delivery']) replicas.use(await startReplica(name, pipeline, env));
   await using ledger = await openLedger(pipeline.kafka, pipeline.names.deliveriesDead);

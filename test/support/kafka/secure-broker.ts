@@ -69,7 +69,11 @@ export async function startSecureBroker(options: SecureBrokerOptions = {}): Prom
   await writeFile(keyStore, trusted.key + trusted.cert);
   await writeFile(authority, authorityPem);
   const names = [...permissions.map(({ user }) => user), ...(options.users ?? [])];
-  const ports = { passwords: await closedPort(), certificates: await closedPort(), tokens: await closedPort() };
+  const ports = {
+    passwords: await closedPort(),
+    certificates: await closedPort(),
+    tokens: await closedPort(),
+  };
   const secure: SecureListener = {
     port: ports.passwords,
     keyStore,
