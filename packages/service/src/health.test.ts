@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { simulateTime } from '@tailrace/testing';
 import { createHealth, type CheckReport, type Health } from './health.ts';
 
 async function until(health: Health, name: string, isWanted: (report: CheckReport) => boolean) {
@@ -34,6 +35,23 @@ test('a check without a result yet is not reported, and one that exceeds its tim
   assert.deepEqual(health.checks, []);
   const { reason } = await until(health, 'kafka', ({ ok }) => !ok);
   assert.equal(reason, 'no answer within 20 ms');
+});
+
+test('no check is repeated after the close, also where it was running', async () => {
+  using time = simulateTime();
+  const health = createHealth();
+  const answers = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  let runs = 0;
+  health.add('waiting', () => {
+    runs += 1;
+    return Promise.resolve();
+  });
+  health.add('running', () => answers[runs++ - 1]?.promise ?? Promise.resolve());
+  await time.pass(1_000);
+  health.close();
+  for (const { resolve } of answers) resolve(undefined);
+  await time.pass(60_000);
+  assert.equal(runs, 2);
 });
 
 test('a check that throws synchronously fails', async () => {

@@ -32,7 +32,6 @@ export interface DeliveryChanges {
   readonly now?: () => number;
   /** The delay of the existing retry topic in which deliveries of paused destinations wait. */
   readonly pauseMs?: number;
-  readonly commitIntervalMs?: number;
 }
 
 export interface OpenDelivery {
@@ -129,7 +128,6 @@ export async function openDelivery(
     lanes,
     deliverer,
     ledger,
-    commitIntervalMs: changes.commitIntervalMs,
   };
   const consumption = await consumeDeliveries(kafka, group);
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });

@@ -125,7 +125,7 @@ describe('a paused destination', () => {
     const request = { id: 'r1', kind: 'drain', destinationId: 'crm', partitions: 1 } as const;
     const requestedAt = new Date(Date.now() + 1).toISOString();
     const { key, value } = encodeRecallRequest(names.recalls, { ...request, requestedAt });
-    await stage.kafka.publisher().publish({ topic: names.recalls, key, value });
+    await stage.write({ topic: names.recalls, key, value });
     for (const { reason } of await stage.deliveries(names.deliveriesDead, 2)) assert.equal(reason, 'drained');
     await stage.configure({ ...paused, enabled: false });
     await stage.publish(newDelivery('crm'));
@@ -230,7 +230,7 @@ describe('a resumed destination', () => {
     sender.onRequest = () => success;
     sender.release();
     // Those that the recall had sent to the lane wait again.
-    await stage.cluster.until(() => stage.cluster.records(pauseTopic).length > count);
+    await stage.until(() => stage.cluster.records(pauseTopic).length > count);
     assert.equal(sender.requests.length, 1);
     await stage.configure(crm);
     await sender.sent(count + 1);
@@ -255,7 +255,7 @@ describe('with an order', () => {
     await stage.publish(deliveries.slice(0, users * 2));
     // One is in flight, the others wait in their lane or behind it, in memory.
     await sender.sent(1);
-    await stage.cluster.until(() => lanes.waiting === users - 1);
+    await stage.until(() => lanes.waiting === users - 1);
     await stage.configure({ ...ordered, paused: true });
     await stage.publish(deliveries.slice(users * 2));
     await stage.records(pauseTopic, users * (each - 2));

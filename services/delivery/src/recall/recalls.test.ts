@@ -13,14 +13,14 @@ async function recall(stage: Stage, id: string): Promise<RecallProgress> {
   const requestedAt = new Date(Date.now() + 1).toISOString();
   const request = { id, kind: 'retry', destinationId: 'crm', requestedAt, partitions: 1 } as const;
   const { key, value } = encodeRecallRequest(names.recalls, request);
-  await stage.kafka.publisher().publish({ topic: names.recalls, key, value });
+  await stage.write({ topic: names.recalls, key, value });
   const progress = (): RecallProgress | undefined =>
     stage.cluster
       .records(names.recalls)
       .map((record) => decodeRecall(record))
       .flatMap((decoded) => (decoded?.kind === 'state' ? (decoded.state.request ?? []) : []))
       .findLast((found) => found.id === id && found.state !== 'running');
-  await stage.cluster.until(() => progress() !== undefined);
+  await stage.until(() => progress() !== undefined);
   const found = progress();
   assert.ok(found);
   return found;
