@@ -92,9 +92,9 @@ describe('simulated time', () => {
     let left: NodeJS.Timeout;
     {
       using time = simulateTime();
-      await time.pass(1);
       assert.throws(() => simulateTime(), /simulated already/);
       clearTimeout(early);
+      await time.pass(1);
       left = setTimeout(() => assert.fail('left'), 0);
     }
     clearTimeout(left);

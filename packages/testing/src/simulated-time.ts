@@ -248,12 +248,12 @@ function install(clock: Clock, immediates: Immediates, monotonicMs: number): voi
       setTimeout: (ms?: number, value?: unknown, { signal }: { readonly signal?: AbortSignal } = {}) =>
         waitFor(clock, ms, value, signal),
       setImmediate: (value?: unknown) =>
-        new Promise((resolve) => {
+        new Promise<unknown>((resolve) => {
           immediates.set(() => {
             resolve(value);
           });
         }),
-    } as typeof real.promises,
+    } as unknown as typeof real.promises,
   );
   real.Date.now = now;
   globalThis.Date = new Proxy(real.Date, {

@@ -85,6 +85,11 @@ export class Stage implements AsyncDisposable {
     return replica;
   }
 
+  /** Stops all replicas. */
+  async stopReplicas(): Promise<void> {
+    for (const replica of this.#replicas.splice(0)) await replica.stop();
+  }
+
   /** Lets time pass until `holds` returns true. */
   until(holds: () => boolean): Promise<void> {
     return this.time.until(holds);
@@ -167,10 +172,8 @@ export class Stage implements AsyncDisposable {
     this.cluster.resumeAcknowledgements();
     this.cluster.start();
     try {
-      for (const replica of this.#replicas) {
-        replica.sender.release();
-        await replica.stop();
-      }
+      for (const { sender } of this.#replicas) sender.release();
+      await this.stopReplicas();
       await this.time.settled(this.kafka.close());
     } finally {
       this.time[Symbol.dispose]();
