@@ -82,7 +82,7 @@ describe('simulated time', () => {
     clearInterval(interval);
     await assert.rejects(
       time.until(() => count > 3),
-      /not within 72 hours: .*count > 3/,
+      /not within 5 hours: .*count > 3/,
     );
   });
 

@@ -16,7 +16,7 @@ export interface SimulatedTime extends Disposable {
   /**
    * Lets time pass until `holds` returns true, which is asked before each timer.
    *
-   * @throws Error where it does not hold within three days
+   * @throws Error where it does not hold within five simulated hours
    */
   until(holds: () => boolean): Promise<void>;
   /** Lets time pass until the promise is settled, and returns its value. */
@@ -34,7 +34,7 @@ type Callback = (...args: unknown[]) => void;
 
 /** The first value of `Date.now()`. */
 export const simulatedStart = Date.UTC(2026, 0, 5);
-const boundMs = 3 * 24 * 3_600_000;
+const boundMs = 5 * 3_600_000;
 /** In so many turns of the event loop a socket is closed. */
 const turnsOfSocket = 10;
 
