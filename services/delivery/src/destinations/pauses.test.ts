@@ -38,10 +38,10 @@ describe('a paused destination', () => {
     );
   });
 
-  test('loses nothing however long it is paused, and waits are written again without a count', async () => {
-    await using stage = new Stage({ scheduleMs: [20, 60_000], windowMs: 50 });
+  test('loses nothing in a pause of five days, and its waits are written again daily, without a count', async () => {
+    await using stage = new Stage();
     await stage.configure(paused);
-    const { sender } = await stage.startReplica({ pauseMs: 20 });
+    await stage.startReplica();
     await stage.publish([newDelivery('crm'), newDelivery('crm', { attempt: 1 })]);
     await stage.publish(
       newDelivery('crm', {
@@ -50,15 +50,24 @@ describe('a paused destination', () => {
         dueAt: Date.now(),
         reason: 'timeout',
       }),
-      names.retryTier(20),
+      names.retryTier(20 * 60_000),
     );
-    const waiting = (await stage.deliveries(names.retryTier(20), 30)).slice(-3);
+    await stage.deliveries(pauseTopic, 3);
+    for (let day = 1; day <= 5; day += 1) {
+      // Time without a replica passes at no cost.
+      await stage.stopReplicas();
+      await stage.time.pass(23.5 * hour);
+      await stage.startReplica();
+      await stage.time.pass(0.5 * hour + 60_000);
+      assert.equal((await stage.deliveries(pauseTopic)).length, 3 * (day + 1), `day ${day}`);
+    }
+    const waiting = (await stage.deliveries(pauseTopic)).slice(-3);
     for (const { reason, deferrals, step } of waiting) {
       assert.deepEqual({ reason, deferrals, step }, { reason: 'paused', deferrals: 0, step: 0 });
     }
     assert.deepEqual(stage.cluster.records(names.deliveriesDead), []);
+    assert.deepEqual(stage.cluster.records(names.attempts), []);
     await stage.configure(crm);
-    await sender.sent(3);
     const attempts = await stage.attempts(3);
     assert.deepEqual(
       attempts

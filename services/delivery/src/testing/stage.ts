@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { applyConfiguration, type Destination } from '@tailrace/config';
 import type { Consumption, ConsumedRecord, Kafka, OutgoingRecord, Publisher } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import { defineService, readSettings, type Metrics } from '@tailrace/service';
+import {
+  defineService,
+  readSettings,
+  type Environment,
+  type Metrics,
+  type MetricsPages,
+} from '@tailrace/service';
 import { startHere } from '@tailrace/service/testing';
 import { simulateTime } from '@tailrace/testing';
 import {
@@ -41,9 +47,9 @@ export interface StageOptions {
 
 /** Options of one replica, in place of those of the stage. */
 export interface ReplicaOptions
-  extends
-    Pick<StageOptions, 'scheduleMs' | 'windowMs' | 'limits'>,
-    Pick<DeliveryChanges, 'now' | 'pauseMs'> {}
+  extends Pick<StageOptions, 'scheduleMs' | 'windowMs' | 'limits'>, Pick<DeliveryChanges, 'now' | 'pauseMs'> {
+  readonly env?: Environment;
+}
 
 /**
  * Topics of one partition by default, a configuration, and any number of replicas. Time is simulated from the creation of a
@@ -75,6 +81,10 @@ export class Stage implements AsyncDisposable {
       const changed = bytes === undefined ? config : { ...config, 'max.message.bytes': String(bytes) };
       this.cluster.createTopic(name, { partitions: count, config: changed });
     }
+  }
+
+  get partitions(): number {
+    return this.#options.partitions;
   }
 
   /** Starts a replica, with a retry policy, limits and a clock of its own where they are given. */
@@ -186,8 +196,8 @@ export interface Replica {
   readonly lanes: Lanes;
   readonly deliverer: Deliverer;
   readonly consumption: Consumption;
-  /** The series of `/metrics`, and of the page of destinations or of partitions, with their values. */
-  series(page?: 'destinations' | 'partitions'): Promise<ReadonlyMap<string, number>>;
+  /** The series of `/metrics`, or of another page, with their values. */
+  series(page?: keyof MetricsPages): Promise<ReadonlyMap<string, number>>;
   /** Resolves when it has the present configuration. */
   refresh(): Promise<void>;
   /** Finishes what is in flight, and leaves the group. */
@@ -196,7 +206,7 @@ export interface Replica {
 
 async function openReplica(
   { cluster, time }: Stage,
-  { scheduleMs, windowMs, limits, now, pauseMs }: Required<StageOptions> & ReplicaOptions,
+  { scheduleMs, windowMs, limits, now, pauseMs, env }: Required<StageOptions> & ReplicaOptions,
   onLine: (line: Readonly<Record<string, unknown>>) => void,
 ): Promise<Replica> {
   const sender = new FakeSender((holds) => time.until(holds));
@@ -215,6 +225,7 @@ async function openReplica(
       ...required,
       TAILRACE_RETRY_SCHEDULE: scheduleMs.map(formatDuration).join(','),
       TAILRACE_RETRY_WINDOW: formatDuration(windowMs),
+      ...env,
     },
     { connect: (_config, log, observer) => cluster.connect(log, observer), onLine },
   );
