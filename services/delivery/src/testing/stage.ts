@@ -47,7 +47,7 @@ export interface StageOptions {
 
 /** Options of one replica, in place of those of the stage. */
 export interface ReplicaOptions
-  extends Pick<StageOptions, 'scheduleMs' | 'windowMs' | 'limits'>, Pick<DeliveryChanges, 'now' | 'pauseMs'> {
+  extends Pick<StageOptions, 'scheduleMs' | 'windowMs' | 'limits'>, Pick<DeliveryChanges, 'now'> {
   readonly env?: Environment;
 }
 
@@ -206,7 +206,7 @@ export interface Replica {
 
 async function openReplica(
   { cluster, time }: Stage,
-  { scheduleMs, windowMs, limits, now, pauseMs, env }: Required<StageOptions> & ReplicaOptions,
+  { scheduleMs, windowMs, limits, now, env }: Required<StageOptions> & ReplicaOptions,
   onLine: (line: Readonly<Record<string, unknown>>) => void,
 ): Promise<Replica> {
   const sender = new FakeSender((holds) => time.until(holds));
@@ -216,7 +216,7 @@ async function openReplica(
       name: 'delivery',
       settings,
       open: async (service) => {
-        const changes = { sender, limits, ...(now && { now }), ...(pauseMs && { pauseMs }) };
+        const changes = { sender, limits, ...(now && { now }) };
         opened.resolve({ ...(await openDelivery(service, changes)), metrics: service.metrics });
         return {};
       },
