@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { applyConfiguration, type Destination } from '@tailrace/config';
 import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
-import { startHere } from '@tailrace/service/testing';
+import { startHere, type HereOptions } from '@tailrace/service/testing';
 import {
   deliveryKey,
   encodeDelivery,
@@ -29,7 +29,7 @@ export interface DeliveryStage extends AsyncDisposable {
   readonly names: TopicNames;
   readonly publisher: Publisher;
   /** Starts a replica in this process, which ends with the stage. */
-  startHere(): Promise<void>;
+  startHere(options?: Pick<HereOptions, 'onLine'>): Promise<void>;
   /** Starts a replica as a process. */
   startProcess(env?: Environment): Promise<ServiceProcess>;
   watch(topic: string): Promise<WatchedTopic>;
@@ -70,8 +70,8 @@ export async function openDeliveryStage({
     kafka,
     names,
     publisher,
-    async startHere() {
-      const replica = await startHere(delivery, environment);
+    async startHere(options) {
+      const replica = await startHere(delivery, environment, options);
       all.defer(() => replica.stop());
     },
     startProcess: async (more = {}) => all.use(await startService('delivery', { ...environment, ...more })),
