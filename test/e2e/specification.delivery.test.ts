@@ -228,7 +228,7 @@ describe('errors', { concurrency: true }, () => {
       const connection = await sendTo(receiver.url);
       await delivered(connection);
       assert.equal(receiver.requests.length, 2);
-      return pipeline.attempt(connection.destinationId, 'retry');
+      return await pipeline.attempt(connection.destinationId, 'retry');
     };
     const [inSeconds, byDate] = await Promise.all([retryOf('2'), retryOf(date)]);
     const dueAt = ({ nextDueAt = '' }: AttemptRecord): number => Date.parse(nextDueAt);

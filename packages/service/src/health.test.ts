@@ -3,6 +3,19 @@ import { test } from 'node:test';
 import { simulateTime } from '@tailrace/testing';
 import { createHealth, type CheckReport, type Health } from './health.ts';
 
+function openHealth(options?: Parameters<typeof createHealth>[0]): Health & Disposable {
+  const health = createHealth(options);
+  return {
+    ...health,
+    get checks() {
+      return health.checks;
+    },
+    [Symbol.dispose]: () => {
+      health.close();
+    },
+  };
+}
+
 async function until(health: Health, name: string, isWanted: (report: CheckReport) => boolean) {
   for (;;) {
     const report = health.checks.find((check) => check.name === name);
@@ -12,7 +25,7 @@ async function until(health: Health, name: string, isWanted: (report: CheckRepor
 }
 
 test('the last result of each check is reported', async () => {
-  const health = createHealth();
+  using health = openHealth();
   let broken = false;
   health.add('steady', () => Promise.resolve(), { everyMs: 1 });
   health.add('kafka', () => (broken ? Promise.reject(new Error('no broker answers')) : Promise.resolve()), {
@@ -30,7 +43,7 @@ test('the last result of each check is reported', async () => {
 });
 
 test('a check without a result yet is not reported, and one that exceeds its timeout fails', async () => {
-  const health = createHealth({ timeoutMs: 20 });
+  using health = openHealth({ timeoutMs: 20 });
   health.add('kafka', () => new Promise<never>(() => undefined));
   assert.deepEqual(health.checks, []);
   const { reason } = await until(health, 'kafka', ({ ok }) => !ok);
@@ -39,7 +52,7 @@ test('a check without a result yet is not reported, and one that exceeds its tim
 
 test('no check is repeated after the close, also where it was running', async () => {
   using time = simulateTime();
-  const health = createHealth();
+  using health = openHealth();
   const answers = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   let runs = 0;
   health.add('waiting', () => {
@@ -55,7 +68,7 @@ test('no check is repeated after the close, also where it was running', async ()
 });
 
 test('a check that throws synchronously fails', async () => {
-  const health = createHealth();
+  using health = openHealth();
   health.add('broken', () => {
     throw new Error('a defect');
   });
