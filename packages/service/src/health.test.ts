@@ -1,6 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { simulateTime } from '@tailrace/testing';
 import { createHealth, type CheckReport, type Health } from './health.ts';
+
+function openHealth(options?: Parameters<typeof createHealth>[0]): Health & Disposable {
+  const health = createHealth(options);
+  return {
+    ...health,
+    get checks() {
+      return health.checks;
+    },
+    [Symbol.dispose]: () => {
+      health.close();
+    },
+  };
+}
 
 async function until(health: Health, name: string, isWanted: (report: CheckReport) => boolean) {
   for (;;) {
@@ -11,7 +25,7 @@ async function until(health: Health, name: string, isWanted: (report: CheckRepor
 }
 
 test('the last result of each check is reported', async () => {
-  const health = createHealth();
+  using health = openHealth();
   let broken = false;
   health.add('steady', () => Promise.resolve(), { everyMs: 1 });
   health.add('kafka', () => (broken ? Promise.reject(new Error('no broker answers')) : Promise.resolve()), {
@@ -29,15 +43,32 @@ test('the last result of each check is reported', async () => {
 });
 
 test('a check without a result yet is not reported, and one that exceeds its timeout fails', async () => {
-  const health = createHealth({ timeoutMs: 20 });
+  using health = openHealth({ timeoutMs: 20 });
   health.add('kafka', () => new Promise<never>(() => undefined));
   assert.deepEqual(health.checks, []);
   const { reason } = await until(health, 'kafka', ({ ok }) => !ok);
   assert.equal(reason, 'no answer within 20 ms');
 });
 
+test('no check is repeated after the close, also where it was running', async () => {
+  using time = simulateTime();
+  using health = openHealth();
+  const answers = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  let runs = 0;
+  health.add('waiting', () => {
+    runs += 1;
+    return Promise.resolve();
+  });
+  health.add('running', () => answers[runs++ - 1]?.promise ?? Promise.resolve());
+  await time.pass(1_000);
+  health.close();
+  for (const { resolve } of answers) resolve(undefined);
+  await time.pass(60_000);
+  assert.equal(runs, 2);
+});
+
 test('a check that throws synchronously fails', async () => {
-  const health = createHealth();
+  using health = openHealth();
   health.add('broken', () => {
     throw new Error('a defect');
   });

@@ -18,6 +18,8 @@ export interface Health {
   add(name: string, check: HealthCheck, options?: { readonly everyMs?: number }): void;
   /** The last result of each check, without those that have none yet. */
   readonly checks: readonly CheckReport[];
+  /** Repeats no check any more. */
+  close(): void;
 }
 
 /** The default of `everyMs` keeps the load of a hundred processes on the brokers at twenty requests a second. */
@@ -26,16 +28,22 @@ const defaults = { timeoutMs: 3_000, everyMs: 5_000 };
 /** Each check fails after `timeoutMs`. */
 export function createHealth({ timeoutMs = defaults.timeoutMs } = {}): Health {
   const results = new Map<string, CheckReport>();
+  const timers = new Map<string, NodeJS.Timeout>();
+  let isClosed = false;
   return {
     add(name, check, { everyMs = defaults.everyMs } = {}) {
       const repeat = async (): Promise<void> => {
         results.set(name, await run(name, check, timeoutMs));
-        setTimeout(() => void repeat(), everyMs).unref();
+        if (!isClosed) timers.set(name, setTimeout(() => void repeat(), everyMs).unref());
       };
       void repeat();
     },
     get checks() {
       return [...results.values()];
+    },
+    close() {
+      isClosed = true;
+      for (const timer of timers.values()) clearTimeout(timer);
     },
   };
 }

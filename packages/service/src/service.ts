@@ -137,6 +137,7 @@ export class Service<P extends ServiceProperties> {
       await wait(delayMs);
     }
     this.#stopping.abort();
+    this.#health.close();
     const clean = await closeAll(this.#closers, this.#shared.shutdownGraceMs, this.#log);
     if (clean) this.#log.info('stopped');
     return clean;

@@ -1,3 +1,9 @@
 export { collect, type Collected, type Wanted } from './collected.ts';
 export { eventually } from './eventually.ts';
 export { limitMs } from './limit.ts';
+export {
+  simulatedStart,
+  simulateTime,
+  type SimulatedTime,
+  type SimulatedTimeOptions,
+} from './simulated-time.ts';

@@ -2,22 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import type { AttemptRecord } from '@tailrace/topics';
+import { simulatedStart, simulateTime } from '@tailrace/testing';
 import { targetsOf } from '@tailrace/webhook';
 import { Attempts } from './attempt.ts';
 import { Breakers } from './isolation/breakers.ts';
 import { FakeSender } from './testing/fake-sender.ts';
 import { destinationOf, names, newDelivery } from './testing/stage.ts';
 
-test('the record of an attempt says since when a circuit breaker of its URLs is open', (t) => {
-  const clock = t.mock.method(performance, 'now', () => 0);
-  const at = (ms: number): void => {
-    clock.mock.mockImplementation(() => ms);
-  };
-  const epoch = Date.UTC(2026, 10, 22);
+test('the record of an attempt says since when a circuit breaker of its URLs is open', async () => {
+  using time = simulateTime();
   const records: AttemptRecord[] = [];
   const breakers = new Breakers(1, () => undefined);
   const attempts = new Attempts({
-    ...{ names, breakers, sender: new FakeSender(), log: { debug: () => undefined } },
+    ...{ names, breakers, sender: new FakeSender(() => Promise.resolve()), log: { debug: () => undefined } },
     attemptPublisher: {
       publish: ({ value }: OutgoingRecord) => {
         records.push(JSON.parse(String(value)) as AttemptRecord);
@@ -25,21 +22,21 @@ test('the record of an attempt says since when a circuit breaker of its URLs is 
       },
     },
     metrics: { attempted: () => undefined },
-    now: () => epoch + performance.now(),
+    now: Date.now,
   });
   const [target] = targetsOf(destinationOf('crm'));
   assert.ok(target);
   const fail = (): void => {
     breakers.report('crm', target.fingerprint, false);
     const answer = { kind: 'retryable', reason: 'timeout' } as const;
-    const attempt = { startedAt: epoch, results: [{ target, answer, latencyMs: 1 }] };
-    attempts.report(newDelivery('crm'), { kind: 'retry', reason: 'timeout' }, attempt, epoch);
+    const attempt = { startedAt: simulatedStart, results: [{ target, answer, latencyMs: 1 }] };
+    attempts.report(newDelivery('crm'), { kind: 'retry', reason: 'timeout' }, attempt, simulatedStart);
   };
-  for (const ms of [0, 3_000, 6_000, 9_000, 12_000, 12_500]) {
-    at(ms);
+  for (const ms of [0, 3_000, 3_000, 3_000, 3_000, 500]) {
+    await time.pass(ms);
     fail();
   }
-  const openedAt = new Date(epoch + 12_000).toISOString();
+  const openedAt = new Date(simulatedStart + 12_000).toISOString();
   assert.deepEqual(
     records.map(({ breakerOpenSince }) => breakerOpenSince),
     [undefined, undefined, undefined, undefined, openedAt, openedAt],

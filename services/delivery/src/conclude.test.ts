@@ -127,8 +127,7 @@ test('a record that is not a delivery becomes a dead letter with its own content
       ] as const,
     },
   ];
-  const publisher = stage.kafka.publisher();
-  await Promise.all([...malformed, good].map((record) => publisher.publish(record)));
+  await stage.write(...malformed, good);
   await stage.untilCommitted(malformed.length + 1);
 
   const letters = await stage.records(names.deliveriesDead, malformed.length);

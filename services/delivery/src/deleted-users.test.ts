@@ -1,19 +1,13 @@
 /** Deliveries of deleted users, through all stages: nothing that was accepted before the deletion is sent. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  allSources,
-  deletedKey,
-  deliveryKey,
-  encodeDeleted,
-  encodeDelivery,
-  type Delivery,
-} from '@tailrace/topics';
+import { allSources, deletedKey, deliveryKey, encodeDeleted, type Delivery } from '@tailrace/topics';
+import { simulatedStart } from '@tailrace/testing';
 import { serverError } from './testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage } from './testing/stage.ts';
 
 const crm = destinationOf('crm');
-const now = Date.now();
+const now = simulatedStart;
 /** Accepted before the deletion, and after it. */
 const [before, deletedAt, after] = [now - 60_000, now - 30_000, now - 1_000];
 
@@ -25,7 +19,7 @@ function deliveryOf(userId: string, more: Partial<Delivery> = {}): Delivery {
 async function deleteUser(stage: Stage, userId: string, scope = allSources): Promise<void> {
   const requests = [{ id: 'r-1', at: new Date(deletedAt).toISOString() }];
   const record = encodeDeleted(names.suppressions, { kind: 'deleted', userId, scope, requests });
-  await stage.kafka.publisher().publish(record);
+  await stage.write(record);
 }
 
 /** Writes the deliveries, and returns the ids of those that were sent when all have ended. */
@@ -91,7 +85,7 @@ describe('a delivery of a deleted user', () => {
       body: Buffer.from('{"type":"delete","userId":"ada"}'),
     });
     await stage.publish([deliveryOf('ada', { eventName: 'behind' }), notice]);
-    await stage.cluster.until(() => sender.bodies.some((body) => body.includes('delete')));
+    await stage.until(() => sender.bodies.some((body) => body.includes('delete')));
     const letters = await stage.deliveries(names.deliveriesDead, 2);
     assert.deepEqual(
       letters.map(({ reason }) => reason),
@@ -135,13 +129,10 @@ describe('a delivery of a deleted user', () => {
     await using stage = new Stage();
     await stage.configure(crm);
     await deleteUser(stage, 'ada');
-    await stage.kafka
-      .publisher()
-      .publish({ topic: names.suppressions, key: deletedKey(allSources, 'ada'), value: null });
+    await stage.write({ topic: names.suppressions, key: deletedKey(allSources, 'ada'), value: null });
     const [pending, ended] = [deliveryOf('ada'), deliveryOf('ada', { body: Buffer.alloc(0) })];
     const { sender } = await stage.startReplica();
-    const records = [pending, ended].map((delivery) => encodeDelivery(names.deliveries, delivery));
-    for (const record of records) await stage.kafka.publisher().publish(record);
+    await stage.publish([pending, ended]);
     await stage.untilCommitted(2);
     assert.deepEqual(sender.bodies, [pending.body.toString()]);
     assert.equal((await stage.deadLetter()).reason, 'user-deleted');

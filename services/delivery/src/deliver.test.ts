@@ -102,7 +102,7 @@ describe('a delivery', () => {
     await stage.records(names.retryTier(60_000));
     sender.answerHeld(success);
     // The second delivery is committed as finished above the first one.
-    await stage.cluster.until(() => stage.cluster.group(groupId).offsets.has(`${names.deliveries}/0`));
+    await stage.until(() => stage.cluster.group(groupId).offsets.has(`${names.deliveries}/0`));
     assert.equal(stage.committed(), 0);
     stage.cluster.resumeAcknowledgements();
     await stage.untilCommitted(2);

@@ -30,9 +30,6 @@ export interface DeliveryChanges {
   readonly limits?: Partial<LaneLimits>;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
-  /** The delay of the existing retry topic in which deliveries of paused destinations wait. */
-  readonly pauseMs?: number;
-  readonly commitIntervalMs?: number;
 }
 
 export interface OpenDelivery {
@@ -101,7 +98,7 @@ export async function openDelivery(
   service.onClose('recalls', () => ledger.close());
   const deliverer: Deliverer = new Deliverer({
     ...{ names, config, deletedUsers, sender, lanes, policy, metrics, log, tracing: service.tracing },
-    pauseMs: changes.pauseMs ?? pauseDelayMs(topics, names, policy),
+    pauseMs: pauseDelayMs(topics, names, policy),
     ...(changes.now && { now: changes.now }),
     publisher,
     attemptPublisher: kafka.publisher(attemptPublishing),
@@ -129,7 +126,6 @@ export async function openDelivery(
     lanes,
     deliverer,
     ledger,
-    commitIntervalMs: changes.commitIntervalMs,
   };
   const consumption = await consumeDeliveries(kafka, group);
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });

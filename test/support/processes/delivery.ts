@@ -1,58 +1,48 @@
-/** The delivery service as processes, on the test's own topics, with its input and output. */
-import assert from 'node:assert/strict';
+/** The delivery service on the test's own topics, as a process or in the process of the test, with its input and output. */
 import { randomUUID } from 'node:crypto';
 import { applyConfiguration, type Destination } from '@tailrace/config';
-import { connectKafka, type ConsumedRecord, type Kafka, type Publisher } from '@tailrace/kafka';
-import { freePort } from '@tailrace/local';
+import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
+import { startHere, type HereOptions } from '@tailrace/service/testing';
 import {
-  decodeDelivery,
   deliveryKey,
   encodeDelivery,
   formatDuration,
-  type AttemptRecord,
   type Delivery,
   type TopicNames,
 } from '@tailrace/topics';
+import { delivery } from '../../../services/delivery/src/open.ts';
 import { sharedBroker } from '../kafka/broker.ts';
+import { createTopics, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
-import { createTopics, headerOf, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';
 
 const silent = (): void => undefined;
 const quiet = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** The limit for tests that wait for a retry or for the group to notice a killed member. */
-export const patientMs = 40_000;
-
 export interface DeliveryStageOptions {
   readonly partitions?: number;
   readonly scheduleMs: readonly number[];
-  /** The log of every replica. */
   readonly env?: Environment;
-}
-
-export interface Replica extends ServiceProcess {
-  readonly metricsUrl: string;
 }
 
 export interface DeliveryStage extends AsyncDisposable {
   readonly kafka: Kafka;
   readonly names: TopicNames;
   readonly publisher: Publisher;
-  startReplica(env?: Environment): Promise<Replica>;
+  /** Starts a replica in this process, which ends with the stage. */
+  startHere(options?: Pick<HereOptions, 'onLine'>): Promise<void>;
+  /** Starts a replica as a process. */
+  startProcess(env?: Environment): Promise<ServiceProcess>;
   watch(topic: string): Promise<WatchedTopic>;
   /** Writes destinations to the configuration, without waiting until they are in force. */
   configure(...destinations: readonly Destination[]): Promise<void>;
-  /** Writes a delivery to a topic; default `deliveries`. */
-  publish(delivery: Delivery, topic?: string): Promise<void>;
-  /** The records of the delivery in a topic, when there are `count` of them. */
-  recordsOf(topic: string, delivery: Delivery, count?: number): Promise<readonly ConsumedRecord[]>;
-  recordOf(topic: string, delivery: Delivery): Promise<ConsumedRecord>;
-  deadLetterOf(delivery: Delivery): Promise<Delivery>;
-  /** The records of the delivery's attempts in order, when one has `outcome`. */
-  attemptsOf(delivery: Delivery, outcome: AttemptRecord['outcome']): Promise<readonly AttemptRecord[]>;
+  /** Writes deliveries to a topic, default `deliveries`. The order within each partition is kept. */
+  publish(deliveries: readonly Delivery[], topic?: string): Promise<void>;
 }
 
-/** Topics without a running replica. Loopback is allowed, and the retry window is a minute. */
+/**
+ * Topics without a running replica. Loopback is allowed, and requests time out after a minute, because a receiver in the
+ * process of a busy test may take seconds to answer, which is no failure.
+ */
 export async function openDeliveryStage({
   partitions = 2,
   scheduleMs,
@@ -67,80 +57,43 @@ export async function openDeliveryStage({
   const publisher = kafka.publisher();
   const watched = new Map<string, Promise<WatchedTopic>>();
   const all = opened.move();
-
-  const watch: DeliveryStage['watch'] = (topic) => {
-    const watching = watched.get(topic) ?? watchTopic(kafka, topic);
-    watched.set(topic, watching);
-    return watching;
+  const environment: Environment = {
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: prefix,
+    TAILRACE_METRICS_PORT: '0',
+    TAILRACE_RETRY_SCHEDULE: scheduleMs.map(formatDuration).join(','),
+    TAILRACE_DELIVERY_TIMEOUT: '1m',
+    TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+    ...env,
   };
-  const recordsOf: DeliveryStage['recordsOf'] = async (topic, { deliveryId }, count = 1) => {
-    const isOf = (record: ConsumedRecord): boolean => headerOf(record, 'delivery-id') === deliveryId;
-    const records = await watch(topic);
-    const found = await records.waitFor((items) => items.filter(isOf).length >= count);
-    return found.filter(isOf);
-  };
-  const recordOf: DeliveryStage['recordOf'] = async (topic, delivery) => {
-    const [record] = await recordsOf(topic, delivery);
-    assert.ok(record);
-    return record;
-  };
-
   return {
     kafka,
     names,
     publisher,
-    async startReplica(more = {}) {
-      const metricsPort = await freePort();
-      const service = await startService('delivery', {
-        KAFKA_BROKERS: brokers.join(','),
-        TAILRACE_TOPIC_PREFIX: prefix,
-        TAILRACE_METRICS_PORT: String(metricsPort),
-        TAILRACE_RETRY_SCHEDULE: scheduleMs.map(formatDuration).join(','),
-        TAILRACE_RETRY_WINDOW: '1m',
-        // A receiver in the process of a busy test may take seconds to answer, which is no failure.
-        TAILRACE_DELIVERY_TIMEOUT: '1m',
-        TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-        ...env,
-        ...more,
-      });
-      all.use(service);
-      return Object.defineProperty(service as Replica, 'metricsUrl', {
-        value: `http://127.0.0.1:${metricsPort}`,
-      });
+    async startHere(options) {
+      const replica = await startHere(delivery, environment, options);
+      all.defer(() => replica.stop());
     },
-    watch,
+    startProcess: async (more = {}) => all.use(await startService('delivery', { ...environment, ...more })),
+    watch(topic) {
+      const watching = watched.get(topic) ?? watchTopic(kafka, topic);
+      watched.set(topic, watching);
+      return watching;
+    },
     async configure(...destinations) {
       await applyConfiguration(kafka, names.config, { sources: [], destinations });
     },
-    publish: (delivery, topic = names.deliveries) => publisher.publish(encodeDelivery(topic, delivery)),
-    recordsOf,
-    recordOf,
-    async deadLetterOf(delivery) {
-      const letter = decodeDelivery(await recordOf(names.deliveriesDead, delivery));
-      if (typeof letter === 'string') assert.fail(letter);
-      return letter;
-    },
-    async attemptsOf({ deliveryId }, outcome) {
-      const ofDelivery = (records: readonly ConsumedRecord[]): AttemptRecord[] =>
-        records.map(attemptIn).filter((attempt) => attempt.deliveryId === deliveryId);
-      const attempts = await watch(names.attempts);
-      const isOver = (records: readonly ConsumedRecord[]): boolean =>
-        ofDelivery(records).some((attempt) => attempt.outcome === outcome);
-      return ofDelivery(await attempts.waitFor(isOver));
+    async publish(deliveries, topic = names.deliveries) {
+      await Promise.all(deliveries.map((one) => publisher.publish(encodeDelivery(topic, one))));
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 
-export function attemptIn({ value }: ConsumedRecord): AttemptRecord {
-  return JSON.parse(value?.toString() ?? 'null') as AttemptRecord;
-}
-
-/** A unique destination with these URLs. */
-export function destinationOf(urls: readonly string[], more: Partial<Destination> = {}): Destination {
-  const webhooks = urls.map((url) => ({ url }));
-  const id = `d-${randomUUID()}`;
-  return { id, type: 'Webhooks', enabled: true, sources: [], settings: { webhooks }, ...more };
+/** A unique destination with this URL. */
+export function destinationOf(url: string, more: Partial<Destination> = {}): Destination {
+  const settings = { webhooks: [{ url }], ...more.settings };
+  return { id: `d-${randomUUID()}`, type: 'Webhooks', enabled: true, sources: [], ...more, settings };
 }
 
 export function newDelivery(destinationId: string, more: Partial<Delivery> = {}): Delivery {
@@ -159,4 +112,11 @@ export function newDelivery(destinationId: string, more: Partial<Delivery> = {})
     body: Buffer.from(JSON.stringify({ version: 1, type: 'track', event: eventId })),
     ...more,
   };
+}
+
+/** That many deliveries for each destination, the destinations alternating; each has its own user. */
+export function deliveriesFor(destinations: readonly Destination[], each: number): Delivery[] {
+  return Array.from({ length: each }, (_, turn) =>
+    destinations.map(({ id }) => newDelivery(id, { key: deliveryKey(id, `u-${turn}`) })),
+  ).flat();
 }

@@ -8,6 +8,7 @@ import { createServer as createSecureServer, type ServerOptions } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { status, type Answer } from './answers.ts';
+import type { Certificate } from './certificates.ts';
 import { collect, type Collected } from '@tailrace/testing';
 
 export { closedPort } from './closed-port.ts';
@@ -37,6 +38,8 @@ export interface Receiver extends AsyncDisposable {
   readonly connections: Collected<{ readonly at: number }>;
   readonly waitFor: Collected<ReceivedRequest>['waitFor'];
   readonly find: Collected<ReceivedRequest>['find'];
+  /** Presents another certificate to new connections. */
+  renew(tls: Certificate): void;
   /** Ends every connection and frees the port. */
   close(): Promise<void>;
 }
@@ -71,7 +74,8 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     // An incomplete request is not recorded.
     handle(incoming, response).catch(() => response.destroy());
   };
-  const server: Server = tls ? createSecureServer(serverTls(tls), onRequest) : createServer(onRequest);
+  const secure = tls && createSecureServer(serverTls(tls), onRequest);
+  const server: Server = secure ?? createServer(onRequest);
   server.on('connection', () => {
     connections.add({ at: Date.now() });
   });
@@ -92,6 +96,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     connections,
     waitFor: requests.waitFor,
     find: requests.find,
+    renew: (certificate) => secure?.setSecureContext(certificate),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -16,7 +16,7 @@ import type { GroupMember } from './consumer-group.ts';
 const { events } = new kafkajs.Kafka({ brokers: ['memory:9092'] }).consumer({ groupId: 'events' });
 const nodeId = '1';
 /** How long a fetch waits for records. A change in the cluster ends it earlier. */
-const maxWaitMs = 500;
+const maxWaitMs = 5_000;
 let members = 0;
 
 interface Assigned {

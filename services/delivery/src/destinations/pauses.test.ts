@@ -38,10 +38,10 @@ describe('a paused destination', () => {
     );
   });
 
-  test('loses nothing however long it is paused, and waits are written again without a count', async () => {
-    await using stage = new Stage({ scheduleMs: [20, 60_000], windowMs: 50 });
+  test('loses nothing in a pause of five days, and its waits are written again daily, without a count', async () => {
+    await using stage = new Stage();
     await stage.configure(paused);
-    const { sender } = await stage.startReplica({ pauseMs: 20 });
+    await stage.startReplica();
     await stage.publish([newDelivery('crm'), newDelivery('crm', { attempt: 1 })]);
     await stage.publish(
       newDelivery('crm', {
@@ -50,15 +50,24 @@ describe('a paused destination', () => {
         dueAt: Date.now(),
         reason: 'timeout',
       }),
-      names.retryTier(20),
+      names.retryTier(20 * 60_000),
     );
-    const waiting = (await stage.deliveries(names.retryTier(20), 30)).slice(-3);
+    await stage.deliveries(pauseTopic, 3);
+    for (let day = 1; day <= 5; day += 1) {
+      // Time without a replica passes at no cost.
+      await stage.stopReplicas();
+      await stage.time.pass(23.5 * hour);
+      await stage.startReplica();
+      await stage.time.pass(0.5 * hour + 60_000);
+      assert.equal((await stage.deliveries(pauseTopic)).length, 3 * (day + 1), `day ${day}`);
+    }
+    const waiting = (await stage.deliveries(pauseTopic)).slice(-3);
     for (const { reason, deferrals, step } of waiting) {
       assert.deepEqual({ reason, deferrals, step }, { reason: 'paused', deferrals: 0, step: 0 });
     }
     assert.deepEqual(stage.cluster.records(names.deliveriesDead), []);
+    assert.deepEqual(stage.cluster.records(names.attempts), []);
     await stage.configure(crm);
-    await sender.sent(3);
     const attempts = await stage.attempts(3);
     assert.deepEqual(
       attempts
@@ -125,7 +134,7 @@ describe('a paused destination', () => {
     const request = { id: 'r1', kind: 'drain', destinationId: 'crm', partitions: 1 } as const;
     const requestedAt = new Date(Date.now() + 1).toISOString();
     const { key, value } = encodeRecallRequest(names.recalls, { ...request, requestedAt });
-    await stage.kafka.publisher().publish({ topic: names.recalls, key, value });
+    await stage.write({ topic: names.recalls, key, value });
     for (const { reason } of await stage.deliveries(names.deliveriesDead, 2)) assert.equal(reason, 'drained');
     await stage.configure({ ...paused, enabled: false });
     await stage.publish(newDelivery('crm'));
@@ -230,7 +239,7 @@ describe('a resumed destination', () => {
     sender.onRequest = () => success;
     sender.release();
     // Those that the recall had sent to the lane wait again.
-    await stage.cluster.until(() => stage.cluster.records(pauseTopic).length > count);
+    await stage.until(() => stage.cluster.records(pauseTopic).length > count);
     assert.equal(sender.requests.length, 1);
     await stage.configure(crm);
     await sender.sent(count + 1);
@@ -255,7 +264,7 @@ describe('with an order', () => {
     await stage.publish(deliveries.slice(0, users * 2));
     // One is in flight, the others wait in their lane or behind it, in memory.
     await sender.sent(1);
-    await stage.cluster.until(() => lanes.waiting === users - 1);
+    await stage.until(() => lanes.waiting === users - 1);
     await stage.configure({ ...ordered, paused: true });
     await stage.publish(deliveries.slice(users * 2));
     await stage.records(pauseTopic, users * (each - 2));

@@ -1,30 +1,34 @@
 import assert from 'node:assert/strict';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
+import { simulateTime } from '@tailrace/testing';
 import { Breakers } from './breakers.ts';
 
 /** Breakers with a clock of their own. */
-function openBreakers(t: TestContext) {
-  let now = 1_000;
-  t.mock.method(performance, 'now', () => now);
+function openBreakers() {
+  const time = simulateTime();
   const breakers = new Breakers(10, () => undefined);
   return {
     breakers,
     /** Lets all requests to a URL fail for 10 s, so that its breaker opens. */
-    fail: (destinationId: string, url: string): void => {
+    fail: async (destinationId: string, url: string): Promise<void> => {
       for (let times = 0; times < 5; times += 1) {
-        if (times > 0) now += 2_500;
+        if (times > 0) await time.pass(2_500);
         breakers.permit(destinationId, url);
         breakers.report(destinationId, url, false);
       }
+    },
+    [Symbol.dispose]() {
+      time[Symbol.dispose]();
     },
   };
 }
 
 describe('the breakers of an unused destination', () => {
-  test('are removed if all are closed and the last requests succeeded', (t) => {
-    const { breakers, fail } = openBreakers(t);
+  test('are removed if all are closed and the last requests succeeded', async () => {
+    using opened = openBreakers();
+    const { breakers, fail } = opened;
     for (const id of ['crm', 'erp']) {
-      fail(id, 'url');
+      await fail(id, 'url');
       breakers.report(id, 'url', true);
     }
     breakers.forgetIdle((id) => id === 'erp');
@@ -33,11 +37,12 @@ describe('the breakers of an unused destination', () => {
     assert.notEqual(breakers.stateOf('erp', 'url').since, -Infinity);
   });
 
-  test('stay if one of them is open, or has counted a failure', (t) => {
-    const { breakers, fail } = openBreakers(t);
+  test('stay if one of them is open, or has counted a failure', async () => {
+    using opened = openBreakers();
+    const { breakers, fail } = opened;
     breakers.permit('erp', 'url');
     breakers.report('erp', 'url', false);
-    fail('crm', 'url');
+    await fail('crm', 'url');
     breakers.permit('crm', 'other');
     breakers.forgetIdle(() => false);
     assert.equal(breakers.isIdle('erp'), false);
@@ -47,9 +52,10 @@ describe('the breakers of an unused destination', () => {
   });
 });
 
-test('a question about an unknown URL creates no breaker, which would replace one that is open', (t) => {
-  const { breakers, fail } = openBreakers(t);
-  fail('crm', 'url');
+test('a question about an unknown URL creates no breaker, which would replace one that is open', async () => {
+  using opened = openBreakers();
+  const { breakers, fail } = opened;
+  await fail('crm', 'url');
   for (let nth = 0; nth < 20; nth += 1) {
     assert.equal(breakers.isBlocked('crm', `other-${nth}`), false);
     assert.equal(breakers.claimProbe('crm', `other-${nth}`), undefined);

@@ -303,6 +303,18 @@ describe('promised turns', () => {
     assert.equal(lane.promiseTurn(3_500), 5_000);
   });
 
+  test('have a time also where a receiver answered too fast to be measured, and asked for a pause', () => {
+    const lane = new Lane(8, 0);
+    pushMany(lane, 1);
+    lane.finished(start(lane, 0), { signal: 'overloaded', retryAfterMs: 3_000 }, at(0), at(0));
+    assert.deepEqual(
+      [lane.promiseTurn(0), lane.promiseTurn(0), lane.promiseTurn(1_000)],
+      [3_000, 3_000, 2_000],
+    );
+    assert.ok(lane.hasPromised(1_000));
+    assert.ok(!lane.hasPromised(3_001));
+  });
+
   test('do not delay a lane that has become faster', () => {
     const lane = new Lane(8, 0);
     pushMany(lane, 8);

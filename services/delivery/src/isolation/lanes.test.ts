@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { simulateTime } from '@tailrace/testing';
 import fc from 'fast-check';
 import type { Feedback, Signal, Task } from './task.ts';
 import { Lanes, type LaneLimits, type SubmitOptions } from './lanes.ts';
@@ -14,14 +15,14 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
   const deferred: string[] = [];
   const load = { isBusy: false };
   let idle = 0;
-  let before = performance.now();
+  let before = Date.now();
   const lanes = new Lanes(
     { ...roomy, ...limits },
     {
       onPressure: (kind, high) => (kind === 'live' ? pressure : backgroundPressure).push(high),
       idleMs: () => {
-        if (!load.isBusy) idle += performance.now() - before;
-        before = performance.now();
+        if (!load.isBusy) idle += Date.now() - before;
+        before = Date.now();
         return idle;
       },
     },
@@ -42,7 +43,7 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
       const task: Task = {
         bytes: 100,
         requests: 1,
-        since: performance.now(),
+        since: 0,
         revoked: options?.revoked ?? false,
         run() {
           started.push(name);
@@ -182,16 +183,13 @@ describe('lanes', () => {
   });
 });
 
-/** Puts `performance.now()` and the timers under the control of the test. */
-function holdTime(t: TestContext, now = performance.now()): (ms: number) => void {
-  t.mock.method(performance, 'now', () => now);
-  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
-  return (ms) => {
-    for (let left = ms; left > 0; left -= 10) {
-      now += Math.min(10, left);
-      t.mock.timers.tick(Math.min(10, left));
-    }
-  };
+/** Puts time under the control of the test. */
+function holdTime(t: TestContext, monotonicMs?: number): (ms: number) => Promise<void> {
+  const time = simulateTime(monotonicMs === undefined ? {} : { monotonicMs });
+  t.after(() => {
+    time[Symbol.dispose]();
+  });
+  return (ms) => time.pass(ms);
 }
 
 describe('the capacity in flight', () => {
@@ -207,7 +205,7 @@ describe('the capacity in flight', () => {
     const { lanes, running, started, submit, warmUp } = openLanes({ perLane: 4, total: 100 });
     await warmUp('healthy');
     for (let lane = 0; lane < 500; lane += 1) submit(`hanging ${lane}`);
-    pass(1_000);
+    await pass(1_000);
     for (let lane = 0; lane < 500; lane += 1) submit(`hanging ${lane}`);
     assert.ok(lanes.running < 100, `${lanes.running}`);
     submit('healthy');
@@ -238,11 +236,11 @@ describe('the buffer', () => {
     assert.deepEqual(deferred, []);
   });
 
-  test('is not filled by a lane that does not keep up, which defers the excess', (t) => {
+  test('is not filled by a lane that does not keep up, which defers the excess', async (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
     for (let count = 0; count < 40; count += 1) submit('hanging');
-    pass(2_600);
+    await pass(2_600);
     for (let count = 0; count < 1_000; count += 1) submit('hanging');
     assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
     assert.equal(deferred.length + lanes.waiting + lanes.running, 1_040);
@@ -259,7 +257,7 @@ describe('the buffer', () => {
     for (const name of names) {
       for (let count = 0; count < 9; count += 1) submit(name, name, { rateLimit: 0.01 });
     }
-    pass(100);
+    await pass(100);
     assert.ok(lanes.waiting <= 500, `${lanes.waiting}`);
     assert.deepEqual(pressure, []);
     for (let count = 0; count < 400; count += 1) submit('healthy');
@@ -267,28 +265,28 @@ describe('the buffer', () => {
     assert.ok(!deferred.includes('healthy'));
   });
 
-  test('is released by lanes that turn out to be slow', (t) => {
+  test('is released by lanes that turn out to be slow', async (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, pressure, submit } = openLanes({ perLane: 1, total: 10, waiting: 100 });
     for (let count = 0; count < 300; count += 1) submit('hanging', String(count));
     assert.deepEqual([pressure, deferred], [[true], []]);
-    pass(600);
+    await pass(600);
     assert.deepEqual(pressure, [true, false]);
     assert.ok(lanes.waiting <= 50, `${lanes.waiting}`);
     assert.ok(deferred.includes('299'));
     assert.ok(!deferred.includes('1'));
   });
 
-  test('pauses reading, and defers nothing, while this process is busy', (t) => {
+  test('pauses reading, and defers nothing, while this process is busy', async (t) => {
     const pass = holdTime(t);
     const { load, deferred, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
     load.isBusy = true;
     for (let count = 0; count < 60; count += 1) submit('one');
-    pass(2_600);
+    await pass(2_600);
     for (let count = 0; count < 60; count += 1) submit('one');
     assert.deepEqual([deferred, pressure], [[], [true]]);
     load.isBusy = false;
-    pass(1_000);
+    await pass(1_000);
     assert.ok(deferred.length > 0);
     assert.deepEqual(pressure, [true, false]);
   });
@@ -305,7 +303,7 @@ describe('the buffer', () => {
           if (count % 10 === 0) await turn();
         }
         for (let missing = 100 - lanes.waiting; missing > 0; missing -= 1) submit('one');
-        pass(100);
+        await pass(100);
       }
     };
     await work(400, 210);
@@ -329,11 +327,11 @@ describe('the buffer', () => {
 });
 
 describe('a delivery behind deferred ones', () => {
-  test('is deferred too', (t) => {
+  test('is deferred too', async (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, submit } = openLanes({ perLane: 1, total: 10, waiting: 40 });
     for (let count = 0; count < 12; count += 1) submit('slow');
-    pass(2_600);
+    await pass(2_600);
     for (let count = 0; count < 20; count += 1) submit('slow', 'early');
     assert.ok(deferred.includes('early'));
     const waiting = lanes.waiting;
@@ -345,37 +343,42 @@ describe('a delivery behind deferred ones', () => {
 
 describe('breakers', () => {
   /** Reports failures for more than ten seconds. */
-  function fail(lanes: Lanes, lane: string, url: string, pass: (ms: number) => void): void {
+  async function fail(
+    lanes: Lanes,
+    lane: string,
+    url: string,
+    pass: (ms: number) => Promise<void>,
+  ): Promise<void> {
     for (let count = 0; count < 7; count += 1) {
       lanes.breakers.permit(lane, url);
       lanes.breakers.report(lane, url, false);
-      pass(2_000);
+      await pass(2_000);
     }
   }
 
-  test('are separate for each destination and URL', (t) => {
+  test('are separate for each destination and URL', async (t) => {
     const pass = holdTime(t);
     const { lanes } = openLanes({ perLane: 1, total: 10 });
-    fail(lanes, 'a', 'url', pass);
+    await fail(lanes, 'a', 'url', pass);
     assert.ok(lanes.breakers.isBlocked('a', 'url'));
     assert.ok(!lanes.breakers.isBlocked('b', 'url'));
     assert.ok(!lanes.breakers.isBlocked('a', 'other'));
     assert.equal(lanes.breakers.count('open'), 1);
   });
 
-  test('of URLs that a destination no longer uses are removed', (t) => {
+  test('of URLs that a destination no longer uses are removed', async (t) => {
     const pass = holdTime(t);
     const { lanes } = openLanes({ perLane: 1, total: 10 });
-    fail(lanes, 'a', 'first', pass);
+    await fail(lanes, 'a', 'first', pass);
     for (let url = 0; url < 10; url += 1) lanes.breakers.permit('a', `${url}`);
     assert.equal(lanes.breakers.count('open'), 0);
   });
 
-  test('use a part of the capacity in flight for probes', (t) => {
+  test('use a part of the capacity in flight for probes', async (t) => {
     const pass = holdTime(t);
     const { lanes } = openLanes({ perLane: 1, total: 16 });
-    for (const url of ['1', '2', '3', '4']) fail(lanes, 'a', url, pass);
-    pass(60_000);
+    for (const url of ['1', '2', '3', '4']) await fail(lanes, 'a', url, pass);
+    await pass(60_000);
     const asked = ['1', '2', '3', '4'].map((url) => lanes.breakers.permit('a', url));
     assert.deepEqual(asked, ['probe', 'probe', 'park', 'park']);
     lanes.breakers.report('a', '1', true);
@@ -390,26 +393,26 @@ describe('a rate limit', () => {
     for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 2 });
     assert.equal(started.length, 1);
     for (const expected of [2, 3, 4]) {
-      pass(480);
+      await pass(480);
       await endOne();
       assert.equal(started.length, expected - 1);
-      pass(20);
+      await pass(20);
       assert.equal(started.length, expected);
     }
   });
 
-  test('does so for any fraction of a millisecond at which the clock starts', async (t) => {
+  test('does so for any fraction of a millisecond at which the clock starts', async () => {
     for (let start = 0; start < 300; start += 0.7310585) {
-      const pass = holdTime(t, start);
+      using time = simulateTime({ monotonicMs: start });
+      const pass = (ms: number): Promise<void> => time.pass(ms);
       const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
       for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 3 });
-      pass(150);
+      await pass(150);
       await endOne();
-      pass(183);
+      await pass(183);
       assert.equal(started.length, 1, `${start}`);
-      pass(1);
+      await pass(1);
       assert.equal(started.length, 2, `${start}`);
-      t.mock.reset();
     }
   });
 
@@ -432,7 +435,7 @@ describe('paused lanes', () => {
     lanes.pause();
     for (let count = 0; count < 60; count += 1) submit('a');
     submit('b');
-    pass(3_000);
+    await pass(3_000);
     await endOne();
     assert.deepEqual([started, deferred], [['a'], []]);
     lanes.resume();

@@ -21,7 +21,9 @@ export class PromisedTurns {
    */
   areOpen(now: number, taskMs: number, backoffUntil: number): boolean {
     const idleUntil = Math.min(now, Math.max(this.#countedAt, backoffUntil));
-    if (this.#count > 0) this.#count = Math.max(0, this.#count - (now - idleUntil) / taskMs);
+    const workedMs = now - idleUntil;
+    // Of a lane whose tasks have taken no measurable time, the quotient of two zeros is no number.
+    if (workedMs > 0) this.#count = Math.max(0, this.#count - workedMs / taskMs);
     this.#countedAt = now;
     return this.#count > 0;
   }

@@ -1,29 +1,71 @@
-/** Requested recalls on an in-memory cluster, from the request to the receiver. */
+/** Recalls on an in-memory cluster, from the request to the receiver: by request, and after a recovery. */
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { decodeRecall, encodeRecallRequest, type RecallProgress } from '@tailrace/topics';
+import { describe, test } from 'node:test';
+import {
+  decodeRecall,
+  deliveryKey,
+  encodeDelivery,
+  encodeRecallRequest,
+  type Delivery,
+  type RecallKind,
+  type RecallProgress,
+} from '@tailrace/topics';
+import { bodiesOf, deliveriesFor } from '../testing/crowd.ts';
 import { serverError, success } from '../testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage } from '../testing/stage.ts';
 
 const hourMs = 3_600_000;
 const tier = names.retryTier(hourMs);
+const crm = destinationOf('crm');
+const other = destinationOf('other');
 
-/** Requests a recall of `crm`, and resolves with its progress when it is over. */
-async function recall(stage: Stage, id: string): Promise<RecallProgress> {
+/** Requests a recall, and resolves with the progress of each partition when it is over. */
+async function recall(stage: Stage, id: string, destinationId = 'crm', kind: RecallKind = 'retry') {
+  const { partitions } = stage;
   const requestedAt = new Date(Date.now() + 1).toISOString();
-  const request = { id, kind: 'retry', destinationId: 'crm', requestedAt, partitions: 1 } as const;
-  const { key, value } = encodeRecallRequest(names.recalls, request);
-  await stage.kafka.publisher().publish({ topic: names.recalls, key, value });
-  const progress = (): RecallProgress | undefined =>
-    stage.cluster
-      .records(names.recalls)
-      .map((record) => decodeRecall(record))
-      .flatMap((decoded) => (decoded?.kind === 'state' ? (decoded.state.request ?? []) : []))
-      .findLast((found) => found.id === id && found.state !== 'running');
-  await stage.cluster.until(() => progress() !== undefined);
-  const found = progress();
-  assert.ok(found);
-  return found;
+  await stage.write(encodeRecallRequest(names.recalls, { id, kind, destinationId, requestedAt, partitions }));
+  const progress = (): RecallProgress[] => {
+    const last = new Map<number, RecallProgress>();
+    for (const record of stage.cluster.records(names.recalls)) {
+      const decoded = decodeRecall(record);
+      if (decoded?.kind !== 'state' || decoded.state.request?.id !== id) continue;
+      last.set(decoded.state.partition, decoded.state.request);
+    }
+    return [...last.values()];
+  };
+  await stage.until(
+    () => progress().length === partitions && progress().every(({ state }) => state !== 'running'),
+  );
+  return progress();
+}
+
+function total(progress: readonly RecallProgress[]): number {
+  return progress.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Writes deliveries of a destination that wait in a retry topic for an hour. */
+async function wait(
+  stage: Stage,
+  destinationId: string,
+  count: number,
+  more: (nth: number) => Partial<Delivery> = () => ({}),
+): Promise<Delivery[]> {
+  const now = Date.now();
+  const deliveries = Array.from({ length: count }, (_, nth) =>
+    newDelivery(destinationId, {
+      ...{ attempt: 1, step: 1, firstAttemptAt: now, dueAt: now + 0.9 * hourMs, reason: 'server-error' },
+      key: deliveryKey(destinationId, `user ${nth}`),
+      ...more(nth),
+    }),
+  );
+  await stage.write(
+    ...deliveries.map((delivery, nth) => encodeDelivery(tier, delivery, nth % stage.partitions)),
+  );
+  return deliveries;
+}
+
+function committed(stage: Stage): Promise<void> {
+  return stage.untilCommitted(stage.cluster.records(tier).length, tier);
 }
 
 test('where a recalled delivery fails, the later ones of its user wait behind it, and the next recall has all of them', async () => {
@@ -43,7 +85,7 @@ test('where a recalled delivery fails, the later ones of its user wait behind it
   sender.onRequest = ({ body }) =>
     String(body) === '2' && sender.requests.length === 2 ? serverError : success;
 
-  assert.deepEqual(await recall(stage, 'r1'), { id: 'r1', state: 'done', count: 4 });
+  assert.deepEqual(await recall(stage, 'r1'), [{ id: 'r1', state: 'done', count: 4 }]);
   const waiting = (await stage.deliveries(tier, 7)).slice(4);
   assert.deepEqual(
     waiting.map(({ sequence, reason }) => [sequence, reason]),
@@ -56,7 +98,126 @@ test('where a recalled delivery fails, the later ones of its user wait behind it
   assert.ok(waiting.every(({ dueAt = 0 }) => dueAt > now + hourMs / 2));
   assert.deepEqual(sender.bodies, ['1', '2']);
 
-  assert.deepEqual(await recall(stage, 'r2'), { id: 'r2', state: 'done', count: 3 });
+  assert.deepEqual(await recall(stage, 'r2'), [{ id: 'r2', state: 'done', count: 3 }]);
   assert.deepEqual(sender.bodies, ['1', '2', '2', '3', '4']);
   await stage.untilCommitted(7, tier);
+});
+
+describe('a recall to retry', () => {
+  test('brings forward each pending delivery of the destination once, also after a restart', async () => {
+    await using stage = new Stage({ partitions: 2 });
+    await stage.configure(crm, other);
+    const ofCrm = [...(await wait(stage, 'crm', 700)), ...(await wait(stage, 'crm', 700))];
+    const ofOther = await wait(stage, 'other', 700);
+    ofCrm.push(...(await wait(stage, 'crm', 700)));
+    const first = await stage.startReplica();
+    assert.equal(total(await recall(stage, 'r1')), ofCrm.length);
+    assert.deepEqual(bodiesOf(first.sender.requests), bodiesOf(ofCrm));
+
+    // The next owner reads the retry topic again, and drops finished deliveries.
+    await stage.stopReplicas();
+    const second = await stage.startReplica();
+    assert.equal(total(await recall(stage, 'r2', 'other')), ofOther.length);
+    await committed(stage);
+    assert.deepEqual(bodiesOf(second.sender.requests), bodiesOf(ofOther));
+  });
+
+  test('is carried out by all replicas, each for its partitions, and continued by the next owner', async () => {
+    await using stage = new Stage({ partitions: 2 });
+    await stage.configure(crm);
+    const deliveries = await wait(stage, 'crm', 2_000);
+    const [first, second] = [await stage.startReplica(), await stage.startReplica()];
+    for (const { sender } of [first, second]) sender.onRequest = () => stage.time.after(20, success);
+    const recalling = recall(stage, 'r1');
+    await first.sender.sent(300);
+    assert.ok(second.sender.requests.length > 0);
+    await first.stop();
+    await recalling;
+    await committed(stage);
+    const { requests } = second.sender;
+    assert.ok(first.sender.requests.length < deliveries.length / 2, 'the second replica continued it');
+    assert.deepEqual(bodiesOf([...first.sender.requests, ...requests]), bodiesOf(deliveries));
+  });
+
+  test('keeps the order of each user', async () => {
+    const partitions = 2;
+    await using stage = new Stage({ partitions });
+    await stage.configure({ ...crm, ordering: 'user' });
+    const users = 20;
+    const count = 1_600;
+    // In a retry topic, later events of a user can precede earlier ones.
+    await wait(stage, 'crm', count, (nth) => {
+      const place = count - 1 - nth;
+      return {
+        key: deliveryKey('crm', `user ${Math.floor(place / partitions) % users}`),
+        sequence: place,
+        body: Buffer.from(JSON.stringify({ event: place, padding: 'x'.repeat(4_000) })),
+      };
+    });
+    // The order is known when `deliveries` has been read beyond the offsets of these events.
+    await stage.write(
+      ...Array.from({ length: count * partitions }, (_, nth) =>
+        encodeDelivery(names.deliveries, newDelivery('nowhere'), nth % partitions),
+      ),
+    );
+    const { sender } = await stage.startReplica();
+    assert.equal(total(await recall(stage, 'r1')), count);
+    const arrived = sender.bodies.map((body) => (JSON.parse(body) as { readonly event: number }).event);
+    assert.equal(new Set(arrived).size, count);
+    assert.equal(arrived.length, count);
+    const last = new Map<string, number>();
+    for (const place of arrived) {
+      const user = `${place % partitions}/${Math.floor(place / partitions) % users}`;
+      assert.ok((last.get(user) ?? -1) < place, `${place} of ${user} after ${last.get(user)}`);
+      last.set(user, place);
+    }
+  });
+});
+
+test('a drain makes one dead letter of each pending delivery of the destination, which may be deleted', async () => {
+  await using stage = new Stage({ partitions: 2 });
+  await stage.configure(other);
+  const ordered = (nth: number): Partial<Delivery> => ({ sequence: nth });
+  const ofCrm = [...(await wait(stage, 'crm', 700)), ...(await wait(stage, 'crm', 700, ordered))];
+  await wait(stage, 'other', 10);
+  await stage.startReplica();
+  assert.equal(total(await recall(stage, 'r1', 'crm', 'drain')), ofCrm.length);
+  await stage.stopReplicas();
+  const { sender } = await stage.startReplica();
+  await recall(stage, 'r2', 'other');
+  await committed(stage);
+  const letters = await stage.deliveries(names.deliveriesDead, ofCrm.length);
+  assert.deepEqual(letters.map(({ eventId }) => eventId).sort(), ofCrm.map(({ eventId }) => eventId).sort());
+  assert.ok(letters.every(({ reason }) => reason === 'drained'));
+  assert.equal(sender.requests.length, 10);
+});
+
+test('when a parked delivery arrives, the other parked ones are brought forward', async () => {
+  await using stage = new Stage({ partitions: 2 });
+  await stage.configure(crm);
+  const deliveries = await wait(stage, 'crm', 1_500, () => ({ reason: 'circuit-open' }));
+  const { sender } = await stage.startReplica();
+  const startedAt = Date.now();
+  const probe = newDelivery('crm', { attempt: 1, step: 1, dueAt: startedAt, reason: 'circuit-open' });
+  await stage.publish(probe, names.retryTier(10_000));
+  await committed(stage);
+  assert.ok(Date.now() - startedAt < 0.1 * hourMs, 'they did not wait until they were due');
+  assert.deepEqual(bodiesOf(sender.requests), bodiesOf([...deliveries, probe]));
+});
+
+test('a destination that is resumed after a pause of hours gets its deliveries within a minute, and new ones', async () => {
+  await using stage = new Stage();
+  await stage.configure({ ...crm, paused: true });
+  const { sender } = await stage.startReplica();
+  const deliveries = deliveriesFor([crm], 300);
+  await stage.publish(deliveries);
+  await stage.time.pass(3 * hourMs);
+  assert.equal(sender.requests.length, 0);
+  await stage.configure(crm);
+  const resumedAt = Date.now();
+  const later = deliveriesFor([crm], 10);
+  await stage.publish(later);
+  await sender.sent(310);
+  assert.ok(Date.now() - resumedAt < 60_000, `${Date.now() - resumedAt}`);
+  assert.deepEqual(bodiesOf(sender.requests), bodiesOf([...deliveries, ...later]));
 });

@@ -3,6 +3,7 @@ import type { Answer, Sender, SendRequest } from '@tailrace/webhook';
 
 export const success: Answer = { kind: 'success', status: 200 };
 export const serverError: Answer = { kind: 'retryable', reason: 'server-error', status: 503 };
+export const timeout: Answer = { kind: 'retryable', reason: 'timeout' };
 export const gone: Answer = { kind: 'permanent', reason: 'client-error', status: 410 };
 
 /** The answer of a request that ends with `FakeSender.release` or `FakeSender.answerHeld`. */
@@ -11,20 +12,19 @@ export const held = Symbol('held');
 export class FakeSender implements Sender {
   readonly requests: SendRequest[] = [];
   /** Chooses the answer to each request; success by default. */
-  onRequest: (request: SendRequest, nth: number) => Answer | typeof held = () => success;
+  onRequest: (request: SendRequest, nth: number) => Answer | Promise<Answer> | typeof held = () => success;
   #held: ((answer: Answer) => void)[] = [];
-  #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  readonly #until: (holds: () => boolean) => Promise<void>;
 
-  send(request: SendRequest): Promise<Answer> {
+  /** @param until waits for a condition */
+  constructor(until: (holds: () => boolean) => Promise<void>) {
+    this.#until = until;
+  }
+
+  async send(request: SendRequest): Promise<Answer> {
     this.requests.push(request);
     const answer = this.onRequest(request, this.requests.length);
-    const [due, waiting] = [true, false].map((isDue) =>
-      this.#waiting.filter(({ count }) => count <= this.requests.length === isDue),
-    );
-    this.#waiting = waiting ?? [];
-    for (const { resolve } of due ?? []) resolve();
-    if (answer !== held) return Promise.resolve(answer);
-    return new Promise((resolve) => this.#held.push(resolve));
+    return answer === held ? new Promise((resolve) => this.#held.push(resolve)) : answer;
   }
 
   /** The bodies of the requests, in the order in which they were sent. */
@@ -32,10 +32,14 @@ export class FakeSender implements Sender {
     return this.requests.map(({ body }) => String(body));
   }
 
+  /** How many requests wait for `release` or `answerHeld`. */
+  get holding(): number {
+    return this.#held.length;
+  }
+
   /** Resolves when so many requests were sent. */
   sent(count: number): Promise<void> {
-    if (this.requests.length >= count) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ count, resolve }));
+    return this.#until(() => this.requests.length >= count);
   }
 
   /** Answers the oldest request that is held. */
@@ -43,9 +47,9 @@ export class FakeSender implements Sender {
     this.#held.shift()?.(answer);
   }
 
-  /** Answers all requests that are held with success. */
-  release(): void {
-    for (const answer of this.#held.splice(0)) answer(success);
+  /** Answers all requests that are held, with success by default. */
+  release(answer: Answer = success): void {
+    for (const resolve of this.#held.splice(0)) resolve(answer);
   }
 
   close(): Promise<void> {

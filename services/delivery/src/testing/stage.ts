@@ -1,10 +1,17 @@
-/** The deliverer on an in-memory Kafka cluster, with a fake sender, wired as in main.ts. */
+/** The deliverer on an in-memory Kafka cluster, with a fake sender, wired as in main.ts, on simulated time. */
 import assert from 'node:assert/strict';
 import { applyConfiguration, type Destination } from '@tailrace/config';
-import type { Consumption, ConsumedRecord, Kafka, Publisher } from '@tailrace/kafka';
+import type { Consumption, ConsumedRecord, Kafka, OutgoingRecord, Publisher } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import { defineService } from '@tailrace/service';
+import {
+  defineService,
+  readSettings,
+  type Environment,
+  type Metrics,
+  type MetricsPages,
+} from '@tailrace/service';
 import { startHere } from '@tailrace/service/testing';
+import { simulateTime } from '@tailrace/testing';
 import {
   decodeDelivery,
   deliveryKey,
@@ -22,23 +29,34 @@ import { settings } from '../settings.ts';
 import { FakeSender } from './fake-sender.ts';
 
 const prefix = 'test.';
+const required = { KAFKA_BROKERS: 'memory:9092', TAILRACE_TOPIC_PREFIX: prefix };
+const defaults = readSettings(required, settings);
 export const names = topicNames(prefix);
 export const groupId = `${prefix}delivery`;
 
 export interface StageOptions {
+  /** Default: that of the settings. */
   readonly scheduleMs?: readonly number[];
+  /** Default: that of the settings. */
   readonly windowMs?: number;
   readonly limits?: Partial<LaneLimits>;
+  readonly partitions?: number;
   /** By topic, the largest record that Kafka accepts, where it is not the one of the catalogue. */
   readonly maxMessageBytes?: Readonly<Record<string, number>>;
 }
 
 /** Options of one replica, in place of those of the stage. */
 export interface ReplicaOptions
-  extends Pick<StageOptions, 'scheduleMs' | 'windowMs'>, Pick<DeliveryChanges, 'now' | 'pauseMs'> {}
+  extends Pick<StageOptions, 'scheduleMs' | 'windowMs' | 'limits'>, Pick<DeliveryChanges, 'now'> {
+  readonly env?: Environment;
+}
 
-/** Topics of one partition, a configuration, and any number of replicas. */
+/**
+ * Topics of one partition by default, a configuration, and any number of replicas. Time is simulated from the creation of a
+ * stage to its end: it passes as far as the test waits for something.
+ */
 export class Stage implements AsyncDisposable {
+  readonly time = simulateTime();
   readonly cluster = new MemoryCluster();
   readonly kafka: Kafka = this.cluster.connect();
   /** The lines of all replicas. */
@@ -48,42 +66,74 @@ export class Stage implements AsyncDisposable {
   readonly #replicas: Replica[] = [];
 
   constructor({
-    scheduleMs = [20, 40],
-    windowMs = 60_000,
+    scheduleMs = defaults.topics.retryScheduleMs,
+    windowMs = defaults.retryWindowMs,
     limits = {},
+    partitions = 1,
     maxMessageBytes = {},
   }: StageOptions = {}) {
-    this.#options = { scheduleMs, windowMs, limits, maxMessageBytes };
-    for (const { name, config } of topicSpecs(names, { partitions: 1, retryScheduleMs: scheduleMs })) {
+    this.#options = { scheduleMs, windowMs, limits, partitions, maxMessageBytes };
+    for (const { name, config, partitions: count } of topicSpecs(names, {
+      partitions,
+      retryScheduleMs: scheduleMs,
+    })) {
       const bytes = maxMessageBytes[name];
       const changed = bytes === undefined ? config : { ...config, 'max.message.bytes': String(bytes) };
-      this.cluster.createTopic(name, { config: changed });
+      this.cluster.createTopic(name, { partitions: count, config: changed });
     }
   }
 
-  /** Starts a replica, with a retry policy and a clock of its own where they are given. */
+  get partitions(): number {
+    return this.#options.partitions;
+  }
+
+  /** Starts a replica, with a retry policy, limits and a clock of its own where they are given. */
   async startReplica(own: ReplicaOptions = {}): Promise<Replica> {
     const options = { ...this.#options, ...own };
-    const replica = await openReplica(this.cluster, options, (line) => this.log.push(line));
+    const replica = await this.time.settled(openReplica(this, options, (line) => this.log.push(line)));
     this.#replicas.push(replica);
     return replica;
   }
 
+  /** Stops all replicas. */
+  async stopReplicas(): Promise<void> {
+    for (const replica of this.#replicas.splice(0)) await replica.stop();
+  }
+
+  /** Lets time pass until `holds` returns true. */
+  until(holds: () => boolean): Promise<void> {
+    return this.time.until(holds);
+  }
+
   /** Resolves when all replicas have the configuration. */
   async configure(...destinations: readonly Destination[]): Promise<void> {
-    await applyConfiguration(this.kafka, names.config, { sources: [], destinations });
-    await Promise.all(this.#replicas.map((replica) => replica.refresh()));
+    await this.#apply(destinations, false);
+  }
+
+  /** Deletes all other destinations. */
+  async configureOnly(...destinations: readonly Destination[]): Promise<void> {
+    await this.#apply(destinations, true);
+  }
+
+  async #apply(destinations: readonly Destination[], prune: boolean): Promise<void> {
+    const applied = applyConfiguration(this.kafka, names.config, { sources: [], destinations }, { prune });
+    await this.time.settled(applied);
+    await this.time.settled(Promise.all(this.#replicas.map((replica) => replica.refresh())));
   }
 
   /** Writes deliveries to a topic, in this order; default `deliveries`. */
   async publish(deliveries: Delivery | readonly Delivery[], topic = names.deliveries): Promise<void> {
-    const records = [deliveries].flat().map((delivery) => encodeDelivery(topic, delivery));
-    await Promise.all(records.map((record) => this.#publisher.publish(record)));
+    await this.write(...[deliveries].flat().map((delivery) => encodeDelivery(topic, delivery)));
+  }
+
+  /** Resolves when Kafka has acknowledged the records. */
+  async write(...records: readonly OutgoingRecord[]): Promise<void> {
+    await this.time.settled(Promise.all(records.map((record) => this.#publisher.publish(record))));
   }
 
   /** The records of a topic, when there are `count` of them. */
   async records(topic: string, count = 1): Promise<readonly ConsumedRecord[]> {
-    await this.cluster.until(() => this.cluster.records(topic).length >= count);
+    await this.until(() => this.cluster.records(topic).length >= count);
     return this.cluster.records(topic);
   }
 
@@ -113,24 +163,31 @@ export class Stage implements AsyncDisposable {
     return records.map(({ value }) => JSON.parse(String(value)) as AttemptRecord);
   }
 
-  /** The committed offset of a topic; 0 where there is none. */
+  /** The committed offset of a topic, the sum of its partitions; 0 where there is none. */
   committed(topic = names.deliveries): number {
-    return this.cluster.group(groupId).offsets.get(`${topic}/0`)?.offset ?? 0;
+    const { offsets } = this.cluster.group(groupId);
+    const { partitions } = this.cluster.topic(topic);
+    return partitions.reduce(
+      (sum, { partition }) => sum + (offsets.get(`${topic}/${partition}`)?.offset ?? 0),
+      0,
+    );
   }
 
   /** Resolves when the committed offset of a topic is at least `offset`. */
   async untilCommitted(offset: number, topic = names.deliveries): Promise<void> {
-    await this.cluster.until(() => this.committed(topic) >= offset);
+    await this.until(() => this.committed(topic) >= offset);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.cluster.resumeAcknowledgements();
     this.cluster.start();
-    for (const replica of this.#replicas) {
-      replica.sender.release();
-      await replica.stop();
+    try {
+      for (const { sender } of this.#replicas) sender.release();
+      await this.stopReplicas();
+      await this.time.settled(this.kafka.close());
+    } finally {
+      this.time[Symbol.dispose]();
     }
-    await this.kafka.close();
   }
 }
 
@@ -139,6 +196,8 @@ export interface Replica {
   readonly lanes: Lanes;
   readonly deliverer: Deliverer;
   readonly consumption: Consumption;
+  /** The series of `/metrics`, or of another page, with their values. */
+  series(page?: keyof MetricsPages): Promise<ReadonlyMap<string, number>>;
   /** Resolves when it has the present configuration. */
   refresh(): Promise<void>;
   /** Finishes what is in flight, and leaves the group. */
@@ -146,49 +205,57 @@ export interface Replica {
 }
 
 async function openReplica(
-  cluster: MemoryCluster,
-  { scheduleMs, windowMs, limits, now, pauseMs }: Required<StageOptions> & ReplicaOptions,
+  { cluster, time }: Stage,
+  { scheduleMs, windowMs, limits, now, env }: Required<StageOptions> & ReplicaOptions,
   onLine: (line: Readonly<Record<string, unknown>>) => void,
 ): Promise<Replica> {
-  const sender = new FakeSender();
-  const parts = Promise.withResolvers<OpenDelivery>();
+  const sender = new FakeSender((holds) => time.until(holds));
+  const opened = Promise.withResolvers<OpenDelivery & { readonly metrics: Metrics }>();
   const service = await startHere(
     defineService({
       name: 'delivery',
       settings,
       open: async (service) => {
-        const changes = {
-          sender,
-          limits,
-          commitIntervalMs: 5,
-          ...(now && { now }),
-          ...(pauseMs && { pauseMs }),
-        };
-        parts.resolve(await openDelivery(service, changes));
+        const changes = { sender, limits, ...(now && { now }) };
+        opened.resolve({ ...(await openDelivery(service, changes)), metrics: service.metrics });
         return {};
       },
     }),
     {
-      KAFKA_BROKERS: 'memory:9092',
-      TAILRACE_TOPIC_PREFIX: prefix,
+      ...required,
       TAILRACE_RETRY_SCHEDULE: scheduleMs.map(formatDuration).join(','),
       TAILRACE_RETRY_WINDOW: formatDuration(windowMs),
+      ...env,
     },
     { connect: (_config, log, observer) => cluster.connect(log, observer), onLine },
   );
-  const { lanes, deliverer, consumption, config } = await parts.promise;
+  const { lanes, deliverer, consumption, config, metrics } = await opened.promise;
   let isStopping = false;
   return {
     sender,
     lanes,
     deliverer,
     consumption,
+    async series(page) {
+      const text = page ? [...metrics.pages[page].lines()].join('') : await metrics.expose();
+      return seriesIn(text);
+    },
     refresh: () => (isStopping ? Promise.resolve() : config.refresh()),
     stop() {
       isStopping = true;
-      return service.stop();
+      return time.settled(service.stop());
     },
   };
+}
+
+function seriesIn(text: string): Map<string, number> {
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    samples.map((line) => {
+      const end = line.lastIndexOf(' ');
+      return [line.slice(0, end), Number(line.slice(end))];
+    }),
+  );
 }
 
 export function destinationOf(id: string, more: Partial<Destination> = {}): Destination {

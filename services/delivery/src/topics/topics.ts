@@ -50,20 +50,17 @@ export interface DeliveryGroup {
   readonly lanes: Pick<Lanes, 'pause' | 'resume'>;
   readonly deliverer: Pick<Deliverer, 'receive' | 'rebalancing' | 'joined'>;
   readonly ledger: Pick<Ledger, 'refresh'>;
-  /** Default: that of packages/kafka. */
-  readonly commitIntervalMs?: number | undefined;
 }
 
 /** Joins the group, and passes its records and rebalances to the deliverer. */
 export function consumeDeliveries(
   kafka: Kafka,
-  { groupId, topics, names, policy, lanes, deliverer, ledger, commitIntervalMs }: DeliveryGroup,
+  { groupId, topics, names, policy, lanes, deliverer, ledger }: DeliveryGroup,
 ): Promise<Consumption> {
   return kafka.consume({
     groupId,
     topics,
     coPartitioned: true,
-    ...(commitIntervalMs !== undefined && { commitIntervalMs }),
     limits: partitionLimits(names),
     delayMs: (topic) => names.retryTierDelayMs(topic),
     idleTopics: idleTopics(names, topics, policy),
