@@ -7,7 +7,7 @@ const loopback = '127.0.0.1';
 const held: Socket[] = [];
 
 /**
- * A port of loopback that refuses connections, for receivers that are down and for programs that have to be told their port. A server
+ * A port of loopback that refuses connections, for receivers that are down and for programs that need their port before they start. A server
  * may listen on it. Nothing else gets it while this process runs: it is the local port of a connection that stays open,
  * so that the system chooses it neither for another server nor for an outgoing connection.
  */
