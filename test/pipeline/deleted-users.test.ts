@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
-import { closedGate } from '../support/crowd.ts';
+import { closedGate } from '../support/receivers/answers.ts';
 import { tailrace } from '../support/processes/cli.ts';
 import { adminToken, secretKey, startControlHere } from '../support/processes/control.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';

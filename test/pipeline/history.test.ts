@@ -5,10 +5,9 @@ import { formatInstant } from '@tailrace/events';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually as until } from '@tailrace/testing';
 import type { UsageRecord } from '@tailrace/topics';
-import { closedGate } from '../support/crowd.ts';
+import { closedGate, status } from '../support/receivers/answers.ts';
 import { readToken, startControlHere, type ControlApi } from '../support/processes/control.ts';
 import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
-import { status } from '../support/receivers/answers.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -95,3 +95,32 @@ export function trickle(code: number, everyMs: number): Answer {
     });
   };
 }
+
+/** Answers that wait until the test opens the gate. */
+export interface Gate {
+  /** The number of requests that wait. */
+  readonly waiting: number;
+  /** The answer when the gate is open, also to later requests. */
+  answer(then: Answer): Answer;
+  open(): void;
+}
+
+export function closedGate(): Gate {
+  const opened = Promise.withResolvers<undefined>();
+  let waiting = 0;
+  return {
+    get waiting() {
+      return waiting;
+    },
+    answer: (then) => (response) => {
+      waiting += 1;
+      void opened.promise.then(() => {
+        waiting -= 1;
+        then(response);
+      });
+    },
+    open() {
+      opened.resolve(undefined);
+    },
+  };
+}
