@@ -124,7 +124,7 @@ test('deliveries, statistics and dead letters are shown, and sent again', async 
   await run(['drain', '--destination', 'crm', '--yes'], /crm/);
   await run(['get', 'recall', 'crm'], /0 dead letters made; 0 of 2 partitions/);
   const { id } = await runJson<{ id: string }>('recover', 'destination', 'crm', '--since', '1h');
-  await control.logged((line) => line['msg'] === 'replay ended' && line['replay'] === id);
+  await control.logged((line) => line.msg === 'replay ended' && line['replay'] === id);
   await run(['get', 'replays'], new RegExp(id));
   await run(['get', 'replay', id], /1 of 1 dead letter replayed/);
   await run(['interrupt', 'replay', id], /ended before: done/);

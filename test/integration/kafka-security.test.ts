@@ -135,7 +135,7 @@ test('a missing permission is named with its operation and resource, in the log 
   assert.equal(applied.exitCode, 0, applied.stderr);
   const response = await send(service.port, 'wk_shop');
   assert.equal(response.status, 503);
-  const { err } = await service.log.find((line) => line['msg'] === 'produce request failed, retrying');
+  const { err } = await service.log.find((line) => line.msg === 'produce request failed, retrying');
   assert.match(
     (err as Error).message,
     /Kafka refuses Write on the topic tailrace\.events: the user has no permission/,

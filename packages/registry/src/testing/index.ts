@@ -56,9 +56,9 @@ export async function startFaultyRegistry(): Promise<FaultyRegistry> {
       hanging = [];
       for (const answer of waiting) answer();
     },
-    open: server.open,
-    shut: server.shut,
-    [Symbol.asyncDispose]: server.close,
+    open: () => server.open(),
+    shut: () => server.shut(),
+    [Symbol.asyncDispose]: () => server.close(),
   };
 }
 
