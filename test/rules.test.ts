@@ -13,7 +13,7 @@ interface Rule {
 
 const rules: readonly Rule[] = [
   {
-    found: /\b(?:timeout|timeoutMs|withinMs)\s*[:=]\s*[\d_]+\b/,
+    found: /[{(]\s*timeout: [\d_]+\b|\bpatien\w*Ms = [\d_]+/,
     why: 'everything that a test awaits has the limit of packages/testing',
   },
   {
@@ -51,7 +51,7 @@ test('test code has no limits, ports and measured times of its own', () => {
 test('a limit, a port and a measured time are found', () => {
   for (const line of [
     `await page.click('text', { timeout: 5_000 });`,
-    `const withinMs = 500;`,
+    `const patienceMs = 500;`,
     `const port = await freePort();`,
     `assert.ok(elapsed < 500);`,
   ]) {

@@ -30,7 +30,7 @@ test('100,000 members are uploaded, and their changes are followed to the end', 
   const { cluster } = control;
   // Kafka stops to acknowledge until the progress is seen.
   const paused = cluster
-    .until(() => cluster.records(names.events).length > 0, limitMs)
+    .until(() => cluster.records(names.events).length > 0)
     .then(() => {
       cluster.pauseAcknowledgements();
     });

@@ -9,7 +9,8 @@ import type { TlsSettings } from '@tailrace/config';
 import { createNameLookup, createPools, type Answer } from '@tailrace/webhook';
 import { certificates, type Certificate } from '../support/receivers/certificates.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
-import { loopback, openSender, patientMs, post } from '../support/receivers/sender.ts';
+import { limitMs } from '@tailrace/testing';
+import { loopback, openSender, post } from '../support/receivers/sender.ts';
 
 const { authority, client, trusted } = certificates();
 const clientTls: TlsSettings = { clientCertificate: client.cert, clientKey: client.key };
@@ -164,8 +165,8 @@ describe('connection groups with their own TLS settings', () => {
     const created = createPools({
       policy: loopback,
       lookup: createNameLookup(),
-      timeoutMs: patientMs,
-      maxConnectionAgeMs: patientMs,
+      timeoutMs: limitMs,
+      maxConnectionAgeMs: limitMs,
       unusedGroupMs: 0,
       authorities: [],
     });

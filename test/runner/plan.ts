@@ -1,6 +1,7 @@
 /** Which jobs a command line means, in the order in which they start. */
 import { globSync } from 'node:fs';
-import { fileJob, unitJobs, type Job } from './job.ts';
+import path from 'node:path';
+import { fileJob, unitJob, type Job } from './job.ts';
 
 const unitFiles = [
   '{packages,services,infra}/*/src/**/*.test.ts',
@@ -9,16 +10,26 @@ const unitFiles = [
   'test/{support,bench,runner,pipeline,cli}/**/*.test.ts',
   'test/*.test.ts',
 ];
+/**
+ * The unit tests of each group share a process; those that match none are the last group. What some leave behind, such as
+ * sockets that close in the background, slows others down, above all those on simulated time.
+ */
+const unitGroups: readonly (readonly [name: string, patterns: readonly string[]])[] = [
+  ['control', ['services/control/**', 'test/pipeline/**', 'test/cli/**']],
+  ['Kafka and its users', ['packages/{kafka,registry,webhook,analytics-node}/**']],
+  ['ingest and router', ['services/{ingest,router}/**', 'packages/service/**']],
+  ['delivery', ['services/delivery/**', 'packages/testing/**']],
+  ['all else', ['**']],
+];
 /** In the order in which they start: what takes long first, so that the end of a run has no gap. */
 const folders = ['faults', 'launcher', 'integration', 'e2e', 'console', 'infra/quick', 'infra/check'];
-const unitProcesses = 3;
 
 const command = (name: string, ...command: string[]): Job => ({ name, run: { command }, needs: [] });
 
 const parts: Readonly<Record<string, (root: string) => readonly Job[]>> = {
   lint: () => [command('lint and types', 'oxlint', '--quiet', '.')],
   format: () => [command('format', 'oxfmt', '--check', '.')],
-  unit: (root) => unitJobs(find(root, unitFiles), unitProcesses),
+  unit: (root) => unitJobs(find(root, unitFiles)),
   go: () => [command('Go client library', 'node', 'test/go.ts')],
 };
 
@@ -44,6 +55,13 @@ export function planOf(names: readonly string[], root: string): readonly Job[] {
     return files.map(fileJob);
   });
   return [...new Map(jobs.map((job) => [job.name, job])).values()];
+}
+
+function unitJobs(files: readonly string[]): readonly Job[] {
+  const groupOf = (file: string): string | undefined =>
+    unitGroups.find(([, patterns]) => patterns.some((pattern) => path.matchesGlob(file, pattern)))?.[0];
+  const byGroup = Map.groupBy(files, groupOf);
+  return unitGroups.map(([name]) => unitJob(`unit tests: ${name}`, byGroup.get(name) ?? []));
 }
 
 const known = ['check', ...Object.keys(parts)].join(', ');

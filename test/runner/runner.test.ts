@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { fileJob, unitJobs, type Job } from './job.ts';
+import { fileJob, unitJob, type Job } from './job.ts';
 import { planOf } from './plan.ts';
 import { runAgain, runAll, type SecondRun } from './pool.ts';
 import { runJob, type Outcome } from './run-job.ts';
@@ -63,7 +63,7 @@ test('a file that fails twice fails, and so does a process that ends without tes
 });
 
 test('of unit tests that share a process, only the files that failed run again', async () => {
-  const { outcomes, again } = await everything(unitJobs([passing, failing], 1));
+  const { outcomes, again } = await everything([unitJob('unit tests', [passing, failing])]);
   assert.deepEqual(
     again.map(({ file }) => file),
     [failing],
@@ -114,7 +114,7 @@ test('the last line names what did not run, with large numbers readable', () => 
 test('everything is planned without names, each job once', () => {
   const names = planOf([], root).map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
-  for (const wanted of ['lint and types', 'format', 'unit tests 1/3', 'Go client library']) {
+  for (const wanted of ['lint and types', 'format', 'unit tests: delivery', 'Go client library']) {
     assert.ok(names.includes(wanted), wanted);
   }
   assert.ok(!names.some((name) => name.includes('infra/live')));

@@ -1,6 +1,6 @@
 export { collect, type Collected, type Wanted } from './collected.ts';
 export { eventually } from './eventually.ts';
-export { limitMs } from './limit.ts';
+export { limitMs, realTimers } from './limit.ts';
 export {
   simulatedStart,
   simulateTime,

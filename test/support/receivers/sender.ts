@@ -10,19 +10,19 @@ import {
   type Sender,
   type SenderOptions,
 } from '@tailrace/webhook';
+import { limitMs } from '@tailrace/testing';
 import { certificates } from './certificates.ts';
 
 /** Allows loopback only. */
 export const loopback = createAddressPolicy([{ address: '127.0.0.0', prefix: 8, family: 'ipv4' }]);
-/** Longer than any test takes, so that this timeout never ends a request. */
-export const patientMs = 60_000;
 /** For tests of the timeout. */
 export const briefMs = 300;
 
 /** A sender that may reach loopback and trusts the tests' authority. */
 export function openSender(t: TestContext, options: Partial<SenderOptions> = {}): Sender {
   const sender = createSender({
-    timeoutMs: patientMs,
+    // This timeout never ends a request.
+    timeoutMs: limitMs,
     policy: loopback,
     authorities: [certificates().authority],
     ...options,

@@ -1,5 +1,6 @@
 /** The state of the in-memory cluster, and the faults that a test can cause. */
 import { randomUUID } from 'node:crypto';
+import { limitMs, realTimers } from '@tailrace/testing';
 import type { ConsumedRecord } from '../record.ts';
 import { ConsumerGroup } from './consumer-group.ts';
 import { connectionError, protocolError } from './errors.ts';
@@ -169,13 +170,13 @@ export class MemoryBroker {
 
   /**
    * Resolves when `holds` returns true. It is called now, and after each change in the cluster: a write, a commit of
-   * offsets, the end of an outage. Rejects after `withinMs`.
+   * offsets, the end of an outage. Rejects after the limit of all tests.
    */
-  until(holds: () => boolean, withinMs = 10_000): Promise<void> {
+  until(holds: () => boolean): Promise<void> {
     if (holds()) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        clearTimeout(timer);
+        realTimers.clearTimeout(timer);
         unsubscribe();
       };
       const unsubscribe = this.onChange(() => {
@@ -183,10 +184,10 @@ export class MemoryBroker {
         end();
         resolve();
       });
-      const timer = setTimeout(() => {
+      const timer = realTimers.setTimeout(() => {
         end();
-        reject(new Error(`not within ${withinMs} ms: ${String(holds)}`));
-      }, withinMs);
+        reject(new Error(`not within ${limitMs} ms: ${String(holds)}`));
+      }, limitMs);
     });
   }
 }

@@ -1,5 +1,5 @@
 /** The cluster that the contract suite runs against: connections, state that tests read, and faults that they cause. */
-import { setTimeout as wait } from 'node:timers/promises';
+import { eventually } from '@tailrace/testing';
 import type { Kafka } from '../../kafka.ts';
 import type { Consumption } from '../../consume/consumption.ts';
 import type { ConsumeOptions } from '../../consume/options.ts';
@@ -117,13 +117,9 @@ export async function join(
   };
 }
 
-/** Resolves when `holds` is true; rejects after 30 s. */
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  for (let pauseMs = 1; !(await holds()); pauseMs = Math.min(50, pauseMs * 2)) {
-    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${String(holds)}`);
-    await wait(pauseMs);
-  }
+/** Resolves when `holds` is true. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  await eventually(holds);
 }
 
 export function texts(records: readonly { readonly value: Buffer | null }[]): string[] {
