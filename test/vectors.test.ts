@@ -7,13 +7,14 @@ import { test } from 'node:test';
 const packages = path.join(import.meta.dirname, '../packages');
 const shared = path.join(packages, 'analytics-vectors');
 const copies = path.join(packages, 'analytics-go/testdata');
+const signatures = 'packages/signing/src/vectors.json';
 
 test('the copies of the vectors in the Go module are equal to the vectors', () => {
   const files = readdirSync(shared).filter((name) => name.endsWith('.json'));
   assert.notDeepEqual(files, []);
   assert.deepEqual(
     readdirSync(copies).filter((name) => name.endsWith('.json')),
-    files,
+    [...files, 'signatures.json'].sort(),
   );
   for (const file of files) {
     assert.ok(
@@ -21,4 +22,10 @@ test('the copies of the vectors in the Go module are equal to the vectors', () =
       `cp packages/analytics-vectors/${file} packages/analytics-go/testdata/`,
     );
   }
+  assert.ok(
+    readFileSync(path.join(packages, '..', signatures)).equals(
+      readFileSync(path.join(copies, 'signatures.json')),
+    ),
+    `cp ${signatures} packages/analytics-go/testdata/signatures.json`,
+  );
 });

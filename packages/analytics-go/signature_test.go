@@ -8,7 +8,7 @@ import (
 )
 
 func TestVerifySignatureAgreesWithOpenSSL(t *testing.T) {
-	text, err := os.ReadFile("../signing/src/vectors.json")
+	text, err := os.ReadFile("testdata/signatures.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
     }),
   );
   const config = { destination: (id: string) => destinations.get(id), onChange: () => () => true };
-  const log = { info: () => undefined };
+  const log = { info: () => undefined, warn: () => undefined };
   const deliveries = new DeliveryMetrics(metrics, { config, log, logAttempts: 'none' });
   for (const destinationId of destinations.keys()) {
     const attempt = {

@@ -211,7 +211,8 @@ export class Deliverer {
 
     const { lanes, tracing } = this.#deps;
     const { breakers } = lanes;
-    const permissions = open.map(({ fingerprint }) => breakers.permit(delivery.destinationId, fingerprint));
+    const urls = open.map(({ fingerprint }) => fingerprint);
+    const permissions = breakers.permit(delivery.destinationId, urls);
     if (permissions.every((permission) => permission === 'park')) {
       this.#conclusions.park(job, open);
       return nothingSent;

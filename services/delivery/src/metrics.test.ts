@@ -17,7 +17,7 @@ function open(...ids: readonly string[]) {
       return () => listeners.delete(listener);
     },
   };
-  const log = { info: () => undefined };
+  const log = { info: () => undefined, warn: () => undefined };
   const deliveries = new DeliveryMetrics(metrics, { config, log, logAttempts: 'none' });
   return {
     deliveries,

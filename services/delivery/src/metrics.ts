@@ -13,7 +13,7 @@ import type { PartitionWatch } from './topics/partitions.ts';
 
 export interface DeliveryMetricsOptions {
   readonly config: Pick<ConfigView, 'destination' | 'onChange'>;
-  readonly log: Pick<Log, 'info'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
   readonly logAttempts: LogAttempts;
 }
 

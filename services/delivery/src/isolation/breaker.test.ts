@@ -65,6 +65,27 @@ test('after some time one request is a probe, and its success closes the breaker
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
 });
 
+test('a request to another URL of the destination probes it once a second, and does not change when the next probe is due', () => {
+  const { breaker, states } = openBreaker();
+  fail(breaker, 0);
+  assert.equal(breaker.permit(999, true), 'park');
+  for (const now of [1_000, 2_000, 3_000, 4_000]) {
+    assert.equal(breaker.permit(now, true), 'probe');
+    // One probe at a time.
+    assert.equal(breaker.permit(now, true), 'park');
+    breaker.report(false, now);
+    assert.equal(breaker.permit(now + 999, true), 'park');
+  }
+  assert.equal(breaker.permit(4_999), 'park');
+  assert.equal(breaker.permit(5_000), 'probe');
+  breaker.report(false, 5_000);
+  assert.equal(breaker.permit(14_999), 'park');
+  assert.equal(breaker.permit(14_999, true), 'probe');
+  breaker.report(true, 14_999);
+  assert.equal(breaker.permit(14_999, true), 'send');
+  assert.equal(states.at(-1), 'closed');
+});
+
 test('each failed probe doubles the time until the next one, up to a minute', () => {
   const { breaker } = openBreaker();
   fail(breaker, 0);

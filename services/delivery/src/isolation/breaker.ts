@@ -15,6 +15,8 @@ export type Permission = 'send' | 'probe' | 'park';
 const failing = { forMs: 10_000, times: 5 };
 /** How long it stays open: doubled with each failed probe. */
 const openMs = { first: 5_000, most: 60_000 };
+/** How long it stays open at most while another URL of the destination gets requests: a probe beside them costs no delivery. */
+const besideMs = 1_000;
 /** How long a claimed probe is waited for after its time. */
 const claimExpiresMs = 30_000;
 
@@ -28,6 +30,8 @@ export class Breaker {
   #openForMs = openMs.first;
   /** When the next probe may be sent. */
   #until = 0;
+  /** When the last probe failed, or it opened. */
+  #failedAt = 0;
   #claimedUntil = 0;
   #since = -Infinity;
 
@@ -54,10 +58,15 @@ export class Breaker {
     return this.#state === 'half-open' || (this.#state === 'open' && now < this.#until);
   }
 
-  /** After `send` or `probe` the caller has to `report` the result. */
-  permit(now: number): Permission {
+  /**
+   * After `send` or `probe` the caller has to `report` the result.
+   *
+   * @param beside whether the delivery is sent to another URL in any case
+   */
+  permit(now: number, beside = false): Permission {
     if (this.#state === 'closed') return 'send';
-    if (this.isBlocked(now)) return 'park';
+    const isFree = beside && this.#state === 'open' && now >= this.#failedAt + besideMs;
+    if (this.isBlocked(now) && !isFree) return 'park';
     this.#become('half-open');
     return 'probe';
   }
@@ -78,7 +87,7 @@ export class Breaker {
     if (this.#state === 'closed') this.#count(succeeded, now);
     // Late failures of requests that were sent before it opened show nothing new.
     else if (succeeded) this.#close(now);
-    else if (this.#state === 'half-open') this.#open(now, Math.min(this.#openForMs * 2, openMs.most));
+    else if (this.#state === 'half-open') this.#reopen(now);
   }
 
   /** To be called when its URL is no longer used, or was not for long. */
@@ -97,10 +106,18 @@ export class Breaker {
       this.#open(now, openMs.first);
   }
 
+  /** A probe before its time, beside another URL, does not change when the next one is due. */
+  #reopen(now: number): void {
+    if (now >= this.#until) this.#open(now, Math.min(this.#openForMs * 2, openMs.most));
+    this.#failedAt = now;
+    this.#become('open');
+  }
+
   #open(now: number, forMs: number): void {
     if (this.#state === 'closed') this.#since = now;
     this.#openForMs = forMs;
     this.#until = now + forMs;
+    this.#failedAt = now;
     this.#claimedUntil = 0;
     this.#become('open');
   }

@@ -9,11 +9,12 @@ function openBreakers() {
   const breakers = new Breakers(10, () => undefined);
   return {
     breakers,
+    pass: (ms: number): Promise<void> => time.pass(ms),
     /** Lets all requests to a URL fail for 10 s, so that its breaker opens. */
     fail: async (destinationId: string, url: string): Promise<void> => {
       for (let times = 0; times < 5; times += 1) {
         if (times > 0) await time.pass(2_500);
-        breakers.permit(destinationId, url);
+        breakers.permit(destinationId, [url]);
         breakers.report(destinationId, url, false);
       }
     },
@@ -40,16 +41,37 @@ describe('the breakers of an unused destination', () => {
   test('stay if one of them is open, or has counted a failure', async () => {
     using opened = openBreakers();
     const { breakers, fail } = opened;
-    breakers.permit('erp', 'url');
+    breakers.permit('erp', ['url']);
     breakers.report('erp', 'url', false);
     await fail('crm', 'url');
-    breakers.permit('crm', 'other');
+    breakers.permit('crm', ['other']);
     breakers.forgetIdle(() => false);
     assert.equal(breakers.isIdle('erp'), false);
     assert.equal(breakers.isIdle('crm'), false);
     assert.equal(breakers.isBlocked('crm', 'url'), true);
     assert.equal(breakers.count('open'), 1);
   });
+});
+
+test('an open URL gets the next event a second after its last failure where another URL gets it too', async () => {
+  using opened = openBreakers();
+  const { breakers, fail, pass } = opened;
+  await fail('crm', 'down');
+  assert.deepEqual(breakers.permit('crm', ['down', 'up']), ['park', 'send']);
+  await pass(1_000);
+  assert.deepEqual(breakers.permit('crm', ['down']), ['park']);
+  assert.deepEqual(breakers.permit('crm', ['down', 'up']), ['probe', 'send']);
+  breakers.report('crm', 'down', true);
+  assert.deepEqual(breakers.permit('crm', ['down', 'up']), ['send', 'send']);
+});
+
+test('URLs that are all open are probed no more often than one alone', async () => {
+  using opened = openBreakers();
+  const { breakers, fail, pass } = opened;
+  await fail('crm', 'one');
+  await fail('crm', 'two');
+  await pass(1_000);
+  assert.deepEqual(breakers.permit('crm', ['one', 'two']), ['probe', 'park']);
 });
 
 test('a question about an unknown URL creates no breaker, which would replace one that is open', async () => {

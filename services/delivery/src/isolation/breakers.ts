@@ -54,11 +54,22 @@ export class Breakers {
     return this.#known(destinationId, url) ?? { state: 'closed', since: -Infinity };
   }
 
-  /** Returns whether to send a request to this URL. After `send` or `probe` the caller has to `report` the result. */
-  permit(destinationId: string, url: string): Permission {
+  /**
+   * Returns for each URL of a delivery whether to send a request to it. After `send` or `probe` the caller has to `report` the
+   * result. Where a request is sent to one of them, the others are probed more often, so that one that recovers misses few.
+   */
+  permit(destinationId: string, urls: readonly string[]): readonly Permission[] {
+    const alone = urls.map((url) => this.#permit(destinationId, url, false));
+    if (!alone.includes('send')) return alone;
+    return urls.map((url, place) =>
+      alone[place] === 'park' ? this.#permit(destinationId, url, true) : (alone[place] ?? 'park'),
+    );
+  }
+
+  #permit(destinationId: string, url: string, beside: boolean): Permission {
     const breaker = this.#breaker(destinationId, url);
     if (breaker.state !== 'closed' && this.#counts['half-open'] >= this.#mostProbes) return 'park';
-    return breaker.permit(performance.now());
+    return breaker.permit(performance.now(), beside);
   }
 
   report(destinationId: string, url: string, succeeded: boolean): void {

@@ -350,7 +350,7 @@ describe('breakers', () => {
     pass: (ms: number) => Promise<void>,
   ): Promise<void> {
     for (let count = 0; count < 7; count += 1) {
-      lanes.breakers.permit(lane, url);
+      lanes.breakers.permit(lane, [url]);
       lanes.breakers.report(lane, url, false);
       await pass(2_000);
     }
@@ -370,7 +370,7 @@ describe('breakers', () => {
     const pass = holdTime(t);
     const { lanes } = openLanes({ perLane: 1, total: 10 });
     await fail(lanes, 'a', 'first', pass);
-    for (let url = 0; url < 10; url += 1) lanes.breakers.permit('a', `${url}`);
+    for (let url = 0; url < 10; url += 1) lanes.breakers.permit('a', [`${url}`]);
     assert.equal(lanes.breakers.count('open'), 0);
   });
 
@@ -379,10 +379,10 @@ describe('breakers', () => {
     const { lanes } = openLanes({ perLane: 1, total: 16 });
     for (const url of ['1', '2', '3', '4']) await fail(lanes, 'a', url, pass);
     await pass(60_000);
-    const asked = ['1', '2', '3', '4'].map((url) => lanes.breakers.permit('a', url));
+    const asked = lanes.breakers.permit('a', ['1', '2', '3', '4']);
     assert.deepEqual(asked, ['probe', 'probe', 'park', 'park']);
     lanes.breakers.report('a', '1', true);
-    assert.equal(lanes.breakers.permit('a', '3'), 'probe');
+    assert.deepEqual(lanes.breakers.permit('a', ['3']), ['probe']);
   });
 });
 

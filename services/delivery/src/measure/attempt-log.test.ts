@@ -58,6 +58,47 @@ test('a line has the fields of the record without the user', () => {
   );
 });
 
+test('timeouts of a destination are a warning at most once a minute, with their number', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  let now = 500;
+  t.mock.method(performance, 'now', () => now);
+  const pass = (ms: number): void => {
+    now += ms;
+    t.mock.timers.tick(ms);
+  };
+  const { log, take, lines } = open('none');
+  const timeOut = (destinationId: string): void => {
+    take({
+      destinationId,
+      outcome: 'retry',
+      urls: [{ url: 'https://a', latencyMs: 5_000, reason: 'timeout' }],
+    });
+  };
+  const warned = (): unknown[][] =>
+    lines
+      .filter(({ level }) => level === 'warn')
+      .map((line) => [line['msg'], line['destinationId'], line['timeouts']]);
+  for (let nth = 0; nth < 3; nth += 1) timeOut('crm');
+  timeOut('erp');
+  assert.deepEqual(warned(), [
+    ['requests timed out', 'crm', 1],
+    ['requests timed out', 'erp', 1],
+  ]);
+  pass(30_000);
+  timeOut('crm');
+  pass(30_000);
+  assert.deepEqual(warned().slice(2), [['requests timed out', 'crm', 3]]);
+  pass(120_000);
+  timeOut('crm');
+  timeOut('crm');
+  log.close();
+  assert.deepEqual(warned().slice(3), [
+    ['requests timed out', 'crm', 1],
+    ['requests timed out', 'crm', 1],
+  ]);
+  assert.equal(warned().length, 5);
+});
+
 test('a summary counts from the last one, and names the five destinations with the most failures', () => {
   const { log, totals, take, lines } = open('none');
   for (let nth = 1; nth <= 7; nth += 1) {
