@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { adminToken, names } from '../../services/control/src/testing/api.ts';
-import { eventually, limitMs } from '@tailrace/testing';
+import { eventually } from '@tailrace/testing';
 import { visit } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
 
