@@ -68,6 +68,33 @@ describe('a receiver that fails', () => {
     assert.deepEqual(fatesOf(stage, [good]), undisturbed);
   });
 
+  test('beside another URL that answers gets events again within two seconds of its recovery, and from then on each', async () => {
+    await using stage = new Stage();
+    const both = destinationOf('both', {
+      settings: { webhooks: ['/up', '/down'].map((path) => ({ url: `https://two.example.com${path}` })) },
+    });
+    await stage.configure(both);
+    const { sender } = await stage.startReplica();
+    let isDown = true;
+    sender.onRequest = ({ path }) => (path === '/down' && isDown ? serverError : success);
+    const sentTo = (wanted: string): number => sender.requests.filter(({ path }) => path === wanted).length;
+    const feed = async (deliveries: number): Promise<void> => {
+      for (let nth = 0; nth < deliveries; nth += 1) {
+        await stage.publish(newDelivery(both.id));
+        await stage.time.pass(200);
+      }
+    };
+    await feed(300);
+    const whileDown = sentTo('/down');
+    assert.ok(whileDown < 140, `one event a second is a probe, not ${whileDown} of 300`);
+    isDown = false;
+    await feed(10);
+    assert.ok(sentTo('/down') > whileDown, 'it gets events again');
+    const [up, down] = [sentTo('/up'), sentTo('/down')];
+    await feed(50);
+    assert.deepEqual([sentTo('/up') - up, sentTo('/down') - down], [50, 50]);
+  });
+
   test('four times of five gets its deliveries slowly, and none is parked', async () => {
     await using stage = new Stage();
     await stage.configure(crm);
