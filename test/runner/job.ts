@@ -1,5 +1,6 @@
 /** What a run consists of: commands, unit tests that share a process, and test files, each in a process of its own. */
 import path from 'node:path';
+import { limitMs } from '@tailrace/testing';
 
 /** What must be there before a job starts; the runner provides each once. */
 export type Need = 'kafka' | 'clients' | 'browser' | 'tools';
@@ -16,6 +17,9 @@ export interface Job {
 /** The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant. */
 const flags = ['--disable-warning=TimeoutNegativeWarning'];
 
+/** A unit test that hangs is named, and the others of its process still run. */
+const inOneProcess = ['--test', '--test-isolation=none', `--test-timeout=${2 * limitMs}`];
+
 /** A test file in a process of its own. `file` is relative to the checkout. */
 export function fileJob(file: string): Job {
   return { name: file, run: { flags, files: [file] }, needs: needsOf(file) };
@@ -23,7 +27,7 @@ export function fileJob(file: string): Job {
 
 /** Unit tests in one process: to start one for each file costs more than the tests do. */
 export function unitJob(name: string, files: readonly string[]): Job {
-  return { name, run: { flags: [...flags, '--test', '--test-isolation=none'], files }, needs: [] };
+  return { name, run: { flags: [...flags, ...inOneProcess], files }, needs: [] };
 }
 
 function needsOf(file: string): readonly Need[] {
