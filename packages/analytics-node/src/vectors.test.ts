@@ -9,8 +9,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
+import { delayed } from '../../../test/support/receivers/answers.ts';
 import { isEnabled } from './core/report.ts';
 import { isIso8601 } from './core/timestamp.ts';
 import { Analytics, AnalyticsError, type CallType } from './index.ts';
@@ -290,9 +290,12 @@ async function startRecordingServer(answers: readonly Answer[]) {
       const answer = answers[requests.push(request) - 1] ?? {};
       for (const { count, resolve } of waiting) if (requests.length >= count) resolve();
       if (answer.hold) await released;
-      if (answer.delayMs !== undefined) await wait(answer.delayMs);
-      request.answeredAt = Date.now();
-      respond(response, answer);
+      const answerNow = (): void => {
+        request.answeredAt = Date.now();
+        respond(response, answer);
+      };
+      if (answer.delayMs === undefined) answerNow();
+      else delayed(answer.delayMs, answerNow)(response);
     });
   });
   server.listen(0, '127.0.0.1');

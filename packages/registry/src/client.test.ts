@@ -8,8 +8,8 @@ import { certificates } from '../../../test/support/receivers/certificates.ts';
 import { connectRegistry, reasonOf, type RegistrySettings } from './client.ts';
 
 /** Accepts requests with this authorization only. */
-async function startServer(authorization: string) {
-  const server = createServer(certificates().trusted, (request, response) => {
+async function startServer(authorization: string, certificate = certificates().trusted) {
+  const server = createServer(certificate, (request, response) => {
     response.writeHead(request.headers.authorization === authorization ? 200 : 401, {
       'content-type': 'application/json',
     });
@@ -55,7 +55,7 @@ test('refused credentials are the reason of a failure, without the credentials',
 });
 
 test('a registry whose certificate is from an unknown authority is not used', async () => {
-  await using server = await startServer('Bearer abc');
+  await using server = await startServer('Bearer abc', certificates().unknownAuthority);
   const { client } = connectRegistry({ ...server.settings, credentials: { token: 'abc' } });
   await assert.rejects(client.getSchema(1), /certificate|verify/);
 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { simulateTime } from '@tailrace/testing';
 import { openRegistry, type RegistryLimits } from './registry.ts';
 
 const ignore = (): void => undefined;
@@ -83,12 +84,14 @@ test('4,000 unknown ids cause one request each, a few at a time', async () => {
 
 test('an unknown id is requested again after its cache entry expired', async () => {
   let status = 404;
+  using time = simulateTime();
   await using server = await startServer(() => status);
-  using registry = open(server.url, { rejectedForMs: 20 });
+  using registry = open(server.url, { rejectedForMs: 30_000 });
   assert.equal(await registry.fetchSchema(7), true);
   status = 200;
-  while (registry.read(frame(7)).outcome === 'rejected')
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  await time.pass(29_999);
+  assert.equal(registry.read(frame(7)).outcome, 'rejected');
+  await time.pass(1);
   assert.deepEqual(registry.read(frame(7)), { outcome: 'needs-schema', schemaId: 7 });
   assert.equal(await registry.fetchSchema(7), true);
   assert.deepEqual(registry.read(frame(7)), { outcome: 'read', value: 'a' });

@@ -3,6 +3,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { simulateTime } from '@tailrace/testing';
 import { createMetrics } from './metrics.ts';
 import { readRevision, watchProcess } from './process-metrics.ts';
 
@@ -28,7 +29,11 @@ test('the event loop counts as busy while it works, and not while it waits', asy
   const busy = async (): Promise<number> =>
     Number(/^tailrace_event_loop_busy_seconds_total (.+)$/m.exec(await metrics.expose())?.[1]);
   const before = await busy();
-  const until = performance.now() + 50;
-  while (performance.now() < until);
+  // Holds the event loop for 50 ms.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   assert.ok((await busy()) - before >= 0.05);
+  using time = simulateTime();
+  const waiting = await busy();
+  await time.pass(1_000);
+  assert.equal(await busy(), waiting);
 });

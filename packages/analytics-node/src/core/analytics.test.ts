@@ -1,7 +1,7 @@
 /** The client without a network: middleware, counts, and reports of calls that age. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
+import { simulateTime } from '@tailrace/testing';
 import { nodePlatform } from '../node/platform.ts';
 import { Client } from './analytics.ts';
 import type { AnalyticsError } from './errors.ts';
@@ -100,6 +100,7 @@ test('a call during which the client is closed is refused, and not lost', async 
 });
 
 test('a call that fails beyond maxAgeMs is reported as expired, and later calls are tried', async () => {
+  using time = simulateTime();
   const failed: Outcome = { kind: 'failed', status: 503, reason: 'no' };
   const { client, batches, reports } = open({ maxAgeMs: 20, flushAt: 1 }, [
     failed,
@@ -107,9 +108,9 @@ test('a call that fails beyond maxAgeMs is reported as expired, and later calls 
     { kind: 'sent', rejected: [] },
   ]);
   client.track({ userId: 'ada', event: 'old' });
-  await wait(30);
+  await time.pass(30);
   client.track({ userId: 'ada', event: 'new' });
-  await client.flush();
+  await time.settled(client.flush());
   assert.deepEqual(
     reports.map(({ code, status, calls }) => [code, status, calls.length]),
     [['expired', 503, 1]],

@@ -1,4 +1,6 @@
 /** The client library's consumer on the in-memory cluster: a member of a group, and its fetches. */
+/* oxlint-disable no-restricted-globals, no-restricted-properties --
+   A fetch waits for records as one of Kafka does, on the clock of the process, which a test may simulate. */
 import { EventEmitter } from 'node:events';
 import type {
   Assigner,

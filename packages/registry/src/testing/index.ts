@@ -56,8 +56,12 @@ export async function startFaultyRegistry(): Promise<FaultyRegistry> {
       hanging = [];
       for (const answer of waiting) answer();
     },
-    open: () => server.open(),
-    shut: () => server.shut(),
+    open() {
+      server.open();
+    },
+    shut() {
+      server.shut();
+    },
     [Symbol.asyncDispose]: () => server.close(),
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { simulateTime } from '@tailrace/testing';
 import { createNameLookup, type NameLookupOptions } from './lookup.ts';
 
 type Question = PromiseWithResolvers<readonly LookupAddress[]> & { readonly hostname: string };
@@ -131,11 +131,12 @@ test('the last good addresses are used where the name server is slow, until they
 
 for (const hanging of [20, 200, 1_000]) {
   test(`${hanging} hanging names do not prevent other look-ups`, async () => {
+    using time = simulateTime();
     const { lookup, names } = start();
     const count = (what: string) => names().filter((name) => name.startsWith(what)).length;
     for (let nth = 0; nth < hanging; nth += 1) lookup(`dead-${nth}`).catch(() => undefined);
     for (let nth = 0; nth < 50; nth += 1) lookup(`good-${nth}`).catch(() => undefined);
-    while (count('good') < 50) await sleep(1);
+    await time.until(() => count('good') === 50);
     assert.equal(count('dead'), hanging);
   });
 }

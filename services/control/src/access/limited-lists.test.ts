@@ -1,7 +1,7 @@
 /** Lists that a limited token reads: in pages and in counts, exactly what belongs to its sources and destinations. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { limitMs } from '@tailrace/testing';
+import { collect } from '@tailrace/testing';
 import { openApi, names, type Api } from '../testing/api.ts';
 import { createFlow } from '../testing/flow.ts';
 import { access } from './table.ts';
@@ -182,7 +182,6 @@ test('a stream of attempts has those of the destinations and sources of its toke
   const [token, reached] = limited ?? assert.fail();
   const stream = await fetch(`${address}/v1/attempts/stream`, {
     headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(limitMs),
   });
   const flow = createFlow(control.kafka);
   const own = reached.destinations?.at(-1) ?? '';
@@ -194,11 +193,14 @@ test('a stream of attempts has those of the destinations and sources of its toke
     await flow.attempt(flow.delivery(destinationId, { sourceId }), 'delivered');
   }
   assert.ok(stream.body);
-  let text = '';
-  for await (const chunk of stream.body.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    if (text.trim().endsWith('}')) break;
-  }
-  const { sourceId, destinationId } = JSON.parse(text.trim()) as Item;
+  const chunks = collect<string>('the stream', String);
+  const enough = new AbortController();
+  const reading = stream.body
+    .pipeThrough(new TextDecoderStream())
+    .pipeTo(new WritableStream({ write: chunks.add }), { signal: enough.signal });
+  await chunks.waitFor((received) => received.join('').trim().endsWith('}'));
+  enough.abort();
+  await assert.rejects(reading, { name: 'AbortError' });
+  const { sourceId, destinationId } = JSON.parse(chunks.items.join('').trim()) as Item;
   assert.deepEqual([destinationId, sourceId], [own, 'app']);
 });
