@@ -32,8 +32,12 @@ export async function startRealRegistry(brokers: readonly string[]): Promise<Rea
   return {
     adminUrl: registry.url,
     url: `${proxy.url}${pathname}`,
-    shut: () => proxy.shut(),
-    open: () => proxy.open(),
+    shut() {
+      proxy.shut();
+    },
+    open() {
+      proxy.open();
+    },
     async [Symbol.asyncDispose]() {
       await proxy.close();
       await registry.stop();
