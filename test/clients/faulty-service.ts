@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
+import { eventually } from '@tailrace/testing';
+import { pace } from '../support/steadily.ts';
 
 export const faults = ['answers', 'stalls', 'fails', 'refuses', 'resets', 'trickles', 'restarts'] as const;
 export type Fault = (typeof faults)[number];
@@ -79,7 +80,7 @@ const behaviours: Readonly<Record<Fault, (exchange: Exchange) => Promise<void> |
     for (const byte of success) {
       if (response.destroyed) return;
       response.write(byte);
-      await wait(delayMs);
+      await pace(delayMs);
     }
     response.end();
   },
@@ -127,10 +128,10 @@ export async function startFaultyService(fault: Fault): Promise<FaultyService> {
   const restarting = (async () => {
     for (let turn = 0; fault === 'restarts' && turn < 10; turn++) {
       const before = requests;
-      while (requests < before + 2 && !closed) await wait(5);
+      await eventually(() => requests >= before + 2 || closed);
       if (closed) return;
       await stop(server);
-      await wait(50);
+      await pace(50);
       server = await listen(port);
     }
   })();

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
+import { realTimers } from '@tailrace/testing';
 import { build } from 'esbuild';
 import { chromium, type Page } from 'playwright-core';
 import { openStage } from '../../services/ingest/src/testing/stage.ts';
@@ -116,7 +117,8 @@ test('a page sends no request for permission, and tries again what failed', asyn
 test('a runtime that has only the interfaces of the web sends calls, with a key in the header', async () => {
   const web = {
     ...{ fetch, URL, TextEncoder, TextDecoder, AbortController, crypto, performance, console, btoa },
-    ...{ setTimeout, clearTimeout, queueMicrotask },
+    ...realTimers,
+    queueMicrotask,
   };
   const context = createContext({ ...web, endpoint: ingest.url });
   runInContext(library, context);

@@ -14,7 +14,6 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { freePort } from '@tailrace/local';
 import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
@@ -289,8 +288,7 @@ test('the example receiver accepts only requests signed with its secret', async 
     recursive: true,
   });
   await symlink(path.join(root, 'node_modules/fastify'), path.join(project, 'node_modules/fastify'));
-  const port = await freePort();
-  const env = { ...process.env, WEBHOOK_SECRET: 's3cret', PORT: String(port) };
+  const env = { ...process.env, WEBHOOK_SECRET: 's3cret', PORT: '0' };
   const server = spawn(process.execPath, ['receiver.ts'], {
     cwd: project,
     env,
@@ -301,14 +299,18 @@ test('the example receiver accepts only requests signed with its secret', async 
     if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
   });
   const lines = createInterface(server.stdout)[Symbol.asyncIterator]();
-  assert.match(String((await lines.next()).value), /^listening/);
+  const listening = String((await lines.next()).value);
+  const url = /^listening at (http:\S+)$/.exec(listening)?.[1] ?? assert.fail(listening);
 
   const body = '{"version":1,"type":"track","userId":"ada","event":"Zoë"}';
   const signature = createHmac('sha1', 's3cret').update(body).digest('hex');
   const post = async (headers: Record<string, string>): Promise<number> => {
-    const url = `http://127.0.0.1:${port}/webhooks`;
     return (
-      await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+      await fetch(`${url}/webhooks`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+      })
     ).status;
   };
   assert.equal(await post({ 'x-signature': signature }), 204);

@@ -1,4 +1,4 @@
-/** Clients of a test: traffic at a steady rate, and the pause of one that was refused. */
+/** Traffic at a steady rate, the pause of a client that was refused, and fakes that are slow. */
 
 /** Calls `act` every `everyMs` until it is disposed of. */
 export function steadily(everyMs: number, act: () => void): Disposable {
@@ -12,5 +12,10 @@ export function steadily(everyMs: number, act: () => void): Disposable {
 
 /** As a client waits before it sends again; without a pause it would only load the machine. */
 export function backOff(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 50));
+  return pace(50);
+}
+
+/** Time between two requests of a load, or that a fake takes; what a test asserts is awaited with `eventually`. */
+export function pace(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -3,6 +3,7 @@
  * also a minimal example of a receiver: verify the received bytes, then parse.
  */
 import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { styleText } from 'node:util';
 import { verifySignature } from '@tailrace/signing';
 import { demoPort, demoSecret } from './demo.ts';
@@ -62,7 +63,7 @@ process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 process.on('disconnect', stop);
 
-const port = Number(process.env['TAILRACE_DEMO_PORT'] ?? demoPort);
-server.listen(port, '127.0.0.1', () => {
+server.listen(Number(process.env['TAILRACE_DEMO_PORT'] ?? demoPort), '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
   console.log(JSON.stringify({ level: 'info', time: new Date().toISOString(), port, msg: 'ready' }));
 });

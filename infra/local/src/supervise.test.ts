@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@tailrace/testing';
 import { openLogFile } from './log-file.ts';
 import { identify, isAlive } from './broker/lock.ts';
 import { supervise, type Supervised } from './supervise.ts';
@@ -24,7 +24,7 @@ interface Bench extends AsyncDisposable {
   readonly said: readonly string[];
   readonly logPath: string;
   /** Resolves when a line matches `pattern`. */
-  until(pattern: RegExp): Promise<string>;
+  until(pattern: RegExp): Promise<void>;
 }
 
 async function run(script: string): Promise<Bench> {
@@ -46,11 +46,7 @@ async function run(script: string): Promise<Bench> {
     said,
     logPath,
     async until(pattern) {
-      for (;;) {
-        const line = said.find((text) => pattern.test(text));
-        if (line !== undefined) return line;
-        await sleep(10);
-      }
+      await eventually(() => said.some((text) => pattern.test(text)));
     },
     async [Symbol.asyncDispose]() {
       await service.stop();
@@ -133,6 +129,6 @@ test('a service does not outlive a supervisor that was killed', async () => {
   await once(createInterface({ input: child.stdout }), 'line');
   const service = await identify(await pidIn(join(dir, 'service.log')));
   child.kill('SIGKILL');
-  while (await isAlive(service)) await sleep(10);
+  await eventually(async () => !(await isAlive(service)));
   await rm(dir, { recursive: true, force: true });
 });

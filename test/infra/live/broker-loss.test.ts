@@ -12,6 +12,7 @@ import { isConserved, report } from '../../support/oracle/oracle.ts';
 import { tailrace } from '../../support/processes/cli.ts';
 import { startPipelineOfProcesses, type Connection } from '../../support/processes/pipeline.ts';
 import * as answers from '../../support/receivers/answers.ts';
+import { pace } from '../../support/steadily.ts';
 
 const partitions = 3;
 const retrySchedule = '1s,5s,5s';
@@ -101,7 +102,7 @@ function startLoad(connection: Connection, ledger: Ledger): Load {
       }
       await sendUntilAccepted(connection, calls);
       await ledger.until(() => ledger.open <= mostOpen);
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await pace(pauseMs);
     }
   };
   const looping = loop();

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { eventually } from '@tailrace/testing';
 import { permissions } from '@tailrace/topics';
 import { passwordOf, startSecureBroker, type SecureBroker } from '../../support/kafka/secure-broker.ts';
 import { startTokenServer, type TokenServer } from '../../support/kafka/token-server.ts';
@@ -72,9 +73,9 @@ async function startPipeline(prefix: string, kafka: Environment): Promise<Pipeli
   return {
     services,
     async send(forMs) {
-      const until = performance.now() + forMs;
+      const until = Date.now() + forMs;
       const accepted: string[] = [];
-      while (performance.now() < until) {
+      await eventually(async () => {
         const messageId = `m-${++sent}`;
         const response = await fetch(`http://127.0.0.1:${port}/v1/track`, {
           method: 'POST',
@@ -88,8 +89,8 @@ async function startPipeline(prefix: string, kafka: Environment): Promise<Pipeli
         });
         await response.text();
         if (response.status === 200) accepted.push(messageId);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+        return Date.now() >= until;
+      });
       return accepted;
     },
     async delivered(ids) {

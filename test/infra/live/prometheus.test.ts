@@ -10,7 +10,6 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   codeBlocks,
   dashboards,
@@ -34,6 +33,7 @@ import { startPipelineOfProcesses, type Connection } from '../../support/process
 import type { ServiceProcess } from '../../support/processes/process.ts';
 import { status } from '../../support/receivers/answers.ts';
 import { closedPort, startReceiver } from '../../support/receivers/receiver.ts';
+import { pace } from '../../support/steadily.ts';
 
 const scale = 60;
 
@@ -157,8 +157,8 @@ function startLoad({ post }: Connection): Load {
       next += 1;
       const call = { messageId: `load-${String(next)}`, userId: `u-${String(next % 50)}`, event: 'Loaded' };
       const answer = post('track', call).then(({ status }) => (accepted += status === 200 ? 1 : 0));
-      await Promise.race([answer, pause(200)]);
-      await pause(20);
+      await Promise.race([answer, pace(200)]);
+      await pace(20);
     }
   })();
   return {
@@ -179,7 +179,7 @@ function watchReadiness(address: string): { others(): readonly string[] } & Asyn
       const response = await fetch(`http://${address}/readyz`);
       if (response.status !== 200) others.push(await response.text());
       else await response.arrayBuffer();
-      await pause(200);
+      await pace(200);
     }
   })();
   return {

@@ -22,6 +22,7 @@ import { isConserved, report } from '../../support/oracle/oracle.ts';
 import { explainRepeats } from '../../support/oracle/repeats.ts';
 import * as answers from '../../support/receivers/answers.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
+import { backOff, pace } from '../../support/steadily.ts';
 import { formerRelease, thisRelease, type Release } from '../../support/upgrade/former-release.ts';
 import { PodSet, type Pod } from '../../support/upgrade/pods.ts';
 import { longestPause, mostLateMs } from '../../support/upgrade/results.ts';
@@ -192,7 +193,7 @@ function startLoad({ ledger, pods }: Setting): Load {
   const send = async (calls: readonly NumberedCall[]): Promise<void> => {
     while (!(await accepts(pods.ingest.next(), calls))) {
       repeated += 1;
-      await pause(50);
+      await backOff();
     }
     acceptedAt.push(Date.now());
   };
@@ -206,7 +207,7 @@ function startLoad({ ledger, pods }: Setting): Load {
       }
       await send(calls);
       await ledger.until(() => ledger.open <= mostOpen);
-      await pause(batchEveryMs);
+      await pace(batchEveryMs);
     }
   };
   const looping = [loop(), loop()];
@@ -234,10 +235,6 @@ async function accepts(pod: Pod | undefined, batch: readonly NumberedCall[]): Pr
     async (response) => (await response.text()) === '{"success":true}',
     () => false,
   );
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** For each step, the longest time in which its stage produced nothing. */

@@ -4,11 +4,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { setTimeout as wait } from 'node:timers/promises';
 import { ownBroker } from '../kafka/broker.ts';
 import { pageOf, seriesIn, sumOf } from '../metrics/scrape.ts';
 import { startPipelineOfProcesses } from '../processes/pipeline.ts';
 import { startReceiver } from '../receivers/receiver.ts';
+import { pace } from '../steadily.ts';
 import { recordingFile, type Recording } from './recording.ts';
 
 const phases = [
@@ -31,7 +31,7 @@ async function record(): Promise<void> {
   const url = `http://127.0.0.1:${String(starting['metricsPort'])}`;
   const publisher = pipeline.kafka.publisher();
   const samples: [number, number, number][] = [];
-  const startedAt = performance.now();
+  const startedAt = Date.now();
   let written = 0;
   for (let second = 0; second < seconds; second += 1) {
     const { perSecond } = phases.findLast(({ fromSecond }) => fromSecond <= second) ?? { perSecond: 0 };
@@ -50,11 +50,11 @@ async function record(): Promise<void> {
       labels: { topic: pipeline.names.deliveries },
     });
     const busy = sumOf(series, { name: 'tailrace_event_loop_busy_seconds_total' });
-    samples.push([Math.round((performance.now() - startedAt) / 1_000), lag, busy]);
+    samples.push([Math.round((Date.now() - startedAt) / 1_000), lag, busy]);
     process.stderr.write(
       `\r${second} s: ${lag.toFixed(1)} s late, ${written - receiver.requests.length / webhooks.length} open `,
     );
-    await wait(Math.max(0, (second + 1) * 1_000 - (performance.now() - startedAt)));
+    await pace(Math.max(0, (second + 1) * 1_000 - (Date.now() - startedAt)));
   }
   const [cpu] = cpus();
   const recording: Recording = {

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { eventually } from '@tailrace/testing';
 import { run } from '@tailrace/tools';
 
 export interface Engine extends AsyncDisposable {
@@ -25,7 +25,6 @@ export interface Engine extends AsyncDisposable {
   readonly isolate: () => Promise<(program: string, args: readonly string[]) => Promise<string>>;
 }
 
-const startsWithinMs = 60_000;
 /** Debian's client builds with BuildKit itself; others need the plugin buildx, where it is first in PATH without it. */
 const client = existsSync('/usr/bin/docker') ? '/usr/bin/docker' : 'docker';
 
@@ -96,16 +95,9 @@ function spawnDaemon(command: string, args: readonly string[]): Daemon {
 async function responding({ ended }: Daemon, docker: Engine['docker']): Promise<void> {
   let over: string | undefined;
   void ended.then((reason) => (over = reason));
-  const deadline = performance.now() + startsWithinMs;
-  for (;;) {
-    if (over !== undefined || performance.now() > deadline) {
-      throw new Error(over ?? 'dockerd did not start within a minute');
-    }
-    try {
-      await docker(['version']);
-      return;
-    } catch {
-      await wait(250);
-    }
-  }
+  await eventually(
+    () => docker(['version']).then(() => 'answers', String),
+    (outcome) => over !== undefined || outcome === 'answers',
+  );
+  if (over !== undefined) throw new Error(over);
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { resolveJars } from '@tailrace/local';
+import { limitMs } from '@tailrace/testing';
 import type { Environment } from '../processes/process.ts';
 
 export interface RunbookShell extends AsyncDisposable {
@@ -22,7 +23,7 @@ const bin = path.join(import.meta.dirname, '../../../node_modules/.bin');
 
 export async function openRunbookShell({ env, doctorArguments }: RunbookShellOptions): Promise<RunbookShell> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-runbooks-'));
-  const jars = await resolveJars(process.env, () => undefined, AbortSignal.timeout(60_000));
+  const jars = await resolveJars(process.env, () => undefined, new AbortController().signal);
   const programs: Readonly<Record<string, string>> = {
     kubectl: 'exit 0',
     tailrace: [
@@ -40,7 +41,7 @@ export async function openRunbookShell({ env, doctorArguments }: RunbookShellOpt
     async run(block) {
       await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block], {
         env: { PATH: `${folder}:${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`, ...env },
-        timeout: 60_000,
+        timeout: limitMs,
       });
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),

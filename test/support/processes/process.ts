@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { startScript, withThisNode } from '@tailrace/local';
 import type { LogLine, ServiceHere } from '@tailrace/service/testing';
-import { collect, limitMs, type Collected } from '@tailrace/testing';
+import { collect, limitMs, realTimers, type Collected } from '@tailrace/testing';
 
 export type { LogLine };
 
@@ -88,9 +88,9 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     if (running.exitCode === null && running.signalCode === null) {
       const closed = once(running, 'close');
       process.kill(signal === 'SIGTERM' ? signalTo(running.pid ?? 0) : (running.pid ?? 0), signal);
-      const timer = setTimeout(() => running.kill('SIGKILL'), limitMs);
+      const timer = realTimers.setTimeout(() => running.kill('SIGKILL'), limitMs);
       await closed;
-      clearTimeout(timer);
+      realTimers.clearTimeout(timer);
     }
     return running.signalCode ?? running.exitCode;
   };

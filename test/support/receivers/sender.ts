@@ -11,6 +11,7 @@ import {
   type SenderOptions,
 } from '@tailrace/webhook';
 import { limitMs } from '@tailrace/testing';
+import { pace, steadily } from '../steadily.ts';
 import { certificates } from './certificates.ts';
 
 /** Allows loopback only. */
@@ -107,15 +108,15 @@ export function onRequests(socket: Socket, onRequest: (request: string, nth: num
 
 /** Writes `text` every few milliseconds until the peer disconnects. */
 export function writeForEver(socket: Socket, text: string): void {
-  const timer = setInterval(() => socket.write(text), 5);
+  const writing = steadily(5, () => socket.write(text));
   socket.once('close', () => {
-    clearInterval(timer);
+    writing[Symbol.dispose]();
   });
 }
 
 /** Writes `text` late, when the first bytes of a request have probably arrived. */
 export function writeLate(socket: Socket, text: string): void {
-  setTimeout(() => socket.write(text), 50);
+  void pace(50).then(() => socket.write(text));
 }
 
 /** Writes `chunk` as fast as the peer reads, until it disconnects. */

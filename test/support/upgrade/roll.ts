@@ -1,5 +1,6 @@
 /** Replaces pods as the controllers of Kubernetes do, by the strategy of the rendered chart. */
 import { ofKind, render } from '../kubernetes/chart.ts';
+import { pace } from '../steadily.ts';
 
 export interface Strategy {
   readonly kind: 'Deployment' | 'StatefulSet';
@@ -76,7 +77,7 @@ export async function roll<Pod>(strategy: Strategy, rollout: Rollout<Pod>): Prom
   const start = (place: number): Promise<Pod> =>
     took(`new pod ${place + 1} is added`, async () => {
       const pod = await rollout.start(place);
-      await new Promise((resolve) => setTimeout(resolve, minReadyMs));
+      await pace(minReadyMs);
       return pod;
     });
 
