@@ -108,9 +108,12 @@ export class Breaker {
 
   /** A probe before its time, beside another URL, does not change when the next one is due. */
   #reopen(now: number): void {
-    if (now >= this.#until) this.#open(now, Math.min(this.#openForMs * 2, openMs.most));
-    this.#failedAt = now;
-    this.#become('open');
+    if (now >= this.#until) {
+      this.#open(now, Math.min(this.#openForMs * 2, openMs.most));
+    } else {
+      this.#failedAt = now;
+      this.#become('open');
+    }
   }
 
   #open(now: number, forMs: number): void {

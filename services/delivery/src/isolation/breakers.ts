@@ -60,7 +60,7 @@ export class Breakers {
    */
   permit(destinationId: string, urls: readonly string[]): readonly Permission[] {
     const alone = urls.map((url) => this.#permit(destinationId, url, false));
-    if (!alone.includes('send')) return alone;
+    if (!alone.includes('park') || !alone.includes('send')) return alone;
     return urls.map((url, place) =>
       alone[place] === 'park' ? this.#permit(destinationId, url, true) : (alone[place] ?? 'park'),
     );
