@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import { probesUrlOf, type ServiceHere } from '@tailrace/service/testing';
+import { probesUrlOf } from '@tailrace/service/testing';
 import { eventually } from '@tailrace/testing';
 import { formatDuration } from '@tailrace/topics';
-import { askControl, readToken, startControlHere } from '../support/metrics/control.ts';
+import { readToken, startControlHere, type ControlApi } from '../support/processes/control.ts';
 import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
@@ -18,7 +18,7 @@ const mostBytes = 300 * 1024;
 
 const opened = new AsyncDisposableStack();
 let urls: Readonly<Record<'ingest' | 'router' | 'delivery' | 'control', string>>;
-let control: ServiceHere;
+let control: ControlApi;
 let pipeline: Pipeline;
 
 before(async () => {
@@ -28,7 +28,8 @@ before(async () => {
   pipeline = opened.use(
     await startPipeline({ cluster, partitions, retrySchedule, retryWindow: '2m', processMetrics: true }),
   );
-  control = opened.use(await startControlHere(pipeline, cluster));
+  const prefix = pipeline.names.events.replace(/events$/, '');
+  control = opened.use(await startControlHere(cluster, prefix, {}, { processMetrics: true }));
   await applyConfiguration(pipeline.kafka, pipeline.names.config, {
     sources: ids.map((id) => ({ id: `source-${id}`, enabled: true, writeKeys: [`wk_${id}`] })),
     destinations: ids.map((id) => ({
@@ -44,7 +45,7 @@ before(async () => {
     ingest: probesUrlOf(ingest),
     router: probesUrlOf(router),
     delivery: probesUrlOf(delivery),
-    control: probesUrlOf(control),
+    control: control.probesUrl,
   };
 });
 after(() => opened.disposeAsync());
@@ -61,7 +62,7 @@ function seriesIn(text: string): string[] {
 
 /** Calls each operation of the API without a token, with a read-only one, and with one for all operations. */
 async function askEverything(): Promise<void> {
-  const { paths } = JSON.parse(await askControl(control, { path: '/openapi.json' })) as {
+  const { paths } = (await control.ask({ path: '/openapi.json' })).json as {
     readonly paths: Readonly<Record<string, object>>;
   };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -70,15 +71,14 @@ async function askEverything(): Promise<void> {
   assert.ok(operations.length > 40);
   for (const { path, method } of operations) {
     for (const token of [null, readToken, undefined]) {
-      await askControl(control, {
+      await control.ask({
         path,
         method: method.toUpperCase(),
         ...(token !== undefined && { token }),
       });
     }
   }
-  for (const method of ['PROPFIND', 'LOCK', 'HEAD', 'OPTIONS'])
-    await askControl(control, { path: '/none', method });
+  for (const method of ['PROPFIND', 'LOCK', 'HEAD', 'OPTIONS']) await control.ask({ path: '/none', method });
 }
 
 test('/metrics of each service has at most 2,000 series and 300 KB, and no series for each configured entry', async () => {

@@ -21,7 +21,7 @@ import { probesUrlOf } from '@tailrace/service/testing';
 import { toolPath } from '@tailrace/tools';
 import { eventually } from '@tailrace/testing';
 import { metricsPages, pageOf as textOf, seriesIn, type Series } from '../../support/metrics/scrape.ts';
-import { askControl, startControlHere } from '../../support/metrics/control.ts';
+import { startControlHere } from '../../support/processes/control.ts';
 import { startPipeline } from '../../support/processes/pipeline.ts';
 import { status } from '../../support/receivers/answers.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
@@ -42,11 +42,12 @@ before(async () => {
   const pipeline = opened.use(
     await startPipeline({ cluster, processMetrics: true, retrySchedule: '50ms,50ms', retryWindow: '2m' }),
   );
-  const control = opened.use(await startControlHere(pipeline, cluster));
+  const prefix = pipeline.names.events.replace(/events$/, '');
+  const control = opened.use(await startControlHere(cluster, prefix, {}, { processMetrics: true }));
   for (const service of ['ingest', 'router', 'delivery'] as const) {
     urls.set(service, probesUrlOf(pipeline[service]));
   }
-  urls.set('control', probesUrlOf(control));
+  urls.set('control', control.probesUrl);
 
   // Events of every outcome, so that metrics without closed labels have series.
   const answer = (_request: unknown, nth: number) => status(nth % 3 === 0 ? 400 : nth % 2 === 0 ? 503 : 200);
@@ -54,7 +55,7 @@ before(async () => {
   const { send, post } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   for (let nth = 0; nth < 12; nth += 1) await send('track', { userId: `u-${nth}`, event: 'Order Completed' });
   await post('batch', { batch: [{ type: 'track' }] });
-  await askControl(control, { path: '/v1/sources' });
+  await control.ask({ path: '/v1/sources' });
   await receiver.waitFor(12);
   await eventually(
     () => textOf(urls.get('delivery') ?? '', '/destinations'),

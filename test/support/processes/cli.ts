@@ -67,6 +67,3 @@ export function problemsOf({ stderr }: Run): string {
     /^(Adding partitions to|Checking|Comparing|Delivered|Reading|Replayed|Sending|Sent|the dead letters are being counted|[\d,]+ of [\d,]+)\b.*\n/gm;
   return stderr.replace(progress, '');
 }
-
-/** The former name of `tailrace`. */
-export const tailraceHere = tailrace;

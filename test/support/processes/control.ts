@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
-import { probesUrlOf, urlOf, type ServiceHere } from '@tailrace/service/testing';
+import { probesUrlOf, urlOf, type HereOptions, type ServiceHere } from '@tailrace/service/testing';
 import { startRoundRobin } from './round-robin.ts';
 import { startServiceHere } from './here.ts';
 import { startService, type Environment, type ServiceProcess } from './process.ts';
@@ -71,12 +71,13 @@ export function startControlHere(
   kafka: MemoryCluster | readonly string[],
   prefix: string,
   env: Environment = {},
+  options: Pick<HereOptions, 'processMetrics'> = {},
 ): Promise<ControlHere> {
   const isReal = Array.isArray(kafka);
   const where = { TAILRACE_TOPIC_PREFIX: prefix, ...(isReal && { KAFKA_BROKERS: kafka.join(',') }) };
   const cluster = isReal ? undefined : (kafka as MemoryCluster);
   return open({ ...where, ...env }, async (all) => ({
-    service: await startServiceHere('control', all, { cluster }),
+    service: await startServiceHere('control', all, { ...options, cluster }),
   }));
 }
 
