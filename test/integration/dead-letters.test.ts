@@ -1,8 +1,8 @@
 /** `tailrace dead replay` as a process on a real Kafka: interrupted or killed, it publishes each dead letter once. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { topicNames, type TopicNames } from '@tailrace/topics';
+import { newDeadLetters, type Letter } from '../support/dead-letters.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { startTailrace, tailrace, type RunningCommand } from '../support/processes/cli.ts';
 import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
@@ -31,41 +31,10 @@ async function createStage(): Promise<Stage> {
   };
 }
 
-interface Letter {
-  readonly deliveryId: string;
-  readonly body: Buffer;
-}
-
-/** Writes dead letters as the delivery service does. */
-async function writeDeadLetters({ names }: Stage, count: number): Promise<Letter[]> {
-  const letters = Array.from({ length: count }, (_, nth) => ({
-    deliveryId: randomUUID(),
-    body: Buffer.from(`{"version":1, "event":"${nth}"}`),
-  }));
+async function writeDeadLetters({ names }: Stage, count: number): Promise<readonly Letter[]> {
+  const { letters, records } = newDeadLetters(names.deliveriesDead, count);
   const publisher = kafka.publisher();
-  await Promise.all(
-    letters.map(({ deliveryId, body }, nth) =>
-      publisher.publish({
-        topic: names.deliveriesDead,
-        partition: nth % 3,
-        key: `crm/user ${nth}`,
-        value: body,
-        headers: {
-          'delivery-id': deliveryId,
-          'event-id': `event ${nth}`,
-          'source-id': 'web',
-          'destination-id': 'crm',
-          type: 'track',
-          traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
-          attempt: '9',
-          'first-attempt-at': '2026-05-01T08:00:00.000Z',
-          'closed-urls': 'abc,def',
-          reason: 'attempts-exhausted',
-          'last-answer': '[{"url":"https://crm.example.com/","status":503,"latencyMs":7}]',
-        },
-      }),
-    ),
-  );
+  await Promise.all(records.map((record) => publisher.publish(record)));
   await publisher.close();
   return letters;
 }

@@ -7,6 +7,7 @@ import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
 import { topicNames, topicSpecs } from '@tailrace/topics';
+import { newDeadLetters, type Letter } from '../support/dead-letters.ts';
 import { headerOf } from '../support/kafka/topics.ts';
 import { tailrace, type Run } from '../support/processes/cli.ts';
 
@@ -25,44 +26,13 @@ function newCluster(): MemoryCluster {
 const dead = (cluster: MemoryCluster, ...args: readonly string[]): Promise<Run> =>
   tailrace(['dead', ...args], env, '', cluster);
 
-interface Letter {
-  readonly deliveryId: string;
-  readonly body: Buffer;
-}
-
-/** Writes dead letters as the delivery service does. */
 async function writeDeadLetters(
   cluster: MemoryCluster,
   count: number,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Letter[]> {
-  const letters = Array.from({ length: count }, (_, nth) => ({
-    deliveryId: randomUUID(),
-    body: Buffer.from(`{"version":1, "event":"${nth}"}`),
-  }));
-  await publish(
-    cluster,
-    letters.map(({ deliveryId, body }, nth) => ({
-      topic: names.deliveriesDead,
-      partition: nth % 3,
-      key: `crm/user ${nth}`,
-      value: body,
-      headers: {
-        'delivery-id': deliveryId,
-        'event-id': `event ${nth}`,
-        'source-id': 'web',
-        'destination-id': 'crm',
-        type: 'track',
-        traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
-        attempt: '9',
-        'first-attempt-at': '2026-05-01T08:00:00.000Z',
-        'closed-urls': 'abc,def',
-        reason: 'attempts-exhausted',
-        'last-answer': '[{"url":"https://crm.example.com/","status":503,"latencyMs":7}]',
-        ...headers,
-      },
-    })),
-  );
+  headers?: Readonly<Record<string, string>>,
+): Promise<readonly Letter[]> {
+  const { letters, records } = newDeadLetters(names.deliveriesDead, count, headers);
+  await publish(cluster, records);
   return letters;
 }
 

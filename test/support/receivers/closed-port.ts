@@ -1,7 +1,7 @@
 /** Ports that refuse connections until a server of the test listens on them. */
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { reservePort } from '@tailrace/local';
 
 const loopback = '127.0.0.1';
 const held: Socket[] = [];
@@ -54,19 +54,6 @@ async function holdOne(localPort: number): Promise<number | undefined> {
   server.close();
   held.push(socket.unref(), peer.unref());
   const own = socket.localPort ?? NaN;
-  return (await holdUdp(own)) ? own : undefined;
-}
-
-/** Two processes could hold connections from the same port, but not the port of the same number for UDP. */
-function holdUdp(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createSocket('udp4').unref();
-    socket.once('error', () => {
-      socket.close();
-      resolve(false);
-    });
-    socket.bind({ port, address: loopback, exclusive: true }, () => {
-      resolve(true);
-    });
-  });
+  // Two processes could hold connections from the same port.
+  return (await reservePort(own)) ? own : undefined;
 }

@@ -1,5 +1,4 @@
 /** The cluster that the contract suite runs against: connections, state that tests read, and faults that they cause. */
-import { eventually } from '@tailrace/testing';
 import type { Kafka } from '../../kafka.ts';
 import type { Consumption } from '../../consume/consumption.ts';
 import type { ConsumeOptions } from '../../consume/options.ts';
@@ -115,11 +114,6 @@ export async function join(
     },
     [Symbol.asyncDispose]: () => consumption.close(),
   };
-}
-
-/** Resolves when `holds` is true. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  await eventually(holds);
 }
 
 export function texts(records: readonly { readonly value: Buffer | null }[]): string[] {

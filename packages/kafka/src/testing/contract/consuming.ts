@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { NewPartition } from '../../consume/assignment.ts';
-import { connect, join, numbers, texts, until, type ContractCluster } from './cluster.ts';
+import { eventually } from '@tailrace/testing';
+import { connect, join, numbers, texts, type ContractCluster } from './cluster.ts';
 
 export function testConsuming(cluster: () => ContractCluster): void {
-  const isCommitted = (groupId: string, topic: string, ...wanted: number[]): Promise<void> =>
-    until(async () => String(await cluster().committed(groupId, topic)) === String(wanted));
+  const isCommitted = (groupId: string, topic: string, ...wanted: number[]): Promise<boolean> =>
+    eventually(async () => String(await cluster().committed(groupId, topic)) === String(wanted));
 
   describe('a consumer', () => {
     test('commits the lowest unfinished offset, and the next member receives only what is unfinished', async () => {
@@ -14,7 +15,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       await kafka.write(topic, numbers(100));
       const group = { groupId: `${topic}.group`, topics: [topic] };
       const first = await join(kafka, group);
-      await until(() => first.records.length === 100);
+      await eventually(() => first.records.length === 100);
       assert.deepEqual(texts(first.records), numbers(100));
       for (const { offset, work } of [...first.records].reverse()) {
         if (![40, 70].includes(offset)) work.done();
@@ -67,10 +68,10 @@ export function testConsuming(cluster: () => ContractCluster): void {
       });
       assert.equal(member.consumption.owned(topic, 0), undefined);
       await using other = await join(kafka, { groupId: `${topic}.other`, topics: [topic] });
-      await until(() => other.records.length === 1);
+      await eventually(() => other.records.length === 1);
       assert.equal(member.records.length, 0);
       prepared.resolve(undefined);
-      await until(() => member.records.length === 1);
+      await eventually(() => member.records.length === 1);
       assert.equal(member.consumption.owned(topic, 0)?.next, 1);
     });
 
@@ -84,9 +85,9 @@ export function testConsuming(cluster: () => ContractCluster): void {
         ...{ groupId: `${topic}.group`, topics: [topic] },
         limits: () => ({ records: 4, bytes: 2 ** 20 }),
       });
-      await until(() => member.records.length >= 4);
+      await eventually(() => member.records.length >= 4);
       for (let finished = 0; finished < 40; finished += 1) {
-        await until(() => member.records.length > finished);
+        await eventually(() => member.records.length > finished);
         assert.ok(member.records.length - finished < 4 + 40, String(member.records.length));
         member.records[finished]?.done();
       }
@@ -101,20 +102,20 @@ export function testConsuming(cluster: () => ContractCluster): void {
         topics: [topic, other],
         finish: true,
       });
-      await until(() => member.consumption.owned(topic, 0) !== undefined);
-      await until(() => member.consumption.owned(other, 0) !== undefined);
+      await eventually(() => member.consumption.owned(topic, 0) !== undefined);
+      await eventually(() => member.consumption.owned(other, 0) !== undefined);
       member.consumption.pause([topic]);
       // A fetch that is under way may still bring what is written meanwhile.
       await kafka.write(topic, ['1']);
       await kafka.write(other, ['1']);
-      await until(() => member.records.some((record) => record.topic === other));
+      await eventually(() => member.records.some((record) => record.topic === other));
       const before = member.records.filter((record) => record.topic === topic).length;
       await kafka.write(topic, ['2']);
       await kafka.write(other, ['2']);
-      await until(() => member.records.filter((record) => record.topic === other).length === 2);
+      await eventually(() => member.records.filter((record) => record.topic === other).length === 2);
       assert.equal(member.records.filter((record) => record.topic === topic).length, before);
       member.consumption.resume([topic]);
-      await until(() => member.records.filter((record) => record.topic === topic).length === 2);
+      await eventually(() => member.records.filter((record) => record.topic === topic).length === 2);
     });
 
     test('close() waits for work until its time limit, commits what is finished, and leaves the group', async () => {
@@ -123,7 +124,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       await kafka.write(topic, numbers(10));
       const group = { groupId: `${topic}.group`, topics: [topic] };
       const first = await join(kafka, group);
-      await until(() => first.records.length === 10);
+      await eventually(() => first.records.length === 10);
       let isClosed = false;
       const closing = first.consumption.close({ drainTimeoutMs: 30_000 }).then(() => {
         isClosed = true;
@@ -138,7 +139,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
 
       await kafka.write(topic, numbers(3));
       const second = await join(kafka, group);
-      await until(() => second.records.length === 3);
+      await eventually(() => second.records.length === 3);
       second.records[2]?.done();
       second.records[0]?.done();
       second.consumption.stopReceiving();
@@ -159,17 +160,17 @@ export function testConsuming(cluster: () => ContractCluster): void {
           if (rebalances.at(-1) !== isRebalancing) rebalances.push(isRebalancing);
         },
       });
-      await until(() => stays.records.length === 10);
+      await eventually(() => stays.records.length === 10);
       const passing = await join(kafka, group);
-      await until(() => passing.records.length === 5);
+      await eventually(() => passing.records.length === 5);
       assert.ok(passing.records.every(({ partition }) => partition === 1));
-      await until(() => String(rebalances) === 'true,false,true,false');
+      await eventually(() => String(rebalances) === 'true,false,true,false');
       for (const { partition, revoked } of stays.records) assert.equal(revoked, partition === 1);
       assert.equal(stays.consumption.owned(topic, 1), undefined);
       for (const record of passing.records.slice(0, 2)) record.done();
       await passing.consumption.close();
 
-      await until(() => stays.records.length === 13);
+      await eventually(() => stays.records.length === 13);
       assert.deepEqual(
         stays.records.slice(10).map(({ partition, offset }) => [partition, offset]),
         [
@@ -188,13 +189,13 @@ export function testConsuming(cluster: () => ContractCluster): void {
       for (const partition of [0, 1]) await kafka.write(topic, numbers(5), partition);
       const group = { groupId: `${topic}.group`, topics: [topic], commitIntervalMs: 60_000, finish: true };
       await using first = await join(kafka, group);
-      await until(() => first.records.length === 10);
+      await eventually(() => first.records.length === 10);
       await using second = await join(kafka, group);
       await isCommitted(group.groupId, topic, 5, 5);
-      await until(() => first.consumption.partitions.length === 1);
-      await until(() => second.consumption.partitions.length === 1);
+      await eventually(() => first.consumption.partitions.length === 1);
+      await eventually(() => second.consumption.partitions.length === 1);
       for (const partition of [0, 1]) await kafka.write(topic, ['new'], partition);
-      await until(() => first.records.length + second.records.length === 12);
+      await eventually(() => first.records.length + second.records.length === 12);
       assert.deepEqual(texts(second.records), ['new']);
     });
 
@@ -204,7 +205,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       await using member = await join(kafka, { groupId: `${topic}.group`, topics: [topic], finish: true });
       await kafka.addPartitions(topic, 2);
       await kafka.write(topic, ['v'], 1);
-      await until(() => member.records.length === 1);
+      await eventually(() => member.records.length === 1);
       assert.deepEqual([member.records[0]?.partition, member.offsets], [1, [0]]);
     });
 
@@ -257,7 +258,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
         ...{ groupId: `${topic}.tracking`, topics: [topic], finish: true },
         onUnreadable: (_batch, work) => found.push(work),
       });
-      await until(() => tracking.records.length === 2);
+      await eventually(() => tracking.records.length === 2);
       await isCommitted(`${topic}.tracking`, topic, 1);
       assert.deepEqual(
         found.map(({ offset }) => offset),
@@ -282,11 +283,11 @@ export function testConsuming(cluster: () => ContractCluster): void {
       await kafka.write(topic, numbers(50));
       const group = { groupId: `${topic}.group`, topics: [topic] };
       const first = await join(kafka, group);
-      await until(() => first.records.length === 50);
+      await eventually(() => first.records.length === 50);
       for (const record of first.records) if (![10, 20, 30].includes(record.offset)) record.done();
       await first.consumption.close();
       await using second = await join(kafka, group);
-      await until(() => second.records.length === 3);
+      await eventually(() => second.records.length === 3);
       second.records[1]?.done();
       await kafka.write(topic, ['50', '51']);
       const listed = async (spans?: Map<number, { from: number; to: number }>): Promise<number[]> => {
@@ -306,7 +307,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       const groupId = `${topic}.group`;
       await using member = await join(kafka, { groupId, topics: [topic], finish: true });
       await kafka.write(topic, ['before']);
-      await until(() => member.records.length === 1);
+      await eventually(() => member.records.length === 1);
       cluster().stop();
       cluster().start();
       await kafka.write(topic, ['after']);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PartitionLag } from '../../consume/reports.ts';
-import { connect, join, numbers, until, type ContractCluster, type TestMember } from './cluster.ts';
+import { eventually } from '@tailrace/testing';
+import { connect, join, numbers, type ContractCluster, type TestMember } from './cluster.ts';
 
 const hourMs = 3_600_000;
 /** A test may take this long, on a busy machine. */
@@ -12,8 +13,8 @@ export function testLag(cluster: () => ContractCluster): void {
     consumption.lags().find((lag) => lag.topic === topic);
 
   /** Waits until the age is in the hour after `leastMs`. */
-  const isOlder = (member: TestMember, topic: string, leastMs: number): Promise<void> =>
-    until(() => {
+  const isOlder = (member: TestMember, topic: string, leastMs: number): Promise<boolean> =>
+    eventually(() => {
       const { ageMs = -1 } = lagOf(member, topic) ?? {};
       return ageMs >= leastMs && ageMs < leastMs + minuteMs;
     });
@@ -32,14 +33,14 @@ export function testLag(cluster: () => ContractCluster): void {
       assert.deepEqual(member.consumption.topics, [topic]);
       assert.equal(lagOf(member, topic)?.ageMs, undefined);
       prepared.resolve(undefined);
-      await until(() => member.records.length === 2);
+      await eventually(() => member.records.length === 2);
       await isOlder(member, topic, 2 * hourMs);
       const lag = lagOf(member, topic);
       assert.equal(lag?.lateMs, lag?.ageMs);
       member.records[0]?.done();
       await isOlder(member, topic, hourMs);
       member.records[1]?.done();
-      await until(() => lagOf(member, topic)?.ageMs === 0);
+      await eventually(() => lagOf(member, topic)?.ageMs === 0);
       assert.equal(lagOf(member, topic)?.isPaused, false);
     });
 
@@ -58,14 +59,14 @@ export function testLag(cluster: () => ContractCluster): void {
       assert.equal(member.records.length, 0);
 
       member.consumption.resume([topic]);
-      await until(() => lagOf(member, topic)?.ageMs === 0);
+      await eventually(() => lagOf(member, topic)?.ageMs === 0);
       member.consumption.pause([topic]);
       // A fetch that is under way may still bring what is written meanwhile.
       await kafka.write(other, ['v']);
-      await until(() => member.records.some((record) => record.topic === other));
+      await eventually(() => member.records.some((record) => record.topic === other));
       const writtenAt = Date.now();
       await kafka.write(topic, ['v']);
-      await until(() => (lagOf(member, topic)?.ageMs ?? 0) > 0);
+      await eventually(() => (lagOf(member, topic)?.ageMs ?? 0) > 0);
       const { ageMs = 0 } = lagOf(member, topic) ?? {};
       assert.ok(ageMs <= Date.now() - writtenAt + 1_000, String(ageMs));
     });
@@ -75,12 +76,12 @@ export function testLag(cluster: () => ContractCluster): void {
       const topic = await kafka.createTopic();
       await kafka.write(topic, ['first']);
       await using member = await join(kafka, { groupId: `${topic}.group`, topics: [topic] });
-      await until(() => member.records.length === 1);
+      await eventually(() => member.records.length === 1);
       member.records[0]?.done();
-      await until(() => lagOf(member, topic)?.ageMs === 0);
+      await eventually(() => lagOf(member, topic)?.ageMs === 0);
       const startedAt = Date.now();
       await cluster().writeAt(topic, Date.now() - 100 * hourMs);
-      await until(() => member.records.length === 2);
+      await eventually(() => member.records.length === 2);
       // A fetch shows the end of the partition every half second.
       const { ageMs = -1 } = lagOf(member, topic) ?? {};
       assert.ok(ageMs >= 0 && ageMs <= Date.now() - startedAt + 1_000, String(ageMs));
@@ -88,8 +89,8 @@ export function testLag(cluster: () => ContractCluster): void {
 
       // Kafka refuses more than an hour by default.
       await cluster().writeAt(topic, Date.now() + 0.9 * hourMs);
-      await until(() => member.records.length === 3);
-      await until(() => (lagOf(member, topic)?.ageMs ?? 0) > 50);
+      await eventually(() => member.records.length === 3);
+      await eventually(() => (lagOf(member, topic)?.ageMs ?? 0) > 50);
     });
 
     test('counts in a topic with a delay from when a record is due', async () => {
@@ -98,7 +99,7 @@ export function testLag(cluster: () => ContractCluster): void {
       for (const hoursAgo of [5, 4, 3]) await cluster().writeAt(topic, Date.now() - hoursAgo * hourMs);
       const group = { groupId: `${topic}.group`, topics: [topic], delayMs: () => 4.5 * hourMs };
       await using member = await join(kafka, group);
-      await until(() => member.records.length === 3);
+      await eventually(() => member.records.length === 3);
       const late = (): number => Math.round((lagOf(member, topic)?.lateMs ?? NaN) / minuteMs);
       assert.equal(late(), 30);
       const [first, second] = member.records;
@@ -119,8 +120,8 @@ export function testLag(cluster: () => ContractCluster): void {
       const topics = [limited, unlimited];
       for (const topic of topics) await cluster().writeAt(topic, Date.now() - hourMs);
       await using member = await join(kafka, { groupId: `${limited}.group`, topics });
-      await until(() => member.records.length === 2);
-      await until(() => lagOf(member, limited)?.retentionUsed !== undefined);
+      await eventually(() => member.records.length === 2);
+      await eventually(() => lagOf(member, limited)?.retentionUsed !== undefined);
       assert.equal(lagOf(member, limited)?.retentionUsed?.toFixed(2), '0.10');
       assert.equal(lagOf(member, unlimited)?.retentionUsed, undefined);
     });
@@ -141,9 +142,9 @@ export function testLag(cluster: () => ContractCluster): void {
       await cluster().expire(paused, 0, 3);
       prepared.resolve(undefined);
       const { expired } = member.consumption.totals;
-      await until(() => expired.get(topic) === 10 && expired.get(paused) === 3);
+      await eventually(() => expired.get(topic) === 10 && expired.get(paused) === 3);
       assert.equal(kafka.lines.filter(({ level }) => level === 'error').length, 2);
-      await until(() => lagOf(member, topic)?.ageMs === 0);
+      await eventually(() => lagOf(member, topic)?.ageMs === 0);
     });
 
     test('have rebalances, and the time in which nothing was read', async () => {
@@ -152,20 +153,20 @@ export function testLag(cluster: () => ContractCluster): void {
       const group = { groupId: `${topic}.group`, topics: [topic] };
       await using stays = await join(kafka, group);
       assert.equal(stays.consumption.totals.rebalances, 0);
-      await until(() => stays.consumption.owned(topic, 0) !== undefined);
+      await eventually(() => stays.consumption.owned(topic, 0) !== undefined);
       const { withoutWorkMs } = stays.consumption.totals;
       assert.ok(withoutWorkMs > 0);
       const passing = await join(kafka, group);
-      await until(() => stays.consumption.partitions.length === 1);
+      await eventually(() => stays.consumption.partitions.length === 1);
       await passing.consumption.close();
-      await until(() => stays.consumption.partitions.length === 2);
+      await eventually(() => stays.consumption.partitions.length === 2);
       assert.equal(stays.consumption.totals.rebalances, 2);
       assert.ok(stays.consumption.totals.withoutWorkMs > withoutWorkMs);
       // Which of the two it had kept is not certain.
-      await until(() => [0, 1].every((partition) => stays.consumption.owned(topic, partition)));
+      await eventually(() => [0, 1].every((partition) => stays.consumption.owned(topic, partition)));
       const total = stays.consumption.totals.withoutWorkMs;
       await kafka.write(topic, ['v']);
-      await until(() => stays.records.length === 1);
+      await eventually(() => stays.records.length === 1);
       assert.equal(stays.consumption.totals.withoutWorkMs, total);
     });
   });

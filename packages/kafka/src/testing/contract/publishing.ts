@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
-import { connect, numbers, texts, until, type ContractCluster } from './cluster.ts';
+import { eventually } from '@tailrace/testing';
+import { connect, numbers, texts, type ContractCluster } from './cluster.ts';
 
 /** `published`, or the code of the error. */
 async function outcome(published: Promise<void>): Promise<string> {
@@ -111,7 +112,7 @@ export function testPublishing(cluster: () => ContractCluster): void {
       await using kafka = connect(cluster());
       const topic = cluster().newName();
       const published = kafka.publisher().publish({ topic, key: 'k', value: 'v' });
-      await until(() => kafka.lines.some(({ level }) => level === 'warn'));
+      await eventually(() => kafka.lines.some(({ level }) => level === 'warn'));
       await kafka.ensureTopics([{ name: topic, partitions: 1, config: {} }]);
       await published;
       assert.deepEqual(texts(await kafka.readAll(topic)), ['v']);
@@ -127,7 +128,7 @@ export function testPublishing(cluster: () => ContractCluster): void {
       const published = publisher.publish({ topic, key: 'k', value: 'x'.repeat(200) }).then(() => {
         isAcknowledged = true;
       });
-      await until(async () => (await kafka.offsetsAt(topic, Date.now() + 60_000)).get(0) === 2);
+      await eventually(async () => (await kafka.offsetsAt(topic, Date.now() + 60_000)).get(0) === 2);
       assert.equal(isAcknowledged, false);
       assert.ok(publisher.bufferedBytes > 200);
       assert.equal(await outcome(publisher.publish({ topic, key: 'k', value: 'v' })), 'overloaded');

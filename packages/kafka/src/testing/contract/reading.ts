@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import type { ConsumedRecord } from '../../record.ts';
 import type { Scan } from '../../read/scan.ts';
 import type { TailOptions } from '../../read/tail.ts';
-import { connect, numbers, texts, until, type ContractCluster } from './cluster.ts';
+import { eventually } from '@tailrace/testing';
+import { connect, numbers, texts, type ContractCluster } from './cluster.ts';
 
 async function all(scan: Scan): Promise<string[]> {
   const records: ConsumedRecord[] = [];
@@ -53,7 +54,7 @@ export function testReading(cluster: () => ContractCluster): void {
         ['2', '3'],
       );
       const since = Date.now() + 1;
-      await until(() => Date.now() > since);
+      await eventually(() => Date.now() > since);
       assert.deepEqual(await all(await kafka.scan({ topic, since })), []);
       await kafka.write(topic, ['new'], 0);
       assert.deepEqual(await all(await kafka.scan({ topic, since })), ['new']);
@@ -139,7 +140,7 @@ export function testReading(cluster: () => ContractCluster): void {
       const topic = cluster().newName();
       const records: ConsumedRecord[] = [];
       const following = kafka.follow({ topic, onRecord: (record) => records.push(record) });
-      await until(() => kafka.lines.some(({ level }) => level === 'warn'));
+      await eventually(() => kafka.lines.some(({ level }) => level === 'warn'));
       await kafka.ensureTopics([{ name: topic, partitions: 1, config: {} }]);
       await kafka.write(topic, ['v']);
       const follower = await following;
@@ -167,7 +168,7 @@ export function testReading(cluster: () => ContractCluster): void {
       await tail.refresh();
       assert.deepEqual([read.sort(), tail.behind, tail.healthy], [['c', 'x'], 0, true]);
       await kafka.write(other, ['y']);
-      await until(() => read.includes('y'));
+      await eventually(() => read.includes('y'));
       assert.deepEqual(
         positions,
         new Map([

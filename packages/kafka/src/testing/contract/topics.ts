@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { connect, join, numbers, until, type ContractCluster } from './cluster.ts';
+import { eventually } from '@tailrace/testing';
+import { connect, join, numbers, type ContractCluster } from './cluster.ts';
 
 export function testTopics(cluster: () => ContractCluster): void {
   describe('administration', () => {
@@ -35,9 +36,9 @@ export function testTopics(cluster: () => ContractCluster): void {
       await kafka.write(topic, numbers(5));
       const groupId = `${topic}.group`;
       await using member = await join(kafka, { groupId, topics: [topic] });
-      await until(() => member.records.length === 5);
+      await eventually(() => member.records.length === 5);
       for (const record of member.records.slice(0, 3)) record.done();
-      await until(async () => String(await cluster().committed(groupId, topic)) === '3');
+      await eventually(async () => String(await cluster().committed(groupId, topic)) === '3');
       const report = await kafka.inspectGroup(groupId, [topic]);
       const heads = new Map([[topic, new Map([[0, 3]])]]);
       assert.deepEqual(report, { members: 1, lag: new Map([[topic, 2]]), heads });
