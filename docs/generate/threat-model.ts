@@ -31,7 +31,7 @@ const sealed = shown(
 );
 const bodies = shown(`${control}/http/mask.test.ts`, 'nothing but the form of a body is left, at any depth');
 const hostile = shown(
-  `${control}/http/hostile-input.test.ts`,
+  `${control}/http/hostile-input.slow.test.ts`,
   'each parameter of each operation refuses what it cannot be',
 );
 

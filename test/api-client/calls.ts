@@ -1,4 +1,4 @@
-/** Calls that users of a generated client make: compiled with the project, and run by test/api-client.test.ts. */
+/** Calls that users of a generated client make: compiled with the project, and run by test/api-client.slow.test.ts. */
 import assert from 'node:assert/strict';
 import createClient from 'openapi-fetch';
 import type { components, paths } from '../../packages/console/web/api/schema.d.ts';

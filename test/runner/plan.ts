@@ -7,19 +7,24 @@ const unitFiles = [
   '{packages,services,infra}/*/src/**/*.test.ts',
   'packages/console/web/**/*.test.ts',
   'docs/generate/*.test.ts',
-  'test/{support,bench,runner,pipeline,cli}/**/*.test.ts',
+  'test/{support,bench,runner}/**/*.test.ts',
   'test/*.test.ts',
 ];
+/** Unit tests that start processes, or cost more than a second: `npm run check` leaves them out. */
+const slow = '**/*.slow.test.ts';
+const inMemory = 'test/{pipeline,cli}/**/*.test.ts';
+const others = 'all else';
 /**
- * The unit tests of each group share a process; those that match none are the last group. What some leave behind, such as
- * sockets that close in the background, slows others down, above all those on simulated time.
+ * The unit tests of each group share a process, in the order in which they start. What some leave behind, such as sockets
+ * that close in the background, slows others down, above all those on simulated time.
  */
 const unitGroups: readonly (readonly [name: string, patterns: readonly string[]])[] = [
-  ['control', ['services/control/**', 'test/pipeline/**', 'test/cli/**']],
-  ['Kafka and its users', ['packages/{kafka,registry,webhook,analytics-node}/**']],
-  ['ingest and router', ['services/{ingest,router}/**', 'packages/service/**']],
+  ['control', ['services/control/**']],
   ['delivery', ['services/delivery/**', 'packages/testing/**']],
-  ['all else', ['**']],
+  ['Kafka', ['packages/kafka/**']],
+  [others, []],
+  ['ingest and router', ['services/{ingest,router}/**', 'packages/service/**']],
+  ['clients and webhooks', ['packages/{analytics-node,registry,webhook}/**']],
 ];
 /** In the order in which they start: what takes long first, so that the end of a run has no gap. */
 const folders = ['faults', 'launcher', 'integration', 'infra/check', 'console', 'infra/quick', 'e2e'];
@@ -27,14 +32,19 @@ const folders = ['faults', 'launcher', 'integration', 'infra/check', 'console', 
 const command = (name: string, ...command: string[]): Job => ({ name, run: { command }, needs: [] });
 
 const parts: Readonly<Record<string, (root: string) => readonly Job[]>> = {
-  lint: () => [command('lint and types', 'oxlint', '--quiet', '.')],
+  // By default the garbage collector takes a fifth of its processor time.
+  lint: () => [command('lint and types', 'env', 'GOGC=400', 'oxlint', '--quiet', '.')],
   format: () => [command('format', 'oxfmt', '--check', '.')],
-  unit: (root) => unitJobs(find(root, unitFiles)),
+  unit: (root) => unitJobs(find(root, unitFiles).filter((file) => !path.matchesGlob(file, slow))),
+  slow: (root) => [
+    unitJob('services together, and the command line', find(root, [inMemory])),
+    ...find(root, [slow]).map(fileJob),
+  ],
   go: () => [command('Go client library', 'node', 'test/go.ts')],
 };
 
 /** `npm run check`. */
-export const checks = ['lint', 'unit', 'format'] as const;
+export const checks = ['unit', 'lint', 'format'] as const;
 
 /**
  * The jobs of what is named: a part (`lint`, `format`, `unit`, `go`, `check`), a folder or a file of tests. Without names,
@@ -44,7 +54,7 @@ export const checks = ['lint', 'unit', 'format'] as const;
  */
 export function planOf(names: readonly string[], root: string): readonly Job[] {
   if (names.length === 0)
-    return planOf([...checks, 'go', ...folders.map((folder) => `test/${folder}`)], root);
+    return planOf([...checks, 'slow', 'go', ...folders.map((folder) => `test/${folder}`)], root);
   const jobs = names.flatMap((name): readonly Job[] => {
     if (name === 'check') return planOf(checks, root);
     const part = parts[name];
@@ -58,8 +68,9 @@ export function planOf(names: readonly string[], root: string): readonly Job[] {
 }
 
 function unitJobs(files: readonly string[]): readonly Job[] {
-  const groupOf = (file: string): string | undefined =>
-    unitGroups.find(([, patterns]) => patterns.some((pattern) => path.matchesGlob(file, pattern)))?.[0];
+  const groupOf = (file: string): string =>
+    unitGroups.find(([, patterns]) => patterns.some((pattern) => path.matchesGlob(file, pattern)))?.[0] ??
+    others;
   const byGroup = Map.groupBy(files, groupOf);
   return unitGroups.map(([name]) => unitJob(`unit tests: ${name}`, byGroup.get(name) ?? []));
 }

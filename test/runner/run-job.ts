@@ -35,7 +35,7 @@ export async function runJob(
       ? job.run.command
       : [
           process.execPath,
-          `--import=${pathToFileURL(here('usage.ts')).href}`,
+          ...['usage.ts', 'promises.ts'].map((file) => `--import=${pathToFileURL(here(file)).href}`),
           '--test-reporter=spec',
           '--test-reporter-destination=stdout',
           `--test-reporter=${pathToFileURL(here('reporter.ts')).href}`,

@@ -56,18 +56,19 @@ export function parseJsonBodies(app: FastifyInstance): void {
   );
 }
 
+// With strict numbers, 1e999 is coerced to Infinity and then passes every limit.
+const forText = new Ajv({
+  ...{ allErrors: true, verbose: true, useDefaults: true },
+  ...{ coerceTypes: true, strictNumbers: false },
+});
+const forJson = new Ajv({ allErrors: true, verbose: true, useDefaults: true });
+const forLargeJson = new Ajv({ allErrors: false, verbose: true, useDefaults: true });
+
 /**
  * Validates requests by the schemas of their route. Paths and queries are text and are coerced; bodies are not. A problem is
  * named for each invalid field, but in a large body only the first: a list of 100,000 invalid items has 100,000 problems.
  */
 export function validateRequests(app: FastifyInstance): void {
-  // With strict numbers, 1e999 is coerced to Infinity and then passes every limit.
-  const forText = new Ajv({
-    ...{ allErrors: true, verbose: true, useDefaults: true },
-    ...{ coerceTypes: true, strictNumbers: false },
-  });
-  const forJson = new Ajv({ allErrors: true, verbose: true, useDefaults: true });
-  const forLargeJson = new Ajv({ allErrors: false, verbose: true, useDefaults: true });
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => {
     if (checkedByHandler in schema) return (value: unknown) => ({ value });
     const validateAll = (httpPart === 'body' ? forJson : forText).compile(schema);

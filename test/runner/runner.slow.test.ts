@@ -71,6 +71,16 @@ test('of unit tests that share a process, only the files that failed run again',
   assert.equal(lastLine(summaryOf(outcomes, again, [])), '2 passed, 1 failed, 0 flaky');
 });
 
+test('a rejection that nobody handles fails the process', async () => {
+  const rejecting = write('rejecting.test.ts', [
+    `test('passes', () => void Promise.reject(new Error('aside')));`,
+    `test('still runs', () => {});`,
+  ]);
+  const { outcomes, again } = await everything([unitJob('unit tests', [rejecting])]);
+  assert.deepEqual([outcomes[0]?.passed, outcomes[0]?.failed, again[0]?.second.failed], [2, 1, 1]);
+  assert.match(outcomes[0]?.output ?? '', /aside/);
+});
+
 test('a command fails with its exit code, and is not run again', async () => {
   const job: Job = {
     name: 'command',

@@ -1,15 +1,15 @@
-/** Every command that uses the API, against the API on an in-memory Kafka cluster. test/cli has walks through all services. */
+/** Every command that uses the API, against the API on an in-memory Kafka cluster. The others walk through all services. */
 import assert from 'node:assert/strict';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { runCli } from '../packages/cli/src/run.ts';
-import { cliPage } from '../packages/cli/src/reference.ts';
-import { adminToken, names, openApi, type Api } from '../services/control/src/testing/api.ts';
-import { createFlow } from '../services/control/src/testing/flow.ts';
+import { runCli } from '../../packages/cli/src/run.ts';
+import { cliPage } from '../../packages/cli/src/reference.ts';
+import { adminToken, names, openApi, type Api } from '../../services/control/src/testing/api.ts';
+import { createFlow } from '../../services/control/src/testing/flow.ts';
 
-/** They last until they are interrupted, send requests to receivers, or need services: test/cli has them. */
+/** They last until they are interrupted, send requests to receivers, or need services: walk.test.ts has them. */
 const elsewhere = ['tail', 'test', 'doctor'];
 
 let control: Api;
