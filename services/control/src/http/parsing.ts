@@ -1,7 +1,7 @@
 /** Parses and validates requests. */
 import { TailraceError } from '@tailrace/errors';
 import { parseJson } from '@tailrace/events';
-import { Ajv } from 'ajv';
+import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import { invalidRequest } from './errors.ts';
@@ -57,12 +57,21 @@ export function parseJsonBodies(app: FastifyInstance): void {
 }
 
 // With strict numbers, 1e999 is coerced to Infinity and then passes every limit.
-const forText = new Ajv({
-  ...{ allErrors: true, verbose: true, useDefaults: true },
-  ...{ coerceTypes: true, strictNumbers: false },
-});
-const forJson = new Ajv({ allErrors: true, verbose: true, useDefaults: true });
-const forLargeJson = new Ajv({ allErrors: false, verbose: true, useDefaults: true });
+const validatorOfText = compileOnce({ allErrors: true, coerceTypes: true, strictNumbers: false });
+const validatorOfJson = compileOnce({ allErrors: true });
+const validatorOfLargeJson = compileOnce({ allErrors: false });
+
+/** Many routes have the same parameters, and to compile a schema takes milliseconds. */
+function compileOnce(options: Options): (schema: TSchema) => ValidateFunction {
+  const ajv = new Ajv({ ...options, verbose: true, useDefaults: true });
+  const compiled = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const validate = compiled.get(text) ?? ajv.compile(schema);
+    compiled.set(text, validate);
+    return validate;
+  };
+}
 
 /**
  * Validates requests by the schemas of their route. Paths and queries are text and are coerced; bodies are not. A problem is
@@ -71,8 +80,8 @@ const forLargeJson = new Ajv({ allErrors: false, verbose: true, useDefaults: tru
 export function validateRequests(app: FastifyInstance): void {
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => {
     if (checkedByHandler in schema) return (value: unknown) => ({ value });
-    const validateAll = (httpPart === 'body' ? forJson : forText).compile(schema);
-    const validateLarge = httpPart === 'body' ? forLargeJson.compile(schema) : validateAll;
+    const validateAll = (httpPart === 'body' ? validatorOfJson : validatorOfText)(schema);
+    const validateLarge = httpPart === 'body' ? validatorOfLargeJson(schema) : validateAll;
     return (value: unknown) => {
       const validate = isLarge(value) ? validateLarge : validateAll;
       return validate(value) ? { value } : { error: invalidRequest(validate.errors ?? [], httpPart) };
