@@ -275,8 +275,8 @@ func TestTheFieldsOfTheOldEmbeddedMessageAreUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, expected := range []map[string]any{
-		{"type": "track", "messageId": "old", "timestamp": "2014-02-03", "userId": "ada", "event": "E"},
-		{"type": "track", "messageId": "new", "timestamp": "2015-02-03", "userId": "ada", "event": "E"},
+		{"type": "track", "messageId": "old", "timestamp": "2014-02-03", "sentAt": nil, "userId": "ada", "event": "E"},
+		{"type": "track", "messageId": "new", "timestamp": "2015-02-03", "sentAt": nil, "userId": "ada", "event": "E"},
 	} {
 		if got := recorder.all()[0].batch()[i]; !reflect.DeepEqual(got, expected) {
 			t.Errorf("sent %v", got)

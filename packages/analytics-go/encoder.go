@@ -55,7 +55,8 @@ func (e *encoder) begin(message, head string) {
 	e.buf = append(e.buf[:0], head...)
 }
 
-// stamp writes the messageId and the timestamp of the message, or generates them.
+// stamp writes the messageId and the timestamp of the message, or generates them. With a sentAt of null the service keeps a
+// timestamp that the program has set; it corrects the generated ones by the clock of the program.
 func (e *encoder) stamp(messageId, timestamp string, old *Message) {
 	if messageId == "" {
 		messageId = old.MessageId
@@ -85,6 +86,7 @@ func (e *encoder) stamp(messageId, timestamp string, old *Message) {
 		e.fail(&FieldError{Type: e.message, Field: "Timestamp", Reason: reason})
 	default:
 		e.buf = appendString(e.buf, timestamp)
+		e.buf = append(e.buf, `,"sentAt":null`...)
 	}
 }
 

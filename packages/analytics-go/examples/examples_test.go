@@ -176,5 +176,5 @@ func TestTheWorkerImportsItsInput(t *testing.T) {
 	if err := command.Run(); err != nil {
 		t.Error(err)
 	}
-	service.has(t, 1, `"messageId":"i-1","timestamp":"2014-02-03T04:05:06Z"`, `"properties":{"id":9007199254740993}`)
+	service.has(t, 1, `"messageId":"i-1","timestamp":"2014-02-03T04:05:06Z","sentAt":null`, `"properties":{"id":9007199254740993}`)
 }

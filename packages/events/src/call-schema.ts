@@ -39,7 +39,7 @@ const fields = {
   originalTimestamp: { ...time, description: 'Like timestamp; takes precedence over it' },
   sentAt: {
     description:
-      "When the call was sent, by the sender's clock; used to correct timestamp, ignored where unreadable",
+      "When the call was sent, by the sender's clock; used to correct timestamp, ignored where unreadable. With null the timestamp is not corrected",
   },
   context: { ...object, description: 'Context of the event: device, page, IP address, library' },
   integrations: {
@@ -90,7 +90,7 @@ export function batchSchema(reference: (type: CallType) => string): JsonObject {
       batch: { type: ['array', 'null'], items: { oneOf: items }, maxItems: maxBatchCalls },
       sentAt: {
         ...fields.sentAt,
-        description: `${fields.sentAt.description}. Takes precedence over those of the calls`,
+        description: `${fields.sentAt.description}. Takes precedence over those of the calls, other than null`,
       },
       context: { ...object, description: 'Merged into the context of each call, under its own keys' },
       integrations: {

@@ -215,6 +215,12 @@ describe('times', () => {
     assert.equal(event.timestamp, '2026-11-21T08:00:00.000Z');
   });
 
+  test('null as the sentAt of a call keeps its time unchanged, also in a batch that has one', () => {
+    const call = { ...track, timestamp: '2019-01-01T00:00:00.007Z', sentAt: null };
+    const event = read(call, { sentAt: Date.parse('2026-11-21T13:00:00Z') });
+    assert.deepEqual(times(event), ['2019-01-01T00:00:00.007Z', '2019-01-01T00:00:00.007Z', undefined, noon]);
+  });
+
   test('an unreadable sentAt counts as absent', () => {
     const event = read({ ...track, timestamp: '2026-11-21T08:00:00Z', sentAt: 'just now' });
     assert.deepEqual(times(event), ['2026-11-21T08:00:00.000Z', '2026-11-21T08:00:00.000Z', undefined, noon]);

@@ -120,7 +120,8 @@ type Times = Pick<EventFields, 'timestamp' | 'receivedAt' | 'originalTimestamp' 
 function readTimes(call: JsonObject, options: ReadOptions, problems: string[]): Times {
   const timestampMs = readInstant(call, 'timestamp', problems);
   const originalMs = readInstant(call, 'originalTimestamp', problems);
-  const sentAtMs = options.sentAt ?? toInstant(call['sentAt']);
+  // Null keeps the times of the call as they are, also in a batch that has a sentAt.
+  const sentAtMs = call['sentAt'] === null ? undefined : (options.sentAt ?? toInstant(call['sentAt']));
   const trustedMs = options.enriched === true ? toInstant(call['receivedAt']) : undefined;
   const receivedAtMs = trustedMs ?? options.receivedAt;
 

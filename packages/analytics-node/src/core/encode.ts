@@ -40,7 +40,10 @@ type ObjectField = 'properties' | 'traits' | 'context' | 'integrations';
 type Unchecked = Readonly<Partial<Record<TextField | ObjectField | 'timestamp', unknown>>>;
 
 type Encodable = Readonly<Partial<Record<TextField | 'timestamp', string | undefined>>> &
-  Readonly<Partial<Record<ObjectField, object | undefined>>> & { readonly type: CallType };
+  Readonly<Partial<Record<ObjectField, object | undefined>>> & {
+    readonly type: CallType;
+    readonly sentAt: null | undefined;
+  };
 
 /**
  * @param shared context that lies under the context of the call, for a transport without a batch context
@@ -83,12 +86,15 @@ function encode<T extends CallType>(
   const problem = givenId === undefined ? undefined : messageIdProblem(givenId);
   if (problem !== undefined) throw invalid(type, 'messageId', `'messageId' ${problem}`);
   const messageId = givenId ?? uuid();
+  const timestamp = timestampOf(type, given.timestamp);
   const context = object(type, given, 'context');
 
   const json = stringify({
     type,
     messageId,
-    timestamp: timestampOf(type, given.timestamp),
+    timestamp: timestamp ?? isoNow(),
+    // The service keeps a time that the program has set, and corrects the others by the program's clock.
+    sentAt: timestamp === undefined ? undefined : null,
     userId,
     anonymousId,
     previousId,
@@ -146,8 +152,9 @@ function isEmpty(value: object): boolean {
   return !('toJSON' in value);
 }
 
-function timestampOf(type: CallType, given: unknown): string {
-  if (given === undefined || given === null || given === '') return isoNow();
+/** Undefined where the program has set none. */
+function timestampOf(type: CallType, given: unknown): string | undefined {
+  if (given === undefined || given === null || given === '') return undefined;
   if (typeof given === 'string' && isIso8601(given)) return given;
   if (given instanceof Date && !Number.isNaN(given.getTime())) {
     const iso = given.toISOString();
