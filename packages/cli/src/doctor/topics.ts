@@ -51,7 +51,7 @@ export async function checkTopics(
       level: 'warn',
       about,
       says: `${otherTiers.join(', ')}: not in the retry schedule of these settings.`,
-      hint: 'Set TAILRACE_RETRY_SCHEDULE as in the services. No service reads a retry topic that is not in its schedule.',
+      hint: 'Set TAILRACE_RETRY_SCHEDULE as in the services. Delivery reads the retry topics of an earlier schedule as long as they exist: delete one only when the group of delivery has no lag in it.',
     });
   }
   if (findings.length === 0)

@@ -8,7 +8,6 @@ import { Order, type Ordered } from './order.ts';
 
 const start = 1_800_000_000_000;
 const windowMs = 4 * 3_600_000;
-const quiet = { debug: () => undefined, warn: () => undefined };
 
 interface TestJob extends Ordered {
   readonly name: string;
@@ -25,6 +24,7 @@ function openOrder(t: TestContext) {
     mock.timers.reset();
   });
   const done: string[] = [];
+  const warnings: string[] = [];
   const reads: number[][] = [];
   const asked: number[] = [];
   let answer: () => AsyncIterable<readonly ConsumedRecord[]> = () => inBatches([]);
@@ -54,7 +54,7 @@ function openOrder(t: TestContext) {
       return position;
     },
     until: ({ dueAt = 0, placeAt = 0 }) => Math.max(dueAt, placeAt),
-    log: quiet,
+    log: { debug: () => undefined, warn: (_fields, msg) => warnings.push(msg) },
     now: Date.now,
   });
   const job = (name: string, owned: Owned, more: Partial<Delivery> = {}, partition = 0): TestJob => ({
@@ -73,6 +73,7 @@ function openOrder(t: TestContext) {
   return {
     order,
     done,
+    warnings,
     reads,
     asked,
     position,
@@ -232,7 +233,7 @@ describe('order', () => {
   });
 
   test('unblocks a key that waits for a missing record, and no other key', async (t) => {
-    const { order, done, job, due, pass, tiersHold } = openOrder(t);
+    const { order, done, warnings, job, due, pass, tiersHold } = openOrder(t);
     const owned = { revoked: false };
     tiersHold(() => inBatches([[stored(3, 0), stored(4, 0, 'crm/bob')]]));
     for (const arrived of [job('5', owned), job('6', owned, { key: 'crm/bob' })]) order.arrive(arrived);
@@ -246,6 +247,24 @@ describe('order', () => {
     order.arrive(due('5', owned));
     order.arrive(job('6', owned, { key: 'crm/bob', dueAt: start }));
     assert.deepEqual(done, ['send 5', 'behind 6 until 134200']);
+    assert.deepEqual(warnings, ['deliveries missing from retry topics; unblocking later ones']);
+  });
+
+  test('does not count as missing what ends while it is looked for', async (t) => {
+    const { order, done, warnings, job, due, pass, tiersHold } = openOrder(t);
+    const owned = { revoked: false };
+    tiersHold(() => inBatches([[stored(3, 0)]]));
+    order.arrive(job('5', owned));
+    await pass(61_000);
+    tiersHold(() => inBatches([[stored(5, 0)]]));
+    order.arrive(due('5', owned));
+    await pass(1_000);
+    const late = due('3', owned);
+    order.arrive(late);
+    order.ended(late);
+    await pass(6_000);
+    assert.ok(done.includes('send 3'));
+    assert.deepEqual(warnings, []);
   });
 
   test('lets later deliveries wait longer where the receiver is down, and begins their windows', async (t) => {

@@ -291,12 +291,16 @@ export class Order<J extends Ordered> {
    * again. Deliveries that are long overdue are looked for in the retry topics before they count as missing.
    */
   async #forgetMissing({ number, work, chains: { backlog } }: OwnedPartition<J>): Promise<void> {
-    const overdue = backlog.overdue(this.#deps.now() - missingMs);
+    const before = this.#deps.now() - missingMs;
+    const overdue = new Set(backlog.overdue(before).map(String));
     await pause(settleMs);
     if (work.revoked || this.#stopped) return;
     try {
       const existing = (await readBacklogs(this.#deps, [number])).get(number);
-      const missing = overdue.filter(([key, sequence]) => existing?.has(key, sequence) === false);
+      // Meanwhile a delivery may have ended, or been written to a retry topic that was already read.
+      const missing = backlog
+        .overdue(before)
+        .filter((entry) => overdue.has(String(entry)) && existing?.has(...entry) === false);
       if (missing.length === 0) return;
       for (const [key, sequence] of missing) backlog.remove(key, sequence);
       const fields = { partition: number, missing: missing.length };
