@@ -193,9 +193,10 @@ test('while a broker is down, partitions below min.insync.replicas wait, in orde
   assert.deepEqual([first.acknowledged.size, second.acknowledged.size], [whole.length, 0]);
   await killed.restart();
   await Promise.all([first.all, second.all]);
-  const read = await readAll(kafka, mixed);
-  // Kafka wrote nothing of the requests it refused for too few replicas, so each record exists once.
-  assert.equal(read.length, whole.length * (1 + rounds) + short.length * 2);
+  const read = Map.groupBy(await readAll(kafka, mixed), ({ partition }) => partition);
+  for (const partition of whole) assert.equal(read.get(partition)?.length, 1 + rounds);
+  // Where an answer is lost while the broker returns, a record is written again.
+  for (const partition of short) assert.ok((read.get(partition)?.length ?? 0) >= 2);
   await inSync(healthy, (ids) => ids.length === 3);
 });
 

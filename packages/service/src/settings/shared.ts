@@ -133,7 +133,7 @@ export function receiverSettings() {
     timeoutMs: duration({
       env: 'TAILRACE_DELIVERY_TIMEOUT',
       default: 5 * secondMs,
-      maximum: 60 * secondMs,
+      maximum: 300 * secondMs,
       description: 'Time limit of one request to a receiver, from connecting to the headers of the response.',
     }),
     allowedNetworks: cidrs({
