@@ -54,7 +54,12 @@ function openOrder(t: TestContext) {
       return position;
     },
     until: ({ dueAt = 0, placeAt = 0 }) => Math.max(dueAt, placeAt),
-    log: { debug: () => undefined, warn: (_fields, msg) => warnings.push(msg) },
+    log: {
+      debug: () => undefined,
+      warn: (...[, message]: readonly unknown[]) => {
+        warnings.push(String(message));
+      },
+    },
     now: Date.now,
   });
   const job = (name: string, owned: Owned, more: Partial<Delivery> = {}, partition = 0): TestJob => ({
