@@ -1,6 +1,8 @@
 /**
- * Numbers that keep the digits they were sent with. A number that JavaScript writes as it was sent is a `number`. Any other
- * (`1234567890123456789`, `25.0`, `1e400`) is a raw number: an object with the text, which `JSON.stringify` writes unchanged.
+ * Numbers without loss. A number that a double holds is a `number`, which JavaScript writes in its own way: `25.0` as `25`.
+ * Receivers that verify a signature parse the body and serialise it again, so they must get what `JSON.stringify` writes. Any
+ * other number (`1234567890123456789`, `1e400`, twenty decimals) is a raw number: an object with the text, which
+ * `JSON.stringify` writes unchanged.
  */
 
 declare global {
@@ -20,9 +22,22 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return JSON.isRawJSON(value);
 }
 
-/** Whether JavaScript writes the number with the same text. */
-export function isPlain(text: string): boolean {
-  return String(Number(text)) === text;
+/** Digits of a double that are compared. A double with more is written with at most 17. */
+const mostDigits = 100;
+
+/**
+ * Whether a double holds the number without loss: it is the shortest notation of a double, or the double itself, in any
+ * notation. `text` is a number of JSON.
+ */
+export function fitsDouble(text: string): boolean {
+  const nearest = Number(text);
+  if (String(nearest) === text) return true;
+  if (!Number.isFinite(nearest)) return false;
+  const wanted = significance(text);
+  return (
+    significance(String(nearest)) === wanted ||
+    (wanted.length <= 2 * mostDigits && significance(nearest.toPrecision(mostDigits)) === wanted)
+  );
 }
 
 /** A whole number of up to 64 bits or more, with all its digits. */
@@ -56,12 +71,15 @@ export function wholeDigits(value: unknown): string | undefined {
     : undefined;
 }
 
-/** Equal for all notations of a decimal number: its digits without surrounding zeros, and their exponent. */
+/** Equal for all notations of a decimal number: its digits without surrounding zeros, and their exponent, without a sign. */
 function significance(number: string): string {
   const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
-  const digits = (whole + fraction).replace(/^0+/, '');
-  if (digits === '') return '0';
-  const place = digits.length - fraction.length + Number(exponent);
-  return `${digits.replace(/0+$/, '')}e${place}`;
+  const digits = whole + fraction;
+  let [from, to] = [0, digits.length];
+  // Not with regular expressions, which take quadratic time for zeros in the middle.
+  while (digits[from] === '0') from += 1;
+  if (from === to) return '0';
+  while (digits[to - 1] === '0') to -= 1;
+  return `${digits.slice(from, to)}e${whole.length - from + Number(exponent)}`;
 }

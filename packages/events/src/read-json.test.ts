@@ -26,27 +26,95 @@ const jsonText = fc.letrec<{ json: string; key: string }>((tie) => ({
   ),
 })).json;
 
+/** A number as its digits without surrounding zeros, and their exponent. */
+function decimalOf(text: string): string {
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = BigInt(whole + fraction).toString();
+  const short = digits.replace(/0+$/, '');
+  return short === '' ? '0' : `${short}e${Number(exponent) - fraction.length + digits.length - short.length}`;
+}
+
+/** The exact value of a double, from its bits. */
+function exactly(value: number): string {
+  const bits = new BigUint64Array(new Float64Array([Math.abs(value)]).buffer)[0] ?? 0n;
+  const [exponent, fraction] = [Number(bits >> 52n), bits & (2n ** 52n - 1n)];
+  const mantissa = exponent === 0 ? fraction : fraction + 2n ** 52n;
+  const power = Math.max(exponent, 1) - 1_075;
+  return power >= 0
+    ? decimalOf(String(mantissa * 2n ** BigInt(power)))
+    : decimalOf(`${mantissa * 5n ** BigInt(-power)}e${power}`);
+}
+
+/** How a number is written: as JavaScript does where a double holds it, else with its text. */
+function written(text: string): string {
+  const nearest = Number(text);
+  if (!Number.isFinite(nearest)) return text;
+  const wanted = decimalOf(text);
+  const holds = wanted === decimalOf(String(nearest)) || wanted === exactly(nearest);
+  return holds ? JSON.stringify(nearest) : text;
+}
+
 describe('a number', () => {
-  const plain = ['0', '42', '-7', '0.5', '9007199254740991', '1e+21', '5e-324', '0.30000000000000004'];
+  const held = [
+    ['0', '42', '-7', '0.5', '9007199254740991', '1e+21', '5e-324', '0.30000000000000004'],
+    ['1.0', '-0', '-0.0', '0.0', '12.50', '1E5', '1e5', '1e+5', '1e20', '0.0000001', '0.1e1'],
+  ].flat();
   const raw = [
-    ...['1234567890123456789', '12345678901234567890', '-9007199254740993', '9'.repeat(300)],
-    ...['1e400', '-1e400', '1e-400', '1e1000000000000', '0.1234567890123456789'],
-    ...['1.0', '-0', '-0.0', '0.0', '12.50', '1E5', '1e5', '1e+5', '1e20', '0.0000001', '0.1e1'],
-  ];
-  for (const text of [...plain, ...raw]) {
-    test(`is written unchanged: ${text.slice(0, 30)}`, () => {
-      for (const json of [text, `[${text}]`, `{"n":${text}}`, `{"a":[{"n":${text}},${text}]}`]) {
-        assert.equal(JSON.stringify(parseJson(json)), json);
-      }
+    ['1234567890123456789', '12345678901234567890', '-9007199254740993', '9'.repeat(300)],
+    ['1e400', '-1e400', '1e-400', '1e1000000000000', '0.1234567890123456789'],
+  ].flat();
+  for (const text of [...held, ...raw]) {
+    const isRaw = raw.includes(text);
+    test(`is written ${isRaw ? 'unchanged' : 'as JavaScript does'}: ${text.slice(0, 30)}`, () => {
+      const expected = isRaw ? text : JSON.stringify(Number(text));
+      const at = (number: string): string[] => [
+        number,
+        `[${number}]`,
+        `{"n":${number}}`,
+        `{"a":[{"n":${number}},${number}]}`,
+      ];
+      assert.deepEqual(
+        at(text).map((json) => JSON.stringify(parseJson(json))),
+        at(expected),
+      );
       const [found] = parseJson(` [ ${text} ] `) as unknown[];
-      assert.equal(isRawNumber(found), raw.includes(text));
+      assert.equal(isRawNumber(found), isRaw);
     });
   }
 
-  test('in any notation, in any JSON, is written unchanged', () => {
+  test('in any notation is written as JavaScript does where a double holds it, and unchanged elsewhere', () => {
+    fc.assert(
+      fc.property(numberText, (text) => {
+        assert.equal(JSON.stringify(parseJson(`[${text}]`)), `[${written(text)}]`);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('of any double is written as JavaScript does, also with all of its digits', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        for (const text of [JSON.stringify(value), value.toExponential()]) {
+          assert.equal(JSON.stringify(parseJson(text)), JSON.stringify(value), text);
+        }
+      }),
+    );
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), fc.integer({ min: 0, max: 60 }), (numerator, power) => {
+        const value = numerator / 2 ** power;
+        assert.equal(JSON.stringify(parseJson(value.toPrecision(100))), JSON.stringify(value));
+      }),
+    );
+  });
+
+  test('in any JSON is written so, and everything else unchanged', () => {
     fc.assert(
       fc.property(jsonText, (json) => {
-        assert.equal(JSON.stringify(parseJson(json)), json);
+        const expected = json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+          token.startsWith('"') ? token : written(token),
+        );
+        assert.equal(JSON.stringify(parseJson(json)), expected);
       }),
       { numRuns: 2_000 },
     );
@@ -90,7 +158,7 @@ describe('a text without such a number', () => {
     ]) {
       const json = JSON.stringify({ [text]: text, list: [text, text], n: 1 });
       assert.deepEqual(parseJson(json), JSON.parse(json));
-      const both = json.replace('"n":1', '"n":1.0');
+      const both = json.replace('"n":1', '"n":1e400');
       assert.equal(JSON.stringify(parseJson(both)), both);
     }
   });
@@ -153,9 +221,9 @@ test('a text that JSON.parse refuses is refused with the same error', () => {
 
 test('a key called __proto__ is an ordinary key, also where its value is a number that keeps its text', () => {
   for (const json of [
-    '{"__proto__":{"polluted":1.0},"n":1e400}',
-    '{"__proto__":1.0}',
-    '{"a":{"__proto__":-0}}',
+    '{"__proto__":{"polluted":1e400},"n":1e400}',
+    '{"__proto__":1e400}',
+    '{"a":{"__proto__":1e-400}}',
   ]) {
     const parsed = parseJson(json) as object;
     assert.equal(JSON.stringify(parsed), json);
@@ -166,13 +234,13 @@ test('a key called __proto__ is an ordinary key, also where its value is a numbe
 
 test('the last of a repeated key counts, and numeric keys come first, like in JSON.parse', () => {
   assert.equal(
-    JSON.stringify(parseJson('{"a":1.0,"b":2,"a":3.0,"7":1e2,"c":1.0,"c":1}')),
-    '{"7":1e2,"a":3.0,"b":2,"c":1}',
+    JSON.stringify(parseJson('{"a":1e400,"b":2,"a":3e400,"7":1e500,"c":1e400,"c":1}')),
+    '{"7":1e500,"a":3e400,"b":2,"c":1}',
   );
 });
 
 test('numbers keep their text at any nesting', () => {
-  let inner = parseJson(`${'['.repeat(200_000)}1.0${']'.repeat(200_000)}`);
+  let inner = parseJson(`${'['.repeat(200_000)}1e400${']'.repeat(200_000)}`);
   while (Array.isArray(inner)) [inner] = inner as unknown[];
-  assert.equal(JSON.stringify(inner), '1.0');
+  assert.equal(JSON.stringify(inner), '1e400');
 });

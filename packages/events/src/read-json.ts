@@ -1,16 +1,16 @@
 /**
- * Parses JSON without changing numbers. `JSON.parse` reads 9007199254740993 as 9007199254740992, 1e400 as Infinity, which is
- * then written as null, and 25.0 as 25. Here, a number that JavaScript would write differently keeps its text (number.ts).
+ * Parses JSON without loss of digits. `JSON.parse` reads 9007199254740993 as 9007199254740992, and 1e400 as Infinity, which is
+ * then written as null. Here, a number that a double does not hold keeps its text (number.ts).
  *
  * Most texts contain no such number, which a scan of their characters detects; `JSON.parse` then reads them unchanged.
  * Otherwise, each such number is replaced by a marked string before parsing, and by a raw number afterwards. A reviver would take
  * three times as long, and its recursion would run out of stack where a call is nested thousands of levels deep.
  */
 import { randomBytes } from 'node:crypto';
-import { isPlain } from './number.ts';
+import { fitsDouble } from './number.ts';
 
 /**
- * Like `JSON.parse`, but a number that JavaScript would write differently becomes a raw number, which keeps its text.
+ * Like `JSON.parse`, but a number that a double does not hold becomes a raw number, which keeps its text.
  *
  * @throws SyntaxError
  */
@@ -48,7 +48,7 @@ function withMarks(json: string): string {
       if (isSurelyPlain(json, start, at)) continue;
       const text = json.slice(start, at);
       colonNext.lastIndex = at;
-      if (isPlain(text) || !number.test(text) || colonNext.test(json)) continue;
+      if (!number.test(text) || fitsDouble(text) || colonNext.test(json)) continue;
       marked += `${json.slice(copied, start)}"${mark}${text}"`;
       copied = at;
     } else {
