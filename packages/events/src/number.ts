@@ -22,22 +22,23 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return JSON.isRawJSON(value);
 }
 
-/** Digits of a double that are compared. A double with more is written with at most 17. */
+/** How many digits of a double are compared. Those that have more are below 1e-20. */
 const mostDigits = 100;
 
 /**
- * Whether a double holds the number without loss: it is the shortest notation of a double, or the double itself, in any
- * notation. `text` is a number of JSON.
+ * How JavaScript writes the number; undefined where a double does not hold it. A fraction may have all digits of the double, such
+ * as the 55 of 0.1. A whole number keeps its digits: 2^60, 1152921504606846976, would be written as 1152921504606847000, which is
+ * another id. `text` is a number of JSON.
  */
-export function fitsDouble(text: string): boolean {
+export function asJavaScript(text: string): string | undefined {
   const nearest = Number(text);
-  if (String(nearest) === text) return true;
-  if (!Number.isFinite(nearest)) return false;
+  const written = String(nearest);
+  if (written === text) return written;
   const wanted = significance(text);
-  return (
-    significance(String(nearest)) === wanted ||
-    (wanted.length <= 2 * mostDigits && significance(nearest.toPrecision(mostDigits)) === wanted)
-  );
+  if (significance(written) === wanted) return written;
+  // The last digit of such a fraction is 5.
+  const mayBeExact = !Number.isInteger(nearest) && wanted.includes('5e');
+  return mayBeExact && significance(nearest.toPrecision(mostDigits)) === wanted ? written : undefined;
 }
 
 /** A whole number of up to 64 bits or more, with all its digits. */
@@ -52,23 +53,11 @@ export function roundedNumber(value: unknown): number | undefined {
   return isRawNumber(value) ? Number(value.rawJSON) : undefined;
 }
 
-/** The maximum length of a whole number with a fraction or an exponent, such as `25.0`. */
-const maxWrittenLength = 40;
-
-/**
- * The digits of a whole number, for use as an id: `42`, and `1` for `1.0`. Undefined where the value is not a whole number, or
- * where it would have to be rounded to be written without an exponent.
- */
+/** The digits of a whole number, for use as an id: `42`, and `1` for `1.0`. Undefined for other values, and for `1e21`. */
 export function wholeDigits(value: unknown): string | undefined {
   if (typeof value !== 'number' && !isRawNumber(value)) return undefined;
   const text = typeof value === 'number' ? String(value) : value.rawJSON;
-  if (/^-?\d+$/.test(text)) return text === '-0' ? '0' : text;
-  // Whole numbers are not written at such a length, and the comparison below takes time proportional to it.
-  if (text.length > maxWrittenLength) return undefined;
-  const digits = String(Number(text));
-  return Number.isSafeInteger(Number(text)) && significance(digits) === significance(text)
-    ? digits
-    : undefined;
+  return /^-?\d+$/.test(text) ? text : undefined;
 }
 
 /** Equal for all notations of a decimal number: its digits without surrounding zeros, and their exponent, without a sign. */

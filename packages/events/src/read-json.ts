@@ -7,7 +7,7 @@
  * three times as long, and its recursion would run out of stack where a call is nested thousands of levels deep.
  */
 import { randomBytes } from 'node:crypto';
-import { fitsDouble } from './number.ts';
+import { asJavaScript } from './number.ts';
 
 /**
  * Like `JSON.parse`, but a number that a double does not hold becomes a raw number, which keeps its text.
@@ -45,10 +45,10 @@ function withMarks(json: string): string {
     } else if (code === minus || isDigit(code)) {
       const start = at;
       at = endOfNumber(json, start);
-      if (isSurelyPlain(json, start, at)) continue;
+      if (isShort(json, start, at)) continue;
       const text = json.slice(start, at);
       colonNext.lastIndex = at;
-      if (!number.test(text) || fitsDouble(text) || colonNext.test(json)) continue;
+      if (!number.test(text) || asJavaScript(text) !== undefined || colonNext.test(json)) continue;
       marked += `${json.slice(copied, start)}"${mark}${text}"`;
       copied = at;
     } else {
@@ -75,21 +75,14 @@ function endOfNumber(json: string, start: number): number {
   }
 }
 
-/**
- * Whether JavaScript certainly writes the number with the same text: it has at most fifteen digits, no exponent, no zero at
- * either end of the fraction, and no minus before a zero. A false result needs a closer check.
- */
-function isSurelyPlain(json: string, start: number, end: number): boolean {
-  if (end - start > 15 || (json.charCodeAt(start) === minus && json.charCodeAt(start + 1) === zero))
-    return false;
-  let dot = 0;
+/** Whether the number has at most fifteen digits and no exponent. A double holds it. */
+function isShort(json: string, start: number, end: number): boolean {
+  if (end - start > 15) return false;
   for (let at = start + 1; at < end; at += 1) {
     const code = json.charCodeAt(at);
-    if (isDigit(code)) continue;
-    if (code !== point) return false;
-    dot = at;
+    if (!isDigit(code) && code !== point) return false;
   }
-  return dot === 0 || (json.charCodeAt(dot + 1) !== zero && json.charCodeAt(end - 1) !== zero);
+  return true;
 }
 
 function isDigit(code: number): boolean {
