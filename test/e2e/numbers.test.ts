@@ -1,8 +1,14 @@
-/** Numbers from the sender to the receiver: the webhook body holds each as the text that was sent. */
+/**
+ * JSON from the sender to the receiver. The webhook body is what JavaScript parses and serialises, unless it has numbers that
+ * JavaScript cannot hold; those arrive as they were sent.
+ */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import fc from 'fast-check';
+import { parseJson } from '@tailrace/events';
 import { MemoryCluster } from '@tailrace/kafka/testing';
+import { sign } from '@tailrace/signing';
+import { numberText, objectText } from '@tailrace/testing';
+import fc from 'fast-check';
 import { startPipeline, type Connection } from '../support/processes/pipeline.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 
@@ -52,26 +58,29 @@ async function lastBody(receiver: Receiver, count: number): Promise<string> {
   return (await receiver.waitFor(count)).at(-1)?.body.toString() ?? '';
 }
 
-/** Every text that the grammar of JSON calls a number, up to some length. */
-const numberText = fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,25})?([eE][+-]?\d{1,4})?$/);
-
-const numbers = [
+const kept = [
   ...['1234567890123456789', '12345678901234567890', '-9007199254740993', '1'.repeat(300)],
-  ...['1e400', '-1e400', '1e-400', '1E5', '1e+5', '1e20', '1e1000000000000'],
-  ...['0.1234567890123456789', '1.0', '-0', '-0.0', '12.50', '0.0000001', '42', '0.5'],
+  ...['1e400', '-1e400', '1e-400', '1e1000000000000', '0.1234567890123456789', '1152921504606846976'],
 ];
+const numbers = [
+  ...kept,
+  ...['1E5', '1e+5', '1e20', '1e21', '5e-324', '1.0', '-0', '-0.0', '12.50', '0.0000001', '42', '0.5'],
+];
+const written = numbers.map((text) => (kept.includes(text) ? text : JSON.stringify(Number(text))));
 
 describe('a number', { concurrency: true }, () => {
-  test('arrives with the digits it was sent with, over HTTP, in a batch and from Kafka', async () => {
-    const properties = `{${numbers.map((text, index) => `"n${index}":${text}`).join(',')},"list":[${numbers.join(',')}]}`;
-    const json = `{"type":"track","userId":"ada","event":"e","context":{"app":${properties}},"properties":${properties}}`;
+  test('arrives without loss, over HTTP, in a batch and from Kafka', async () => {
+    const properties = (texts: readonly string[]): string =>
+      `{${texts.map((text, index) => `"n${index}":${text}`).join(',')},"list":[${texts.join(',')}]}`;
+    const [sent, expected] = [properties(numbers), properties(written)];
+    const json = `{"type":"track","userId":"ada","event":"e","context":{"app":${sent}},"properties":${sent}}`;
     for (const [way, body] of await bodiesOf(json)) {
-      assert.ok(body.includes(`"context":{"app":${properties}},`), `${way}: ${body}`);
-      assert.ok(body.endsWith(`"properties":${properties}}`), `${way}: ${body}`);
+      assert.ok(body.includes(`"context":{"app":${expected}},`), `${way}: ${body}`);
+      assert.ok(body.endsWith(`"properties":${expected}}`), `${way}: ${body}`);
     }
   });
 
-  test('in any form that JSON allows arrives as the same text, in properties, traits and context', async () => {
+  test('in any form that JSON allows arrives so in properties, traits and context', async () => {
     await using receiver = await startReceiver();
     const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
     const sends = Object.values(waysIn(connection));
@@ -81,7 +90,8 @@ describe('a number', { concurrency: true }, () => {
       const fields = `"messageId":"m-${index}","userId":"ada","context":${object},"traits":${object}`;
       await sends[index % sends.length]?.(`{"type":"track","event":"e",${fields},"properties":${object}}`);
       const body = await lastBody(receiver, index + 1);
-      assert.ok(body.includes(`"context":${object},`) && body.endsWith(`"properties":${object}}`), body);
+      const expected = JSON.stringify(parseJson(object));
+      assert.ok(body.includes(`"context":${expected},`) && body.endsWith(`"properties":${expected}}`), body);
     }
   });
 
@@ -89,6 +99,28 @@ describe('a number', { concurrency: true }, () => {
     const json = '{"type":"track","event":7,"userId":1234567890123456789}';
     for (const [way, body] of await bodiesOf(json)) {
       assert.match(body, /"userId":"1234567890123456789",.*"event":"7"/, way);
+    }
+  });
+});
+
+describe('a receiver that parses the body first', { concurrency: true }, () => {
+  test('finds the signature over what it serialises, whatever wrote the JSON of the call', async () => {
+    const sharedSecret = 's3cret';
+    await using receiver = await startReceiver();
+    const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }], sharedSecret });
+    const sends = Object.values(waysIn(connection));
+    const samples = fc.sample(objectText, 150);
+    for (const [index, object] of samples.entries()) {
+      const fields = `"userId":"user-${index}","context":${object},"properties":${object}`;
+      await sends[index % sends.length]?.(`{"type":"track","event":"e",${fields}}`);
+    }
+    const requests = await receiver.waitFor(samples.length);
+    for (const { body, headers } of requests) {
+      assert.equal(
+        sign(sharedSecret, JSON.stringify(JSON.parse(body.toString()))),
+        headers['x-signature'],
+        body.toString(),
+      );
     }
   });
 });

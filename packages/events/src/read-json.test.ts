@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { numberText } from '@tailrace/testing';
 import fc from 'fast-check';
 import { isRawNumber } from './number.ts';
 import { readCall } from './read-call.ts';
 import { parseJson } from './read-json.ts';
 import { webhookBody } from './webhook-body.ts';
-
-/** Every number of JSON's grammar, up to some length. */
-const numberText = fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,25})?([eE][+-]?\d{1,4})?$/);
 
 /** JSON with numbers in any notation, as compact as `JSON.stringify` writes it. */
 const jsonText = fc.letrec<{ json: string; key: string }>((tie) => ({
