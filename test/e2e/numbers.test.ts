@@ -126,12 +126,35 @@ describe('a receiver that parses the body first', { concurrency: true }, () => {
 });
 
 describe('a call answered with 200', { concurrency: true }, () => {
-  test('is delivered, also 32 KB of numbers that grow when they are rewritten', async () => {
-    const count = Math.floor((32 * 1024 - 100) / '1e20,'.length);
-    const list = Array.from({ length: count }, () => '1e20').join(',');
-    const json = `{"type":"track","userId":"ada","event":"e","properties":{"list":[${list}]}}`;
+  const list = (count: number): string => Array.from({ length: count }, () => '1e20').join(',');
+
+  test('is delivered, also where its numbers grow to 32 KB when they are written', async () => {
+    const json = `{"type":"track","userId":"ada","event":"e","properties":{"list":[${list(1_480)}]}}`;
+    const written = list(1_480).replaceAll('1e20', '100000000000000000000');
     for (const [way, body] of await bodiesOf(json)) {
-      assert.ok(body.endsWith(`"properties":{"list":[${list}]}}`), way);
+      assert.ok(body.endsWith(`"properties":{"list":[${written}]}}`), way);
     }
+  });
+
+  test('is delivered in a batch of 500 KB that grows to 4 MB of events, in which a larger call is rejected', async () => {
+    await using receiver = await startReceiver();
+    const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+    // The event contains the traits twice.
+    const callOf = (nth: number, count: number): string =>
+      `{"type":"identify","userId":"user-${nth}","context":{"traits":{"list":[${list(count)}]}}}`;
+    const calls = Array.from({ length: 66 }, (_, nth) => callOf(nth, nth === 65 ? 1_500 : 1_480));
+    const body = `{"batch":[${calls.join(',')}]}`;
+    assert.ok(body.length > 490_000 && body.length < 512_000);
+    const headers = { authorization: `Basic ${btoa(`${connection.writeKey}:`)}` };
+    const response = await fetch(`${pipeline.ingestUrl}/v1/batch`, { method: 'POST', headers, body });
+    const { rejected } = (await response.json()) as { rejected: { index: number; code: string }[] };
+    assert.deepEqual(
+      [response.status, rejected.map(({ index, code }) => [index, code])],
+      [200, [[65, 'call-too-large']]],
+    );
+    const users = (await receiver.waitFor(65)).map(
+      (request) => (request.json() as { userId: string }).userId,
+    );
+    assert.equal(new Set(users).size, 65);
   });
 });

@@ -40,7 +40,7 @@ export const errorTable = {
   'call-too-large': {
     status: 413,
     meaning: 'a call is larger than 32 KB',
-    hint: 'Send less data in properties, traits or context; the limit is 32 KB after decompression.',
+    hint: 'Send less data in properties, traits or context. The limit is 32 KB after decompression, with numbers such as 1e20 written out.',
   },
   'batch-too-large': {
     status: 413,

@@ -21,7 +21,7 @@ export {
 } from './read-call.ts';
 export { exactNumber, isRawNumber, wholeDigits, type RawNumber } from './number.ts';
 export { idProblem } from './read-field.ts';
-export { parseJson } from './read-json.ts';
+export { parseJson, parseSizedJson, type SizedJson } from './read-json.ts';
 export {
   eventSchemas,
   eventTypes,

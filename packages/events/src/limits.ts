@@ -1,4 +1,4 @@
-/** The limits of the tracking API (docs/specification.md, rules 2.1 to 2.4), in bytes after decompression. */
+/** The limits of the tracking API (docs/specification.md, rules 2.1 to 2.4 and 2.13), in bytes after decompression. */
 import { writeJson } from './write-json.ts';
 
 export const maxCallBytes = 32 * 1024;
@@ -12,8 +12,8 @@ export const maxBatchCalls = 2500;
 export const maxEventBytes = 2 * maxCallBytes + 4096;
 
 /**
- * The size of one call of a batch: its bytes as compact JSON in UTF-8. Only a batch larger than {@link maxCallBytes} can
- * contain a call that is too large, so most calls need not be measured.
+ * The size of a call: its bytes as compact JSON in UTF-8. Only a body that is larger than {@link maxCallBytes} when its numbers
+ * are written can contain a call that is too large, so most calls need not be measured.
  */
 export function callBytes(call: unknown): number {
   return Buffer.byteLength(writeJson(call));

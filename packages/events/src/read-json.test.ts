@@ -4,7 +4,7 @@ import { numberText } from '@tailrace/testing';
 import fc from 'fast-check';
 import { isRawNumber } from './number.ts';
 import { readCall } from './read-call.ts';
-import { parseJson } from './read-json.ts';
+import { parseJson, parseSizedJson } from './read-json.ts';
 import { webhookBody } from './webhook-body.ts';
 
 /** JSON with numbers in any notation, as compact as `JSON.stringify` writes it. */
@@ -105,6 +105,27 @@ describe('a number', () => {
         const value = numerator / 2 ** power;
         assert.equal(JSON.stringify(parseJson(value.toPrecision(100))), JSON.stringify(value));
       }),
+    );
+  });
+
+  test('grows by at most what is measured, and nothing else grows', () => {
+    assert.equal(parseSizedJson('[1e20,-1E-6,25.0,"1e20",1e400,0.5]').growth, 17 + 4);
+    const escapes = fc.constantFrom(
+      '"\\u0041"',
+      '"\\ud83d\\ude00"',
+      '"\\ud800"',
+      '"\\/"',
+      '"\\u001f"',
+      '{"a":1e9,"a":1}',
+    );
+    fc.assert(
+      fc.property(jsonText, escapes, (inner, escape) => {
+        const json = `[${inner}, ${escape}]`;
+        const { value, growth } = parseSizedJson(json);
+        const grown = Buffer.byteLength(JSON.stringify(value)) - Buffer.byteLength(json);
+        assert.ok(grown <= growth, `${json} grew by ${grown}`);
+      }),
+      { numRuns: 2_000 },
     );
   });
 

@@ -15,10 +15,21 @@ import { asJavaScript } from './number.ts';
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
-  const marked = withMarks(text);
-  if (marked === text) return JSON.parse(text) as unknown;
+  return parseSizedJson(text).value;
+}
+
+export interface SizedJson {
+  readonly value: unknown;
+  /** How many characters numbers gain when the value is written, as 17 for `1e20`. Nothing else becomes longer. */
+  readonly growth: number;
+}
+
+/** {@link parseJson}, for texts whose size is limited. */
+export function parseSizedJson(text: string): SizedJson {
+  const { marked, growth } = scan(text);
+  if (marked === text) return { value: JSON.parse(text), growth };
   try {
-    return withoutMarks(JSON.parse(marked));
+    return { value: withoutMarks(JSON.parse(marked)), growth };
   } catch (error) {
     // Throws the error for the original text.
     JSON.parse(text);
@@ -34,10 +45,11 @@ const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** A number in the place of a key is not valid JSON, and must not become valid. */
 const colonNext = /\s*:/y;
 
-/** Replaces each number that has to keep its text by a string that begins with the mark. */
-function withMarks(json: string): string {
+/** Replaces each number that has to keep its text by a string that begins with the mark, and measures how the others grow. */
+function scan(json: string): { readonly marked: string; readonly growth: number } {
   let marked = '';
   let copied = 0;
+  let growth = 0;
   for (let at = 0; at < json.length;) {
     const code = json.charCodeAt(at);
     if (code === quote) {
@@ -47,15 +59,20 @@ function withMarks(json: string): string {
       at = endOfNumber(json, start);
       if (isShort(json, start, at)) continue;
       const text = json.slice(start, at);
+      if (!number.test(text)) continue;
+      const written = asJavaScript(text);
       colonNext.lastIndex = at;
-      if (!number.test(text) || asJavaScript(text) !== undefined || colonNext.test(json)) continue;
-      marked += `${json.slice(copied, start)}"${mark}${text}"`;
-      copied = at;
+      if (written !== undefined) {
+        growth += Math.max(0, written.length - text.length);
+      } else if (!colonNext.test(json)) {
+        marked += `${json.slice(copied, start)}"${mark}${text}"`;
+        copied = at;
+      }
     } else {
       at += 1;
     }
   }
-  return copied === 0 ? json : marked + json.slice(copied);
+  return { marked: copied === 0 ? json : marked + json.slice(copied), growth };
 }
 
 /** The index behind the closing quotation mark of the string whose text begins at `start`. */
@@ -75,7 +92,7 @@ function endOfNumber(json: string, start: number): number {
   }
 }
 
-/** Whether the number has at most fifteen digits and no exponent. A double holds it. */
+/** Whether the number has at most fifteen digits and no exponent. A double holds it, and it is not written longer. */
 function isShort(json: string, start: number, end: number): boolean {
   if (end - start > 15) return false;
   for (let at = start + 1; at < end; at += 1) {

@@ -70,7 +70,22 @@ describe('a value that is not a call', () => {
     );
     assert.match(
       rejectionOf(Buffer.alloc(maxEventBytes + 1, ' ')),
-      /^call-too-large: The call has 69633 bytes/,
+      /^call-too-large: The call has 69633 bytes; 69632 are allowed/,
+    );
+  });
+
+  test('is too large where its numbers grow beyond the limit when they are written', () => {
+    const list = (count: number): string => `[${Array.from({ length: count }, () => '1e20').join(',')}]`;
+    const digits = '100000000000000000000,';
+    const most = Math.floor((maxEventBytes - 1) / digits.length);
+    const { outcome } = readRecord(
+      { value: Buffer.from(list(most)), headers: { 'source-id': Buffer.from('web') } },
+      noRegistry,
+    );
+    assert.equal(outcome, 'read');
+    assert.match(
+      rejectionOf(Buffer.from(list(most + 1))),
+      /^call-too-large: The call has 69653 bytes as JSON, with numbers such as 1e20 written out; 69632 are allowed/,
     );
   });
 

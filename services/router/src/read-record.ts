@@ -1,6 +1,6 @@
 /** Reads a record of `events`: its call, and how it names its source. Does not need the configuration. */
 import { isUtf8 } from 'node:buffer';
-import { callBytes, maxEventBytes, parseJson } from '@tailrace/events';
+import { callBytes, maxEventBytes, parseSizedJson, type SizedJson } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { magicByte, type FrameReader } from '@tailrace/registry';
 import { sourceReference, type SourceReference } from '@tailrace/routing';
@@ -19,20 +19,20 @@ export function readRecord(
   if (value === null) {
     return rejection('malformed-json', 'The record has no value. Write one tracking call as JSON.');
   }
-  if (isTooLarge({ value })) return tooLarge(value.length);
+  if (isTooLarge({ value })) return tooLarge(`${value.length} bytes`);
   if (value[0] === magicByte) {
     const reading = frames.read(value);
     if (reading.outcome !== 'read') return reading;
-    const bytes = callBytes(reading.value);
     // A few bytes of Avro may become many of JSON.
-    if (bytes > maxEventBytes) return tooLarge(bytes);
-    return withSource(headers, reading.value);
+    return tooLargeAsJson(reading.value) ?? withSource(headers, reading.value);
   }
-  const call = parse(value);
-  if (call === undefined) {
+  const json = parse(value);
+  if (json === undefined) {
     return rejection('malformed-json', 'The value is not JSON in UTF-8. Write one tracking call as JSON.');
   }
-  return withSource(headers, call);
+  // So may numbers, in a record that ingest did not write.
+  const rejected = value.length + json.growth > maxEventBytes ? tooLargeAsJson(json.value) : undefined;
+  return rejected ?? withSource(headers, json.value);
 }
 
 /** Whether the value is larger than any valid call. */
@@ -51,17 +51,24 @@ function withSource(headers: ConsumedRecord['headers'], call: unknown): RecordRe
   return { outcome: 'read', source, call };
 }
 
-function parse(value: Buffer): unknown {
+function parse(value: Buffer): SizedJson | undefined {
   if (!isUtf8(value)) return undefined;
   try {
-    return parseJson(value.toString());
+    return parseSizedJson(value.toString());
   } catch {
     return undefined;
   }
 }
 
-function tooLarge(bytes: number): RecordReading {
-  return rejection('call-too-large', `The call has ${bytes} bytes; ${maxEventBytes} are allowed.`);
+function tooLargeAsJson(call: unknown): RecordReading | undefined {
+  const bytes = callBytes(call);
+  return bytes > maxEventBytes
+    ? tooLarge(`${bytes} bytes as JSON, with numbers such as 1e20 written out`)
+    : undefined;
+}
+
+function tooLarge(size: string): RecordReading {
+  return rejection('call-too-large', `The call has ${size}; ${maxEventBytes} are allowed.`);
 }
 
 function rejection(code: Rejection['code'], message: string): RecordReading {

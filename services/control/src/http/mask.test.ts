@@ -16,9 +16,9 @@ test('nothing but the form of a body is left, at any depth', () => {
 });
 
 test('a number that keeps its text is a value like others', () => {
-  const body = parseJson('{"version":1,"properties":{"id":1234567890123456789,"list":[25.0]}}');
+  const body = parseJson('{"version":1,"properties":{"id":1234567890123456789,"list":[1e400]}}');
   assert.equal(JSON.stringify(maskValues(body)), '{"version":1,"properties":{"id":"***","list":["***"]}}');
-  assert.equal(maskValues(parseJson('1.0')), '***');
+  assert.equal(maskValues(parseJson('1e400')), '***');
 });
 
 test('a key that means something to JavaScript is a key like others', () => {

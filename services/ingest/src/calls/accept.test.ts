@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source } from '@tailrace/config';
-import { maxBatchBytes, parseJson } from '@tailrace/events';
+import { maxBatchBytes } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import { createMetrics } from '@tailrace/service';
+import { readJson } from '../http/decode-body.ts';
 import { createMemoryBudget } from '../memory/budget.ts';
 import { recordsBytes } from '../memory/costs.ts';
 import { createIngestMetrics } from '../metrics.ts';
@@ -56,8 +57,7 @@ async function accept(json: string, keep = Infinity): Promise<Accepted> {
   });
   let mostReservedBytes = 0;
   const outcome = await acceptor.batch(
-    parseJson(json),
-    json.length,
+    readJson(Buffer.from(json)),
     { source: web, receivedAt: Date.now() },
     (records, _rejected, textLength = 0) => {
       mostReservedBytes = Math.max(mostReservedBytes, recordsBytes(records, 1) + textLength);
@@ -91,6 +91,14 @@ test('2,500 calls with a context of 60 KB are accepted in portions of bounded me
   assert.equal(outcome.accepted, 2_500);
   assert.ok(mostWaitingBytes < 2 * mebibyte, `${mostWaitingBytes} bytes waited`);
   assert.ok(mostReservedBytes >= mostWaitingBytes && mostReservedBytes < 3 * mebibyte);
+});
+
+test('a context of numbers that are written longer than they were sent counts with all their digits', async () => {
+  const numbers = Array.from({ length: 1_400 }, () => '1e20').join(',');
+  const batch = JSON.stringify({ batch: calls(180), context: { n: '#' } }).replace('"#"', `[${numbers}]`);
+  const { outcome, mostWaitingBytes } = await accept(batch, 0);
+  assert.equal(outcome.accepted, 180);
+  assert.ok(mostWaitingBytes < 2 * mebibyte, `${mostWaitingBytes} bytes waited`);
 });
 
 test('in portions too, an invalid call is rejected alone, and its own context overrides that of the batch', async () => {

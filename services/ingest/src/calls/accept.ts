@@ -10,6 +10,7 @@ import { isTailraceError, TailraceError } from '@tailrace/errors';
 import { parseJson, type BatchFields, type EventType } from '@tailrace/events';
 import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
+import type { Body } from '../http/decode-body.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import {
   batchText,
@@ -26,7 +27,6 @@ import { createTurns } from './turns.ts';
 import {
   eventRecord,
   readEvent,
-  readItem,
   readTooLarge,
   rejectedRecord,
   rejectionOf,
@@ -53,17 +53,17 @@ export type Reserve = (
 
 /**
  * Both methods also throw TailraceError `rate-limited`, and the errors of `reserve` and of the publisher. They read
- * `input` before they return, and keep only strings of it.
+ * `body` before they return, and keep only strings of it.
  */
 export interface Acceptor {
   /** @throws TailraceError `invalid-call`, `call-too-large` */
-  call(type: EventType, input: unknown, origin: Origin, reserve: Reserve): Promise<void>;
+  call(type: EventType, body: Body, origin: Origin, reserve: Reserve): Promise<void>;
   /**
-   * Where no call of a batch is valid, nothing is published. `bodyBytes` is the size of the whole body.
+   * Where no call of a batch is valid, nothing is published.
    *
    * @throws TailraceError `invalid-call` where it is not a batch, `batch-too-large`
    */
-  batch(body: unknown, bodyBytes: number, origin: Origin, reserve: Reserve): Promise<BatchOutcome>;
+  batch(body: Body, origin: Origin, reserve: Reserve): Promise<BatchOutcome>;
 }
 
 /**
@@ -105,9 +105,9 @@ export function createAcceptor(dependencies: {
       throw error;
     };
 
-  const acceptCall: Acceptor['call'] = async (type, input, origin, reserve) => {
+  const acceptCall: Acceptor['call'] = async (type, { value, bytes }, origin, reserve) => {
     checkRate(origin.source, 1);
-    const reading = readEvent(input, { type, receivedAt: origin.receivedAt });
+    const reading = readEvent(value, bytes, { type, receivedAt: origin.receivedAt });
     if (!reading.ok) throw new TailraceError(reading.code, reading.message);
     const record = eventRecord(names.events, reading.event, reading.json, origin);
     reserve([record], []);
@@ -125,7 +125,7 @@ export function createAcceptor(dependencies: {
     origin: Origin,
     { types, rejected }: Progress,
   ): OutgoingRecord | undefined => {
-    const reading = readItem(call, bodyBytes, { ...fields, receivedAt: origin.receivedAt });
+    const reading = readEvent(call, bodyBytes, { ...fields, receivedAt: origin.receivedAt });
     if (!reading.ok) {
       rejected.push(rejectionOf(index, call, reading));
       return undefined;
@@ -244,14 +244,14 @@ export function createAcceptor(dependencies: {
   };
 
   return {
-    call(type, input, origin, reserve) {
+    call(type, body, origin, reserve) {
       metrics.receivedCalls.inc();
-      return acceptCall(type, input, origin, reserve).catch(countRefused(1));
+      return acceptCall(type, body, origin, reserve).catch(countRefused(1));
     },
-    async batch(body, bodyBytes, origin, reserve) {
-      const batch = readCalls(body);
+    async batch({ value, bytes }, origin, reserve) {
+      const batch = readCalls(value);
       metrics.receivedCalls.inc(batch.calls.length);
-      return acceptCalls(batch, bodyBytes, origin, reserve).catch(countRefused(batch.calls.length));
+      return acceptCalls(batch, bytes, origin, reserve).catch(countRefused(batch.calls.length));
     },
   };
 }

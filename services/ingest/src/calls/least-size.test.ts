@@ -18,7 +18,7 @@ test('it never refuses a call whose event fits, and refuses those that are far t
       for (const context of own) {
         const call = { ...track, context };
         const exceeds = exceedsAlready({ batchContext, batchIntegrations });
-        const reading = readEvent(call, { batchContext, batchIntegrations, receivedAt: 0 });
+        const reading = readEvent(call, 0, { batchContext, batchIntegrations, receivedAt: 0 });
         if (exceeds?.(call)) assert.ok(!reading.ok);
       }
     }

@@ -12,7 +12,6 @@ import {
   readCall,
   userKey,
   writeJson,
-  type BatchFields,
   type JsonObject,
   type ReadOptions,
   type TailraceEvent,
@@ -42,34 +41,27 @@ type EventReading =
   | { readonly ok: true; readonly event: TailraceEvent; readonly json: string }
   | { readonly ok: false; readonly code: RejectedCall['code']; readonly message: string };
 
-export function readItem(
-  call: unknown,
-  bodyBytes: number,
-  options: BatchFields & { readonly receivedAt: number },
-): EventReading {
-  // In a body of at most the size of one call, no call can be too large.
-  if (bodyBytes > maxCallBytes && callBytes(call) > maxCallBytes) return tooLarge();
-  return readEvent(call, options);
-}
-
-/** The same for a call whose event is too large with the shared fields of its batch. */
-export function readTooLarge(call: unknown, bodyBytes: number, receivedAt: number): EventReading {
-  const reading = readItem(call, bodyBytes, { receivedAt });
-  return reading.ok ? tooLarge(eventTooLarge) : reading;
-}
-
 /**
  * The event, and its JSON as stored. An event that the router would refuse for its size is refused here, before the
  * response.
  */
 export function readEvent(
   call: unknown,
+  bodyBytes: number,
   options: Omit<ReadOptions, 'fallbackMessageId' | 'enriched'>,
 ): EventReading {
+  // In a body of at most the size of one call, no call can be too large.
+  if (bodyBytes > maxCallBytes && callBytes(call) > maxCallBytes) return tooLarge();
   const reading = readCall(call, { ...options, fallbackMessageId: randomUUID });
   if (!reading.ok) return reading;
   const json = JSON.stringify(reading.event);
   return fitsEvents(json) ? { ok: true, event: reading.event, json } : tooLarge(eventTooLarge);
+}
+
+/** The same for a call whose event is too large with the shared fields of its batch. */
+export function readTooLarge(call: unknown, bodyBytes: number, receivedAt: number): EventReading {
+  const reading = readEvent(call, bodyBytes, { receivedAt });
+  return reading.ok ? tooLarge(eventTooLarge) : reading;
 }
 
 const eventTooLarge =

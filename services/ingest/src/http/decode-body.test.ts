@@ -50,8 +50,16 @@ test('any JSON value is read unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const json = JSON.stringify(value);
-      assert.deepEqual(readJson(Buffer.from(json)), JSON.parse(json));
+      const bytes = Buffer.from(json);
+      assert.deepEqual(readJson(bytes), { value: JSON.parse(json) as unknown, bytes: bytes.length });
     }),
+  );
+});
+
+test('the size of a body includes what its numbers gain when they are written', () => {
+  assert.equal(
+    readJson(Buffer.from('{"é":[1e20,25.0]}')).bytes,
+    Buffer.byteLength('{"é":[100000000000000000000,25.0]}'),
   );
 });
 

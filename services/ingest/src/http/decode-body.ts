@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
-import { maxBatchBytes, maxCallBytes, parseJson } from '@tailrace/events';
+import { maxBatchBytes, maxCallBytes, parseSizedJson } from '@tailrace/events';
 
 /** The largest body after decompression, and the error for a larger one. */
 export interface BodyLimit {
@@ -61,8 +61,15 @@ function hasZlibHeader(bytes: Buffer): boolean {
   return bytes.length >= 2 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
 }
 
+/** A parsed body. */
+export interface Body {
+  readonly value: unknown;
+  /** What was sent, and what numbers such as 1e20 gain when they are written. The value as JSON is not larger. */
+  readonly bytes: number;
+}
+
 /** @throws TailraceError `malformed-json` */
-export function readJson(bytes: Buffer): unknown {
+export function readJson(bytes: Buffer): Body {
   if (bytes.length === 0) {
     throw new TailraceError('malformed-json', 'The body is empty. Send one JSON object, encoded as UTF-8.');
   }
@@ -72,7 +79,8 @@ export function readJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');
   try {
     // RFC 8259, section 8.1, lets a reader ignore a byte order mark.
-    return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    const { value, growth } = parseSizedJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return { value, bytes: bytes.length + growth };
   } catch (error) {
     // The message of V8 quotes the body, which must not appear in a response.
     throw new TailraceError('malformed-json', undefined, { cause: error });

@@ -7,7 +7,14 @@ import { callTypes, type CallType } from '@tailrace/events';
 import type { Acceptor, BatchOutcome, Reserve } from '../calls/accept.ts';
 import type { Origin } from '../calls/records.ts';
 import { answer, jsonAnswer, success, type Answer } from '../http/answer.ts';
-import { batchLimit, callLimit, decompress, readJson, type BodyLimit } from '../http/decode-body.ts';
+import {
+  batchLimit,
+  callLimit,
+  decompress,
+  readJson,
+  type Body,
+  type BodyLimit,
+} from '../http/decode-body.ts';
 import { readBody } from '../http/read-body.ts';
 import { recordsBytes, rejectionsBytes, unitBytesOf } from '../memory/costs.ts';
 import type { MemoryShare } from '../memory/budget.ts';
@@ -91,15 +98,15 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
   ): Promise<T> => {
     const { headerKey, memory, traceparent } = exchange;
     const { bytes } = received;
-    const input = readJson(bytes);
-    const source = received.source ?? sources.known(writeKeysOf(headerKey, input));
+    const body = readJson(bytes);
+    const source = received.source ?? sources.known(writeKeysOf(headerKey, body.value));
     if (source) {
       memory.assignTo(source.id);
       const origin = { source, receivedAt: Date.now(), traceparent };
-      return accept(input, bytes.length, origin, reserver(memory, limit, bytes));
+      return accept(body, origin, reserver(memory, limit, bytes));
     }
     memory.reserve(bytes.length, limit.exceeded);
-    const found = sources.find(writeKeysOf(headerKey, input));
+    const found = sources.find(writeKeysOf(headerKey, body.value));
     return found.then((source) => parseAndAccept(exchange, limit, { bytes, source }, accept));
   };
 
@@ -112,9 +119,7 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
       async handle(request, _target, memory, traceparent) {
         const exchange = exchangeOf(request, memory, traceparent);
         await receive(exchange, callLimit).then((received) =>
-          parseAndAccept(exchange, callLimit, received, (input, _bytes, origin, reserve) =>
-            acceptor.call(type, input, origin, reserve),
-          ),
+          parseAndAccept(exchange, callLimit, received, (...parsed) => acceptor.call(type, ...parsed)),
         );
         return success;
       },
@@ -126,11 +131,8 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
       operation: pixelOperation(type),
       async handle(request, { query }, memory, traceparent) {
         const received = { bytes: pixelData(query.get('data')), source: undefined };
-        await parseAndAccept(
-          exchangeOf(request, memory, traceparent),
-          callLimit,
-          received,
-          (input, _bytes, origin, reserve) => acceptor.call(type, input, origin, reserve),
+        await parseAndAccept(exchangeOf(request, memory, traceparent), callLimit, received, (...parsed) =>
+          acceptor.call(type, ...parsed),
         );
         return pixel;
       },
@@ -183,7 +185,7 @@ function exchangeOf(
   return { request, headerKey: headerKeyOf(request.headers), memory, traceparent };
 }
 
-type Accept<T> = (input: unknown, bodyBytes: number, origin: Origin, reserve: Reserve) => Promise<T>;
+type Accept<T> = (body: Body, origin: Origin, reserve: Reserve) => Promise<T>;
 
 interface Received {
   /** The body after decompression. */

@@ -30,7 +30,7 @@ test('a call is tried on the filter of the destination, and the rule that it doe
 
 test('numbers of the call that a double cannot hold are tried as the router does, and stay as they are', async () => {
   const condition = '"filter":{"condition":{"field":"properties.total","greaterThan":100}}';
-  for (const digits of ['9007199254740993', '12345678901234567890123', '1e400', '100.10']) {
+  for (const digits of ['9007199254740993', '12345678901234567890123', '1e400']) {
     const call = `"call":{"type":"track","userId":"ada","event":"Order","properties":{"total":${digits}}}`;
     const shown = await control.expect(200, { ...request(), bytes: Buffer.from(`{${condition},${call}}`) });
     assert.equal(shown['passes'], true, digits);
