@@ -84,11 +84,8 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
   [
     'limited token',
     'the same for the sources and destinations that it names',
-    'reach other entries, or connect another source to its destination',
-    shown(
-      `${control}/access/tokens.test.ts`,
-      'a limited token cannot reach more through a body or through a second entry',
-    ),
+    'reach other entries, connect or disconnect another source, raise its own `rateLimit`, learn of other entries from errors',
+    shown(`${control}/access/limited-changes.test.ts`, ''),
   ],
   [
     'token with scope `admin`',

@@ -2,7 +2,14 @@
  * Every change of the configuration passes two steps before it is written: the limits of the caller's token are checked, and
  * the entry of the audit log is added, in the same Kafka transaction. So there is no change without its entry.
  */
-import { differencesOf, type BeforeWrite, type ConfigSnapshot, type Entry } from '@tailrace/config';
+import {
+  differencesOf,
+  type BeforeWrite,
+  type ConfigSnapshot,
+  type Destination,
+  type Entry,
+  type Source,
+} from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { encodeAudit, newAudit, type AuditActor } from '@tailrace/topics';
 import type { FastifyRequest } from 'fastify';
@@ -46,8 +53,9 @@ function entryBefore({ kind, id }: Entry, current: ConfigSnapshot) {
 }
 
 /**
- * A limited token changes nothing beyond its limits, through any route: it cannot connect a source that it does not
- * reach, which would send that source's events to its destination.
+ * A limited token changes nothing beyond its limits, through any route. It cannot connect a source that it does not reach, which
+ * would send that source's events to its destination, nor disconnect one. A `rateLimit` bounds the token's own entries for the
+ * others, so it may only be lowered. Messages name nothing that the token does not reach, except what the request or its own entry names.
  *
  * @throws TailraceError `forbidden`
  */
@@ -55,18 +63,31 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   if (!isLimited(caller)) return;
   const { kind, id } = write;
   const reaches = kind === 'source' ? reachesSource(caller, id) : reachesDestination(caller, id);
-  if (!reaches || kind === 'token') throw beyondLimits(`${kind} ${JSON.stringify(id)}`);
-  if (kind !== 'destination' || write.entry === null) return;
-  const connected = new Set(current.destination(id)?.sources);
-  const added = write.entry.sources.find(
-    (source) => !connected.has(source) && !reachesSource(caller, source),
+  if (kind === 'token' || !reaches) {
+    throw new TailraceError('forbidden', `The request would change a ${kind} that the token does not reach.`);
+  }
+  if (write.entry === null) return;
+  if (rateOf(write.entry) > rateOf(kind === 'source' ? current.source(id) : current.destination(id))) {
+    throw new TailraceError(
+      'forbidden',
+      'A limited token may lower a rateLimit, and neither raise nor remove it.',
+    );
+  }
+  if (write.kind !== 'destination') return;
+  const before = new Set(current.destination(id)?.sources);
+  const after = new Set(write.entry.sources);
+  const foreign = [...before, ...after].find(
+    (source) => before.has(source) !== after.has(source) && !reachesSource(caller, source),
   );
-  if (added !== undefined) throw beyondLimits(`source ${JSON.stringify(added)}`);
+  if (foreign === undefined) return;
+  const verb = before.has(foreign) ? 'disconnect' : 'connect';
+  throw new TailraceError(
+    'forbidden',
+    `The request would ${verb} the source ${JSON.stringify(foreign)}, which the token does not reach.`,
+  );
 }
 
-function beyondLimits(entry: string): TailraceError {
-  return new TailraceError(
-    'forbidden',
-    `The token does not reach the ${entry}, which this request would change.`,
-  );
+/** An entry without a limit has the highest. */
+function rateOf(entry: Source | Destination | undefined): number {
+  return entry?.rateLimit ?? Infinity;
 }

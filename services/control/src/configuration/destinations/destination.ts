@@ -10,6 +10,8 @@ import {
   type Destination,
 } from '@tailrace/config';
 import type { Role } from '../../access/authenticate.ts';
+import { reachesSource } from '../../access/limits.ts';
+import { currentRequest } from '../../audit/context.ts';
 import { entryNotFound, requireValid } from '../entries.ts';
 
 /** @throws TailraceError `not-found` */
@@ -31,8 +33,12 @@ export function validDestination(
   const unmasked = unmaskDestination(wanted, stored);
   if ('problems' in unmasked) throw problemsError(unmasked.problems);
   return requireValid(checkDestination(unmasked.value), (destination) => {
+    const { caller } = currentRequest() ?? {};
+    const isReached = (id: string): boolean => reachesSource(caller, id);
     const sourceIds = current.sources().map(({ id }) => id);
-    const problems = missingSources([destination], sourceIds);
+    // It is not said whether a source exists that the token does not reach. To connect one is refused when the entry is written.
+    const known = [...sourceIds.filter(isReached), ...destination.sources.filter((id) => !isReached(id))];
+    const problems = missingSources([destination], known);
     // The paths begin with `destinations[0]`, as in a file.
     return problems.map((problem) => ({ ...problem, path: problem.path.slice(2) }));
   });

@@ -1,8 +1,10 @@
 /** The routes of sources: list, create, read, replace, update, delete. */
 import { randomBytes } from 'node:crypto';
+import type { Destination } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { reachesSource } from '../../access/limits.ts';
+import type { Caller } from '../../access/authenticate.ts';
+import { reachesDestination, reachesSource } from '../../access/limits.ts';
 import { audit } from '../../http/audit.ts';
 import { documentOnly, etagHeader, ifMatch } from '../../document/openapi.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
@@ -172,10 +174,9 @@ export const sourceRoutes: Routes = (app, { config }) => {
         checkPrecondition(request, current.version('source', id));
         const connected = current.destinations().filter(({ sources }) => sources.includes(id));
         if (connected.length > 0 && !request.query.force) {
-          const ids = connected.map((destination) => JSON.stringify(destination.id)).join(', ');
           throw new TailraceError(
             'conflict',
-            `Destinations are connected to the source: ${ids}. Disconnect them, or delete the source with ?force=true.`,
+            `Destinations are connected to the source: ${namesOf(connected, request.caller)}. Disconnect them, or delete the source with ?force=true.`,
           );
         }
         const disconnected = connected.map((destination) => ({
@@ -189,3 +190,11 @@ export const sourceRoutes: Routes = (app, { config }) => {
     },
   );
 };
+
+/** `"crm", "erp" and 2 that the token does not reach`. */
+function namesOf(destinations: readonly Destination[], caller: Caller | undefined): string {
+  const reached = destinations.filter(({ id }) => reachesDestination(caller, id));
+  const ids = reached.map(({ id }) => JSON.stringify(id)).join(', ');
+  const others = destinations.length - reached.length;
+  return [ids, others === 0 ? '' : `${others} that the token does not reach`].filter(Boolean).join(' and ');
+}

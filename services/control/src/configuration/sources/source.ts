@@ -11,6 +11,8 @@ import {
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { Role } from '../../access/authenticate.ts';
+import { reachesSource } from '../../access/limits.ts';
+import { currentRequest } from '../../audit/context.ts';
 import { entryNotFound, requireValid } from '../entries.ts';
 
 /** @throws TailraceError `not-found` */
@@ -47,7 +49,10 @@ export function validSource(wanted: unknown, current: ConfigSnapshot): Source {
     ...writeKeys.flatMap((key, position): Problem[] => {
       const owner = current.sourceByWriteKey(key);
       if (!owner || owner.id === id) return [];
-      const message = `is already a write key of the source ${JSON.stringify(owner.id)}`;
+      const shown = reachesSource(currentRequest()?.caller, owner.id)
+        ? `the source ${JSON.stringify(owner.id)}`
+        : 'another source';
+      const message = `is already a write key of ${shown}`;
       return [{ path: ['writeKeys', position], message, about: 'value' }];
     }),
   ]);
