@@ -223,6 +223,27 @@ test('a destination may name a source that is only in the topic, unless prune wo
   ]);
 });
 
+test('a new write key is not short, and a short one of before stays', async () => {
+  const topic = configTopic();
+  const short = { ...web, writeKeys: ['k'] };
+  await assert.rejects(
+    applyConfiguration(kafka, topic, { sources: [app, short], destinations: [] }),
+    messageOf(
+      'invalid-configuration',
+      /^sources\[1\]\.writeKeys\[0\]: is too short: a new write key has at least 6 characters/,
+    ),
+  );
+  await publish(topic, 'source/web', JSON.stringify(short));
+  const later = { ...short, name: 'Website', writeKeys: ['k', 'wk_web'] };
+  const changes = await applyConfiguration(
+    kafka,
+    topic,
+    { sources: [later], destinations: [] },
+    { prune: true },
+  );
+  assert.deepEqual(shown(changes), ['updated source/web writeKeys name']);
+});
+
 test('a write key of a kept source cannot be given to another source, and nothing is written', async () => {
   const topic = configTopic();
   await applyConfiguration(kafka, topic, { sources: [web], destinations: [] });

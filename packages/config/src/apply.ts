@@ -12,6 +12,7 @@ import {
 } from './plan.ts';
 import { checkConfiguration } from './rules/check.ts';
 import type { Configuration } from './rules/schema.ts';
+import { shortWriteKeys } from './rules/write-key.ts';
 import type { SecretKeys } from './secrets/encryption.ts';
 import { openConfigEditor, type BeforeWrite, type ConfigSnapshot } from './topic/editor.ts';
 import { checkTopicExists } from './topic/view.ts';
@@ -64,7 +65,12 @@ export async function applyConfiguration(
   await checkTopicExists(kafka, topic);
 
   const plan = (current: ConfigSnapshot): PlannedChange[] => {
-    const problems = conflicts(value, prune ? [] : current.sources());
+    const problems = [
+      ...conflicts(value, prune ? [] : current.sources()),
+      ...value.sources.flatMap((source, index) =>
+        shortWriteKeys(source, current.source(source.id), ['sources', index]),
+      ),
+    ];
     if (problems.length > 0) throw problemsError(problems, placeOf);
     const planned = planChanges(value, current, prune);
     const others = planned.filter(

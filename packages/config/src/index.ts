@@ -76,6 +76,7 @@ export {
   type Token,
   type TokenScope,
 } from './rules/token.ts';
+export { shortWriteKeys } from './rules/write-key.ts';
 export { hasSecrets } from './secrets/secrets.ts';
 export type { SecretKeys } from './secrets/encryption.ts';
 export type { ConfigChange, ConfigLookup } from './topic/state.ts';

@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Create a source
-         * @description A missing id is generated, and so is a missing write key.
+         * @description A missing id is generated, and so is a missing write key. A new write key has at least 6 characters.
          */
         post: operations["createSource"];
         delete?: never;
@@ -116,7 +116,10 @@ export interface paths {
          * @description Write keys are masked for a read-only token.
          */
         get: operations["getSource"];
-        /** Replace a source */
+        /**
+         * Replace a source
+         * @description A new write key has at least 6 characters.
+         */
         put: operations["replaceSource"];
         post?: never;
         /**
@@ -126,7 +129,10 @@ export interface paths {
         delete: operations["deleteSource"];
         options?: never;
         head?: never;
-        /** Change fields of a source (JSON Merge Patch, RFC 7396) */
+        /**
+         * Change fields of a source (JSON Merge Patch, RFC 7396)
+         * @description A new write key has at least 6 characters.
+         */
         patch: operations["updateSource"];
         trace?: never;
     };

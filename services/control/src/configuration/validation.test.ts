@@ -53,6 +53,8 @@ const ofSources: readonly Case[] = [
   [{ writeKeys: {} }, 'writeKeys', /is a mapping/],
   [{ writeKeys: [''] }, 'writeKeys[0]', /1 to 128/],
   [{ writeKeys: ['x'.repeat(129)] }, 'writeKeys[0]', /1 to 128/],
+  [{ writeKeys: ['wk_web', 'a'] }, 'writeKeys[1]', /at least 6 characters/],
+  [{ writeKeys: ['wk_we'] }, 'writeKeys[0]', /at least 6 characters/],
   [{ writeKeys: ['a b'] }, 'writeKeys[0]', /1 to 128 letters/],
   [{ writeKeys: ['a:b'] }, 'writeKeys[0]', /1 to 128 letters/],
   [{ writeKeys: ['schlüssel'] }, 'writeKeys[0]', /1 to 128 letters/],

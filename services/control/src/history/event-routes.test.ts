@@ -35,7 +35,7 @@ async function explained(
 const at = new Date(decidedAt).toISOString();
 
 test('an event that was sent while a destination was disabled says so, however the destination is configured now', async () => {
-  await api.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'web', writeKeys: ['wk'] } });
+  await api.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'web', writeKeys: ['wk_web'] } });
   const settings = { webhooks: [{ url: 'https://crm.example/hook' }] };
   const crm = { id: 'crm', type: 'Webhooks', sources: ['web'], settings };
   await api.expect(201, { method: 'POST', path: '/v1/destinations', body: crm });

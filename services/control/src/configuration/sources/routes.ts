@@ -17,6 +17,7 @@ import { loadSource, loadStoredSource, newWriteKey, showSource, validSource, wit
 
 const tags = ['Sources'];
 const params = Type.Object({ id: Type.String() });
+const writeKeyRule = 'A new write key has at least 6 characters.';
 const source = documentOnly(shownSourceSchema, 'a source');
 export const sourceAnswer = { 200: { ...source, headers: etagHeader } };
 
@@ -48,7 +49,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
       schema: {
         operationId: 'createSource',
         summary: 'Create a source',
-        description: 'A missing id is generated, and so is a missing write key.',
+        description: `A missing id is generated, and so is a missing write key. ${writeKeyRule}`,
         tags,
         body: sourceBodies.created,
         response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
@@ -100,6 +101,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
       schema: {
         operationId: 'replaceSource',
         summary: 'Replace a source',
+        description: writeKeyRule,
         tags,
         params,
         headers: ifMatch,
@@ -127,6 +129,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
       schema: {
         operationId: 'updateSource',
         summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
+        description: writeKeyRule,
         tags,
         params,
         headers: ifMatch,

@@ -5,6 +5,7 @@ import {
   builtInSourceRule,
   checkSource,
   maskSource,
+  shortWriteKeys,
   type ConfigSnapshot,
   type Problem,
   type Source,
@@ -42,13 +43,14 @@ export function loadStoredSource(current: Pick<ConfigSnapshot, 'source' | 'versi
 
 /** @throws TailraceError `invalid-configuration`, also where another source has one of the write keys */
 export function validSource(wanted: unknown, current: ConfigSnapshot): Source {
-  return requireValid(checkSource(wanted), ({ id, writeKeys }) => [
-    ...(id === builtInSource.id
+  return requireValid(checkSource(wanted), (source) => [
+    ...shortWriteKeys(source, current.source(source.id)),
+    ...(source.id === builtInSource.id
       ? [{ path: ['id'], message: builtInSourceRule, about: 'value' } as const]
       : []),
-    ...writeKeys.flatMap((key, position): Problem[] => {
+    ...source.writeKeys.flatMap((key, position): Problem[] => {
       const owner = current.sourceByWriteKey(key);
-      if (!owner || owner.id === id) return [];
+      if (!owner || owner.id === source.id) return [];
       const shown = reachesSource(currentRequest()?.caller, owner.id)
         ? `the source ${JSON.stringify(owner.id)}`
         : 'another source';
