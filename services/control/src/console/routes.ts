@@ -24,7 +24,6 @@ const policy = [
 
 const headersOfAll = {
   'content-security-policy': policy,
-  'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   vary: 'accept-encoding',

@@ -146,7 +146,7 @@ export const liveRoutes: Routes = (app, { history, config, signal }) => {
       // Without x-accel-buffering, nginx collects events until a buffer is full. A connection that stays open after its stream would hold
       // up the shutdown.
       return reply
-        .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no', connection: 'close' })
+        .headers({ 'x-accel-buffering': 'no', connection: 'close' })
         .type('text/event-stream')
         .send(lines);
     },

@@ -62,6 +62,34 @@ test('an invalid parameter is reported with the rule', async () => {
   await refused({ path: '/v1/catalog/%' }, 400, 'malformed-request');
 });
 
+test('caches store no answer of the API, and browsers guess no type', async () => {
+  const requests: readonly ApiRequest[] = [
+    { path: '/v1/catalog' },
+    { path: '/v1/catalog', method: 'HEAD' },
+    { path: '/v1/sources', method: 'POST', body: { id: 'kept' } },
+    { path: '/v1/sources/kept', method: 'DELETE' },
+    { path: '/v1/catalog', token: null },
+    { path: '/v1/sources', method: 'POST', token: readToken },
+    { path: '/v1/catalog?limit=0' },
+    { path: '/v1/catalog', method: 'DELETE' },
+    { path: '/v1/nothing' },
+    { path: '/v1/catalog/%' },
+  ];
+  const statuses: number[] = [];
+  for (const request of requests) {
+    const { status, headers } = await control.ask(request);
+    statuses.push(status);
+    const shown = `${request.method ?? 'GET'} ${request.path}`;
+    assert.equal(headers.get('cache-control'), 'no-store', shown);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', shown);
+  }
+  assert.deepEqual(statuses, [200, 200, 201, 204, 401, 403, 400, 405, 404, 400]);
+  for (const path of ['/', '/openapi.json', '/docs/', '/docs/static/swagger-ui-bundle.js', '/nothing']) {
+    const { headers } = await control.ask({ path, token: null });
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
+  }
+});
+
 test('the document and the reference page need no token', async () => {
   const { json } = await control.ask({ path: '/openapi.json', token: null });
   assert.equal(json['openapi'], '3.1.0');

@@ -90,6 +90,9 @@ const idleConnectionMs = 120_000;
 /** For requests in flight; shorter than the grace period of the process. */
 const closeTimeoutMs = 10_000;
 
+/** What is answered is for its caller, so no cache keeps it; files set their own. Browsers take no answer for another type than it has. */
+const protection = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
 /**
  * The page loads only what this server has. It has no `upgrade-insecure-requests`, with which browsers request its scripts by
  * HTTPS, except from localhost: over plain HTTP the page would be blank.
@@ -115,9 +118,14 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
     forceCloseConnections: 'idle',
     trustProxy: trustProxies(deps.settings.trustedProxies),
     frameworkErrors: (error, request, reply) => {
+      reply.headers(protection);
       sendError(toTailraceError(error), request, reply);
     },
     clientErrorHandler: sendClientError,
+  });
+  app.addHook('onRequest', (_request, reply, next) => {
+    reply.headers(protection);
+    next();
   });
   app.decorateRequest('caller', undefined);
   app.decorateRequest('role', undefined);

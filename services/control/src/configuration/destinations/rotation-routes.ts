@@ -85,7 +85,6 @@ export const rotationRoutes: Routes = (app, { config }) => {
         return put(current, { kind: 'destination', id, entry });
       });
       const { settings } = answerEntry(reply, changed);
-      reply.header('cache-control', 'no-store');
       const { sharedSecret, previousSharedSecretUntil } = settings;
       return { sharedSecret, ...(previousSharedSecretUntil !== undefined && { previousSharedSecretUntil }) };
     },
