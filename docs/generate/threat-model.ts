@@ -121,6 +121,15 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     shown(`${control}/audit/audit.test.ts`, 'X-Forwarded-For is believed from a trusted proxy only'),
   ],
   [
+    'proxy that is not trusted',
+    'pass requests on',
+    'choose the host whose pages may use the cookie of a session',
+    shown(
+      `${control}/session/session.test.ts`,
+      'X-Forwarded-Host and X-Forwarded-Proto are believed from a trusted proxy only',
+    ),
+  ],
+  [
     'producer on Kafka',
     'as far as its ACLs permit',
     'stop a partition by a record that cannot be read',

@@ -80,7 +80,8 @@ export const settings = Type.Object({
   trustedProxies: cidrs({
     env: 'TAILRACE_TRUSTED_PROXIES',
     description:
-      'Networks of proxies whose `X-Forwarded-For` has the address of the client, for the audit log.',
+      'Networks of proxies whose `X-Forwarded-For` has the address of the client, for the audit log, and whose ' +
+      '`X-Forwarded-Host` has the host of the console.',
   }),
   secretKeys: secretKeys(),
   history: Type.Object({

@@ -1,4 +1,4 @@
-/** The address of a client. `X-Forwarded-For` is believed only where it comes from a proxy of TAILRACE_TRUSTED_PROXIES. */
+/** The address of a client. `X-Forwarded-*` is believed only where it comes from a proxy of TAILRACE_TRUSTED_PROXIES. */
 import { BlockList, isIP } from 'node:net';
 import type { ControlSettings } from '../settings.ts';
 

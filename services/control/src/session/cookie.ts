@@ -11,7 +11,7 @@ export const sessionCookie = 'tailrace_session';
 /** Pages of other origins cannot set this header without a preflight request, which is never permitted. */
 export const consoleHeader = 'x-tailrace-console';
 
-type Asked = Pick<FastifyRequest, 'headers' | 'method' | 'protocol'>;
+type Asked = Pick<FastifyRequest, 'headers' | 'host' | 'method' | 'protocol'>;
 
 export function readCookie({ headers }: Pick<Asked, 'headers'>): string | undefined {
   for (const pair of (headers.cookie ?? '').split(';')) {
@@ -43,28 +43,23 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
  *
  * @throws TailraceError `forbidden`
  */
-export function requireOwnPage({ headers, method }: Asked): void {
+export function requireOwnPage({ headers, host, method }: Asked): void {
   if (safe.has(method)) return;
   if (headers[consoleHeader] === undefined) {
     throw new TailraceError('forbidden', `A change with a session needs the header ${consoleHeader}.`);
   }
   // Browsers send Sec-Fetch-Site over HTTPS and to localhost only, and proxies do not change it. Otherwise the origin decides.
   const site = headers['sec-fetch-site'];
-  const isOwn = site === undefined ? isOwnOrigin(headers) : site === 'same-origin';
+  const isOwn = site === undefined ? isOwnOrigin(headers, host) : site === 'same-origin';
   if (!isOwn)
     throw new TailraceError('forbidden', 'A change with a session must come from a page of this server.');
 }
 
-function isOwnOrigin(headers: Asked['headers']): boolean {
-  const { origin, host } = headers;
+/** @param host that of X-Forwarded-Host where a trusted proxy has set it */
+function isOwnOrigin({ origin, host: asked }: Asked['headers'], host: string): boolean {
   if (origin === undefined) return true;
-  const forwarded = String(headers['x-forwarded-host'] ?? '')
-    .split(',', 1)[0]
-    ?.trim();
   const from = URL.canParse(origin) ? new URL(origin).host : undefined;
-  return (
-    from !== undefined && [host, forwarded].some((own) => own !== undefined && hostOf(own, origin) === from)
-  );
+  return from !== undefined && [asked, host].some((own) => own !== undefined && hostOf(own, origin) === from);
 }
 
 /** Without the default port of the scheme, as browsers write origins. */

@@ -105,7 +105,6 @@ test('a change with a cookie needs the header of the console, and its own origin
   for (const headers of refused) await control.refused({ ...change, headers }, 403, 'forbidden');
   const accepted: Record<string, string>[] = [
     { cookie, ...own, host: 'tailrace.internal:8081', origin: 'http://tailrace.internal:8081' },
-    { cookie, ...own, host: 'control', 'x-forwarded-host': 'ops.example', origin: 'https://ops.example' },
     // A proxy that passes on neither name, over HTTPS.
     { cookie, ...own, host: 'control', origin: 'https://ops.example', 'sec-fetch-site': 'same-origin' },
   ];
@@ -113,6 +112,20 @@ test('a change with a cookie needs the header of the console, and its own origin
     await control.expect(201, { ...change, body: { id: `own-${index}` }, headers });
   }
   await control.expect(200, { path: '/v1/sources', token: null, headers: { cookie } });
+});
+
+test('X-Forwarded-Host and X-Forwarded-Proto are believed from a trusted proxy only', async () => {
+  const forwarded = { host: 'control', 'x-forwarded-host': 'ops.example', 'x-forwarded-proto': 'https' };
+  const seen = async (networks: string): Promise<[status: number, isSecure: boolean]> => {
+    await using behind = await openApi(newCluster(), { TAILRACE_TRUSTED_PROXIES: networks });
+    const { cookie, attributes } = await signIn(behind, adminToken, forwarded);
+    const headers = { ...forwarded, origin: 'http://ops.example' };
+    const change = withCookie(cookie, { method: 'POST', path: '/v1/sources', body: { id: 'web' }, headers });
+    return [(await behind.ask(change)).status, attributes.includes('Secure')];
+  };
+  assert.deepEqual(await seen(''), [403, false]);
+  assert.deepEqual(await seen('10.0.0.0/8'), [403, false]);
+  assert.deepEqual(await seen('127.0.0.0/8'), [201, true]);
 });
 
 test('the cookie is sent over HTTPS only where the page was', async () => {
