@@ -54,7 +54,7 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
   [
     'session of the console',
     'what its token may, with a cookie that no script can read',
-    'outlive its token or twelve hours, serve the pages of other servers',
+    'outlive its token, twelve hours or the sign-out, serve the pages of other servers',
     shown(
       `${control}/session/session.test.ts`,
       'a session ends with its token, after twelve hours, and at the sign-out',

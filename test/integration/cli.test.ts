@@ -37,7 +37,7 @@ test('topics apply creates all topics, changes nothing the second time, and repo
     ...['deliveries.retry.10s', 'deliveries.retry.1m', 'deliveries.retry.1d'],
     ...['deliveries.dead', 'deliveries.replay', 'attempts', 'usage', 'decisions', 'config'],
     ...['audiences', 'audiences.syncs', 'deletions', 'replays', 'suppressions', 'destinations.health'],
-    ...['recalls', 'audit', 'idempotency'],
+    ...['recalls', 'audit', 'idempotency', 'sessions'],
   ].map((name) => `${prefix}${name}`);
   const lines = (outcome: string): string => names.map((name) => `${outcome}  ${name}\n`).join('');
 

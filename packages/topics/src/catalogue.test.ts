@@ -78,6 +78,7 @@ test('only topics of state and of the audit log keep their number of partitions'
     ...[names.suppressions, names.destinationsHealth, names.recalls],
     names.audit,
     names.idempotency,
+    names.sessions,
   ]);
 });
 
@@ -113,6 +114,7 @@ test('dead letters and rejected records are kept for 30 days, replays, usage and
       [names.usage]: 90,
       [names.audit]: 90,
       [names.idempotency]: 2,
+      [names.sessions]: 1,
       [names.recalls]: 15,
     };
     const days = longer[name] ?? 7;

@@ -36,6 +36,7 @@ export interface TopicNames {
   readonly destinationsHealth: string;
   readonly audit: string;
   readonly idempotency: string;
+  readonly sessions: string;
   /** The retry topic with this delay, such as `tailrace.deliveries.retry.10s`. */
   retryTier(delayMs: number): string;
   /** The delay of a retry topic; undefined where `topic` is not one. */
@@ -72,6 +73,7 @@ export function topicNames(prefix: string): TopicNames {
     destinationsHealth: `${prefix}destinations.health`,
     audit: `${prefix}audit`,
     idempotency: `${prefix}idempotency`,
+    sessions: `${prefix}sessions`,
     retryTier: (delayMs) => `${retryPrefix}${formatDuration(delayMs)}`,
     retryTierDelayMs: (topic) =>
       topic.startsWith(retryPrefix) ? parseDuration(topic.slice(retryPrefix.length)) : undefined,
@@ -157,5 +159,7 @@ export function topicSpecs(names: TopicNames, options: TopicOptions): TopicSpec[
     { ...keptFor(names.audit, 90, mib), partitions: 1, keepsPartitions: true },
     // Keys are kept for a day. One partition, whose first record has the key.
     { ...keptFor(names.idempotency, 2, mib), partitions: 1, keepsPartitions: true },
+    // Sessions last for half a day. Few and small records, as above.
+    { ...keptFor(names.sessions, 1, mib), partitions: 1, keepsPartitions: true },
   ];
 }

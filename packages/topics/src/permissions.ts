@@ -124,6 +124,7 @@ export const permissions: readonly UserPermissions[] = [
       topic('destinations.health', 'Read', 'Write'),
       topic('audit', 'Read', 'Write'),
       topic('idempotency', 'Read', 'Write'),
+      topic('sessions', 'Read', 'Write'),
       // Of the history, and of scans for the body of a delivery, a replay or a search.
       reader('tail', 'deliveries'),
       reader('scan', 'deliveries'),
@@ -137,6 +138,7 @@ export const permissions: readonly UserPermissions[] = [
       reader('scan', 'audit'),
       reader('follower', 'idempotency'),
       reader('scan', 'idempotency'),
+      reader('follower', 'sessions'),
       reader('follower', 'audiences.syncs'),
       reader('follower', 'deletions'),
       reader('follower', 'recalls'),

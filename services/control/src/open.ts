@@ -16,6 +16,7 @@ import { openOperations, type OperationsOptions } from './operations/index.ts';
 import { openIdempotency } from './idempotency/index.ts';
 import { openRecalls } from './replays/recalls.ts';
 import { openReplays } from './replays/replays.ts';
+import { openEndedSessions } from './session/ended.ts';
 import { createSessionSeal } from './session/seal.ts';
 import { settings } from './settings.ts';
 import { createSuppressions } from './suppressions/index.ts';
@@ -65,7 +66,7 @@ export async function openControl(
     const { recalls, replays, deliveriesReplay } = names;
     const needed = [
       ...[config, audiences, audiencesSyncs, deletions, suppressions, destinationsHealth],
-      ...[recalls, replays, deliveriesReplay, names.audit, names.idempotency],
+      ...[recalls, replays, deliveriesReplay, names.audit, names.idempotency, names.sessions],
     ];
     requireTopics(await kafka.listTopics(), needed);
   });
@@ -129,6 +130,10 @@ export async function openControl(
     openIdempotency({ kafka, topic: names.idempotency, log, config }),
   );
   service.onClose('idempotency keys', () => idempotency.close());
+  const endedSessions = await service.whenAvailable('the ended sessions', () =>
+    openEndedSessions(kafka, names.sessions),
+  );
+  service.onClose('ended sessions', () => endedSessions.close());
   const recalls = await service.whenAvailable('the recalls', () => openRecalls(kafka, names));
   service.onClose('recalls', () => recalls.close());
   const replays = await service.whenAvailable('the replays', () => openReplays({ kafka, names, log }));
@@ -156,6 +161,7 @@ export async function openControl(
     replays,
     idempotency,
     sessions: createSessionSeal(settings.secretKeys, log),
+    endedSessions,
   });
   service.onClose('HTTP server', () => closeApi(server));
   return { kafka, history, server };

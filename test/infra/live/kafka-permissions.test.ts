@@ -264,6 +264,10 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
   await control.expect(200, { method: 'POST', path: '/v1/destinations/crm/resume' });
   await untilHolds(names.destinationsHealth, 1);
   await control.expect(200, { path: '/v1/audit' });
+  const signedIn = await control.ask({ method: 'POST', path: '/v1/session' });
+  const cookie = signedIn.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  const headers = { cookie, 'x-tailrace-console': '1' };
+  await control.expect(204, { method: 'DELETE', path: '/v1/session', token: null, headers });
   for (const users of [['ada'], ['bob']]) {
     const audience = '/v1/sources/web/audiences/vip';
     await control.expect(202, {

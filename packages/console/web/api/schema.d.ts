@@ -38,7 +38,7 @@ export interface paths {
         post: operations["createSession"];
         /**
          * Sign out
-         * @description Removes the cookie. To end a session everywhere, revoke its token.
+         * @description Ends the session of the cookie, in all instances, and removes the cookie. Streams that it opened end. To end all sessions of a token, revoke the token.
          */
         delete: operations["deleteSession"];
         options?: never;
@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * Stream attempts
-         * @description A line of JSON for each attempt from now on, until the client disconnects or its token ends; an empty line every 15 seconds. For a client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number.
+         * @description A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number.
          */
         get: operations["streamAttempts"];
         put?: never;

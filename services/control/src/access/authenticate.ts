@@ -7,9 +7,11 @@ import { timingSafeEqual } from 'node:crypto';
 import type { ConfigView, TokenScope } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyRequest } from 'fastify';
+import type { ControlSettings } from '../settings.ts';
 import { digestOf, idOfToken } from './token.ts';
 import { readCookie, requireOwnPage } from '../session/cookie.ts';
-import type { SessionSeal } from '../session/seal.ts';
+import type { EndedSessions } from '../session/ended.ts';
+import type { OpenedSession, SessionSeal } from '../session/seal.ts';
 
 /** `read` sees masked values, `write` changes sources and destinations, `admin` may call every route. */
 export type Role = TokenScope;
@@ -26,7 +28,7 @@ export interface Caller {
   /** The sources and destinations that a limited token reaches. Both are undefined for a token that reaches all. */
   readonly sources: readonly string[] | undefined;
   readonly destinations: readonly string[] | undefined;
-  /** Whether the token is still valid: not revoked and not expired. For answers that last. */
+  /** Whether the token, and the session if there is one, is still valid: not revoked, ended or expired. For answers that last. */
   readonly isValid: () => boolean;
 }
 
@@ -36,16 +38,18 @@ declare module 'fastify' {
     role: Role | undefined;
     /** The first 8 hex digits of the token's SHA-256, which identify the token in the log. */
     tokenFingerprint: string | undefined;
-    /** The end of the session that the request belongs to, in milliseconds since 1970; undefined for a bearer token. */
-    sessionEnd: number | undefined;
+    /** The session that the request belongs to; undefined for a bearer token. */
+    session: OpenedSession | undefined;
     /** The header or the digest that showed who the caller is: a secret. */
     credential: string | undefined;
   }
 }
 
-export interface Tokens {
-  readonly admin: readonly string[];
-  readonly read: readonly string[];
+interface AuthenticationDeps {
+  readonly settings: Pick<ControlSettings, 'access'>;
+  readonly config: Pick<ConfigView, 'token'>;
+  readonly sessions: SessionSeal;
+  readonly endedSessions: Pick<EndedSessions, 'has'>;
 }
 
 /** Whether the request has anything that may show its caller. */
@@ -63,11 +67,13 @@ export function bearerOf({ headers }: Pick<FastifyRequest, 'headers'>): string |
  *
  * @throws TailraceError (the function) `unauthorized`, and `forbidden` for a change that another page sent with the cookie
  */
-export function createAuthentication(
-  { admin, read }: Tokens,
-  config: Pick<ConfigView, 'token'>,
-  sessions: SessionSeal,
-): (request: FastifyRequest) => void {
+export function createAuthentication({
+  settings,
+  config,
+  sessions,
+  endedSessions,
+}: AuthenticationDeps): (request: FastifyRequest) => void {
+  const { admin, read } = settings.access;
   const known = [
     ...admin.map((token) => ({ scope: 'admin' as const, name: 'TAILRACE_API_TOKEN', token })),
     ...read.map((token) => ({ scope: 'read' as const, name: 'TAILRACE_API_READ_TOKEN', token })),
@@ -92,13 +98,14 @@ export function createAuthentication(
     return { name, scope, sources, destinations, tokenId: id, fingerprint: fingerprintOf(digest), isValid };
   };
 
-  const setCaller = (request: FastifyRequest, digest: Buffer, id: string | undefined): void => {
+  const setCaller = (request: FastifyRequest, digest: Buffer, id: string | undefined): Caller => {
     const found = ofEnvironment(digest) ?? (id === undefined ? undefined : ofConfiguration(id, digest));
     // The fingerprint of a wrong token is set too: the log shows whether one client repeats the same.
     request.tokenFingerprint = fingerprintOf(digest);
     if (!found) throw new TailraceError('unauthorized');
     request.caller = found;
     request.role = found.scope;
+    return found;
   };
 
   return (request) => {
@@ -111,11 +118,13 @@ export function createAuthentication(
       return;
     }
     const session = sessions.open(readCookie(request) ?? '');
-    if (!session) throw new TailraceError('unauthorized');
+    if (!session || endedSessions.has(session)) throw new TailraceError('unauthorized');
     const { digest, tokenId, expiresAt } = session;
+    const isOpen = (): boolean => expiresAt > Date.now() && !endedSessions.has(session);
     request.credential = digest.toString('hex');
-    request.sessionEnd = expiresAt;
-    setCaller(request, digest, tokenId);
+    request.session = session;
+    const caller = setCaller(request, digest, tokenId);
+    request.caller = { ...caller, isValid: () => caller.isValid() && isOpen() };
     requireOwnPage(request);
   };
 }

@@ -8,7 +8,7 @@ import type { Routes } from '../http/routes.ts';
 
 /** An empty line keeps the connection alive. */
 const heartbeatMs = 15_000;
-/** How often it is checked that the token is neither revoked nor expired. */
+/** How often it is checked that the token and the session have not ended. */
 const validityMs = 500;
 /** Beyond it, attempts are dropped, and the client is sent their number. */
 const maxBufferedBytes = 1024 * 1024;
@@ -24,7 +24,7 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         operationId: 'streamAttempts',
         summary: 'Stream attempts',
         description:
-          'A line of JSON for each attempt from now on, until the client disconnects or its token ends; an empty line every 15 seconds. For a ' +
+          'A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a ' +
           'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number.',
         tags: ['History'],
         querystring: Type.Object(

@@ -77,7 +77,8 @@ export const liveRoutes: Routes = (app, { history, config, signal }) => {
       const isWanted = (attempt: AttemptRecord): boolean =>
         (query.destination === undefined || query.destination === attempt.destinationId) &&
         (query.source === undefined || query.source === attempt.sourceId) &&
-        reachesDelivery(caller, attempt);
+        reachesDelivery(caller, attempt) &&
+        caller?.isValid() !== false;
 
       const lines = new Readable({ read: () => undefined, highWaterMark: maxBufferedBytes });
       const send = (event: string, data: object, id: number): void => {

@@ -14,10 +14,11 @@ function followed({ healthy = true, read = () => Promise.resolve() } = {}) {
   });
   const config = { ...topic('config'), healthy };
   const [recalls, deletions, audiences] = [topic('recalls'), topic('deletions'), topic('audiences')];
-  return { reads, upToDate: createUpToDate({ config, recalls, deletions, audiences }) };
+  const endedSessions = topic('sessions');
+  return { reads, upToDate: createUpToDate({ config, recalls, deletions, audiences, endedSessions }) };
 }
 
-test('a request reads the configuration, and the topic of its route', async () => {
+test('a request reads the configuration, the topic of its route, and the ended sessions if it has one', async () => {
   const { reads, upToDate } = followed();
   await upToDate('/v1/sources/:id');
   assert.deepEqual(reads.splice(0), ['config']);
@@ -26,7 +27,9 @@ test('a request reads the configuration, and the topic of its route', async () =
   await upToDate('/v1/deletions/:id');
   assert.deepEqual(reads.splice(0), ['config', 'deletions']);
   await upToDate('/v1/sources/:id/audiences');
-  assert.deepEqual(reads, ['config', 'audiences']);
+  assert.deepEqual(reads.splice(0), ['config', 'audiences']);
+  await upToDate('/v1/sources', true);
+  assert.deepEqual(reads, ['config', 'sessions']);
 });
 
 test('a request waits for the read', async () => {

@@ -16,6 +16,7 @@ export interface FollowedTopics {
   readonly recalls: Followed;
   readonly deletions: Followed;
   readonly audiences: Followed;
+  readonly endedSessions: Followed;
 }
 
 /**
@@ -25,20 +26,24 @@ export interface FollowedTopics {
 const waitMs = 5_000;
 
 /**
- * Returns a function that resolves when the request to `route` may be answered. Requests at the same time share reads. While Kafka is
- * known to be unavailable, nothing is waited for.
+ * Returns a function that resolves when the request to `route`, with a session or without, may be answered. Requests at the same time
+ * share reads. While Kafka is known to be unavailable, nothing is waited for.
  */
-export function createUpToDate(topics: FollowedTopics): (route: string) => Promise<void> {
-  const { config, recalls, deletions, audiences } = topics;
+export function createUpToDate(
+  topics: FollowedTopics,
+): (route: string, hasSession?: boolean) => Promise<void> {
+  const { config, recalls, deletions, audiences, endedSessions } = topics;
+  const refreshSessions = singleFlight(() => endedSessions.refresh());
   const followed: readonly (readonly [routes: RegExp, refresh: () => Promise<void>])[] = [
     [/^\/v1\//, () => config.refresh()],
     [/\/recall$/, singleFlight(() => recalls.refresh())],
     [/^\/v1\/deletions/, singleFlight(() => deletions.refresh())],
     [/\/audiences/, singleFlight(() => audiences.refresh())],
   ];
-  return async (route) => {
+  return async (route, hasSession = false) => {
     if (!config.healthy) return;
-    const reads = followed.flatMap(([routes, refresh]) => (routes.test(route) ? [refresh()] : []));
+    const ofRoute = followed.flatMap(([routes, refresh]) => (routes.test(route) ? [refresh()] : []));
+    const reads = hasSession ? [...ofRoute, refreshSessions()] : ofRoute;
     await within(Promise.all(reads).catch(ignoreUnavailable), waitMs);
   };
 }

@@ -18,6 +18,7 @@ import type { History } from '../history/index.ts';
 import type { Idempotency } from '../idempotency/index.ts';
 import type { Recalls } from '../replays/recalls.ts';
 import type { Replays } from '../replays/replays.ts';
+import type { EndedSessions } from '../session/ended.ts';
 import type { SessionSeal } from '../session/seal.ts';
 import type { ControlSettings } from '../settings.ts';
 import type { UserSuppressions } from '../suppressions/index.ts';
@@ -38,6 +39,7 @@ export interface ControlDeps {
   readonly idempotency: Idempotency;
   readonly replays: Replays;
   readonly sessions: SessionSeal;
+  readonly endedSessions: EndedSessions;
   /** Aborted when the process shuts down: ends streams and background work. */
   readonly signal: AbortSignal;
 }

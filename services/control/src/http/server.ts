@@ -38,6 +38,7 @@ import { recallRoutes } from '../replays/recall-routes.ts';
 import { replayRoutes } from '../replays/replay-routes.ts';
 import { resendRoutes } from '../replays/resend-routes.ts';
 import { finishDocument, type OpenApiDocument } from '../document/finish.ts';
+import { readCookie } from '../session/cookie.ts';
 import { sessionRoutes } from '../session/routes.ts';
 import { suppressionRoutes } from '../suppressions/routes.ts';
 import { trustProxies } from './address.ts';
@@ -130,7 +131,7 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
   app.decorateRequest('caller', undefined);
   app.decorateRequest('role', undefined);
   app.decorateRequest('tokenFingerprint', undefined);
-  app.decorateRequest('sessionEnd', undefined);
+  app.decorateRequest('session', undefined);
   app.decorateRequest('credential', undefined);
   app.decorateRequest('audited', undefined);
   app.decorateRequest('isAudited', false);
@@ -162,15 +163,16 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
     },
     () => app.swagger(),
   );
-  const authenticate = createAuthentication(deps.settings.access, deps.config, deps.sessions);
+  const authenticate = createAuthentication(deps);
   const countRequest = createRateLimit(deps.settings.requestsPerSecond);
   const countGuess = createRateLimit(deps.settings.requestsPerSecond);
   const upToDate = createUpToDate(deps);
   await app.register(
     (scope, _options, done) => {
-      // Before the token is looked up: another instance may just have created or revoked it.
+      // Before the token is looked up: another instance may just have created or revoked it, or ended the session.
       scope.addHook('onRequest', async (request) => {
-        if (hasCredential(request)) await upToDate(request.routeOptions.url ?? '');
+        if (hasCredential(request))
+          await upToDate(request.routeOptions.url ?? '', readCookie(request) !== undefined);
       });
       scope.addHook('onRequest', (request, reply, next) => {
         try {

@@ -36,7 +36,7 @@ const shownSchema = named(
   }),
 );
 
-export const sessionRoutes: Routes = (app, { config, sessions, settings }) => {
+export const sessionRoutes: Routes = (app, { config, sessions, endedSessions, settings }) => {
   const endOfToken = ({ tokenId }: Caller): number | undefined => {
     const { expiresAt } = (tokenId === undefined ? undefined : config.token(tokenId)) ?? {};
     return expiresAt === undefined ? undefined : Date.parse(expiresAt);
@@ -90,7 +90,7 @@ export const sessionRoutes: Routes = (app, { config, sessions, settings }) => {
         response: { 200: shownSchema },
       },
     },
-    (request) => show(callerOf(request), request.sessionEnd),
+    (request) => show(callerOf(request), request.session?.expiresAt),
   );
 
   app.delete(
@@ -99,14 +99,17 @@ export const sessionRoutes: Routes = (app, { config, sessions, settings }) => {
       schema: {
         operationId: 'deleteSession',
         summary: 'Sign out',
-        description: 'Removes the cookie. To end a session everywhere, revoke its token.',
+        description:
+          'Ends the session of the cookie, in all instances, and removes the cookie. Streams that it opened end. To end all sessions of a ' +
+          'token, revoke the token.',
         tags,
         response: { 204: { type: 'null', description: 'signed out' } },
       },
     },
     async (request, reply) => {
-      const { tokenId, name } = callerOf(request);
+      const { tokenId, name, fingerprint } = callerOf(request);
       audit(request, 'session.delete', `token/${tokenId ?? name}`);
+      if (request.session) await endedSessions.end(request.session, tokenId ?? fingerprint);
       reply.header('set-cookie', writeCookie(request, '', 0));
       return reply.status(204).send();
     },

@@ -1,6 +1,6 @@
 /**
- * The session of the console: a sealed cookie, so that any instance can open what another one has sealed, and no instance stores
- * anything. It has the SHA-256 of the token and not the token. Each request looks the token up again, so the session ends with its token.
+ * The session of the console: a sealed cookie, so that any instance can open what another one has sealed, and only sign-outs are
+ * stored. It has the SHA-256 of the token and not the token. Each request looks the token up again, so the session ends with its token.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { SecretKeys } from '@tailrace/config';
@@ -15,10 +15,15 @@ export interface Session {
   readonly expiresAt: number;
 }
 
+export interface OpenedSession extends Session {
+  /** The random start of its seal. The text is no id: the same bytes can be written in several ways. */
+  readonly id: string;
+}
+
 export interface SessionSeal {
   seal(session: Session): string;
   /** Undefined for a text that was changed, sealed with another key, or has expired. */
-  open(text: string): Session | undefined;
+  open(text: string): OpenedSession | undefined;
 }
 
 const cipher = 'aes-256-gcm';
@@ -64,14 +69,16 @@ function derive(key: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', 'tailrace console session', keyBytes));
 }
 
-function openWith(key: Buffer, bytes: Buffer): Session | undefined {
+function openWith(key: Buffer, bytes: Buffer): OpenedSession | undefined {
   if (bytes.length <= ivBytes + tagBytes) return undefined;
   try {
-    const opening = createDecipheriv(cipher, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
+    const iv = bytes.subarray(0, ivBytes);
+    const opening = createDecipheriv(cipher, key, iv, { authTagLength: tagBytes });
     opening.setAuthTag(bytes.subarray(-tagBytes));
     const text = Buffer.concat([opening.update(bytes.subarray(ivBytes, -tagBytes)), opening.final()]);
     const [digest, tokenId, expiresAt] = JSON.parse(text.toString()) as [string, string, number];
     return {
+      id: iv.toString('hex'),
       digest: Buffer.from(digest, 'base64url'),
       tokenId: tokenId === '' ? undefined : tokenId,
       expiresAt,

@@ -1,6 +1,7 @@
 /** Sessions: a token signs in, and a cookie stands for it from then on. */
 import assert from 'node:assert/strict';
 import { after, before, mock, test } from 'node:test';
+import { collect } from '@tailrace/testing';
 import {
   adminToken,
   newCluster,
@@ -10,12 +11,15 @@ import {
   type Api,
   type ApiRequest,
 } from '../testing/api.ts';
+import { createFlow } from '../testing/flow.ts';
 
 const cluster = newCluster();
 let control: Api;
 let other: Api;
+let address: string;
 before(async () => {
   control = await openApi(cluster);
+  address = await control.listen();
   other = await openApi(cluster);
 });
 after(async () => {
@@ -144,13 +148,73 @@ test('a session ends with its token, after twelve hours, and at the sign-out', a
   await control.expect(204, { method: 'DELETE', path: `/v1/tokens/${String(created['id'])}` });
   await other.refused(asked, 401, 'unauthorized');
 
-  const admin = await signIn(control, adminToken);
+  const [admin, colleague] = [await signIn(control, adminToken), await signIn(control, adminToken)];
   const out = await control.ask(withCookie(admin.cookie, { method: 'DELETE', path: '/v1/session' }));
   assert.equal(out.status, 204);
   assert.match(out.headers.get('set-cookie') ?? '', /^tailrace_session=; Max-Age=0; HttpOnly/);
+  for (const instance of [control, other]) {
+    await instance.refused(withCookie(admin.cookie, { path: '/v1/sources' }), 401, 'unauthorized');
+    // The same bytes, written in another way.
+    const spelled = admin.cookie.replaceAll('-', '+').replaceAll('_', '/').replace('tailrace/', 'tailrace_');
+    await instance.refused(withCookie(spelled, { path: '/v1/sources' }), 401, 'unauthorized');
+    await instance.expect(200, withCookie(colleague.cookie, { path: '/v1/sources' }));
+  }
+  await using restarted = await openApi(cluster);
+  await restarted.refused(withCookie(admin.cookie, { path: '/v1/sources' }), 401, 'unauthorized');
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 12 * 3_600_000 + 1 });
   try {
-    await control.refused(withCookie(admin.cookie, { path: '/v1/sources' }), 401, 'unauthorized');
+    await control.refused(withCookie(colleague.cookie, { path: '/v1/sources' }), 401, 'unauthorized');
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('streams end with their session and with their token', async () => {
+  const ended = collect<{ owner: string; text: string }>('the ended streams', ({ owner }) => owner);
+  const open = async (owner: string, headers: Readonly<Record<string, string>>): Promise<void> => {
+    for (const path of ['/v1/stream?attempts=true', '/v1/attempts/stream']) {
+      const stream = await fetch(`${address}${path}`, { headers });
+      assert.equal(stream.status, 200);
+      void stream.text().then((text) => {
+        ended.add({ owner, text });
+      });
+    }
+  };
+  const tokenOf = async (name: string, expiresIn: string) => {
+    const body = { name, scope: 'read', expiresIn };
+    const { id, token } = await control.expect(201, { method: 'POST', path: '/v1/tokens', body });
+    const { cookie } = await signIn(control, String(token));
+    return { id: String(id), bearer: { authorization: `Bearer ${String(token)}` }, cookie };
+  };
+  const [revoked, lasting, expiring] = [
+    await tokenOf('revoked', '90d'),
+    await tokenOf('lasting', '90d'),
+    await tokenOf('expiring', '1h'),
+  ];
+  const left = await signIn(control, adminToken);
+  await open('revoked token', revoked.bearer);
+  await open('session of a revoked token', { cookie: revoked.cookie });
+  await open('session after its sign-out', { cookie: left.cookie });
+  await control.expect(204, { method: 'DELETE', path: `/v1/tokens/${revoked.id}` });
+  await other.expect(204, withCookie(left.cookie, { method: 'DELETE', path: '/v1/session' }));
+  await ended.waitFor(6);
+
+  await open('token that expires', expiring.bearer);
+  await open('session of a token that expires', { cookie: expiring.cookie });
+  await open('session', { cookie: lasting.cookie });
+  const before = Date.now();
+  mock.timers.enable({ apis: ['Date'], now: before + 3_600_001 });
+  try {
+    const flow = createFlow(control.kafka);
+    await flow.attempt(flow.delivery('crm'), 'delivered');
+    await control.historyRead();
+    await ended.waitFor(10);
+    for (const { owner, text } of ended.items) {
+      assert.notEqual(owner, 'session');
+      assert.doesNotMatch(text, /deliveryId/, owner);
+    }
+    mock.timers.setTime(before + 12 * 3_600_000);
+    await ended.waitFor(12);
   } finally {
     mock.timers.reset();
   }
