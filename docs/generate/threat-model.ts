@@ -177,7 +177,7 @@ export const storedSecrets: readonly (readonly [
     'once, when created',
     shown(`${control}/access/tokens.test.ts`, 'a token is shown once, and only its hash is stored'),
   ],
-  ['bodies of events', 'plain in the topics', '`write` and `admin`', bodies],
+  ['bodies of events', 'plain in the topics', '`write` and `admin`; the audit log has each read', bodies],
   [
     'exports of the configuration',
     'sealed with the secret key or a passphrase',

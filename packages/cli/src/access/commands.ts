@@ -53,7 +53,7 @@ export const declareAccess: Declare = (program, action) => {
     .command('audit')
     .summary('list who changed what')
     .description(
-      'List who changed what, newest first: changes and refused requests of the last 90 days, over the API and by ' +
+      'List who changed what, newest first: changes, reads of bodies and refused requests of the last 90 days, over the API and by ' +
         'commands on Kafka. --output json has the values before and after.',
     )
     .option('--action <action>', 'only this action, such as destination.update')

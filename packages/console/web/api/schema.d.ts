@@ -543,7 +543,7 @@ export interface paths {
         };
         /**
          * Get the body of a delivery
-         * @description The body is read from its topic. For a read-only token every value is masked.
+         * @description The body is read from its topic. For a read-only token every value is masked. The audit log has each read.
          */
         get: operations["getDeliveryBody"];
         put?: never;
@@ -754,7 +754,7 @@ export interface paths {
         };
         /**
          * Get a dead letter, or the dead letters of a delivery
-         * @description For a read-only token every value of the body is masked. Of a delivery, the newest 20 are shown.
+         * @description For a read-only token every value of the body is masked. Of a delivery, the newest 20 are shown. The audit log has each read.
          */
         get: operations["getDeadLetter"];
         put?: never;
@@ -1046,7 +1046,7 @@ export interface paths {
         };
         /**
          * List the audit log, newest first
-         * @description Changes and refused requests of the last 90 days, over the API and by commands on Kafka. A page may have fewer entries than `limit`, or none, and a `next`: a request reads up to 17,500 records.
+         * @description Changes, reads of bodies and refused requests of the last 90 days, over the API and by commands on Kafka. A page may have fewer entries than `limit`, or none, and a `next`: a request reads up to 17,500 records.
          */
         get: operations["listAudit"];
         put?: never;

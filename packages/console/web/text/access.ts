@@ -33,7 +33,7 @@ export const access = {
   revokeTitle: (name: string) => `Revoke the token ${isolated(name)}?`,
   revokeMessage: 'Requests and sessions with it end within two seconds.',
   revoked: 'The token was revoked.',
-  auditLead: 'Changes and refused requests of the last 90 days, newest first.',
+  auditLead: 'Changes, reads of bodies and refused requests of the last 90 days, newest first.',
   auditEmpty: 'No entry',
   auditEmptyLead: 'No change in this time fits the filter. Remove a part of it, or choose a longer time.',
   search: 'Search',

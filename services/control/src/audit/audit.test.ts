@@ -1,8 +1,10 @@
 /** The audit log: every change with its actor, values and address, written together with the change. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventually } from '@tailrace/testing';
 import { decodeAudit, type AuditRecord } from '@tailrace/topics';
 import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
+import { createFlow } from '../testing/flow.ts';
 import { createBound } from './trail.ts';
 
 function recordsOf({ cluster }: Api): AuditRecord[] {
@@ -10,9 +12,11 @@ function recordsOf({ cluster }: Api): AuditRecord[] {
 }
 
 /** Entries that do not belong to a change of the configuration are written after the answer. */
-async function recorded(control: Api, count: number): Promise<AuditRecord[]> {
-  while (recordsOf(control).length < count) await new Promise(setImmediate);
-  return recordsOf(control);
+function recorded(control: Api, count: number): Promise<AuditRecord[]> {
+  return eventually(
+    () => recordsOf(control),
+    ({ length }) => length >= count,
+  );
 }
 
 const url = 'https://crm.example.com/hook?token=S3CRET';
@@ -71,6 +75,36 @@ test('refused requests leave an entry, wrong tokens on GET included, with the fi
   );
   assert.match(records[0]?.actor.fingerprint ?? '', /^[0-9a-f]{8}$/);
   assert.doesNotMatch(JSON.stringify([records, control.log]), /S3CRET/);
+});
+
+test('a read of a body leaves an entry, and no other read does', async () => {
+  await using control = await openApi();
+  const flow = createFlow(control.kafka);
+  const delivery = flow.delivery('crm');
+  await flow.publish(names.deliveries, delivery);
+  await flow.publish(names.deliveriesDead, { ...delivery, reason: 'client-error' });
+  await control.historyRead();
+  const { deliveryId } = delivery;
+  const ofDelivery = `/v1/deliveries/${deliveryId}`;
+  const { items } = await control.expect(200, { path: '/v1/dead-letters' });
+  const ref = String((items as { ref: string }[])[0]?.ref);
+  await control.expect(200, { path: ofDelivery });
+  await control.expect(200, { path: `/v1/events/${delivery.eventId}` });
+  await control.refused({ path: '/v1/deliveries/nothing/body' }, 404, 'not-found');
+  await control.refused({ path: '/v1/dead-letters/nothing' }, 404, 'not-found');
+
+  await control.expect(200, { path: `${ofDelivery}/body` });
+  await control.expect(200, { path: `/v1/dead-letters/${ref}` });
+  await control.expect(200, { path: `/v1/dead-letters/${deliveryId}`, token: readToken });
+  const records = await recorded(control, 3);
+  assert.deepEqual(
+    records.map(({ action, target, outcome, actor }) => [action, target, outcome, actor.name]),
+    [
+      ['delivery.read-body', `delivery/${deliveryId}`, 'done', 'TAILRACE_API_TOKEN'],
+      ['dead-letter.read-body', `dead-letter/${ref}`, 'done', 'TAILRACE_API_TOKEN'],
+      ['dead-letter.read-body', `dead-letter/${deliveryId}`, 'done', 'TAILRACE_API_READ_TOKEN'],
+    ],
+  );
 });
 
 test('a flood of wrong tokens leaves a bounded number of entries and log lines', async () => {

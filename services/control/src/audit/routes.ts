@@ -61,7 +61,7 @@ export const auditRoutes: Routes = (app, { kafka, names }) => {
         operationId: 'listAudit',
         summary: 'List the audit log, newest first',
         description:
-          'Changes and refused requests of the last 90 days, over the API and by commands on Kafka. A page may have fewer ' +
+          'Changes, reads of bodies and refused requests of the last 90 days, over the API and by commands on Kafka. A page may have fewer ' +
           'entries than `limit`, or none, and a `next`: a request reads up to 17,500 records.',
         tags: ['Audit'],
         querystring: Type.Object(

@@ -1,5 +1,5 @@
 /**
- * Records requests in the topic `audit` that do not change the configuration: other changes, and refused requests. These
+ * Records requests in the topic `audit` that do not change the configuration: other changes, reads of bodies, and refused requests. These
  * are written after the answer; if Kafka does not take one, the log has the whole record.
  *
  * The rate of refused requests is bounded, so that a flood of wrong tokens neither fills the topic nor pushes out what
@@ -32,8 +32,8 @@ export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, l
       const { method, audited, errorCode, caller } = request;
       const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
       const outcome = reply.statusCode < 400 ? 'done' : 'refused';
-      // Of reads, only those are of interest that the caller was not permitted.
-      if (isRead && reply.statusCode !== 401 && reply.statusCode !== 403) return;
+      // Of reads, only those are of interest that showed a body, or that the caller was not permitted.
+      if (isRead && !audited && reply.statusCode !== 401 && reply.statusCode !== 403) return;
       const bound = outcome === 'done' ? undefined : bounds[caller ? 'known' : 'unknown'];
       const notRecorded = bound?.take();
       if (bound && notRecorded === undefined) return;

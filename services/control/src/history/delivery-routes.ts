@@ -5,6 +5,7 @@ import { decodeDelivery } from '@tailrace/topics';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Caller } from '../access/authenticate.ts';
+import { audit } from '../http/audit.ts';
 import { recordAt, showBody } from '../http/body.ts';
 import { deliveryStatuses, type AttemptRow, type CountedDelivery, type DeliveryPosition } from './index.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
@@ -146,7 +147,8 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       schema: {
         operationId: 'getDeliveryBody',
         summary: 'Get the body of a delivery',
-        description: 'The body is read from its topic. For a read-only token every value is masked.',
+        description:
+          'The body is read from its topic. For a read-only token every value is masked. The audit log has each read.',
         tags,
         params,
         response: {
@@ -159,7 +161,9 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
         },
       },
     },
-    async ({ params: { deliveryId }, role, caller }) => {
+    async (request) => {
+      const { params, role, caller } = request;
+      const { deliveryId } = params;
       const { place } = find(deliveryId, caller);
       const record = place && (await recordAt(kafka, place));
       const delivery = record ? decodeDelivery(record) : undefined;
@@ -169,6 +173,7 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
           'The body of the delivery has expired. The topics keep bodies for seven days.',
         );
       }
+      audit(request, 'delivery.read-body', `delivery/${deliveryId}`);
       return { deliveryId, ...showBody(delivery.body, role) };
     },
   );

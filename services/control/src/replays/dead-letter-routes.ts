@@ -12,6 +12,7 @@ import { eventTypes, formatInstant } from '@tailrace/events';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
+import { audit } from '../http/audit.ts';
 import { recordAt, showBody } from '../http/body.ts';
 import { countRows, type DeadLetterPosition, type History, type ListedLetters } from '../history/index.ts';
 import { readPage } from '../history/slices.ts';
@@ -162,7 +163,7 @@ export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
       schema: {
         operationId: 'getDeadLetter',
         summary: 'Get a dead letter, or the dead letters of a delivery',
-        description: `For a read-only token every value of the body is masked. Of a delivery, the newest ${maxShown} are shown.`,
+        description: `For a read-only token every value of the body is masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
         tags,
         params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
         response: {
@@ -181,7 +182,9 @@ export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
         },
       },
     },
-    async ({ params: { ref }, role, caller }) => {
+    async (request) => {
+      const { params, role, caller } = request;
+      const { ref } = params;
       const at = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
       const known = at
         ? [history.deadLetterAt({ partition: Number(at[1]), offset: Number(at[2]) }) ?? []].flat()
@@ -196,6 +199,7 @@ export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
       if (letters.length === 0) {
         throw new TailraceError('not-found', `There is no dead letter for ${JSON.stringify(ref)}.`);
       }
+      audit(request, 'dead-letter.read-body', `dead-letter/${ref}`);
       return { items: letters.map((letter) => showLetter(letter, role)) };
     },
   );
