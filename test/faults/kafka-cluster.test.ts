@@ -85,7 +85,7 @@ test('topics apply creates topics with three copies, two of them in sync, on thr
   const { exitCode, stderr } = await apply(env);
   assert.deepEqual([exitCode, stderr], [0, '']);
   const topics = (await kafka.listTopics()).filter((name) => name.startsWith(env.TAILRACE_TOPIC_PREFIX));
-  assert.equal(topics.length, 21);
+  assert.equal(topics.length, 22);
   for (const [name, copies] of await kafka.inspectDurability(topics)) {
     assert.deepEqual(copies, { replicationFactor: 3, minInSync: 2 }, name);
   }

@@ -31,7 +31,7 @@ before(async () => {
   const prefix = pipeline.names.events.replace(/events$/, '');
   control = opened.use(await startControlHere(cluster, prefix, {}, { processMetrics: true }));
   await applyConfiguration(pipeline.kafka, pipeline.names.config, {
-    sources: ids.map((id) => ({ id: `source-${id}`, enabled: true, writeKeys: [`wk_${id}`] })),
+    sources: ids.map((id) => ({ id: `source-${id}`, enabled: true, writeKeys: [`wk_source_${id}`] })),
     destinations: ids.map((id) => ({
       id: `destination-${id}`,
       type: 'Webhooks',

@@ -42,7 +42,7 @@ async function openCluster() {
   const kafka = cluster.connect();
   await kafka.ensureTopics(topicSpecs(names, { partitions: 12, retryScheduleMs: [60_000] }));
   await applyConfiguration(kafka, names.config, {
-    sources: [{ id: 'web', writeKeys: ['wk'], enabled: true }],
+    sources: [{ id: 'web', writeKeys: ['wk_web'], enabled: true }],
     destinations: [
       {
         ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'] },
