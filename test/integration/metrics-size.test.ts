@@ -83,7 +83,7 @@ async function askEverything(): Promise<void> {
 
 test('/metrics of each service has at most 2,000 series and 300 KB, and no series for each configured entry', async () => {
   for (const id of ids) {
-    const authorization = `Basic ${Buffer.from(`wk_${id}:`).toString('base64')}`;
+    const authorization = `Basic ${Buffer.from(`wk_source_${id}:`).toString('base64')}`;
     const body = JSON.stringify({ userId: `u-${id}`, event: 'Order Completed' });
     await eventually(
       () => fetch(`${pipeline.ingestUrl}/v1/track`, { method: 'POST', headers: { authorization }, body }),
