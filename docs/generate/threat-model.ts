@@ -72,8 +72,11 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
   [
     'token with scope `read`',
     'read, with masks for write keys, header values, queries of URLs and the values of bodies',
-    'change anything, read the audit log or tokens',
-    masks,
+    'change anything, read the audit log or tokens, see the ids of users in lists and streams',
+    shown(
+      `${control}/history/masks.test.ts`,
+      'a read-only token sees no user id in bodies and lists, and filters by one that it knows',
+    ),
   ],
   [
     'token with scope `write`',

@@ -199,7 +199,7 @@ test('attempts are streamed live to clients with a matching filter', async () =>
   const attempt = JSON.parse(text) as Json;
   assert.deepEqual(
     [attempt['event'], attempt['userKey'], attempt['outcome']],
-    ['Tailed', 'u-5', 'delivered'],
+    ['Tailed', '***', 'delivered'],
   );
   abort.abort();
 });

@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * Stream attempts
-         * @description A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number.
+         * @description A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number. For a read-only token the ids of users are masked.
          */
         get: operations["streamAttempts"];
         put?: never;
@@ -915,7 +915,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the suppressed users by id */
+        /**
+         * List the suppressed users by id
+         * @description A read-only token, which sees no ids of users, may look up a user that it knows.
+         */
         get: operations["listSuppressions"];
         put?: never;
         /**
@@ -1314,7 +1317,7 @@ export interface components {
             type?: string;
             /** @description the name of a track call's event */
             event?: string;
-            /** @description the userId, else the anonymousId */
+            /** @description the userId, else the anonymousId; masked for a read-only token */
             userKey?: string;
             attempts: number;
         };
@@ -1411,7 +1414,7 @@ export interface components {
             type: string;
             /** @description the name of a track call's event */
             event?: string;
-            /** @description the userId, else the anonymousId */
+            /** @description the userId, else the anonymousId; masked for a read-only token */
             userKey: string;
             /**
              * @description waiting (not attempted yet), retrying (pending after an attempt), delivered or dead
@@ -1453,7 +1456,7 @@ export interface components {
             type: string;
             /** @description the name of a track call's event */
             event?: string;
-            /** @description the userId, else the anonymousId */
+            /** @description the userId, else the anonymousId; masked for a read-only token */
             userKey: string;
             /**
              * @description waiting (not attempted yet), retrying (pending after an attempt), delivered or dead
@@ -1656,7 +1659,7 @@ export interface components {
                 type: string;
                 /** @description the name of a track call's event */
                 event?: string;
-                /** @description the userId, else the anonymousId */
+                /** @description the userId, else the anonymousId; masked for a read-only token */
                 userKey: string;
                 /**
                  * @description waiting (not attempted yet), retrying (pending after an attempt), delivered or dead
@@ -1933,7 +1936,7 @@ export interface components {
             type: string;
             /** @description the name of a track call's event */
             event?: string;
-            /** @description the userId, else the anonymousId */
+            /** @description the userId, else the anonymousId; masked for a read-only token */
             userKey: string;
             /** @description a later version may add others */
             reason: string;
@@ -2003,7 +2006,7 @@ export interface components {
                 type?: string;
                 /** @description the name of a track call's event */
                 event?: string;
-                /** @description the userId, else the anonymousId */
+                /** @description the userId, else the anonymousId; masked for a read-only token */
                 userKey?: string;
                 attempts: number;
                 /** @description the last answer of each URL */
@@ -2263,6 +2266,7 @@ export interface components {
                 reason?: string;
                 type?: string;
                 event?: string;
+                /** @description masked for a read-only token */
                 userId?: string;
                 /** Format: date-time */
                 since?: string;

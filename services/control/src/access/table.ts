@@ -103,7 +103,8 @@ export const access: Readonly<Record<string, Access>> = {
   getDeletion: read('closed'),
   liftDeletion: write('closed'),
   createSuppressions: write('closed'),
-  listSuppressions: read('closed'),
+  // A list of ids of users, which a read token sees nowhere.
+  listSuppressions: write('closed'),
   getSuppression: read('closed'),
   deleteSuppression: write('closed'),
   listAudiences: read('source'),

@@ -4,6 +4,7 @@ import { eventTypes, parseInstant } from '@tailrace/events';
 import type { AttemptRecord } from '@tailrace/topics';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
+import { showUser } from '../http/mask.ts';
 import type { Routes } from '../http/routes.ts';
 
 /** An empty line keeps the connection alive. */
@@ -25,7 +26,7 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         summary: 'Stream attempts',
         description:
           'A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a ' +
-          'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number.',
+          'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number. For a read-only token the ids of users are masked.',
         tags: ['History'],
         querystring: Type.Object(
           {
@@ -50,7 +51,7 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         },
       },
     },
-    ({ query: { destination, source, type, event, userId, outcome }, caller }, reply) => {
+    ({ query: { destination, source, type, event, userId, outcome }, role, caller }, reply) => {
       const since = Date.now();
       const is = (wanted: string | undefined, found: string | undefined): boolean =>
         wanted === undefined || wanted === found;
@@ -77,7 +78,8 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
         lines.push(line);
       };
       const unsubscribe = history.onAttempt((attempt) => {
-        if (isWanted(attempt) && caller?.isValid() !== false) write(`${JSON.stringify(attempt)}\n`);
+        if (!isWanted(attempt) || caller?.isValid() === false) return;
+        write(`${JSON.stringify({ ...attempt, userKey: showUser(attempt.userKey, role) })}\n`);
       });
       const heartbeat = setInterval(() => lines.push('\n'), heartbeatMs);
       const end = (): void => {

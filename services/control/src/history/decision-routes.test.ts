@@ -28,7 +28,7 @@ async function list(query: string, token = readToken): Promise<readonly Item[]> 
 }
 
 test('each event and destination is one item, with the reason and the rule', async () => {
-  const shown = { sourceId: 'web', type: 'track', event: 'Order Completed', userKey: 'ada' };
+  const shown = { sourceId: 'web', type: 'track', event: 'Order Completed', userKey: '***' };
   assert.deepEqual(await list(''), [
     {
       ...shown,

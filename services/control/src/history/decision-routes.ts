@@ -1,11 +1,14 @@
 /** The list of the events that connected destinations did not get, with the reason. */
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
+import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
+import { showUser } from '../http/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
+import { userKeySchema } from './delivery-routes.ts';
 import { noDestination, type FilteredEvent, type FilteredEventPosition } from './index.ts';
 import { readPage } from './slices.ts';
 
@@ -34,7 +37,7 @@ const filteredEventSchema = Type.Object({
   ),
   type: Type.String({ description: 'the type of the call' }),
   event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
-  userKey: Type.String({ description: 'the userId, else the anonymousId' }),
+  userKey: userKeySchema,
   reason: Type.String({ description: 'a later version may add others' }),
   rule: Type.Optional(ruleSchema),
 });
@@ -60,21 +63,26 @@ export const decisionRoutes: Routes = (app, { history }) => {
         response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
       },
     },
-    async ({ query, caller }) => {
+    async ({ query, role, caller }) => {
       const { reason, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
       const { rows, next } = await readPage(limit, after, (limit, after: FilteredEventPosition | undefined) =>
         history.listFilteredEvents(filter, limit, after),
       );
-      return { items: rows.map(show), ...(next && { next: cursors.encode(next) }) };
+      const items = rows.map((row) => show(row, role));
+      return { items, ...(next && { next: cursors.encode(next) }) };
     },
   );
 };
 
-function show({ decidedAt, destinationId, event, rule, ...rest }: FilteredEvent) {
+function show(
+  { decidedAt, destinationId, event, rule, userKey, ...rest }: FilteredEvent,
+  role: Role | undefined,
+) {
   return {
     ...rest,
+    userKey: showUser(userKey, role),
     decidedAt: formatInstant(decidedAt),
     ...(destinationId !== undefined && { destinationId }),
     ...(event !== null && { event }),

@@ -4,10 +4,11 @@ import { eventTypes, formatInstant } from '@tailrace/events';
 import { decodeDelivery } from '@tailrace/topics';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
-import type { Caller } from '../access/authenticate.ts';
+import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { recordAt, showBody } from '../http/body.ts';
 import { deliveryStatuses, type AttemptRow, type CountedDelivery, type DeliveryPosition } from './index.ts';
+import { showUser } from '../http/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
@@ -22,6 +23,10 @@ const reason = Type.Optional(
   }),
 );
 
+export const userKeySchema = Type.String({
+  description: 'the userId, else the anonymousId; masked for a read-only token',
+});
+
 const deliveryFields = {
   deliveryId: Type.String(),
   eventId: Type.String({ description: 'the messageId of the call' }),
@@ -29,7 +34,7 @@ const deliveryFields = {
   destinationId: Type.String(),
   type: Type.String({ description: 'the type of the call, or delete' }),
   event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
-  userKey: Type.String({ description: 'the userId, else the anonymousId' }),
+  userKey: userKeySchema,
   status: Type.Enum([...deliveryStatuses], {
     description: 'waiting (not attempted yet), retrying (pending after an attempt), delivered or dead',
   }),
@@ -108,7 +113,7 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
         response: { 200: pageOf(named('Delivery', deliverySchema)) },
       },
     },
-    async ({ query, caller }) => {
+    async ({ query, role, caller }) => {
       const { userId, type, event, status, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = {
@@ -118,7 +123,8 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       const { rows, next } = await readPage(limit, after, (limit, after: DeliveryPosition | undefined) =>
         history.list(filter, limit, after),
       );
-      return { items: rows.map(showDelivery), ...(next && { next: cursors.encode(next) }) };
+      const items = rows.map((row) => showDelivery(row, role));
+      return { items, ...(next && { next: cursors.encode(next) }) };
     },
   );
 
@@ -134,8 +140,8 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
         response: { 200: named('DeliveryWithAttempts', wholeDeliverySchema) },
       },
     },
-    ({ params: { deliveryId }, caller }) => ({
-      ...showDelivery(find(deliveryId, caller)),
+    ({ params: { deliveryId }, role, caller }) => ({
+      ...showDelivery(find(deliveryId, caller), role),
       history: history.attemptsOf(deliveryId).map(showAttempt),
     }),
   );
@@ -179,13 +185,16 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
   );
 };
 
-export function showDelivery({ id, event, createdAt, state, ...row }: CountedDelivery) {
+export function showDelivery(
+  { id, event, createdAt, state, ...row }: CountedDelivery,
+  role: Role | undefined,
+) {
   const { eventId, sourceId, destinationId, type, userKey, attempts } = row;
   const { status, changedAt, reason, nextDueAt } = state;
   return {
     ...{ deliveryId: id, eventId, sourceId, destinationId, type },
     ...(event !== null && { event }),
-    ...{ userKey, status, createdAt: formatInstant(createdAt) },
+    ...{ userKey: showUser(userKey, role), status, createdAt: formatInstant(createdAt) },
     ...(changedAt > 0 && { changedAt: formatInstant(changedAt) }),
     attempts,
     ...(reason !== null && { reason }),

@@ -153,7 +153,7 @@ function showRecorded(history: History, caller: Caller | undefined, eventId: str
   const deliveries = history
     .ofEvent(eventId)
     .filter((delivery) => reachesDelivery(caller, delivery))
-    .map(showDelivery);
+    .map((delivery) => showDelivery(delivery, caller?.scope));
   const decisions = history
     .decisionsOf(eventId)
     .flatMap((decision) => reachedPart(caller, decision, deliveries.length) ?? []);

@@ -8,6 +8,7 @@ import { TailraceError } from '@tailrace/errors';
 import type { AttemptRecord } from '@tailrace/topics';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
+import { showUser } from '../http/mask.ts';
 import type { Routes } from '../http/routes.ts';
 
 /** A comment keeps the connection alive through proxies. */
@@ -66,7 +67,7 @@ export const liveRoutes: Routes = (app, { history, config, signal }) => {
         },
       },
     },
-    ({ query, headers, caller }, reply) => {
+    ({ query, headers, role, caller }, reply) => {
       // Browsers connect again immediately, and a stream that begins now would hold up the shutdown.
       if (signal.aborted) throw new TailraceError('shutting-down');
       const owner = caller?.tokenId ?? caller?.fingerprint ?? '';
@@ -92,7 +93,7 @@ export const liveRoutes: Routes = (app, { history, config, signal }) => {
       const accept = (attempt: AttemptRecord, id: number): void => {
         if (!isWanted(attempt)) return;
         counts[attempt.outcome] += 1;
-        if (withAttempts) send('attempt', attempt, id);
+        if (withAttempts) send('attempt', { ...attempt, userKey: showUser(attempt.userKey, role) }, id);
       };
 
       const [, sameOrigin, seen] =

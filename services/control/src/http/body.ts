@@ -2,7 +2,7 @@
 import { parseJson } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { Role } from '../access/authenticate.ts';
-import { maskValues } from './mask.ts';
+import { isMaskedFor, maskValues } from './mask.ts';
 
 /** The record at an offset; undefined once it has expired. */
 export async function recordAt(
@@ -30,8 +30,7 @@ export interface ShownBody {
 export function showBody(value: Buffer | null, role: Role | undefined): ShownBody {
   const text = value?.toString() ?? '';
   const body = parse(text);
-  const isMasked = role === undefined || role === 'read';
-  return isMasked ? { masked: true, body: maskValues(body) } : { masked: false, body, text };
+  return isMaskedFor(role) ? { masked: true, body: maskValues(body) } : { masked: false, body, text };
 }
 
 /** A record by another producer need not be JSON; it is shown as text. */

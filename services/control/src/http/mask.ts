@@ -1,9 +1,19 @@
-/** Masks the values of a body for callers with the role `read`. */
+/** Masks the values of bodies for callers with the role `read`, in bodies and in what lists have of them. */
 import { isRawNumber } from '@tailrace/events';
+import type { Role } from '../access/authenticate.ts';
 
 const masked = '***';
-/** Fields without personal data. */
-const shown = new Set(['type', 'version']);
+/** Fields without personal data. Lists have them too. */
+const shown = new Set(['type', 'version', 'event']);
+
+export function isMaskedFor(role: Role | undefined): boolean {
+  return role === undefined || role === 'read';
+}
+
+/** The id of a user, which a body has as userId or anonymousId. */
+export function showUser(id: string, role: Role | undefined): string {
+  return isMaskedFor(role) ? masked : id;
+}
 
 /** Replaces every value with `***`, of any type. Keys, nesting and null stay. */
 export function maskValues(body: unknown): unknown {

@@ -15,8 +15,10 @@ import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { recordAt, showBody } from '../http/body.ts';
 import { countRows, type DeadLetterPosition, type History, type ListedLetters } from '../history/index.ts';
+import { userKeySchema } from '../history/delivery-routes.ts';
 import { readPage } from '../history/slices.ts';
 import { invalidField } from '../http/errors.ts';
+import { showUser } from '../http/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
@@ -64,7 +66,7 @@ const letterFields = {
   destinationId: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
   event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
-  userKey: Type.Optional(Type.String({ description: 'the userId, else the anonymousId' })),
+  userKey: Type.Optional(userKeySchema),
   attempts: Type.Integer(),
 };
 
@@ -100,14 +102,15 @@ export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
         response: { 200: pageOf(named('DeadLetter', Type.Object(letterFields))) },
       },
     },
-    async ({ query, caller }) => {
+    async ({ query, role, caller }) => {
       const { limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...filterOf(query), ...listedOf(caller, query) };
       const { rows, next } = await readPage(limit, after, (limit, after: DeadLetterPosition | undefined) =>
         history.listDeadLetters(filter, limit, after),
       );
-      return { items: rows.map(showFacts), ...(next && { next: cursors.encode(next) }) };
+      const items = rows.map((row) => showFacts(row, role));
+      return { items, ...(next && { next: cursors.encode(next) }) };
     },
   );
 
@@ -220,14 +223,20 @@ async function countLetters(history: History, filter: ListedLetters): Promise<re
   }
 }
 
-function showFacts({ partition, offset, diedAt, ...facts }: DeadLetterSummary) {
-  return { ref: `${partition}-${offset}`, diedAt: formatInstant(diedAt), ...facts };
+function showFacts(
+  { partition, offset, diedAt, userKey, ...facts }: DeadLetterSummary,
+  role: Role | undefined,
+) {
+  return {
+    ...{ ref: `${partition}-${offset}`, diedAt: formatInstant(diedAt), ...facts },
+    ...(userKey !== undefined && { userKey: showUser(userKey, role) }),
+  };
 }
 
 function showLetter({ summary, record }: DeadLetter, role: Role | undefined) {
   const { 'last-answer': lastAnswer } = record.headers;
   return {
-    ...showFacts(summary),
+    ...showFacts(summary, role),
     ...(lastAnswer && { lastAnswer: parseAnswer(lastAnswer.toString()) }),
     ...showBody(record.value, role),
   };

@@ -3,9 +3,10 @@ import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
 import { reachesDestination } from '../access/limits.ts';
-import type { Caller } from '../access/authenticate.ts';
+import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
+import { showUser } from '../http/mask.ts';
 import { named } from '../document/openapi.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import type { Replay } from './replays.ts';
@@ -23,7 +24,7 @@ export const replaySchema = Type.Object({
     reason: Type.Optional(Type.String()),
     type: Type.Optional(Type.String()),
     event: Type.Optional(Type.String()),
-    userId: Type.Optional(Type.String()),
+    userId: Type.Optional(Type.String({ description: 'masked for a read-only token' })),
     since: Type.Optional(Type.String({ format: 'date-time' })),
     until: Type.Optional(Type.String({ format: 'date-time' })),
   }),
@@ -116,7 +117,10 @@ export const replayRoutes: Routes = (app, { replays }) => {
       }
       const replay = await replays.start({ filter, ratePerSecond, dryRun }, request.idempotency?.id);
       audit(request, dryRun ? 'replay.count' : 'replay.start', `replay/${replay.id}`);
-      return reply.status(202).header('location', `/v1/replays/${replay.id}`).send(showReplay(replay));
+      return reply
+        .status(202)
+        .header('location', `/v1/replays/${replay.id}`)
+        .send(showReplay(replay, request.role));
     },
   );
 
@@ -131,14 +135,14 @@ export const replayRoutes: Routes = (app, { replays }) => {
         response: { 200: pageOf(named('Replay', replaySchema)) },
       },
     },
-    async ({ query, caller }) => {
+    async ({ query, role, caller }) => {
       // Newer replays have smaller keys.
       const keyOf = ({ startedAt, id }: Replay): string =>
         `${String(Number.MAX_SAFE_INTEGER - startedAt).padStart(16, '0')} ${id}`;
       const reached = (await replays.all()).filter((replay) => isReached(caller, replay));
       const items = reached.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const page = pageInOrder('replays', items, query, keyOf);
-      return { ...page, items: page.items.map(showReplay) };
+      return { ...page, items: page.items.map((replay) => showReplay(replay, role)) };
     },
   );
 
@@ -153,7 +157,7 @@ export const replayRoutes: Routes = (app, { replays }) => {
         response: { 200: named('Replay', replaySchema) },
       },
     },
-    async ({ params: { id }, caller }) => showReplay(await find(id, caller)),
+    async ({ params: { id }, role, caller }) => showReplay(await find(id, caller), role),
   );
 
   app.delete(
@@ -172,23 +176,17 @@ export const replayRoutes: Routes = (app, { replays }) => {
       const { id } = request.params;
       audit(request, 'replay.interrupt', `replay/${id}`);
       const found = await find(id, request.caller);
-      return reply.status(202).send(showReplay((await replays.interrupt(id)) ?? found));
+      return reply.status(202).send(showReplay((await replays.interrupt(id)) ?? found, request.role));
     },
   );
 };
 
-export function showReplay({
-  id,
-  state,
-  dryRun,
-  ratePerSecond,
-  replayed,
-  malformed,
-  tally,
-  failure,
-  ...more
-}: Replay) {
-  const { destinationId: destination, userKey: userId, reason, type, event, since, until } = more.filter;
+export function showReplay(
+  { id, state, dryRun, ratePerSecond, replayed, malformed, tally, failure, ...more }: Replay,
+  role: Role | undefined,
+) {
+  const { destinationId: destination, userKey, reason, type, event, since, until } = more.filter;
+  const userId = userKey === undefined ? undefined : showUser(userKey, role);
   return {
     ...{ id, state, dryRun, ratePerSecond, replayed, malformed },
     filter: { destination, reason, type, event, userId, since: timeOf(since), until: timeOf(until) },

@@ -85,7 +85,10 @@ export const resendRoutes: Routes = (app, { kafka, names, config, history, repla
       requireEnabled(config, id, 'would become a dead letter again');
       const order = { filter: { destinationId: id, ...period }, ratePerSecond, dryRun };
       const replay = await replays.start(order, request.idempotency?.id);
-      return reply.status(202).header('location', `/v1/replays/${replay.id}`).send(showReplay(replay));
+      return reply
+        .status(202)
+        .header('location', `/v1/replays/${replay.id}`)
+        .send(showReplay(replay, request.role));
     },
   );
 };

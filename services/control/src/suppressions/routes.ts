@@ -62,6 +62,7 @@ export const suppressionRoutes: Routes = (app, { suppressions }) => {
       schema: {
         operationId: 'listSuppressions',
         summary: 'List the suppressed users by id',
+        description: 'A read-only token, which sees no ids of users, may look up a user that it knows.',
         tags,
         querystring: Type.Object(pageParameters, { additionalProperties: false }),
         response: { 200: pageOf(suppression) },

@@ -120,9 +120,7 @@ function Facts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
         <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>
       </dd>
       <dt>{words.user}</dt>
-      <dd>
-        <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a>
-      </dd>
+      <dd>{may('write') ? <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a> : userKey}</dd>
       <dt>{words.type}</dt>
       <dd>{type}</dd>
       <dt>{words.created}</dt>

@@ -17,7 +17,17 @@ import { text } from '../../text/index.ts';
 const words = text.people;
 type Suppression = Schema['GetSuppressionAnswer'];
 
+/** A token with the scope read may look up a user, and not list them. */
 export default function Suppressions() {
+  return (
+    <>
+      <PageHead title={text.shell.pages.suppressions} lead={words.suppressionsLead} />
+      {may('write') ? <List /> : <Find />}
+    </>
+  );
+}
+
+function List() {
   const pages = usePages('suppressions', (cursor, signal) =>
     ask(api.GET('/v1/suppressions', { signal, params: { query: { limit: 100, cursor } } })),
   );
@@ -29,46 +39,41 @@ export default function Suppressions() {
     await pages.reload();
   };
   return (
-    <>
-      <PageHead title={text.shell.pages.suppressions} lead={words.suppressionsLead} />
-      <div class="stack">
-        <div class="columns">
-          <Find />
-          {may('write') && <Suppress onDone={() => pages.reload()} />}
-        </div>
-        <Card flush>
-          <PagedTable
-            label={text.shell.pages.suppressions}
-            columns={columnsOf(remove)}
-            pages={pages}
-            keyOf={({ userId }) => userId}
-            empty={
-              <Empty title={words.suppressionsEmpty}>
-                <p>{words.suppressionsEmptyLead}</p>
-              </Empty>
-            }
-          />
-        </Card>
+    <div class="stack">
+      <div class="columns">
+        <Find />
+        <Suppress onDone={() => pages.reload()} />
       </div>
-    </>
+      <Card flush>
+        <PagedTable
+          label={text.shell.pages.suppressions}
+          columns={columnsOf(remove)}
+          pages={pages}
+          keyOf={({ userId }) => userId}
+          empty={
+            <Empty title={words.suppressionsEmpty}>
+              <p>{words.suppressionsEmptyLead}</p>
+            </Empty>
+          }
+        />
+      </Card>
+    </div>
   );
 }
 
 function columnsOf(remove: (userId: string) => Promise<void>): readonly Column<Suppression>[] {
-  const columns: Column<Suppression>[] = [
+  return [
     { title: words.user, kind: 'wrap', cell: ({ userId }) => <code>{userId}</code> },
     { title: words.since, cell: ({ since }) => <Time at={since} /> },
+    {
+      title: text.common.actions,
+      cell: ({ userId }) => (
+        <Button small kind="danger" label={`${words.unsuppress} ${userId}`} onClick={() => remove(userId)}>
+          {words.unsuppress}
+        </Button>
+      ),
+    },
   ];
-  if (!may('write')) return columns;
-  const action: Column<Suppression> = {
-    title: text.common.actions,
-    cell: ({ userId }) => (
-      <Button small kind="danger" label={`${words.unsuppress} ${userId}`} onClick={() => remove(userId)}>
-        {words.unsuppress}
-      </Button>
-    ),
-  };
-  return [...columns, action];
 }
 
 const notFound = 404;

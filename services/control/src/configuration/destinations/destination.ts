@@ -12,6 +12,7 @@ import {
 import type { Role } from '../../access/authenticate.ts';
 import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
+import { isMaskedFor } from '../../http/mask.ts';
 import { entryNotFound, requireValid } from '../entries.ts';
 
 /** @throws TailraceError `not-found` */
@@ -46,6 +47,6 @@ export function validDestination(
 
 /** With masks in the place of secrets; for a read-only token also in the place of the queries of URLs. */
 export function showDestination(destination: Destination, role: Role | undefined): Destination {
-  const mask = role === undefined || role === 'read' ? maskDestinationForReaders : maskDestination;
+  const mask = isMaskedFor(role) ? maskDestinationForReaders : maskDestination;
   return mask(destination);
 }

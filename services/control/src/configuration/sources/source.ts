@@ -14,6 +14,7 @@ import { TailraceError } from '@tailrace/errors';
 import type { Role } from '../../access/authenticate.ts';
 import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
+import { isMaskedFor } from '../../http/mask.ts';
 import { entryNotFound, requireValid } from '../entries.ts';
 
 /** @throws TailraceError `not-found` */
@@ -62,7 +63,7 @@ export function validSource(wanted: unknown, current: ConfigSnapshot): Source {
 
 /** A read-only token sees no write keys: with one, it could send calls. */
 export function showSource(source: Source, role: Role | undefined): Source {
-  return role === undefined || role === 'read' ? maskSource(source) : source;
+  return isMaskedFor(role) ? maskSource(source) : source;
 }
 
 /** 144 random bits. */
