@@ -182,7 +182,7 @@ export const audienceRoutes: Routes = (app, deps) => {
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
         const format = formats[type];
         if (!format) throw new TailraceError('unsupported-media-type', uploadTypes);
-        const stream = readUpload(request.raw);
+        const stream = readUpload(request.raw, () => request.caller?.isValid() !== false);
         const { sync } = await audiences.replace({
           sourceId,
           name,

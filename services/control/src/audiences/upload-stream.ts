@@ -7,15 +7,29 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { TailraceError } from '@tailrace/errors';
 
-/** @throws TailraceError `unsupported-encoding` */
-export function readUpload(request: IncomingMessage): AsyncIterable<Buffer> {
+/**
+ * @param isValid whether the token that sends the upload is still valid; otherwise the upload fails with `unauthorized`
+ * @throws TailraceError `unsupported-encoding`
+ */
+export function readUpload(request: IncomingMessage, isValid: () => boolean): AsyncIterable<Buffer> {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding === 'identity') return chunksOf(request);
-  if (encoding === 'gzip' || encoding === 'x-gzip') return unzip(request);
+  if (encoding === 'identity') return whileValid(chunksOf(request), isValid);
+  if (encoding === 'gzip' || encoding === 'x-gzip') return whileValid(unzip(request), isValid);
   throw new TailraceError(
     'unsupported-encoding',
     'Send the membership uncompressed, or with Content-Encoding gzip.',
   );
+}
+
+async function* whileValid(chunks: AsyncIterable<Buffer>, isValid: () => boolean): AsyncGenerator<Buffer> {
+  const check = (): void => {
+    if (!isValid()) throw new TailraceError('unauthorized');
+  };
+  for await (const chunk of chunks) {
+    check();
+    yield chunk;
+  }
+  check();
 }
 
 async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
