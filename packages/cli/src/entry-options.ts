@@ -23,7 +23,8 @@ export function sourceFields(command: Command, verb: Verb): Command {
     .option('--name <name>', text.name)
     .addOption(repeatable('--write-key <key>', text.key))
     .addOption(repeatable('--block <event>', text.block))
-    .addOption(rateLimit('allow at most N calls a second'));
+    .addOption(rateLimit('allow at most N calls a second'))
+    .addOption(integer('--rate-limit-bytes <n>', 'allow at most N bytes a second', 1_024, 1_000_000_000));
 }
 
 const destinationTexts = {

@@ -58,6 +58,7 @@ export {
 } from './rules/filter.ts';
 export {
   configurationSchema,
+  defaultRateLimitBytes,
   destinationSchema,
   sourceSchema,
   webhooksSettingsSchema,

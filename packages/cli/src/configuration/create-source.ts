@@ -11,6 +11,7 @@ interface Values {
   readonly writeKey?: readonly string[];
   readonly block?: readonly string[];
   readonly rateLimit?: number;
+  readonly rateLimitBytes?: number;
   /** Replaces all of the above. */
   readonly file?: string;
 }
@@ -28,7 +29,8 @@ export const createSource: Run<Values> = async (values, context) => {
   };
 };
 
-function entryOf({ id, name, disabled, writeKey: writeKeys, block: blocked, rateLimit }: Values) {
+function entryOf(values: Values) {
+  const { id, name, disabled, writeKey: writeKeys, block: blocked, rateLimit, rateLimitBytes } = values;
   return {
     id,
     name,
@@ -36,5 +38,6 @@ function entryOf({ id, name, disabled, writeKey: writeKeys, block: blocked, rate
     ...(disabled && { enabled: false }),
     ...(blocked && { schema: { track: { blocked } } }),
     rateLimit,
+    rateLimitBytes,
   };
 }

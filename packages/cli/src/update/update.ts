@@ -18,6 +18,7 @@ interface CommonValues {
 interface SourceValues extends CommonValues {
   readonly writeKey?: readonly string[];
   readonly block?: readonly string[];
+  readonly rateLimitBytes?: number;
 }
 
 interface DestinationValues extends CommonValues {
@@ -35,10 +36,11 @@ type Entry = Readonly<Record<string, unknown>>;
 const mostTries = 5;
 
 export const updateSource: Run<SourceValues> = (values, context) => {
-  const { writeKey, block } = values;
+  const { writeKey, block, rateLimitBytes } = values;
   const edits = [
     ...(writeKey ? [{ path: ['writeKeys'], value: writeKey }] : []),
     ...(block ? [{ path: ['schema', 'track', 'blocked'], value: block }] : []),
+    ...(rateLimitBytes === undefined ? [] : [{ path: ['rateLimitBytes'], value: rateLimitBytes }]),
     ...commonEdits(values, context),
   ];
   return update('source', values.id, () => edits, edits.length > 0, context);

@@ -45,7 +45,7 @@ test('optional fields get their defaults, and the given value is not changed', (
 test('everything a source may have is accepted', () => {
   for (const accepted of [
     source,
-    { ...source, name: 'Website', enabled: false, rateLimit: 100 },
+    { ...source, name: 'Website', enabled: false, rateLimit: 100, rateLimitBytes: 1_000_000_000 },
     { ...source, schema: {} },
     { ...source, schema: { track: { blocked: ['Debug Event', 'Ünïcode'] } } },
     { ...source, id: 'A-b_9'.padEnd(64, 'x'), writeKeys: ['a', 'B.c~d-e_f'] },
@@ -76,6 +76,10 @@ test('each rule of a source has a problem that names the field and what is allow
       'writeKeys[0]: is a number; allowed is 1 to 128 letters, digits, dots, dashes, underscores and tildes; put it in quotes',
     ],
     [{ ...source, writeKeys: ['a', 'b', 'a'] }, 'writeKeys[2]: repeats an earlier item of the list'],
+    [
+      { ...source, rateLimitBytes: 1_000 },
+      'rateLimitBytes: is not a whole number of bytes a second, from 1024 to 1000000000, by default 10485760',
+    ],
     [{ ...source, rateLimit: 0 }, 'rateLimit: is not a whole number of calls a second, from 1 to 1000000'],
     [
       { ...source, rateLimit: 1.5 },
@@ -92,7 +96,7 @@ test('each rule of a source has a problem that names the field and what is allow
     [{ ...source, writeKey: ['a'] }, 'writeKey: unknown key; did you mean writeKeys?'],
     [
       { ...source, secret: 'a' },
-      'secret: unknown key; known keys are id, name, writeKeys, enabled, schema, rateLimit',
+      'secret: unknown key; known keys are id, name, writeKeys, enabled, schema, rateLimit, rateLimitBytes',
     ],
   ];
   for (const [value, problem] of cases) {

@@ -15,6 +15,9 @@ const id = Type.String({
 const name = Type.String({ minLength: 1, maxLength: 200, description: 'a text of 1 to 200 characters' });
 const enabled = Type.Boolean({ default: true, description: 'true or false' });
 
+/** The `rateLimitBytes` of a source that has none: more than one replica of every service delivers. */
+export const defaultRateLimitBytes = 10 * 2 ** 20;
+
 export const sourceSchema = Type.Object(
   {
     id,
@@ -51,6 +54,13 @@ export const sourceSchema = Type.Object(
         minimum: 1,
         maximum: 1_000_000,
         description: 'a whole number of calls a second, from 1 to 1000000',
+      }),
+    ),
+    rateLimitBytes: Type.Optional(
+      Type.Integer({
+        minimum: 1_024,
+        maximum: 1_000_000_000,
+        description: `a whole number of bytes a second, from 1024 to 1000000000, by default ${defaultRateLimitBytes}`,
       }),
     ),
   },
@@ -155,7 +165,7 @@ export const configurationSchema = Type.Object(
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
-/** A source of calls. `rateLimit` is in calls a second; a track call of a `blocked` event is filtered. */
+/** A source of calls. `rateLimit` is in calls, `rateLimitBytes` in bytes a second; a track call of a `blocked` event is filtered. */
 export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
 /**

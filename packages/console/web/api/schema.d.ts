@@ -2402,6 +2402,8 @@ export interface components {
             };
             /** @description a whole number of calls a second, from 1 to 1000000 */
             rateLimit?: number;
+            /** @description a whole number of bytes a second, from 1024 to 1000000000, by default 10485760 */
+            rateLimitBytes?: number;
             /**
              * @description true for the source of operational events, which cannot be changed
              * @enum {boolean}
@@ -2447,6 +2449,8 @@ export interface components {
             };
             /** @description a whole number of calls a second, from 1 to 1000000 */
             rateLimit?: number;
+            /** @description a whole number of bytes a second, from 1024 to 1000000000, by default 10485760 */
+            rateLimitBytes?: number;
         };
         SourceList: {
             items: components["schemas"]["Source"][];
@@ -2473,6 +2477,8 @@ export interface components {
             } | null;
             /** @description a whole number of calls a second, from 1 to 1000000 */
             rateLimit?: number | null;
+            /** @description a whole number of bytes a second, from 1024 to 1000000000, by default 10485760 */
+            rateLimitBytes?: number | null;
         };
         /** @description a source: a mapping with id and writeKeys */
         SourceReplacement: {
@@ -2494,6 +2500,8 @@ export interface components {
             };
             /** @description a whole number of calls a second, from 1 to 1000000 */
             rateLimit?: number;
+            /** @description a whole number of bytes a second, from 1024 to 1000000000, by default 10485760 */
+            rateLimitBytes?: number;
         };
         SummariseDeadLettersAnswer: {
             deadLetters: number;
@@ -3308,6 +3316,7 @@ export interface operations {
                      *             }
                      *           },
                      *           "rateLimit": 1,
+                     *           "rateLimitBytes": 1024,
                      *           "builtIn": true
                      *         }
                      *       ],
@@ -3433,6 +3442,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */
@@ -3580,6 +3590,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */
@@ -3707,6 +3718,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */
@@ -3998,6 +4010,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */
@@ -4297,6 +4310,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */
@@ -4453,6 +4467,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */
@@ -4609,6 +4624,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */
@@ -4761,6 +4777,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */
@@ -4913,6 +4930,7 @@ export interface operations {
                      *         }
                      *       },
                      *       "rateLimit": 1,
+                     *       "rateLimitBytes": 1024,
                      *       "builtIn": true
                      *     }
                      */

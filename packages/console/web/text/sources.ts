@@ -72,8 +72,10 @@ export const sources = {
   day: 'Day (UTC)',
   calls: 'Calls',
   settings: 'Settings',
-  rateLimit: 'Most calls per second',
+  rateLimit: 'Max calls per second',
   rateLimitHint: 'Further calls are refused with 429. Empty: no limit of its own.',
+  rateLimitBytes: 'Max bytes per second',
+  rateLimitBytesHint: 'Further calls are refused with 429. Empty: 10 MB.',
   isEnabled: 'Enabled',
   isEnabledHint: 'Calls of a disabled source are rejected, and not delivered later.',
   keysLead:

@@ -40,20 +40,23 @@ export function SourceSettings({ version, onVersion }: SettingsProps) {
 interface Draft {
   readonly name: string;
   readonly rateLimit: string;
+  readonly rateLimitBytes: string;
   readonly enabled: boolean;
 }
 
-function draftOf({ name = '', rateLimit, enabled }: Source): Draft {
-  return { name, rateLimit: String(rateLimit ?? ''), enabled };
+function draftOf({ name = '', rateLimit, rateLimitBytes, enabled }: Source): Draft {
+  return { name, rateLimit: String(rateLimit ?? ''), rateLimitBytes: String(rateLimitBytes ?? ''), enabled };
 }
 
-function entryOf({ name, rateLimit, enabled }: Draft, before: Source): Source {
-  const number = numberOf(rateLimit);
+function entryOf({ name, enabled, ...draft }: Draft, before: Source): Source {
+  const rateLimit = numberOf(draft.rateLimit);
+  const rateLimitBytes = numberOf(draft.rateLimitBytes);
   return {
-    ...omit(before, 'name', 'rateLimit'),
+    ...omit(before, 'name', 'rateLimit', 'rateLimitBytes'),
     enabled,
     ...(name.trim() !== '' && { name: name.trim() }),
-    ...(number !== null && { rateLimit: number }),
+    ...(rateLimit !== null && { rateLimit }),
+    ...(rateLimitBytes !== null && { rateLimitBytes }),
   };
 }
 
@@ -93,6 +96,15 @@ function Fields({ version, onVersion }: SettingsProps) {
             setDraft({ ...draft, rateLimit });
           }}
           problem={problemOf(error, 'rateLimit')}
+        />
+        <TextField
+          label={words.rateLimitBytes}
+          hint={words.rateLimitBytesHint}
+          value={draft.rateLimitBytes}
+          onValue={(rateLimitBytes) => {
+            setDraft({ ...draft, rateLimitBytes });
+          }}
+          problem={problemOf(error, 'rateLimitBytes')}
         />
         <CheckField
           label={words.isEnabled}
