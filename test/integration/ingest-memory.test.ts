@@ -33,7 +33,11 @@ const prefix = uniquePrefix();
 {
   await using kafka = openKafka(brokers);
   const names = await createTopics(kafka, prefix, { partitions: 2, retryScheduleMs: [1_000] });
-  const sources = ['web', 'other'].map((id) => ({ id, writeKeys: [`wk_${id}`], enabled: true }));
+  // The subject is memory, so no limit of bytes refuses a request before it takes any.
+  const sources = ['web', 'other'].map((id) => ({
+    ...{ id, writeKeys: [`wk_${id}`], enabled: true },
+    rateLimitBytes: 1_000_000_000,
+  }));
   await applyConfiguration(kafka, names.config, { sources, destinations: [] });
 }
 /** All attacks are on this process, so that its peak is that of the worst. */
@@ -144,45 +148,38 @@ test('requests with an Expect header are bounded like all others', async () => {
   await assertSound();
 });
 
-/** 2,500 calls with a context of this many bytes, as much as fits into 500 KB. */
-function batch(contextBytes: number): string {
-  const all = Array.from({ length: 2_500 }, (_, n) => ({ type: 'track', userId: `u-${n}`, event: 'E' }));
-  return JSON.stringify({ batch: all, context: { text: 'x'.repeat(contextBytes) } });
-}
-
-for (const [what, contextBytes] of [
-  ['too large for any event', 200_000],
-  ['in each event', 60_000],
-] as const) {
-  test(`batches with a context that is ${what}, from 20 connections, do not hinder another source`, async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 20 });
-    const body = batch(contextBytes);
-    const controller = new AbortController();
-    const attack = Array.from({ length: 20 }, async () => {
-      while (!controller.signal.aborted) {
-        try {
-          const headers = { authorization: basic('wk_web') };
-          const request = httpRequest(new URL('/v1/batch', ingest.url), {
-            agent,
-            method: 'POST',
-            headers,
-            signal: controller.signal,
-          });
-          request.end(body);
-          const [response] = (await once(request, 'response')) as [IncomingMessage];
-          response.resume();
-          await once(response, 'close');
-        } catch {
-          // The end of the test.
-        }
+test('batches of 2,500 calls with as much context as is allowed, from 20 connections, do not hinder another source', async () => {
+  const batch = Array.from({ length: 2_500 }, (_, n) => ({ type: 'track', userId: `u-${n}`, event: 'E' }));
+  const body = JSON.stringify({ batch, context: { text: 'x'.repeat(2_300) } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  const controller = new AbortController();
+  const attack = Array.from({ length: 20 }, async () => {
+    while (!controller.signal.aborted) {
+      try {
+        const headers = { authorization: basic('wk_web') };
+        const request = httpRequest(new URL('/v1/batch', ingest.url), {
+          agent,
+          method: 'POST',
+          headers,
+          signal: controller.signal,
+        });
+        request.end(body);
+        const [response] = (await once(request, 'response')) as [IncomingMessage];
+        response.resume();
+        await once(response, 'close');
+      } catch {
+        // The end of the test.
       }
-    });
+    }
+  });
+  try {
     for (let nth = 0; nth < 5; nth += 1) {
       assertAccepted(await sendTo({ url: ingest.url, path: '/v1/track', body: call(), key: 'wk_other' }));
     }
+  } finally {
     controller.abort();
-    await Promise.all(attack);
-    agent.destroy();
-    await assertSound();
-  });
-}
+  }
+  await Promise.all(attack);
+  agent.destroy();
+  await assertSound();
+});

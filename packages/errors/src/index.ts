@@ -44,8 +44,9 @@ export const errorTable = {
   },
   'batch-too-large': {
     status: 413,
-    meaning: 'a batch is larger than 500 KB or holds more than 2,500 calls',
-    hint: 'Split the batch; the limits are 500 KB after decompression and 2,500 calls.',
+    meaning:
+      'a batch is larger than 500 KB, holds more than 2,500 calls, or becomes more than 6,000 KB of events',
+    hint: 'Split the batch; the limits are 500 KB after decompression, 2,500 calls, and 6,000 KB with its context in each call.',
   },
   'unknown-write-key': {
     status: 401,
@@ -54,8 +55,8 @@ export const errorTable = {
   },
   'rate-limited': {
     status: 429,
-    meaning: 'the source sends more calls a second than its rate limit allows',
-    hint: 'Send the call again after the number of seconds in Retry-After, or raise rateLimit of the source.',
+    meaning: 'the source sends more calls or bytes a second than its rate limits allow',
+    hint: 'Send the request again after the number of seconds in Retry-After, or raise rateLimit or rateLimitBytes of the source.',
   },
   'too-many-requests': {
     status: 429,

@@ -4,6 +4,7 @@ export {
   fitsEvents,
   maxBatchBytes,
   maxBatchCalls,
+  maxBatchEventBytes,
   maxCallBytes,
   maxEventBytes,
 } from './limits.ts';

@@ -1,9 +1,15 @@
-/** The limits of the tracking API (docs/specification.md, rules 2.1 to 2.4 and 2.13), in bytes after decompression. */
+/** The limits of the tracking API (docs/specification.md, rules 2.1 to 2.4, 2.12 and 2.13), in bytes after decompression. */
 import { writeJson } from './write-json.ts';
 
 export const maxCallBytes = 32 * 1024;
 export const maxBatchBytes = 500 * 1024;
 export const maxBatchCalls = 2500;
+
+/**
+ * The events of a batch: its body, and its context and integrations once more for each call but the first. A batch of 500 KB and
+ * 2,500 calls may share 2 KB, and one of 100 calls 55 KB.
+ */
+export const maxBatchEventBytes = 12 * maxBatchBytes;
 
 /**
  * The largest event in `events`. It is larger than a call, because reading adds times and ids, copies traits from the context,

@@ -287,14 +287,13 @@ describe('ingest', () => {
     assert.deepEqual(event['integrations'], { All: false, A: true });
   });
 
-  test('a batch whose shared context becomes 50 MB of events is accepted', async () => {
+  test('a few hundred bytes that would become 150 MB of events are refused', async () => {
     const small = { type: 'track', event: 'e', userId: 'u' };
-    const last = call();
-    const batch = [...Array<object>(2_499).fill(small), last];
-    assertAccepted(
-      await send({ path: '/v1/batch', body: { context: { padding: 'x'.repeat(20_000) }, batch } }),
-    );
-    await eventOf(last.messageId);
+    const body = { context: { padding: 'x'.repeat(62_000) }, batch: Array<object>(2_500).fill(small) };
+    const bytes = gzipSync(JSON.stringify(body));
+    assert.ok(bytes.length < 1_000, `${bytes.length} bytes`);
+    const headers = { 'content-encoding': 'gzip' };
+    assertRefused(await send({ path: '/v1/batch', bytes, headers }), 413, 'batch-too-large');
   });
 
   test('a body that is not a JSON object in UTF-8 is refused', async () => {
@@ -421,17 +420,23 @@ describe('ingest', () => {
   });
 
   test('a source over its rate limit gets Retry-After', async () => {
-    assertAccepted(
-      await send({
-        path: '/v1/batch',
-        key: 'wk_slow',
-        body: { batch: Array.from({ length: 60 }, () => call()) },
-      }),
+    const batch = {
+      path: '/v1/batch',
+      key: 'wk_slow',
+      body: { batch: Array.from({ length: 60 }, () => call()) },
+    };
+    const tooLarge = await send(batch);
+    assertRefused(tooLarge, 429, 'rate-limited');
+    assert.equal(tooLarge.headers['retry-after'], '60');
+    const tracked = { path: '/v1/track', key: 'wk_slow', body: call() };
+    assertAccepted(await send(tracked));
+    const answer = await eventually(
+      () => send(tracked),
+      ({ status }) => status === 429,
     );
-    const answer = await send({ path: '/v1/track', key: 'wk_slow', body: call() });
     assertRefused(answer, 429, 'rate-limited');
-    const retryAfter = Number(answer.headers['retry-after']);
-    assert.ok(retryAfter >= 1 && retryAfter <= 60, String(retryAfter));
+    // Half of the rate is saved for the batch.
+    assert.match(String(answer.headers['retry-after']), /^[12]$/);
     assertAccepted(await send({ path: '/v1/track', body: call() }));
   });
 

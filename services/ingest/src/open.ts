@@ -41,6 +41,7 @@ export const ingest = defineService({
           publisher,
           names,
           rateLimits: createRateLimits(),
+          acknowledgeWithinMs: settings.acknowledgeWithinMs,
           metrics: ingestMetrics,
         }),
         metrics: ingestMetrics,

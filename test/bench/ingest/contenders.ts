@@ -23,7 +23,7 @@ const startsWithinMs = 30_000;
 
 /** Creates a topic of the same kind for each server, and the source for ingest. */
 export async function prepareTopics({ brokers }: Pick<Bench, 'brokers'>, partitions: number): Promise<void> {
-  const source = { id: 'bench', writeKeys: [writeKey], enabled: true };
+  const source = { id: 'bench', writeKeys: [writeKey], enabled: true, rateLimitBytes: 1_000_000_000 };
   const specs = topicSpecs(names, { partitions, retryScheduleMs: [10_000] });
   const bare = specs
     .filter(({ name }) => name === names.events)

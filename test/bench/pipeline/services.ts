@@ -83,7 +83,7 @@ export function profileOf(folder: string, name: string): string {
 async function prepare({ brokers, partitions, url, sharedSecret }: SystemOptions): Promise<void> {
   const names = topicNames('tailrace.');
   const retryScheduleMs = retrySchedule.split(',').map((delay) => parseDuration(delay) ?? NaN);
-  const source = { id: 'bench', writeKeys: [writeKey], enabled: true };
+  const source = { id: 'bench', writeKeys: [writeKey], enabled: true, rateLimitBytes: 1_000_000_000 };
   const destination = {
     id: 'receiver',
     type: 'Webhooks' as const,

@@ -2,79 +2,77 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source } from '@tailrace/config';
-import { maxBatchBytes } from '@tailrace/events';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
+import { maxBatchBytes, parseJson } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import { createMetrics } from '@tailrace/service';
-import { readJson } from '../http/decode-body.ts';
+import { simulateTime } from '@tailrace/testing';
 import { createMemoryBudget } from '../memory/budget.ts';
-import { recordsBytes } from '../memory/costs.ts';
 import { createIngestMetrics } from '../metrics.ts';
 import { createAcceptor, type BatchOutcome } from './accept.ts';
 import { createRateLimits } from './rate-limit.ts';
 
 const web: Source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
-const mebibyte = 2 ** 20;
 
 interface StoredRecord {
   readonly topic: string;
-  readonly json: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
 interface Accepted {
   readonly outcome: BatchOutcome;
   readonly records: readonly StoredRecord[];
-  /** The most that was waiting for Kafka at the same time, by the costs of records. */
-  readonly mostWaitingBytes: number;
-  readonly mostReservedBytes: number;
   readonly counts: readonly string[];
 }
 
-/** Accepts a batch with a publisher that acknowledges in a later turn, and keeps the first `keep` records. */
-async function accept(json: string, keep = Infinity): Promise<Accepted> {
-  assert.ok(json.length <= maxBatchBytes, `${json.length} bytes`);
-  const records: StoredRecord[] = [];
-  let waiting = 0;
-  let mostWaitingBytes = 0;
-  const publish = async (record: OutgoingRecord): Promise<void> => {
-    waiting += recordsBytes([record], 1);
-    mostWaitingBytes = Math.max(mostWaitingBytes, waiting);
-    if (records.length < keep) {
-      const json = String(record.value);
-      records.push({ topic: record.topic, json, value: JSON.parse(json) as Record<string, unknown> });
-    }
-    await nextTurn();
-    waiting -= recordsBytes([record], 1);
-  };
-  const budget = createMemoryBudget(112 * mebibyte);
+/** An acceptor that publishes with `publish`, and the values of its counters. */
+function openAcceptor(publish: (record: OutgoingRecord) => Promise<void>) {
   const registry = createMetrics({ processMetrics: false });
-  const metrics = createIngestMetrics(registry, { publisher: { bufferedBytes: 0 }, memory: budget });
+  const memory = createMemoryBudget(0);
   const acceptor = createAcceptor({
     publisher: { publish },
     names: { events: 'events', eventsRejected: 'events.rejected' },
     rateLimits: createRateLimits(),
-    metrics,
+    acknowledgeWithinMs: 10_000,
+    metrics: createIngestMetrics(registry, { publisher: { bufferedBytes: 0 }, memory }),
   });
-  let mostReservedBytes = 0;
-  const outcome = await acceptor.batch(
-    readJson(Buffer.from(json)),
-    { source: web, receivedAt: Date.now() },
-    (records, _rejected, textLength = 0) => {
-      mostReservedBytes = Math.max(mostReservedBytes, recordsBytes(records, 1) + textLength);
+  return {
+    batch(body: object, source = web) {
+      const json = JSON.stringify(body);
+      assert.ok(json.length <= maxBatchBytes, `${json.length} bytes`);
+      const origin = { source, receivedAt: Date.now(), bodyBytes: json.length };
+      return acceptor.batch(parseJson(json), origin, () => undefined);
     },
-  );
-  const counts = (await registry.expose())
-    .split('\n')
-    .filter((line) => /^tailrace_ingest_(calls|rejected)_\w*total/.test(line) && !line.endsWith(' 0'));
-  return { outcome, records, mostWaitingBytes, mostReservedBytes, counts };
+    async counts() {
+      return (await registry.expose())
+        .split('\n')
+        .filter((line) => /^tailrace_ingest_(calls|rejected)_\w*total/.test(line) && !line.endsWith(' 0'));
+    },
+  };
 }
 
-const trackCall = (n: number): object => ({ type: 'track', userId: 'ada', event: 'e', messageId: `m-${n}` });
-const calls = (count: number): object[] => Array.from({ length: count }, (_, n) => trackCall(n));
+/** Accepts a batch with a publisher that adds each record to `records`. */
+async function accept(body: object, source = web, records: StoredRecord[] = []): Promise<Accepted> {
+  const acceptor = openAcceptor(async ({ topic, value }) => {
+    records.push({ topic, value: JSON.parse(String(value)) as Record<string, unknown> });
+    await nextTurn();
+  });
+  const outcome = await acceptor.batch(body, source);
+  return { outcome, records, counts: await acceptor.counts() };
+}
+
+const trackCall = (n: number) => ({ type: 'track', userId: 'ada', event: 'e', messageId: `m-${n}` });
+const calls = (count: number) => Array.from({ length: count }, (_, n) => trackCall(n));
 const context = (length: number): object => ({ app: { name: 'Shop' }, note: 'n'.repeat(length) });
 
-test('a batch of 2,500 calls with a context of 2 KB is accepted, in order, with the context in each event', async () => {
-  const { outcome, records } = await accept(JSON.stringify({ batch: calls(2_500), context: context(2_000) }));
+test('a batch of 500 KB with 2,500 calls and a context of 2 KB is accepted, in order, with the context in each event', async () => {
+  const batch = calls(2_500).map((call) => ({ ...call, properties: { text: 'x'.repeat(105) } }));
+  const body = { batch, context: context(2_000) };
+  const missing = maxBatchBytes - JSON.stringify(body).length;
+  const { outcome, records } = await accept({
+    ...body,
+    padding: 'x'.repeat(missing - ',"padding":""'.length),
+  });
   assert.deepEqual(outcome, { accepted: 2_500, rejected: [] });
   assert.deepEqual(
     records.map(({ value }) => value['messageId']),
@@ -83,65 +81,81 @@ test('a batch of 2,500 calls with a context of 2 KB is accepted, in order, with 
   for (const { value } of records) assert.deepEqual(value['context'], context(2_000));
 });
 
-test('2,500 calls with a context of 60 KB are accepted in portions of bounded memory', async () => {
-  const { outcome, mostWaitingBytes, mostReservedBytes } = await accept(
-    JSON.stringify({ batch: calls(2_500), context: context(60_000) }),
-    0,
-  );
-  assert.equal(outcome.accepted, 2_500);
-  assert.ok(mostWaitingBytes < 2 * mebibyte, `${mostWaitingBytes} bytes waited`);
-  assert.ok(mostReservedBytes >= mostWaitingBytes && mostReservedBytes < 3 * mebibyte);
+test('a batch whose context would be copied into 150 MB of events is refused, and nothing is stored', async () => {
+  const records: StoredRecord[] = [];
+  await assert.rejects(accept({ batch: calls(2_500), context: context(60_000) }, web, records), {
+    code: 'batch-too-large',
+    message: /context.* Send fewer calls/,
+  });
+  assert.deepEqual(records, []);
+  const { outcome } = await accept({ batch: calls(100), context: context(60_000) });
+  assert.equal(outcome.accepted, 100);
 });
 
-test('a context of numbers that are written longer than they were sent counts with all their digits', async () => {
-  const numbers = Array.from({ length: 1_400 }, () => '1e20').join(',');
-  const batch = JSON.stringify({ batch: calls(180), context: { n: '#' } }).replace('"#"', `[${numbers}]`);
-  const { outcome, mostWaitingBytes } = await accept(batch, 0);
-  assert.equal(outcome.accepted, 180);
-  assert.ok(mostWaitingBytes < 2 * mebibyte, `${mostWaitingBytes} bytes waited`);
-});
-
-test('in portions too, an invalid call is rejected alone, and its own context overrides that of the batch', async () => {
-  const batch = calls(2_000);
-  batch[0] = { type: 'track', userId: 'ada', messageId: 'm-0', context: { deep: [1] } };
-  batch[1_999] = { ...trackCall(1_999), context: { app: 'own' }, properties: { n: 1 } };
-  const { outcome, records, counts } = await accept(
-    JSON.stringify({ batch, context: context(3_000), sentAt: '2026-01-01' }),
-  );
-  assert.equal(outcome.accepted, 1_999);
-  assert.deepEqual(
-    outcome.rejected.map(({ index, messageId, code }) => [index, messageId, code]),
-    [[0, 'm-0', 'invalid-call']],
-  );
-  assert.deepEqual([records.at(-1)?.topic, records.at(-1)?.value], ['events.rejected', batch[0]]);
-  assert.deepEqual(records.at(-2)?.value['context'], { ...context(3_000), app: 'own' });
-  assert.equal(records.at(-2)?.value['sentAt'], '2026-01-01T00:00:00.000Z');
-  assert.ok(
-    counts.some((line) => line.endsWith('calls_received_total 2000')),
-    counts.join('\n'),
-  );
-  assert.ok(counts.some((line) => line.endsWith('ingest_calls_total{type="track"} 1999')));
-  assert.ok(counts.some((line) => line.endsWith('rejected_total{code="invalid-call"} 1')));
+test('the copies of a context count for the limit of bytes of a source', async () => {
+  const slow = { ...web, rateLimitBytes: 1_000_000 };
+  await assert.rejects(accept({ batch: calls(50), context: context(60_000) }, slow), {
+    code: 'rate-limited',
+    retryAfterS: 4,
+  });
+  const { outcome } = await accept({ batch: calls(16), context: context(60_000) }, slow);
+  assert.equal(outcome.accepted, 16);
 });
 
 test('with a context that no event can contain, every call is rejected with the reason and nothing is stored', async () => {
-  const { outcome, records, counts } = await accept(
-    JSON.stringify({ batch: calls(1_000), context: context(80_000) }),
-  );
-  assert.deepEqual([outcome.accepted, outcome.rejected.length, records.length], [0, 1_000, 0]);
-  assert.match(outcome.rejected[999]?.message ?? '', /^With the context and integrations of its batch/);
+  const { outcome, records, counts } = await accept({ batch: calls(50), context: context(80_000) });
+  assert.deepEqual([outcome.accepted, outcome.rejected.length, records.length], [0, 50, 0]);
+  assert.match(outcome.rejected[49]?.message ?? '', /^With the context and integrations of its batch/);
   assert.ok(
-    counts.some((line) => line.endsWith('refused_total{code="call-too-large"} 1000')),
+    counts.some((line) => line.endsWith('refused_total{code="call-too-large"} 50')),
     counts.join('\n'),
   );
 });
 
-test('numbers keep their digits in portions', async () => {
-  const json = `{"batch":[${'{"type":"track","userId":"a","event":"e","properties":{"id":9007199254740993}},'.repeat(
-    1_999,
-  )}{"type":"track","userId":"a","event":"e"}],"context":{"note":"${'n'.repeat(3_000)}","id":9007199254740995}}`;
-  const { records } = await accept(json);
-  assert.equal(records.length, 2_000);
-  assert.match(records[0]?.json ?? '', /"properties":\{"id":9007199254740993\}/);
-  assert.match(records[1_999]?.json ?? '', /"id":9007199254740995\}/);
+test('large batches of one source let the calls and the large batches of others pass', async () => {
+  const published: string[] = [];
+  const waiting: (() => void)[] = [];
+  const acceptor = openAcceptor(({ key }) => {
+    if (published.at(-1) !== key) published.push(String(key));
+    return new Promise((resolve) => waiting.push(resolve));
+  });
+  const batchOf = (userId: string, count: number): object => ({
+    batch: calls(count).map((call) => ({ ...call, userId })),
+    context: context(20_000),
+  });
+  // Five portions each.
+  const large = ['a', 'b', 'c'].map((user) => acceptor.batch(batchOf(user, 120)));
+  const other = { ...web, id: 'other' };
+  const others = [
+    acceptor.batch(batchOf('other-small', 2), other),
+    acceptor.batch(batchOf('other-large', 50), other),
+  ];
+  const done = Promise.all([...large, ...others]);
+  const isDone = done.then(() => true);
+  while (!(await Promise.race([isDone, nextTurn(false)]))) {
+    for (const resolve of waiting.splice(0)) resolve();
+  }
+  // Two portions at a time, and each source in turn.
+  assert.deepEqual(published.slice(0, 5), ['other-small', 'a', 'b', 'c', 'other-large']);
+});
+
+test('a batch that has waited too long for its turn is refused, and nothing of it is published', async () => {
+  using time = simulateTime();
+  const users: (string | undefined)[] = [];
+  const acceptor = openAcceptor(async ({ key }) => {
+    users.push(key?.toString());
+    await time.after(11_000);
+    throw new TailraceError('kafka-unavailable');
+  });
+  const batches = ['a', 'b', 'c', 'd'].map((userId) =>
+    acceptor.batch({ batch: [{ ...trackCall(1), userId }, trackCall(2)], context: context(60_000) }),
+  );
+  const outcomes = await time.settled(Promise.allSettled(batches));
+  assert.deepEqual(
+    outcomes.map(
+      (outcome) => outcome.status === 'rejected' && isTailraceError(outcome.reason, 'kafka-unavailable'),
+    ),
+    [true, true, true, true],
+  );
+  assert.deepEqual(users, ['a', 'ada', 'b', 'ada']);
 });

@@ -4,30 +4,18 @@
  * A response of 200 means that everything is stored: the valid calls as events, the invalid calls of a batch in
  * `events.rejected`. After an error the sender still owns the calls, so none of them is stored as rejected.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source } from '@tailrace/config';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
-import { parseJson, type BatchFields, type EventType } from '@tailrace/events';
+import type { EventType } from '@tailrace/events';
 import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import type { Body } from '../http/decode-body.ts';
 import type { IngestMetrics } from '../metrics.ts';
-import {
-  batchText,
-  batchTextLength,
-  needsPortions,
-  readCalls,
-  sharedFields,
-  type Batch,
-  type BatchText,
-} from './batch.ts';
-import { exceedsAlready } from './least-size.ts';
+import { readCalls, type Batch } from './batch.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { createTurns } from './turns.ts';
 import {
   eventRecord,
   readEvent,
-  readTooLarge,
   rejectedRecord,
   rejectionOf,
   type Origin,
@@ -42,40 +30,35 @@ export interface BatchOutcome {
 
 /**
  * Reserves memory for the records that will wait for Kafka, before any of them is published, in place of the
- * previous reservation. `textLength` is the length of other texts that are kept meanwhile. Throws TailraceError
- * `overloaded` where there is not enough.
+ * previous reservation. Throws TailraceError `overloaded` where there is not enough.
  */
-export type Reserve = (
-  records: readonly OutgoingRecord[],
-  rejected: readonly RejectedCall[],
-  textLength?: number,
-) => void;
+export type Reserve = (records: readonly OutgoingRecord[], rejected: readonly RejectedCall[]) => void;
 
 /**
  * Both methods also throw TailraceError `rate-limited`, and the errors of `reserve` and of the publisher. They read
- * `body` before they return, and keep only strings of it.
+ * `input` before they return, and keep only strings of it.
  */
 export interface Acceptor {
   /** @throws TailraceError `invalid-call`, `call-too-large` */
-  call(type: EventType, body: Body, origin: Origin, reserve: Reserve): Promise<void>;
+  call(type: EventType, input: unknown, origin: Origin, reserve: Reserve): Promise<void>;
   /**
    * Where no call of a batch is valid, nothing is published.
    *
    * @throws TailraceError `invalid-call` where it is not a batch, `batch-too-large`
    */
-  batch(body: Body, origin: Origin, reserve: Reserve): Promise<BatchOutcome>;
+  batch(body: unknown, origin: Origin, reserve: Reserve): Promise<BatchOutcome>;
 }
 
-/**
- * The length of the events of one portion. Making them takes milliseconds, so that a large batch does not delay
- * other requests.
- */
-const maxPortionLength = 1_000_000;
+/** Batches whose records are longer take turns. */
+const largeLength = 64 * 1024;
 
-/** One is made while Kafka stores the other. */
+/** Of the records of one portion: about a request to Kafka. */
+const maxPortionLength = 512 * 1024;
+
+/** One waits while Kafka stores the other. */
 const portionsAtATime = 2;
 
-/** The calls of a batch that have been read so far. */
+/** The calls of a batch that have been read. */
 interface Progress {
   /** The types of the valid calls. */
   readonly types: EventType[];
@@ -86,13 +69,15 @@ export function createAcceptor(dependencies: {
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly names: Pick<TopicNames, 'events' | 'eventsRejected'>;
   readonly rateLimits: RateLimits;
+  /** A batch that has waited longer for its turn is refused. */
+  readonly acknowledgeWithinMs: number;
   readonly metrics: Pick<IngestMetrics, 'receivedCalls' | 'acceptedCalls' | 'rejectedCalls' | 'refusedCalls'>;
 }): Acceptor {
-  const { publisher, names, rateLimits, metrics } = dependencies;
+  const { publisher, names, rateLimits, acknowledgeWithinMs, metrics } = dependencies;
   const turns = createTurns(portionsAtATime);
 
-  const checkRate = (source: Source, calls: number): void => {
-    const retryAfterS = rateLimits.consume(source, calls);
+  const checkRate = (source: Source, calls: number, bytes: number): void => {
+    const retryAfterS = rateLimits.consume(source, calls, bytes);
     if (retryAfterS > 0) throw new TailraceError('rate-limited', undefined, { retryAfterS });
   };
 
@@ -105,9 +90,9 @@ export function createAcceptor(dependencies: {
       throw error;
     };
 
-  const acceptCall: Acceptor['call'] = async (type, { value, bytes }, origin, reserve) => {
-    checkRate(origin.source, 1);
-    const reading = readEvent(value, bytes, { type, receivedAt: origin.receivedAt });
+  const acceptCall: Acceptor['call'] = async (type, input, origin, reserve) => {
+    checkRate(origin.source, 1, origin.bodyBytes);
+    const reading = readEvent(input, origin.bodyBytes, { type, receivedAt: origin.receivedAt });
     if (!reading.ok) throw new TailraceError(reading.code, reading.message);
     const record = eventRecord(names.events, reading.event, reading.json, origin);
     reserve([record], []);
@@ -116,38 +101,19 @@ export function createAcceptor(dependencies: {
     });
   };
 
-  /** The record of a valid call. An invalid call is added to those that were rejected. */
-  const readRecord = (
-    call: unknown,
-    index: number,
-    bodyBytes: number,
-    fields: BatchFields,
-    origin: Origin,
-    { types, rejected }: Progress,
-  ): OutgoingRecord | undefined => {
-    const reading = readEvent(call, bodyBytes, { ...fields, receivedAt: origin.receivedAt });
-    if (!reading.ok) {
-      rejected.push(rejectionOf(index, call, reading));
-      return undefined;
-    }
-    types.push(reading.event.type);
-    return eventRecord(names.events, reading.event, reading.json, origin);
-  };
-
-  const acceptCalls = async (
-    batch: Batch,
-    bodyBytes: number,
-    origin: Origin,
-    reserve: Reserve,
-  ): Promise<BatchOutcome> => {
-    checkRate(origin.source, batch.calls.length);
-    if (needsPortions(batch, bodyBytes)) return publishPortions(batchText(batch), bodyBytes, origin, reserve);
-    const { calls, fields } = batch;
+  const acceptCalls = async (batch: Batch, origin: Origin, reserve: Reserve): Promise<BatchOutcome> => {
+    const { calls, fields, eventBytes } = batch;
+    checkRate(origin.source, calls.length, eventBytes);
     const progress: Progress = { types: [], rejected: [] };
     const records: OutgoingRecord[] = [];
     for (const [index, call] of calls.entries()) {
-      const record = readRecord(call, index, bodyBytes, fields, origin, progress);
-      if (record) records.push(record);
+      const reading = readEvent(call, origin.bodyBytes, { ...fields, receivedAt: origin.receivedAt });
+      if (!reading.ok) {
+        progress.rejected.push(rejectionOf(index, call, reading));
+        continue;
+      }
+      progress.types.push(reading.event.type);
+      records.push(eventRecord(names.events, reading.event, reading.json, origin));
     }
     if (records.length > 0) {
       for (const rejection of progress.rejected) {
@@ -155,85 +121,27 @@ export function createAcceptor(dependencies: {
       }
     }
     reserve(records, progress.rejected);
-    return publish(records, progress);
+    const publish = lengthOf(records) > largeLength ? publishPortions : publishAll;
+    return publish(records, origin.source.id).then(() => outcomeOf(progress));
   };
 
   /**
-   * A separate function, because variables of the functions that read the input would stay in memory while it
-   * waits.
+   * Publishes in order, each portion once Kafka has acknowledged the one before. After an error the earlier portions are stored; the
+   * sender sends the whole batch again.
    */
-  const publish = async (records: readonly OutgoingRecord[], progress: Progress): Promise<BatchOutcome> => {
-    await Promise.all(records.map((record) => publisher.publish(record)));
-    return outcomeOf(progress);
-  };
-
-  /**
-   * Publishes the calls of `batch` in order, each portion after Kafka has acknowledged the one before, and the
-   * rejected calls last. After an error the earlier portions are stored; the sender sends the whole batch again.
-   */
-  const publishPortions = async (
-    batch: BatchText,
-    bodyBytes: number,
-    origin: Origin,
-    reserve: Reserve,
-  ): Promise<BatchOutcome> => {
-    const textLength = batchTextLength(batch);
-    const progress: Progress = { types: [], rejected: [] };
-    for (let next = 0; next < batch.calls.length;) {
-      reserve([], progress.rejected, textLength);
-      const publishPortion = async (): Promise<void> => {
-        const records: OutgoingRecord[] = [];
-        next = readPortion(batch, next, bodyBytes, origin, progress, records);
-        reserve(records, progress.rejected, textLength);
-        await Promise.all(records.map((record) => publisher.publish(record)));
-        // Also where there was nothing to wait for.
-        await nextTurn();
+  const publishPortions = async (records: readonly OutgoingRecord[], sourceId: string): Promise<void> => {
+    const giveUpAt = performance.now() + acknowledgeWithinMs;
+    for (const [index, portion] of portionsOf(records).entries()) {
+      const publishPortion = (): Promise<void> => {
+        if (performance.now() > giveUpAt) throw new TailraceError('kafka-unavailable');
+        return publishAll(portion);
       };
-      await turns.take(origin.source.id, publishPortion, next > 0);
+      await turns.take(sourceId, publishPortion, index > 0);
     }
-    const { types, rejected } = progress;
-    if (types.length > 0) {
-      const records = rejected.map((rejection) =>
-        rejectedRecord(
-          names.eventsRejected,
-          parseJson(batch.calls[rejection.index] ?? ''),
-          rejection,
-          origin,
-        ),
-      );
-      reserve(records, rejected, textLength);
-      await Promise.all(records.map((record) => publisher.publish(record)));
-    }
-    return outcomeOf(progress);
   };
 
-  /** Adds the records of the calls from `start`. Returns the index of the first call of the next portion. */
-  const readPortion = (
-    batch: BatchText,
-    start: number,
-    bodyBytes: number,
-    origin: Origin,
-    progress: Progress,
-    records: OutgoingRecord[],
-  ): number => {
-    const fields = sharedFields(batch);
-    const isTooLarge = exceedsAlready(fields);
-    let next = start;
-    for (let length = 0; next < batch.calls.length && length < maxPortionLength; next++) {
-      const text = batch.calls[next] ?? '';
-      const call = parseJson(text);
-      if (isTooLarge?.(call)) {
-        const reading = readTooLarge(call, bodyBytes, origin.receivedAt);
-        if (!reading.ok) progress.rejected.push(rejectionOf(next, call, reading));
-        length += text.length;
-        continue;
-      }
-      const record = readRecord(call, next, bodyBytes, fields, origin, progress);
-      if (record) records.push(record);
-      // A call that is too large with its context has been written too.
-      length += record?.value?.length ?? batch.shared.length;
-    }
-    return next;
+  const publishAll = async (records: readonly OutgoingRecord[]): Promise<void> => {
+    await Promise.all(records.map((record) => publisher.publish(record)));
   };
 
   const outcomeOf = ({ types, rejected }: Progress): BatchOutcome => {
@@ -244,14 +152,33 @@ export function createAcceptor(dependencies: {
   };
 
   return {
-    call(type, body, origin, reserve) {
+    call(type, input, origin, reserve) {
       metrics.receivedCalls.inc();
-      return acceptCall(type, body, origin, reserve).catch(countRefused(1));
+      return acceptCall(type, input, origin, reserve).catch(countRefused(1));
     },
-    async batch({ value, bytes }, origin, reserve) {
-      const batch = readCalls(value);
+    async batch(body, origin, reserve) {
+      const batch = readCalls(body, origin.bodyBytes);
       metrics.receivedCalls.inc(batch.calls.length);
-      return acceptCalls(batch, bytes, origin, reserve).catch(countRefused(batch.calls.length));
+      return acceptCalls(batch, origin, reserve).catch(countRefused(batch.calls.length));
     },
   };
+}
+
+function lengthOf(records: readonly OutgoingRecord[]): number {
+  return records.reduce((length, { value }) => length + (value?.length ?? 0), 0);
+}
+
+/** The records in their order, divided into portions. */
+function portionsOf(records: readonly OutgoingRecord[]): OutgoingRecord[][] {
+  const portions: OutgoingRecord[][] = [];
+  let length = maxPortionLength;
+  for (const record of records) {
+    if (length >= maxPortionLength) {
+      portions.push([]);
+      length = 0;
+    }
+    portions.at(-1)?.push(record);
+    length += record.value?.length ?? 0;
+  }
+  return portions;
 }

@@ -1,61 +1,102 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Source } from '@tailrace/config';
+import { defaultRateLimitBytes, type Source } from '@tailrace/config';
 import fc from 'fast-check';
 import { createRateLimits } from './rate-limit.ts';
 
-function source(rateLimit?: number): Source {
-  return { id: 'web', writeKeys: ['wk'], enabled: true, ...(rateLimit !== undefined && { rateLimit }) };
+function source(limits: Pick<Source, 'rateLimit' | 'rateLimitBytes'> = {}): Source {
+  return { id: 'web', writeKeys: ['wk'], enabled: true, ...limits };
 }
 
-test('a source without a limit may send any number of calls', () => {
+test('a source without a limit may send any number of calls within the default limit of bytes', () => {
   const limits = createRateLimits(() => 0);
-  for (let i = 0; i < 100; i++) assert.equal(limits.consume(source(), 2_500), 0);
+  for (let i = 0; i < 100; i++) assert.equal(limits.consume(source(), 2_500, 1), 0);
+  assert.equal(limits.consume(source(), 1, defaultRateLimitBytes), 0);
+  assert.equal(limits.consume(source(), 1, 1), 1);
 });
 
 test('a source may send its whole limit in one burst, and then at its rate', () => {
   let now = 0;
   const limits = createRateLimits(() => now);
-  for (let i = 0; i < 10; i++) assert.equal(limits.consume(source(10), 1), 0);
-  assert.equal(limits.consume(source(10), 1), 1);
+  const web = source({ rateLimit: 10 });
+  for (let i = 0; i < 10; i++) assert.equal(limits.consume(web, 1, 1), 0);
+  assert.equal(limits.consume(web, 1, 1), 1);
   now = 100;
-  assert.equal(limits.consume(source(10), 1), 0);
-  assert.equal(limits.consume(source(10), 1), 1);
+  assert.equal(limits.consume(web, 1, 1), 0);
+  assert.equal(limits.consume(web, 1, 1), 1);
 });
 
-test('a batch larger than the limit passes, and leaves a debt', () => {
+test('bytes are limited beside calls, and a request that one of the limits refuses uses nothing of the other', () => {
   let now = 0;
   const limits = createRateLimits(() => now);
-  assert.equal(limits.consume(source(10), 100), 0);
-  const seconds = limits.consume(source(10), 1);
-  assert.equal(seconds, 10);
-  now = seconds * 1_000;
-  assert.equal(limits.consume(source(10), 1), 0);
+  const web = source({ rateLimit: 10, rateLimitBytes: 2_000 });
+  assert.equal(limits.consume(web, 1, 2_000), 0);
+  for (let i = 0; i < 20; i++) assert.equal(limits.consume(web, 1, 500), 1);
+  now = 500;
+  assert.equal(limits.consume(web, 9, 1), 0);
+});
+
+test('a batch larger than the limit passes at the pace of the limit, and single calls pass meanwhile', () => {
+  let now = 0;
+  const limits = createRateLimits(() => now);
+  const web = source({ rateLimit: 5 });
+  assert.equal(limits.consume(web, 2_500, 1), 500);
+  assert.equal(limits.consume(web, 1, 1), 0);
+  now = 250_000;
+  // The single call has cost a fifth of a second.
+  assert.equal(limits.consume(web, 2_500, 1), 251);
+  now = 501_000;
+  assert.equal(limits.consume(web, 2_500, 1), 0);
+  assert.equal(limits.consume(web, 1, 1), 0);
+  assert.equal(limits.consume(web, 2_500, 1), 501);
+});
+
+test('a large batch passes although its source sends more single calls than its limit', () => {
+  let now = 0;
+  const limits = createRateLimits(() => now);
+  const web = source({ rateLimit: 10 });
+  let singles = 0;
+  let batches = 0;
+  for (; now < 100_000; now += 50) {
+    if (limits.consume(web, 1, 1) === 0) singles += 1;
+    if (now % 1_000 === 0 && limits.consume(web, 100, 1) === 0) batches += 1;
+  }
+  assert.ok(batches >= 4, `${batches} batches`);
+  assert.ok(singles >= 400, `${singles} single calls`);
 });
 
 test('sources have separate allowances', () => {
   const limits = createRateLimits(() => 0);
-  limits.consume(source(1), 5);
-  assert.equal(limits.consume({ ...source(1), id: 'app' }, 1), 0);
+  const web = source({ rateLimit: 1 });
+  limits.consume(web, 1, 1);
+  assert.equal(limits.consume({ ...web, id: 'app' }, 1, 1), 0);
+});
+
+test('a limit that was lowered holds immediately', () => {
+  const limits = createRateLimits(() => 0);
+  limits.consume(source({ rateLimit: 1_000 }), 1, 1);
+  for (let i = 0; i < 5; i++) assert.equal(limits.consume(source({ rateLimit: 5 }), 1, 1), 0);
+  assert.equal(limits.consume(source({ rateLimit: 5 }), 1, 1), 1);
 });
 
 test('a sender that waits for Retry-After is accepted, and the limit holds over any period', () => {
-  const requests = fc.array(fc.record({ afterMs: fc.nat(3_000), calls: fc.integer({ min: 1, max: 50 }) }));
+  const requests = fc.array(fc.record({ afterMs: fc.nat(3_000), calls: fc.integer({ min: 1, max: 500 }) }));
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), requests, (rateLimit, requests) => {
       let now = 0;
       let passed = 0;
       const limits = createRateLimits(() => now);
+      const web = source({ rateLimit });
       for (const { afterMs, calls } of requests) {
         now += afterMs;
-        const seconds = limits.consume(source(rateLimit), calls);
+        const seconds = limits.consume(web, calls, 1);
         if (seconds > 0) {
           now += seconds * 1_000;
-          assert.equal(limits.consume(source(rateLimit), calls), 0);
+          assert.equal(limits.consume(web, calls, 1), 0);
         }
-        // Earlier requests leave at least one call of the allowance. This request may leave a debt.
-        assert.ok(passed + 1 <= rateLimit + (now / 1_000) * rateLimit + 1e-6);
         passed += calls;
+        // What was in the bucket, what was earned, and a debt of a second.
+        assert.ok(passed <= 2 * rateLimit + (now / 1_000) * rateLimit + 1e-6, `${passed} after ${now} ms`);
       }
     }),
   );

@@ -1,40 +1,88 @@
 /**
- * Rate limits of sources, in calls a second. Each replica counts separately: replicas share nothing but Kafka, and
+ * Rate limits of sources, in calls and in bytes a second. Each replica counts separately: replicas share nothing but Kafka, and
  * a round trip for each call would cost more than a limit that is a multiple.
  */
-import type { Source } from '@tailrace/config';
+import { defaultRateLimitBytes, type Source } from '@tailrace/config';
 
 export interface RateLimits {
   /**
-   * Consumes `calls` of the source's allowance. Returns 0, or the whole seconds after which to send the calls
-   * again.
+   * Consumes `calls`, whose events have `bytes`, of the source's allowance. Returns 0, or the whole seconds after which to send
+   * them again.
    */
-  consume(source: Source, calls: number): number;
+  consume(source: Source, calls: number, bytes: number): number;
 }
 
-interface Allowance {
-  calls: number;
-  at: number;
-}
-
-/**
- * A token bucket for each source, with a capacity of one second's limit. A request passes where the bucket is not
- * empty, and may leave a debt, because a batch of any size must be able to pass.
- */
 export function createRateLimits(now: () => number = () => performance.now()): RateLimits {
-  const allowances = new Map<string, Allowance>();
+  const ofCalls = new Map<string, Allowance>();
+  const ofBytes = new Map<string, Allowance>();
+  const allowanceOf = (allowances: Map<string, Allowance>, id: string, limit: number): Allowance => {
+    let allowance = allowances.get(id);
+    if (!allowance) allowances.set(id, (allowance = new Allowance(limit)));
+    allowance.earn(limit, now() / 1_000);
+    return allowance;
+  };
   return {
-    consume({ id, rateLimit }, calls) {
-      if (rateLimit === undefined) return 0;
-      const at = now();
-      const allowance = allowances.get(id) ?? { calls: rateLimit, at };
-      allowances.set(id, allowance);
-      const earned = ((at - allowance.at) / 1_000) * rateLimit;
-      allowance.calls = Math.min(rateLimit, allowance.calls + earned);
-      allowance.at = at;
-      if (allowance.calls < 1) return Math.ceil((1 - allowance.calls) / rateLimit);
-      allowance.calls -= calls;
+    consume({ id, rateLimit, rateLimitBytes = defaultRateLimitBytes }, calls, bytes) {
+      const costs = [{ allowance: allowanceOf(ofBytes, id, rateLimitBytes), cost: bytes }];
+      if (rateLimit !== undefined) {
+        costs.push({ allowance: allowanceOf(ofCalls, id, rateLimit), cost: calls });
+      }
+      const waitS = Math.max(...costs.map(({ allowance, cost }) => allowance.waitS(cost)));
+      if (waitS > 0) return Math.ceil(waitS);
+      for (const { allowance, cost } of costs) allowance.take(cost);
       return 0;
     },
   };
+}
+
+/**
+ * A token bucket that holds what one second earns. A request passes where the bucket is not empty, and may leave a debt of at most
+ * one second. So small requests do not starve larger ones.
+ *
+ * A batch that costs more than the bucket holds is refused until its cost has been saved beside the bucket: from what a full
+ * bucket does not take, and otherwise from half of what is earned. So it passes although its source goes on sending.
+ */
+class Allowance {
+  #limit: number;
+  #tokens: number;
+  #at: number | undefined;
+  #saved = 0;
+  /** The cost of the largest batch so far. */
+  #wanted = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#tokens = limit;
+  }
+
+  /** @param at the time in seconds */
+  earn(limit: number, at: number): void {
+    const earned = (at - (this.#at ?? at)) * limit;
+    this.#limit = limit;
+    this.#at = at;
+    const tokens = this.#tokens + earned - Math.min(this.#missing, earned / 2);
+    const saved = this.#tokens + earned - Math.min(limit, tokens);
+    this.#tokens = Math.min(limit, tokens);
+    this.#saved = Math.min(this.#wanted, this.#saved + saved);
+  }
+
+  /** The seconds until a request may pass if its source sends nothing else; at most 0 where it may pass now. */
+  waitS(cost: number): number {
+    if (cost <= this.#limit) {
+      const toEarn = 1 - this.#tokens;
+      return Math.min(2 * toEarn, toEarn + this.#missing) / this.#limit;
+    }
+    this.#wanted = Math.max(this.#wanted, cost);
+    const toSave = cost - this.#saved;
+    return Math.min(2 * toSave, toSave + this.#limit - this.#tokens) / this.#limit;
+  }
+
+  take(cost: number): void {
+    if (cost <= this.#limit) this.#tokens -= cost;
+    else this.#saved -= cost;
+  }
+
+  get #missing(): number {
+    return this.#wanted - this.#saved;
+  }
 }

@@ -23,6 +23,8 @@ export interface Origin {
   readonly source: Source;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
+  /** The size of the whole body, after decompression and with its numbers written out. */
+  readonly bodyBytes: number;
   /** W3C Trace Context, valid. */
   readonly traceparent?: string | undefined;
 }
@@ -56,12 +58,6 @@ export function readEvent(
   if (!reading.ok) return reading;
   const json = JSON.stringify(reading.event);
   return fitsEvents(json) ? { ok: true, event: reading.event, json } : tooLarge(eventTooLarge);
-}
-
-/** The same for a call whose event is too large with the shared fields of its batch. */
-export function readTooLarge(call: unknown, bodyBytes: number, receivedAt: number): EventReading {
-  const reading = readEvent(call, bodyBytes, { receivedAt });
-  return reading.ok ? tooLarge(eventTooLarge) : reading;
 }
 
 const eventTooLarge =

@@ -51,6 +51,7 @@ for (const [name, { key, body }] of Object.entries(requests)) {
       publisher: { publish: wait },
       names: { events: 'events', eventsRejected: 'rejected' },
       rateLimits: createRateLimits(),
+      acknowledgeWithinMs: 10_000,
       metrics,
     });
     const sources = {

@@ -7,14 +7,7 @@ import { callTypes, type CallType } from '@tailrace/events';
 import type { Acceptor, BatchOutcome, Reserve } from '../calls/accept.ts';
 import type { Origin } from '../calls/records.ts';
 import { answer, jsonAnswer, success, type Answer } from '../http/answer.ts';
-import {
-  batchLimit,
-  callLimit,
-  decompress,
-  readJson,
-  type Body,
-  type BodyLimit,
-} from '../http/decode-body.ts';
+import { batchLimit, callLimit, decompress, readJson, type BodyLimit } from '../http/decode-body.ts';
 import { readBody } from '../http/read-body.ts';
 import { recordsBytes, rejectionsBytes, unitBytesOf } from '../memory/costs.ts';
 import type { MemoryShare } from '../memory/budget.ts';
@@ -98,15 +91,15 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
   ): Promise<T> => {
     const { headerKey, memory, traceparent } = exchange;
     const { bytes } = received;
-    const body = readJson(bytes);
-    const source = received.source ?? sources.known(writeKeysOf(headerKey, body.value));
+    const { value, bytes: bodyBytes } = readJson(bytes);
+    const source = received.source ?? sources.known(writeKeysOf(headerKey, value));
     if (source) {
       memory.assignTo(source.id);
-      const origin = { source, receivedAt: Date.now(), traceparent };
-      return accept(body, origin, reserver(memory, limit, bytes));
+      const origin = { source, receivedAt: Date.now(), bodyBytes, traceparent };
+      return accept(value, origin, reserver(memory, limit, bytes));
     }
     memory.reserve(bytes.length, limit.exceeded);
-    const found = sources.find(writeKeysOf(headerKey, body.value));
+    const found = sources.find(writeKeysOf(headerKey, value));
     return found.then((source) => parseAndAccept(exchange, limit, { bytes, source }, accept));
   };
 
@@ -119,7 +112,9 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
       async handle(request, _target, memory, traceparent) {
         const exchange = exchangeOf(request, memory, traceparent);
         await receive(exchange, callLimit).then((received) =>
-          parseAndAccept(exchange, callLimit, received, (...parsed) => acceptor.call(type, ...parsed)),
+          parseAndAccept(exchange, callLimit, received, (input, origin, reserve) =>
+            acceptor.call(type, input, origin, reserve),
+          ),
         );
         return success;
       },
@@ -131,8 +126,11 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
       operation: pixelOperation(type),
       async handle(request, { query }, memory, traceparent) {
         const received = { bytes: pixelData(query.get('data')), source: undefined };
-        await parseAndAccept(exchangeOf(request, memory, traceparent), callLimit, received, (...parsed) =>
-          acceptor.call(type, ...parsed),
+        await parseAndAccept(
+          exchangeOf(request, memory, traceparent),
+          callLimit,
+          received,
+          (input, origin, reserve) => acceptor.call(type, input, origin, reserve),
         );
         return pixel;
       },
@@ -185,7 +183,7 @@ function exchangeOf(
   return { request, headerKey: headerKeyOf(request.headers), memory, traceparent };
 }
 
-type Accept<T> = (body: Body, origin: Origin, reserve: Reserve) => Promise<T>;
+type Accept<T> = (input: unknown, origin: Origin, reserve: Reserve) => Promise<T>;
 
 interface Received {
   /** The body after decompression. */
@@ -196,9 +194,8 @@ interface Received {
 /** Reserves the memory of the records that wait for Kafka. The closure does not keep `bytes`. */
 function reserver(memory: MemoryShare, limit: BodyLimit, bytes: Buffer): Reserve {
   const unitBytes = unitBytesOf(bytes);
-  return (records, rejected, textLength = 0) => {
-    const textBytes = textLength * unitBytes;
-    memory.reserve(recordsBytes(records, unitBytes) + rejectionsBytes(rejected) + textBytes, limit.exceeded);
+  return (records, rejected) => {
+    memory.reserve(recordsBytes(records, unitBytes) + rejectionsBytes(rejected), limit.exceeded);
   };
 }
 
