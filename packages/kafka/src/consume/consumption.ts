@@ -40,9 +40,11 @@ export interface Consumption {
   /** Computed from what is known: it asks Kafka nothing. `ageMs` and `lateMs` are absent while they are not known. */
   lags(): PartitionLag[];
   readonly totals: ConsumptionTotals;
+  /** For how long the oldest finished work has waited for its commit; 0 if all is committed. */
+  readonly uncommittedMs: number;
   /** Whether the consumer is in its group and brokers answer. */
   readonly healthy: boolean;
-  /** Rejects with the reason if the consumer is not healthy. */
+  /** Rejects with the reason if the consumer is not healthy, or its commits are late. */
   check(): Promise<void>;
   readonly partitions: readonly PartitionState[];
   /** Undefined if this member does not own the partition. */
@@ -101,15 +103,20 @@ export async function startConsumption(
     },
     limits = () => defaultLimits,
     commitIntervalMs = 400,
+    commitsLateAfterMs = 2_000,
     prepare,
     idleTopics,
     delayMs = () => undefined,
     onRebalance = () => undefined,
+    onHold = () => undefined,
   } = options;
   let isReceiving = true;
   let isPaused = false;
+  let isRebalancing = false;
+  let isHeld = false;
   const pausedTopics = new Set<string>();
-  const mayFetch = (topic: string): boolean => isReceiving && !isPaused && !pausedTopics.has(topic);
+  const mayFetch = (topic: string): boolean =>
+    isReceiving && !isPaused && !pausedTopics.has(topic) && !committer.areLate;
   const membership = new Membership(consumer);
 
   const assignment = createAssignment({
@@ -127,14 +134,23 @@ export async function startConsumption(
   });
   const { partitions } = assignment;
   const drain = new Drain(partitions);
-  const committer = createCommitter(() => partitions, log, { groupId, intervalMs: commitIntervalMs });
+  const committer = createCommitter(() => partitions, log, {
+    groupId,
+    intervalMs: commitIntervalMs,
+    lateAfterMs: commitsLateAfterMs,
+    onLate() {
+      if (committer.areLate) pauseFetching();
+      else resumeFetching();
+      updateHold();
+    },
+  });
   const unfinished = createUnfinished((topic, partition) => assignment.get(topic, partition), openScan);
 
   const onBatch = (payload: EachBatchPayload): void => {
     const { batch } = payload;
     committer.use((offsets) => payload.commitOffsetsIfNecessary(offsets));
     const partition = assignment.get(batch.topic, batch.partition);
-    if (!partition?.located || !isReceiving) return;
+    if (!partition?.located || !isReceiving || committer.areLate) return;
     const end = Number(batch.highWatermark);
     if (fetchedFrom(batch) > partition.next || end < partition.next) {
       assignment.relocate(partition);
@@ -178,6 +194,23 @@ export async function startConsumption(
     drain.changed();
   };
 
+  const pauseFetching = (): void => {
+    session.pause([...partitions].filter(({ topic }) => !mayFetch(topic)));
+  };
+
+  const resumeFetching = (): void => {
+    const fetchable = [...partitions].filter(
+      ({ topic, located, paused }) => located && !paused && mayFetch(topic),
+    );
+    session.resume(fetchable);
+  };
+
+  const updateHold = (): void => {
+    if (isHeld === (isRebalancing || committer.areLate)) return;
+    isHeld = !isHeld;
+    onHold(isHeld);
+  };
+
   const session: Session = startSession({
     consumer,
     topics,
@@ -191,7 +224,9 @@ export async function startConsumption(
       for (const { partition } of partitions) owned.add(partition);
       membership.joined();
       committer.start();
+      isRebalancing = false;
       onRebalance(false);
+      updateHold();
       drain.changed();
     },
   });
@@ -218,6 +253,8 @@ export async function startConsumption(
   consumer.on(consumer.events.REQUEST, ({ payload: { apiName } }) => {
     if (apiName !== 'JoinGroup') return;
     committer.pause();
+    isRebalancing = true;
+    updateHold();
     onRebalance(true);
   });
   await session.joined;
@@ -240,15 +277,19 @@ export async function startConsumption(
     get totals() {
       return { ...membership.totals, commitFailures: committer.failures, expired: assignment.expired };
     },
+    get uncommittedMs() {
+      return committer.uncommittedMs;
+    },
     get healthy() {
       return session.healthy;
     },
     check() {
-      if (session.healthy) return Promise.resolve();
-      const message =
-        `The consumer of ${groupId} is not in its group, or brokers do not answer it. ` +
-        'Check KAFKA_BROKERS and that the brokers run.';
-      return Promise.reject(new TailraceError('kafka-unavailable', message));
+      if (session.healthy && !committer.areLate) return Promise.resolve();
+      const problem = session.healthy
+        ? `The commits of the consumer of ${groupId} are late. `
+        : `The consumer of ${groupId} is not in its group, or brokers do not answer it. `;
+      const hint = 'Check KAFKA_BROKERS and that the brokers run.';
+      return Promise.reject(new TailraceError('kafka-unavailable', problem + hint));
     },
     get partitions() {
       return Array.from(partitions, stateOf);
@@ -265,15 +306,12 @@ export async function startConsumption(
     pause(topics) {
       if (!topics) isPaused = true;
       for (const topic of topics ?? []) pausedTopics.add(topic);
-      session.pause([...partitions].filter(({ topic }) => !mayFetch(topic)));
+      pauseFetching();
     },
     resume(topics) {
       if (!topics) isPaused = false;
       for (const topic of topics ?? []) pausedTopics.delete(topic);
-      const fetchable = [...partitions].filter(
-        ({ topic, located, paused }) => located && !paused && mayFetch(topic),
-      );
-      session.resume(fetchable);
+      resumeFetching();
     },
     stopReceiving,
     async close({ drainTimeoutMs = 0 } = {}) {

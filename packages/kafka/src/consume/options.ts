@@ -20,6 +20,8 @@ export interface ConsumeOptions {
   readonly limits?: (topic: string) => PartitionLimits;
   /** How often finished work is committed. Work that finished since the last commit is repeated after a crash. Default 400 ms. */
   readonly commitIntervalMs?: number;
+  /** How long finished work may wait for its commit before nothing new is started (`onHold`). Default 2 s. */
+  readonly commitsLateAfterMs?: number;
   /** The time after which records of a topic are due. Records that have a time of their own report it (`waitsUntil`). */
   readonly delayMs?: (topic: string) => number | undefined;
   /** Called for partitions that are assigned to this member, before any of their records is fetched. */
@@ -34,6 +36,12 @@ export interface ConsumeOptions {
    * waits for its members, this member keeps its partitions and can commit.
    */
   readonly onRebalance?: (rebalancing: boolean) => void;
+  /**
+   * Called with true when nothing new should be started, because it could not be committed and would be repeated: commits are
+   * late, or all members have joined a rebalance. Called with false when work may continue. While commits are late nothing is
+   * received.
+   */
+  readonly onHold?: (held: boolean) => void;
 }
 
 export interface PartitionLimits {

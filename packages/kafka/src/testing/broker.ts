@@ -23,10 +23,13 @@ export class MemoryBroker {
   loseProduceAnswers = 0;
   /** The same for requests that commit a transaction; these are not repeated. */
   loseCommitAnswers = 0;
+  /** How long the broker takes for a commit of offsets. */
+  offsetCommitMs = 0;
   readonly #groups = new Map<string, ConsumerGroup>();
   readonly #listeners = new Set<() => void>();
   #isStopped = false;
   #acknowledgements: PromiseWithResolvers<void> | undefined;
+  #offsetCommits: PromiseWithResolvers<void> | undefined;
 
   /** Returns false if it exists. */
   createTopic(
@@ -109,6 +112,21 @@ export class MemoryBroker {
   /** Resolves when produce requests are acknowledged. */
   get acknowledging(): Promise<void> | undefined {
     return this.#acknowledgements?.promise;
+  }
+
+  /** Executes no commit of offsets until `resumeOffsetCommits()`. */
+  pauseOffsetCommits(): void {
+    this.#offsetCommits ??= Promise.withResolvers();
+  }
+
+  resumeOffsetCommits(): void {
+    this.#offsetCommits?.resolve();
+    this.#offsetCommits = undefined;
+  }
+
+  /** Resolves when commits of offsets are executed. */
+  get committingOffsets(): Promise<void> | undefined {
+    return this.#offsetCommits?.promise;
   }
 
   /** Begins an outage: requests fail and fetches bring nothing until `start()`. */

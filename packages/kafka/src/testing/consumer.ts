@@ -211,8 +211,10 @@ export class MemoryConsumer implements GroupMember {
             return [`${topic}/${partition}`, { offset: Number(offset), metadata }] as const;
           }),
         );
+        const { offsetCommitMs } = this.#cluster;
+        if (offsetCommitMs > 0) await new Promise((resolve) => setTimeout(resolve, offsetCommitMs));
+        await this.#cluster.committingOffsets;
         this.#group.commit(this, new Map(committed));
-        return Promise.resolve();
       },
     };
     await this.#eachBatch?.({ ...payload, batch } as unknown as EachBatchPayload);

@@ -18,8 +18,9 @@ export class Partition implements Progress {
   revoked = false;
   /** Because the partition is full. */
   paused = false;
-  /** Whether work has finished since the last commit. */
-  changed = false;
+  /** When the oldest work finished that no commit includes, and that the commit under way includes; of a monotonic clock. */
+  #finishedSince: number | undefined;
+  #committingSince: number | undefined;
   /** Ranges that an earlier owner finished above its watermark. Ranges that were skipped are removed. */
   #finishedBefore: readonly OffsetRange[] = [];
   readonly ends = new KnownEnds();
@@ -127,7 +128,32 @@ export class Partition implements Progress {
     this.#unfinished -= 1;
     this.#unfinishedBytes -= bytes;
     this.#watermark?.finish(mark);
-    this.changed = true;
+    this.#changed();
+  }
+
+  /** Whether work has finished that no commit includes. */
+  get changed(): boolean {
+    return this.#finishedSince !== undefined;
+  }
+
+  /** When the oldest work finished that is not committed, by `performance.now()`; undefined if all is committed. */
+  get uncommittedSince(): number | undefined {
+    return this.#committingSince ?? this.#finishedSince;
+  }
+
+  /** To be called when a commit of `progress` begins. One at a time. */
+  commitBegins(): void {
+    this.#committingSince = this.#finishedSince;
+    this.#finishedSince = undefined;
+  }
+
+  commitEnded(isCommitted: boolean): void {
+    if (!isCommitted) this.#finishedSince = this.#committingSince;
+    this.#committingSince = undefined;
+  }
+
+  #changed(): void {
+    this.#finishedSince ??= performance.now();
   }
 
   /** Whether an earlier owner finished the record at `offset`. Call it with rising offsets. */
@@ -152,7 +178,7 @@ export class Partition implements Progress {
   skipFinished(offset: number): void {
     if (!this.#watermark) return;
     this.#watermark.finish(this.#watermark.track(offset));
-    this.changed = true;
+    this.#changed();
   }
 
   /** Skips records that Kafka has deleted. Returns how many of them no earlier owner had finished. */
@@ -163,7 +189,7 @@ export class Partition implements Progress {
     }
     this.skipTo(first);
     // A commit would forget the ranges above. Without it, the next owner counts these records again.
-    if (this.#finishedBefore.every(({ to }) => to <= first)) this.changed = true;
+    if (this.#finishedBefore.every(({ to }) => to <= first)) this.#changed();
     return missing;
   }
 
