@@ -23,6 +23,7 @@ export { kafkaSettings } from './settings/kafka.ts';
 export { registrySettings } from './settings/registry.ts';
 export { fileVariable } from './settings/secret-file.ts';
 export {
+  commitsLateAfter,
   ingestPublicUrl,
   receiverSettings,
   retryWindow,

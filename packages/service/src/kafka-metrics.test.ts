@@ -27,7 +27,7 @@ test('/metrics contains the lag by topic, and a page the lag by partition', asyn
   const topics = [...new Set(partitions.map(({ topic }) => topic))];
   const lags = () =>
     partitions.map(({ topic, partition }) => lagOf(topic, partition, { lateMs: 5, ageMs: 5 }));
-  watchConsumption(metrics, { topics, partitions, lags, totals });
+  watchConsumption(metrics, { topics, partitions, lags, totals, uncommittedMs: 0 });
   const text = await metrics.expose();
   assert.equal(text.match(/^tailrace_consumer_lag_records\{topic="topic-\d+"\} 1199$/gm)?.length, 12);
   assert.equal(text.match(/^tailrace_consumer_lag_max_records\{topic="topic-\d+"\} 1000$/gm)?.length, 12);
@@ -46,7 +46,7 @@ test('/metrics contains the lag by topic, and a page the lag by partition', asyn
 test('a lag that is not known is absent, and hides no partition that is certainly late', async () => {
   const metrics = createMetrics({ processMetrics: false });
   let lags: PartitionLag[] = [];
-  watchConsumption(metrics, { topics: ['t'], partitions: [], lags: () => lags, totals });
+  watchConsumption(metrics, { topics: ['t'], partitions: [], lags: () => lags, totals, uncommittedMs: 0 });
   const scrape = async (...next: PartitionLag[]): Promise<Map<string, number>> => {
     lags = next;
     await nextTurn();

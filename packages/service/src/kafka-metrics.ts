@@ -25,7 +25,10 @@ export function watchPublishers(metrics: Metrics, kafka: Pick<Kafka, 'queued'>):
   metrics.gauge('tailrace_publisher_queued_bytes', () => kafka.queued().bytes);
 }
 
-export type WatchedConsumption = Pick<Consumption, 'topics' | 'partitions' | 'lags' | 'totals'>;
+export type WatchedConsumption = Pick<
+  Consumption,
+  'topics' | 'partitions' | 'lags' | 'totals' | 'uncommittedMs'
+>;
 
 /** Registers the metrics of a consumer, by topic. Those of each partition are on a page of their own. */
 export function watchConsumption(metrics: Metrics, consumption: WatchedConsumption): void {
@@ -41,6 +44,7 @@ function watchTotals(metrics: Metrics, consumption: WatchedConsumption): void {
     () => consumption.totals.withoutWorkMs / 1_000,
   );
   metrics.counter('tailrace_kafka_commit_failures_total', () => consumption.totals.commitFailures);
+  metrics.gauge('tailrace_consumer_uncommitted_seconds', () => consumption.uncommittedMs / 1_000);
   metrics.counter('tailrace_consumer_expired_records_total', () => {
     const { expired } = consumption.totals;
     return consumption.topics.map((topic) => ({ labels: { topic }, value: expired.get(topic) ?? 0 }));

@@ -120,6 +120,7 @@ export class Deliverer {
         return typeof delivery === 'string' ? undefined : this.#times.correct(detach(delivery), record);
       },
       isBlocked: (job) => this.#isBlocked(job),
+      isHeld: () => lanes.paused,
       hasCapacity: ({ delivery }) => lanes.hasCapacityFor(delivery.destinationId),
     });
     this.#followUps = new FollowUps({

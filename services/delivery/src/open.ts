@@ -123,6 +123,7 @@ export async function openDelivery(
     topics,
     names,
     policy,
+    commitsLateAfterMs: settings.commitsLateAfterMs,
     lanes,
     deliverer,
     ledger,

@@ -1,5 +1,6 @@
 /** The settings of the delivery service. docs/settings.md is generated from them. */
 import {
+  commitsLateAfter,
   kafkaSettings,
   receiverSettings,
   retryWindow,
@@ -13,6 +14,7 @@ import type { LaneLimits } from './isolation/lanes.ts';
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9466 }),
   kafka: kafkaSettings('delivery'),
+  commitsLateAfterMs: commitsLateAfter(),
   topics: topicSettings(),
   secretKeys: secretKeys(),
   retryWindowMs: retryWindow(),

@@ -128,7 +128,7 @@ export class Turns {
   #submit(job: Job, destination: Destination | undefined): void {
     if (job.work.revoked) return;
     const { lanes, parking, conclusions, attempt, rateShare, isOfDeletedUser } = this.#deps;
-    if (isOfDeletedUser(job)) {
+    if (!lanes.paused && isOfDeletedUser(job)) {
       conclusions.writeDeadLetter(job, 'user-deleted');
       return;
     }

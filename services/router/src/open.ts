@@ -86,6 +86,7 @@ export const router = defineService({
     const consumption = await kafka.consume({
       groupId: `${settings.topicPrefix}router`,
       topics,
+      commitsLateAfterMs: settings.commitsLateAfterMs,
       coPartitioned: true,
       limits: partitionLimits(names),
       idleTopics: idleTopics(names),
@@ -99,6 +100,9 @@ export const router = defineService({
             signal,
           ),
         ]);
+      },
+      onHold: (held) => {
+        waiting.hold(held);
       },
       onUnreadable: (batch, work) => {
         metrics.countReceived();

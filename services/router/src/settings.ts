@@ -1,5 +1,12 @@
 /** The settings of the router. docs/settings.md is generated from them. */
-import { duration, kafkaSettings, registrySettings, serviceSettings, topicPrefix } from '@tailrace/service';
+import {
+  commitsLateAfter,
+  duration,
+  kafkaSettings,
+  registrySettings,
+  serviceSettings,
+  topicPrefix,
+} from '@tailrace/service';
 import Type from 'typebox';
 import type { DeduplicationWindow } from './deduplication/message-ids.ts';
 
@@ -24,6 +31,7 @@ const deduplication = Type.Object({
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9465 }),
   kafka: kafkaSettings('router'),
+  commitsLateAfterMs: commitsLateAfter(),
   topicPrefix: topicPrefix(),
   registry: registrySettings(),
   window: Type.Decode(deduplication, (minimum): DeduplicationWindow => ({

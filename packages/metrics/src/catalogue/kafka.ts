@@ -49,6 +49,12 @@ export const kafkaMetrics = {
     services: consumers,
     help: 'Commits of offsets that failed; a later commit includes what they held. A rebalance may refuse some.',
   },
+  tailrace_consumer_uncommitted_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    services: consumers,
+    help: 'For how long the oldest finished work has waited for its commit; 0 if all is committed. From TAILRACE_COMMITS_LATE_AFTER on nothing new is started.',
+  },
   tailrace_publisher_queued_records: {
     type: 'gauge',
     unit: 'records',

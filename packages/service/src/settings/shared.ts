@@ -52,6 +52,18 @@ export function topicPrefix() {
   });
 }
 
+/** When a consumer starts nothing new, as `commitsLateAfterMs` of @tailrace/kafka takes it. */
+export function commitsLateAfter() {
+  return duration({
+    env: 'TAILRACE_COMMITS_LATE_AFTER',
+    minimum: secondMs,
+    default: 2 * secondMs,
+    description:
+      'Nothing new is started while finished work has waited this long for its commit, because it would be repeated. ' +
+      'Commits that take less than half of it are never late.',
+  });
+}
+
 /** The settings that decide which topics exist. */
 export function topicSettings() {
   return Type.Object({

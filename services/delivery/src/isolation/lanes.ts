@@ -120,7 +120,7 @@ export class Lanes {
     return this.#paused;
   }
 
-  /** Starts and defers nothing until `resume`, because during a rebalance nothing can be committed. */
+  /** Starts and defers nothing until `resume`, because nothing can be committed: during a rebalance, or while commits are late. */
   pause(): void {
     this.#paused = true;
     this.#buffer.isPaused = true;

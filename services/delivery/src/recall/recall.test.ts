@@ -50,6 +50,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
         return deliveryOf(offset, { key, ...(sequence && { sequence: Number(sequence.toString()) }) });
       },
       isBlocked: () => isBlocked,
+      isHeld: () => false,
       hasCapacity: () => true,
       now: () => 1_000_000,
       onUnread: () => (unread += 1),

@@ -34,6 +34,8 @@ export interface RecallDependencies {
   readonly delivery: (record: ConsumedRecord) => Job['delivery'] | undefined;
   /** Whether nothing would be sent to its receiver now. */
   readonly isBlocked: (job: Job) => boolean;
+  /** Whether nothing new may be started, because it could not be committed. */
+  readonly isHeld: () => boolean;
   /** Whether its lane has capacity for it. */
   readonly hasCapacity: (job: Job) => boolean;
   readonly now: () => number;
@@ -269,6 +271,7 @@ export class Recall {
   }
 
   #admits(entry: Entry): boolean {
+    if (this.#deps.isHeld()) return false;
     if (this.spec.kind === 'retry' && this.#deps.isBlocked(entry.job)) {
       this.#blockedSince ??= performance.now();
       const patience = this.spec.request ? blockedPatienceMs : 0;

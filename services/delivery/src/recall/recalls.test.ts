@@ -192,6 +192,23 @@ test('a drain makes one dead letter of each pending delivery of the destination,
   assert.equal(sender.requests.length, 10);
 });
 
+test('a recall dispatches nothing while commits are late', async () => {
+  await using stage = new Stage();
+  const { cluster, time } = stage;
+  await stage.configure(crm, other);
+  await wait(stage, 'crm', 5);
+  const { lanes, sender } = await stage.startReplica();
+  cluster.pauseOffsetCommits();
+  await stage.publish(newDelivery('other'));
+  await stage.until(() => lanes.paused);
+  const drained = recall(stage, 'r1', 'crm', 'drain');
+  await time.pass(30_000);
+  assert.equal(cluster.records(names.deliveriesDead).length, 0);
+  cluster.resumeOffsetCommits();
+  assert.equal(total(await drained), 5);
+  assert.equal(sender.requests.length, 1);
+});
+
 test('when a parked delivery arrives, the other parked ones are brought forward', async () => {
   await using stage = new Stage({ partitions: 2 });
   await stage.configure(crm);

@@ -23,7 +23,7 @@ export interface RecallSources extends Omit<LocateDependencies, 'log'> {
 export interface RecallsDependencies
   extends
     RecallSources,
-    Pick<RecallDependencies, 'delay' | 'delivery' | 'isBlocked' | 'hasCapacity' | 'now'> {
+    Pick<RecallDependencies, 'delay' | 'delivery' | 'isBlocked' | 'isHeld' | 'hasCapacity' | 'now'> {
   readonly names: TopicNames;
   /** Sends a delivery to its lane, as if it were due. */
   readonly retry: (job: Job) => void;

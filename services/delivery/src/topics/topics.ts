@@ -47,6 +47,7 @@ export interface DeliveryGroup {
   readonly topics: readonly string[];
   readonly names: TopicNames;
   readonly policy: RetryPolicy;
+  readonly commitsLateAfterMs: number;
   readonly lanes: Pick<Lanes, 'pause' | 'resume'>;
   readonly deliverer: Pick<Deliverer, 'receive' | 'rebalancing' | 'joined'>;
   readonly ledger: Pick<Ledger, 'refresh'>;
@@ -55,11 +56,12 @@ export interface DeliveryGroup {
 /** Joins the group, and passes its records and rebalances to the deliverer. */
 export function consumeDeliveries(
   kafka: Kafka,
-  { groupId, topics, names, policy, lanes, deliverer, ledger }: DeliveryGroup,
+  { groupId, topics, names, policy, commitsLateAfterMs, lanes, deliverer, ledger }: DeliveryGroup,
 ): Promise<Consumption> {
   return kafka.consume({
     groupId,
     topics,
+    commitsLateAfterMs,
     coPartitioned: true,
     limits: partitionLimits(names),
     delayMs: (topic) => names.retryTierDelayMs(topic),
@@ -67,13 +69,12 @@ export function consumeDeliveries(
     // The deliveries that earlier owners have recalled must be known before the retry topics are read.
     prepare: () => ledger.refresh(),
     onRebalance: (rebalancing) => {
-      if (rebalancing) {
-        lanes.pause();
-        deliverer.rebalancing();
-      } else {
-        deliverer.joined();
-        lanes.resume();
-      }
+      if (rebalancing) deliverer.rebalancing();
+      else deliverer.joined();
+    },
+    onHold: (held) => {
+      if (held) lanes.pause();
+      else lanes.resume();
     },
     onRecord: (record) => {
       deliverer.receive(record);

@@ -10,12 +10,15 @@ export interface TrackedWork extends Work {
 
 export interface InFlight {
   readonly records: number;
+  /** Whether nothing more may be in flight: the limits are reached, or new work is held. */
   readonly isFull: boolean;
+  /** While new work is held, nothing more may be in flight. */
+  hold(held: boolean): void;
   /** Returns the same work, in flight until it is done or released. */
   track(work: Work, record: Pick<ConsumedRecord, 'key' | 'value'>): TrackedWork;
-  /** Resolves when the limits are not reached. */
+  /** Resolves when `isFull` is false. */
   untilNotFull(): Promise<void>;
-  /** Removes the limits. */
+  /** From now on `isFull` is false. */
   unlimit(): void;
 }
 
@@ -23,8 +26,9 @@ export function createInFlight(): InFlight {
   let records = 0;
   let bytes = 0;
   let limited = true;
+  let isHeld = false;
   let space: PromiseWithResolvers<void> | undefined;
-  const isFull = (): boolean => limited && (records >= limits.records || bytes >= limits.bytes);
+  const isFull = (): boolean => limited && (isHeld || records >= limits.records || bytes >= limits.bytes);
   const wake = (): void => {
     if (isFull()) return;
     space?.resolve();
@@ -37,6 +41,10 @@ export function createInFlight(): InFlight {
     },
     get isFull() {
       return isFull();
+    },
+    hold(held) {
+      isHeld = held;
+      wake();
     },
     track(work, { key, value }) {
       const size = (key?.length ?? 0) + (value?.length ?? 0);

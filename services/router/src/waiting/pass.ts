@@ -46,9 +46,10 @@ export async function runPass(
       pass.readTo = record.offset;
       unread.delete(record.offset);
       const entry = partition.entries.get(record.offset);
-      if (!entry || entry.work.revoked || (entry.key !== undefined && blocked.has(entry.key))) continue;
+      if (!entry || (entry.key !== undefined && blocked.has(entry.key))) continue;
       await inFlight.untilNotFull();
       if (isClosed()) return;
+      if (entry.work.revoked) continue;
       const hasLeft = !entry.isProcessing && route(partition, record, entry);
       if (!hasLeft && entry.key !== undefined) blocked.add(entry.key);
     }

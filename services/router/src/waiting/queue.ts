@@ -36,6 +36,8 @@ export interface WaitingQueue {
   load(partitions: readonly NewPartition[], signal: AbortSignal): Promise<void>;
   /** Records that were processed and are not yet acknowledged. */
   readonly inFlight: number;
+  /** While new work is held, nothing leaves the queue. */
+  hold(held: boolean): void;
   close(): Promise<void>;
 }
 
@@ -214,6 +216,9 @@ export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue
     },
     get inFlight() {
       return inFlight.records;
+    },
+    hold(held) {
+      inFlight.hold(held);
     },
     async close() {
       closed = true;
