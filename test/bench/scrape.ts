@@ -112,6 +112,7 @@ function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
         return { topic, partition, ageMs: lag, lateMs: lag, isPaused: false, retentionUsed: 0.1 };
       }),
     totals: { rebalances: 0, withoutWorkMs: 0, commitFailures: 0, expired: new Map() },
+    uncommittedMs: 0,
   });
 }
 

@@ -77,6 +77,9 @@ export async function joinGroup(
     get totals() {
       return consumption.totals;
     },
+    get uncommittedMs() {
+      return consumption.uncommittedMs;
+    },
     get healthy() {
       return consumption.healthy;
     },

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy between a client and a broker that can drop responses: the broker executes the request, and the client
- * gets no response. Responses of Kafka contain the address of the broker, so the proxy replaces it by its own.
+ * A TCP proxy between a client and a broker that can hang, and drop responses: the broker executes the request, and the
+ * client gets no response. Responses of Kafka contain the address of the broker, so the proxy replaces it by its own.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -16,6 +16,9 @@ export interface KafkaProxy extends AsyncDisposable {
   /** Passes on no answers to produce requests until `resumeProduceAnswers()`. */
   readonly pauseProduceAnswers: () => void;
   readonly resumeProduceAnswers: () => void;
+  /** Passes on nothing in either direction until `resume()`. Connections stay open, and new ones are accepted. */
+  readonly hang: () => void;
+  readonly resume: () => void;
   /** Closes all connections, and accepts none until `start()`. */
   readonly stop: () => void;
   readonly start: () => void;
@@ -42,6 +45,12 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   let isStopped = false;
   /** The answers that wait; undefined while answers are passed on. */
   let paused: (() => void)[] | undefined;
+  /** The frames that wait; undefined while the proxy does not hang. */
+  let hung: (() => void)[] | undefined;
+  const passOn = (pass: () => void): void => {
+    if (hung) hung.push(pass);
+    else pass();
+  };
   const proxy: KafkaProxy = {
     brokers: [`127.0.0.1:${own.port}`],
     loseProduceAnswers: 0,
@@ -53,6 +62,14 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
     resumeProduceAnswers() {
       for (const passOn of paused ?? []) passOn();
       paused = undefined;
+    },
+    hang() {
+      hung ??= [];
+    },
+    resume() {
+      const waiting = hung ?? [];
+      hung = undefined;
+      for (const pass of waiting) pass();
     },
     stop() {
       isStopped = true;
@@ -91,7 +108,7 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
       'data',
       eachFrame((frame) => {
         asked.set(frame.readInt32BE(8), frame.readInt16BE(4));
-        upstream.write(frame);
+        passOn(() => upstream.write(frame));
       }),
     );
     upstream.on(
@@ -110,8 +127,9 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
         if (request !== undefined && namesBrokers.has(request)) {
           replace(frame, address(host, Number(port)), address('127.0.0.1', own.port));
         }
-        if (request === produce && paused) paused.push(() => client.write(frame));
-        else client.write(frame);
+        const answer = (): void => void client.write(frame);
+        if (request === produce && paused) paused.push(answer);
+        else passOn(answer);
       }),
     );
   });
