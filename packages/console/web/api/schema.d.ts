@@ -543,7 +543,7 @@ export interface paths {
         };
         /**
          * Get the body of a delivery
-         * @description The body is read from its topic. For a read-only token every value is masked. The audit log has each read.
+         * @description The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.
          */
         get: operations["getDeliveryBody"];
         put?: never;
@@ -754,7 +754,7 @@ export interface paths {
         };
         /**
          * Get a dead letter, or the dead letters of a delivery
-         * @description For a read-only token every value of the body is masked. Of a delivery, the newest 20 are shown. The audit log has each read.
+         * @description For a read-only token all values of the body but version, type and event are masked. Of a delivery, the newest 20 are shown. The audit log has each read.
          */
         get: operations["getDeadLetter"];
         put?: never;

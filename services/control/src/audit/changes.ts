@@ -54,8 +54,8 @@ function entryBefore({ kind, id }: Entry, current: ConfigSnapshot) {
 
 /**
  * A limited token changes nothing beyond its limits, through any route. It cannot connect a source that it does not reach, which
- * would send that source's events to its destination, nor disconnect one. A `rateLimit` bounds the token's own entries for the
- * others, so it may only be lowered. Messages name nothing that the token does not reach, except what the request or its own entry names.
+ * would send that source's events to its destination, nor disconnect one. A `rateLimit` protects others from its entries, so it may
+ * only be lowered. Messages name only what the request or the token's own entry names.
  *
  * @throws TailraceError `forbidden`
  */

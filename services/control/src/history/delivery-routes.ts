@@ -154,7 +154,7 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
         operationId: 'getDeliveryBody',
         summary: 'Get the body of a delivery',
         description:
-          'The body is read from its topic. For a read-only token every value is masked. The audit log has each read.',
+          'The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.',
         tags,
         params,
         response: {

@@ -166,7 +166,7 @@ export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
       schema: {
         operationId: 'getDeadLetter',
         summary: 'Get a dead letter, or the dead letters of a delivery',
-        description: `For a read-only token every value of the body is masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
+        description: `For a read-only token all values of the body but version, type and event are masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
         tags,
         params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
         response: {
