@@ -41,6 +41,7 @@ test('a limited token lowers a rateLimit, and neither raises nor removes it', as
   const refused: [Method, string, object][] = [
     ['PATCH', web, { rateLimit: null }],
     ['PATCH', web, { rateLimit: 11 }],
+    ['PATCH', web, { rateLimitBytes: 1_000_000_000 }],
     ['PUT', web, { writeKeys }],
     ['PUT', web, { writeKeys, rateLimit: 1_000_000 }],
     ['PATCH', crm, { rateLimit: null }],

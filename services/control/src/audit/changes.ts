@@ -3,6 +3,7 @@
  * the entry of the audit log is added, in the same Kafka transaction. So there is no change without its entry.
  */
 import {
+  defaultRateLimitBytes,
   differencesOf,
   type BeforeWrite,
   type ConfigSnapshot,
@@ -54,7 +55,7 @@ function entryBefore({ kind, id }: Entry, current: ConfigSnapshot) {
 
 /**
  * A limited token changes nothing beyond its limits, through any route. It cannot connect a source that it does not reach, which
- * would send that source's events to its destination, nor disconnect one. A `rateLimit` protects others from its entries, so it may
+ * would send that source's events to its destination, nor disconnect one. A rate limit protects others from its entries, so it may
  * only be lowered. Messages name only what the request or the token's own entry names.
  *
  * @throws TailraceError `forbidden`
@@ -67,10 +68,12 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
     throw new TailraceError('forbidden', `The request would change a ${kind} that the token does not reach.`);
   }
   if (write.entry === null) return;
-  if (rateOf(write.entry) > rateOf(kind === 'source' ? current.source(id) : current.destination(id))) {
+  const wanted = ratesOf(write.entry);
+  const allowed = ratesOf(kind === 'source' ? current.source(id) : current.destination(id));
+  if (wanted.calls > allowed.calls || wanted.bytes > allowed.bytes) {
     throw new TailraceError(
       'forbidden',
-      'A limited token may lower a rateLimit, and neither raise nor remove it.',
+      'A limited token may lower a rate limit, and neither raise nor remove it.',
     );
   }
   if (write.kind !== 'destination') return;
@@ -87,7 +90,11 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   );
 }
 
-/** An entry without a limit has the highest. */
-function rateOf(entry: Source | Destination | undefined): number {
-  return entry?.rateLimit ?? Infinity;
+/** An entry without a limit of calls or requests has the highest; one of bytes has a default. */
+function ratesOf(entry: Source | Destination | undefined): {
+  readonly calls: number;
+  readonly bytes: number;
+} {
+  const bytes = entry && 'rateLimitBytes' in entry ? entry.rateLimitBytes : undefined;
+  return { calls: entry?.rateLimit ?? Infinity, bytes: bytes ?? defaultRateLimitBytes };
 }
