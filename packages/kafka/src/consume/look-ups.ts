@@ -55,9 +55,10 @@ export function startLookUps(options: LookUpOptions): LookUps {
   };
 
   const lookUpEnds = async (): Promise<void> => {
-    const since = Date.now() - everyMs;
+    const now = Date.now();
     const unread = [...partitions].filter(
-      ({ ends, nextUnread }) => nextUnread !== undefined && ends.asOf < since,
+      // Where the clock was set back, the end was seen in the future.
+      ({ ends, nextUnread }) => nextUnread !== undefined && (ends.asOf < now - everyMs || ends.asOf > now),
     );
     for (const [topic, ofTopic] of Map.groupBy(unread, (partition) => partition.topic)) {
       // A topic whose leaders do not answer does not hide the lag of the others.

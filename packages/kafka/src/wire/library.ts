@@ -12,6 +12,7 @@
  * - Connections, requests and fetches: without work that costs more than the records at low load. Joins have a connection
  *   of their own. Each request is reported.
  * - Authentication: tokens are fetched before an exchange begins; short sessions.
+ * - Durations: by a clock that cannot be set.
  */
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
@@ -21,6 +22,7 @@ import { preparedAuthenticator, type AuthenticatorClass } from './authentication
 import { encodeFetchRequest } from './fetch-request.ts';
 import { decodeFetchResponse } from './fetch-response.ts';
 import { fetchLean, type Fetching, type Group } from './group.ts';
+import { loadMonotonic } from './monotonic.ts';
 import {
   frameRequest,
   poolWithJoins,
@@ -35,6 +37,7 @@ import { encodeProduceRequest, readProduceAnswer } from './produce.ts';
 import { withTimestamps } from './timestamp.ts';
 
 const require = createRequire(import.meta.url);
+const endMonotonic = loadMonotonic();
 
 /** Replaces the exports of a module of the library. `make` receives the original exports. */
 function replace<T>(module: string, make: (original: T) => T): void {
@@ -187,4 +190,5 @@ export function openSockets(onRequest?: OnRequest): OpenSockets {
 }
 
 const kafkajs = require('kafkajs') as typeof Library;
+endMonotonic();
 export default kafkajs;

@@ -18,6 +18,7 @@ export interface RequestQueue {
 }
 
 interface PendingAnswer {
+  /** By `performance.now()`; see monotonic.ts. */
   readonly sentAt: number;
   readonly requestTimeout: number;
   timeoutRequest(): void;
@@ -55,7 +56,7 @@ export function sparingQueue(Original: RequestQueueClass): RequestQueueClass {
 
 function watchTimeouts(queue: RequestQueue): void {
   const timer = setInterval(() => {
-    const now = Date.now();
+    const now = performance.now();
     for (const request of [...queue.inflight.values()]) {
       if (now - request.sentAt > request.requestTimeout) request.timeoutRequest();
     }
