@@ -165,6 +165,18 @@ export const errorTable = {
     meaning: 'Kafka refused the credentials',
     hint: 'Check KAFKA_SASL_MECHANISM with the settings of its mechanism, KAFKA_SSL, and KAFKA_SSL_CERT if the brokers require one.',
   },
+  'kafka-refused-clock': {
+    status: 503,
+    meaning: 'Kafka refuses records for their time',
+    hint:
+      'The clock of this machine and that of the brokers differ by more than message.timestamp.after.max.ms. Synchronise both ' +
+      '(NTP). No restart is needed.',
+  },
+  'kafka-refused-commits': {
+    status: 503,
+    meaning: 'Kafka refuses the commits of this replica, because it removed it from its consumer group',
+    hint: 'The replica joins the group again by itself. If this goes on, check its connection to the brokers, and restart it.',
+  },
   'kafka-permission-missing': {
     status: 503,
     meaning: 'the user has no permission for an operation in Kafka',

@@ -38,6 +38,7 @@ const cases: readonly (readonly [string, Error, ErrorCode])[] = [
   ['a missing topic', retriesExceeded(protocolError('UNKNOWN_TOPIC_OR_PARTITION')), 'topic-missing'],
   ['a record beyond max.message.bytes', protocolError('MESSAGE_TOO_LARGE'), 'record-too-large'],
   ['a batch beyond segment.bytes', protocolError('RECORD_LIST_TOO_LARGE'), 'record-too-large'],
+  ['the time of a wrong clock', protocolError('INVALID_TIMESTAMP'), 'kafka-refused-clock'],
   ['a refused connection', retriesExceeded(new KafkaJSConnectionError('refused')), 'kafka-unavailable'],
   ['a lost sequence', protocolError('OUT_OF_ORDER_SEQUENCE_NUMBER'), 'kafka-unavailable'],
   ['a failed look-up', Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }), 'kafka-unavailable'],
@@ -118,6 +119,7 @@ describe('every error that the library can throw', () => {
       TOPIC_AUTHORIZATION_FAILED: 'kafka-permission-missing',
       GROUP_AUTHORIZATION_FAILED: 'kafka-permission-missing',
       CLUSTER_AUTHORIZATION_FAILED: 'kafka-permission-missing',
+      INVALID_TIMESTAMP: 'kafka-refused-clock',
       TRANSACTIONAL_ID_AUTHORIZATION_FAILED: 'kafka-permission-missing',
       DELEGATION_TOKEN_AUTHORIZATION_FAILED: 'kafka-permission-missing',
     });

@@ -48,6 +48,9 @@ export function kafkaFailure(error: unknown, brokers: readonly string[]): unknow
     const refusal = chain.find((cause) => cause.refusal)?.refusal;
     return new TailraceError('kafka-permission-missing', messageOf(refusal), options);
   }
+  if (types.includes('INVALID_TIMESTAMP')) {
+    return new TailraceError('kafka-refused-clock', undefined, options);
+  }
   if (types.includes('UNKNOWN_TOPIC_OR_PARTITION')) {
     return new TailraceError('topic-missing', undefined, options);
   }

@@ -30,6 +30,7 @@ import {
 import { createTopicLayouts } from './publish/layouts.ts';
 import { partitionOfKey } from './publish/murmur2.ts';
 import { BatchingPublisher, type Publisher, type PublisherOptions } from './publish/publisher.ts';
+import { Refusals, type KafkaRefusals } from './refusals.ts';
 import { startFollower, type Follower, type FollowOptions } from './read/follower.ts';
 import { startScan, type Scan, type ScanOptions } from './read/scan.ts';
 import { startTail, type Tail, type TailOptions } from './read/tail.ts';
@@ -85,6 +86,10 @@ export interface Kafka {
   ping(options?: { timeoutMs?: number }): Promise<void>;
   /** The records of all publishers that are not acknowledged yet. Exclusive publishers are not included. */
   queued(): { readonly records: number; readonly bytes: number };
+  /** `kafka-refused-clock` or `kafka-refused-commits` while Kafka has refused this replica for 15 s; it may accept others. */
+  refusal(): TailraceError | undefined;
+  /** Refused requests, since the start. */
+  refusals(): { readonly commits: number; readonly clock: number };
   close(): Promise<void>;
 }
 
@@ -113,6 +118,7 @@ export function openKafka(
   const reportUnreadable = createUnreadableReporter(log, onUnreadable);
   const opened = new Set<{ close(): Promise<void> }>();
   const publishers = new Set<BatchingPublisher>();
+  const refusals: KafkaRefusals = { commits: new Refusals(), clock: new Refusals() };
   const administration = openAdministration(clients.admin, classify);
   const { admin, administer } = administration;
   // A client of its own: a metadata request for one topic makes the library forget all other topics for a moment.
@@ -136,7 +142,8 @@ export function openKafka(
   return {
     publisher(options) {
       const createProducer = clients.producer;
-      const publisher = new BatchingPublisher({ createProducer, layouts, classify, log }, options);
+      const { clock } = refusals;
+      const publisher = new BatchingPublisher({ createProducer, layouts, classify, log, clock }, options);
       publishers.add(publisher);
       return closeLater(publisher);
     },
@@ -161,7 +168,7 @@ export function openKafka(
         fetching: pacing,
       });
       const dependencies = {
-        ...{ consumer, classify, log, reportUnreadable, owned, openScan, pacing },
+        ...{ consumer, classify, log, reportUnreadable, owned, openScan, pacing, refusals },
         lookUpAdmin: lookUps.admin,
       };
       return closeLater(
@@ -242,6 +249,13 @@ export function openKafka(
       }
       return { records, bytes };
     },
+
+    refusal() {
+      if (refusals.clock.areLasting) return new TailraceError('kafka-refused-clock');
+      return refusals.commits.areLasting ? new TailraceError('kafka-refused-commits') : undefined;
+    },
+
+    refusals: () => ({ commits: refusals.commits.count, clock: refusals.clock.count }),
 
     async close() {
       for (const resource of opened) await resource.close();

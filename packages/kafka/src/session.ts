@@ -19,6 +19,8 @@ export interface SessionOptions {
   readonly onJoin: (memberId: string, assignment: Readonly<Record<string, number[]>>) => void;
   /** Called for one batch at a time. If it returns a promise, the next batch and the heartbeats wait for it. */
   readonly onBatch: (payload: EachBatchPayload) => void | Promise<void>;
+  /** While it returns false the group is not joined. */
+  readonly mayJoin?: () => boolean;
 }
 
 export interface TopicPartition {
@@ -33,12 +35,15 @@ export interface TopicPartition {
 export interface Session {
   /** Resolves when the consumer has joined its group for the first time. */
   readonly joined: Promise<void>;
+  readonly isInGroup: boolean;
   /** Whether the consumer is in the group, and a broker has answered within the last 10 s. */
   readonly healthy: boolean;
   pause(partitions: Iterable<TopicPartition>): void;
   resume(partitions: Iterable<TopicPartition>): void;
   /** Sets the offset to fetch from next. */
   seek(partition: TopicPartition, offset: number): void;
+  /** Leaves the group, and joins it again as a new member when it may. */
+  rejoin(): void;
   /**
    * Leaves the group. Waits for that at most `timeoutMs` (default 10 s): the library cannot leave while it joins, which can
    * take a minute if other members are slow. It then leaves after it has joined.
@@ -51,10 +56,11 @@ const unhealthyAfterMs = 10_000;
 const leaveTimeoutMs = 10_000;
 
 export function startSession(options: SessionOptions): Session {
-  const { consumer, topics, classify, log, fields, onJoin, onBatch } = options;
+  const { consumer, topics, classify, log, fields, onJoin, onBatch, mayJoin = () => true } = options;
   const ending = new AbortController();
   const ended = (): boolean => ending.signal.aborted;
   let inGroup = false;
+  let isRejoining = false;
   let lastAnswerAt = 0;
 
   const run: ConsumerRunConfig = {
@@ -75,6 +81,10 @@ export function startSession(options: SessionOptions): Session {
   /** Resolves when the group is joined, or when joining failed, which the library reports as a crash. */
   const start = async (): Promise<void> => {
     while (!ended()) {
+      if (!mayJoin()) {
+        await pause();
+        continue;
+      }
       try {
         await consumer.connect();
         await consumer.subscribe({ topics: [...topics], fromBeginning: true });
@@ -113,15 +123,25 @@ export function startSession(options: SessionOptions): Session {
       stopProcess(failure);
       return;
     }
-    if (ended()) return;
+    if (ended() || isRejoining) return;
     log.warn({ err: failure, ...fields }, 'consumer crashed, restarting');
     starting = pause().then(start);
   });
 
   let starting = start();
 
+  const leave = (): Promise<void> =>
+    starting
+      .then(() => consumer.disconnect())
+      .catch((error: unknown) => {
+        log.debug({ err: error, ...fields }, 'leaving the group failed');
+      });
+
   return {
     joined,
+    get isInGroup() {
+      return inGroup;
+    },
     get healthy() {
       return inGroup && performance.now() - lastAnswerAt < unhealthyAfterMs;
     },
@@ -134,14 +154,19 @@ export function startSession(options: SessionOptions): Session {
     seek({ topic, partition }, offset) {
       if (inGroup) consumer.seek({ topic, partition, offset: String(offset) });
     },
+    rejoin() {
+      isRejoining = true;
+      starting = leave()
+        .then(pause)
+        .then(() => {
+          isRejoining = false;
+          return start();
+        });
+    },
     async end({ timeoutMs = leaveTimeoutMs } = {}) {
       ending.abort();
       // If the library is stopped during its first join, it joins nevertheless and stays in the group. So wait for the join.
-      const left = starting
-        .then(() => consumer.disconnect())
-        .catch((error: unknown) => {
-          log.debug({ err: error, ...fields }, 'leaving the group failed');
-        });
+      const left = leave();
       const leftInTime = new AbortController();
       const { signal } = leftInTime;
       await Promise.race([left, wait(timeoutMs, undefined, { signal }).catch(() => undefined)]);

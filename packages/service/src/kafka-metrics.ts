@@ -25,6 +25,14 @@ export function watchPublishers(metrics: Metrics, kafka: Pick<Kafka, 'queued'>):
   metrics.gauge('tailrace_publisher_queued_bytes', () => kafka.queued().bytes);
 }
 
+/** Registers what Kafka refuses of this replica. */
+export function watchRefusals(metrics: Metrics, kafka: Pick<Kafka, 'refusals'>): void {
+  metrics.counter('tailrace_kafka_refusals_total', () => {
+    const refused = kafka.refusals();
+    return (['commits', 'clock'] as const).map((cause) => ({ labels: { cause }, value: refused[cause] }));
+  });
+}
+
 export type WatchedConsumption = Pick<
   Consumption,
   'topics' | 'partitions' | 'lags' | 'totals' | 'uncommittedMs'

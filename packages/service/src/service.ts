@@ -4,7 +4,7 @@
  *
  * A service that starts before Kafka is available waits for it, live and not ready. Once it is ready it stays so until it
  * stops: a broker that stalls affects all replicas, and a load balancer without any of them would answer worse than they do.
- * Later trouble is a metric.
+ * Later trouble is a metric. Only what Kafka refuses of this replica alone, for 15 s, makes it unready until it is accepted.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, type TailraceError } from '@tailrace/errors';
@@ -12,7 +12,7 @@ import { connectKafka, type Kafka } from '@tailrace/kafka';
 import type { Tracing } from '@tailrace/tracing';
 import type { TObject } from 'typebox';
 import { createHealth, type Health } from './health.ts';
-import { observeKafka, watchPublishers } from './kafka-metrics.ts';
+import { observeKafka, watchPublishers, watchRefusals } from './kafka-metrics.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startProbeServer, type Readiness } from './probe-server.ts';
@@ -83,6 +83,7 @@ export class Service<P extends ServiceProperties> {
   readonly #leaving = new AbortController();
   readonly #stopping = new AbortController();
   readonly #closers: Closer[] = [];
+  #kafka: Kafka | undefined;
   #notReadyBecause: string | undefined = 'it is starting';
 
   constructor(
@@ -169,6 +170,8 @@ export class Service<P extends ServiceProperties> {
     const kafka = this.#connect(config, this.#log, observeKafka(this.#metrics));
     this.#onClose('Kafka', () => kafka.close());
     watchPublishers(this.#metrics, kafka);
+    watchRefusals(this.#metrics, kafka);
+    this.#kafka = kafka;
     this.#health.add('kafka', () => kafka.ping());
     return kafka;
   }
@@ -191,9 +194,8 @@ export class Service<P extends ServiceProperties> {
 
   #readiness(): Readiness {
     const { checks } = this.#health;
-    return this.#notReadyBecause === undefined
-      ? { ready: true, checks }
-      : { ready: false, reason: this.#notReadyBecause, checks };
+    const reason = this.#notReadyBecause ?? this.#kafka?.refusal()?.message;
+    return reason === undefined ? { ready: true, checks } : { ready: false, reason, checks };
   }
 }
 

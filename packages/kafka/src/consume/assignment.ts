@@ -61,6 +61,8 @@ export interface Assignment {
   relocate(partition: Partition): void;
   /** By topic, the records that Kafka deleted before they were received. */
   readonly expired: ReadonlyMap<string, number>;
+  /** To be called before the group is left, to be joined again as a new member. */
+  leave(): void;
   revokeAll(): void;
 }
 
@@ -183,6 +185,10 @@ export function createAssignment(options: AssignmentOptions): Assignment {
           );
         })
         .finally(() => relocating.delete(partition));
+    },
+    leave() {
+      locating.abort();
+      for (const partition of [...partitions.values()]) drop(partition);
     },
     revokeAll() {
       isClosed = true;

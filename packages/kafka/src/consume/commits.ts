@@ -3,30 +3,36 @@
  * never retried, because a retry in a later generation could commit a partition that was revoked. The next commit
  * includes it.
  *
- * Commits are late while finished work waits too long for its commit: all of it, and all that is started from then on, may
- * be repeated.
+ * Commits are late while finished work waits too long for its commit, and refused while the broker does not know this member
+ * any more. In both cases what is started from then on may be repeated.
  */
 import type { EachBatchPayload } from 'kafkajs';
+import { errorChain } from '../failure.ts';
 import type { KafkaLog } from '../log.ts';
+import type { Refusals } from '../refusals.ts';
 import type { Partition } from './partition/partition.ts';
 
 /** The library's commit that does not retry. */
 export type CommitOffsets = EachBatchPayload['commitOffsetsIfNecessary'];
 
+export type CommitState = 'current' | 'late' | 'refused';
+
 export interface Committer {
   /** Commits that were refused, or not answered. */
   readonly failures: number;
-  readonly areLate: boolean;
+  readonly state: CommitState;
   /** For how long the oldest finished work has waited for its commit; 0 if all is committed. */
   readonly uncommittedMs: number;
   /** Sets the function to commit with. Each run of the library's consumer has its own. */
   use(commitOffsets: CommitOffsets): void;
-  /** Commits at the interval from now on. */
-  start(): void;
+  /** To be called when the group is joined. Commits at the interval from now on. */
+  joined(): void;
   /** Commits now, and every 20 ms from now on. Uncommitted work is repeated if its partition moves. */
   hurry(): void;
-  /** Stops committing until `start()`. */
+  /** Stops committing until `joined()`. */
   pause(): void;
+  /** Commits now, and stops committing until `joined()`. */
+  finish(): Promise<void>;
   /** Commits a last time. */
   close(): Promise<void>;
 }
@@ -36,16 +42,20 @@ export interface CommitterOptions {
   readonly intervalMs: number;
   /** How long finished work may wait for its commit before commits are late. */
   readonly lateAfterMs: number;
-  /** Called when `areLate` has changed. */
-  readonly onLate: () => void;
+  /** Refusals of commits because the broker does not know this member. */
+  readonly refusals: Refusals;
+  /** Called when `state` has changed. */
+  readonly onChange: () => void;
 }
 
 const rebalanceIntervalMs = 20;
+/** Kafka's errors for a commit of a member that was removed. */
+const removed = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID'];
 
 export function createCommitter(
   partitions: () => Iterable<Partition>,
   log: KafkaLog,
-  { intervalMs, lateAfterMs, onLate, ...fields }: CommitterOptions,
+  { groupId, intervalMs, lateAfterMs, refusals, onChange }: CommitterOptions,
 ): Committer {
   let commitOffsets: CommitOffsets | undefined;
   let running: Promise<void> | undefined;
@@ -53,7 +63,11 @@ export function createCommitter(
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   let failures = 0;
-  let areLate = false;
+  let joins = 0;
+  /** Whether other members join too, and the generation of this one ends. */
+  let isRebalancing = false;
+  let isRefused = false;
+  let state: CommitState = 'current';
   let lateTimer: NodeJS.Timeout | undefined;
 
   const uncommittedMs = (): number => {
@@ -68,12 +82,13 @@ export function createCommitter(
     const leftMs = lateAfterMs - waitedMs;
     // Later ones are found by the check of the next interval.
     if (leftMs > 0 && leftMs < intervalMs && !closed) lateTimer = setTimeout(check, Math.ceil(leftMs));
-    if (areLate === leftMs <= 0) return;
-    areLate = !areLate;
-    if (areLate)
-      log.warn({ ...fields, waitedMs: Math.round(waitedMs) }, 'commits are late, starting nothing new');
-    else log.info(fields, 'commits are not late any more');
-    onLate();
+    const before = state;
+    state = isRefused ? 'refused' : leftMs <= 0 ? 'late' : 'current';
+    if (state === before) return;
+    const fields = { groupId, uncommittedMs: Math.round(waitedMs) };
+    if (state === 'current') log.info(fields, 'commits are accepted again');
+    else log.warn(fields, `commits are ${state}, starting nothing new`);
+    onChange();
   };
 
   const commitNow = async (): Promise<void> => {
@@ -81,6 +96,7 @@ export function createCommitter(
     if (changed.length === 0 || !commitOffsets) return;
     const topics = Map.groupBy(changed, ({ topic }) => topic);
     for (const partition of changed) partition.commitBegins();
+    const joinsBefore = joins;
     let isCommitted = false;
     try {
       await commitOffsets({
@@ -90,12 +106,24 @@ export function createCommitter(
         })),
       });
       isCommitted = true;
+      isRefused = false;
+      refusals.accepted();
     } catch (error) {
       failures += 1;
-      log.debug({ err: error, ...fields }, 'commit failed');
+      log.debug({ err: error, groupId }, 'commit failed');
+      if (joins === joinsBefore && isRemoval(error)) {
+        isRefused = true;
+        refusals.refused();
+      }
     }
     for (const partition of changed) partition.commitEnded(isCommitted);
     check();
+  };
+
+  const isRemoval = (error: unknown): boolean => {
+    const { type = '' } = errorChain(error).find(({ type }) => type !== undefined) ?? {};
+    // Normal in a rebalance: the commit was on its way when all members had joined.
+    return removed.includes(type) && !(isRebalancing && type === 'ILLEGAL_GENERATION');
   };
 
   const commitNext = (): Promise<void> => {
@@ -125,12 +153,17 @@ export function createCommitter(
     clearInterval(timer);
   };
 
+  const finish = (): Promise<void> => {
+    pause();
+    return commit();
+  };
+
   return {
     get failures() {
       return failures;
     },
-    get areLate() {
-      return areLate;
+    get state() {
+      return state;
     },
     get uncommittedMs() {
       return uncommittedMs();
@@ -138,21 +171,26 @@ export function createCommitter(
     use(newCommitOffsets) {
       commitOffsets = newCommitOffsets;
     },
-    start() {
-      // Partitions that are revoked take their work with them.
+    joined() {
+      joins += 1;
+      isRebalancing = false;
+      isRefused = false;
+      refusals.accepted();
+      // Partitions that were revoked took their work with them.
       check();
       every(intervalMs);
     },
     hurry() {
+      isRebalancing = true;
       void commit();
       every(rebalanceIntervalMs);
     },
     pause,
+    finish,
     close() {
       closed = true;
       clearTimeout(lateTimer);
-      pause();
-      return commit();
+      return finish();
     },
   };
 }

@@ -9,6 +9,7 @@ import { TailraceError } from '@tailrace/errors';
 import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
 import type { Scan, ScanOptions } from '../read/scan.ts';
+import { watchRefusals, type KafkaRefusals } from '../refusals.ts';
 import { fetchedRecords } from '../fetched-record.ts';
 import type { ConsumedRecord } from '../record.ts';
 import { startSession, type Session } from '../session.ts';
@@ -23,6 +24,7 @@ import { pace, type Pacing } from './pacing.ts';
 import type { Partition } from './partition/partition.ts';
 import { PartitionWork, ReceivedRecord, type Work } from './partition/tracked-record.ts';
 import { startLookUps } from './look-ups.ts';
+import { Receiving } from './receiving.ts';
 import {
   lagsOf,
   Membership,
@@ -87,13 +89,15 @@ export interface ConsumptionDependencies {
   readonly owned: Set<number>;
   readonly openScan: (options: ScanOptions) => Promise<Scan>;
   readonly pacing: Pacing;
+  readonly refusals: KafkaRefusals;
 }
 
 export async function startConsumption(
   dependencies: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
-  const { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing } = dependencies;
+  const { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing, refusals } =
+    dependencies;
   const {
     groupId,
     topics,
@@ -110,13 +114,9 @@ export async function startConsumption(
     onRebalance = () => undefined,
     onHold = () => undefined,
   } = options;
-  let isReceiving = true;
-  let isPaused = false;
   let isRebalancing = false;
   let isHeld = false;
-  const pausedTopics = new Set<string>();
-  const mayFetch = (topic: string): boolean =>
-    isReceiving && !isPaused && !pausedTopics.has(topic) && !committer.areLate;
+  const mayFetch = (topic: string): boolean => receiving.mayFetch(topic);
   const membership = new Membership(consumer);
 
   const assignment = createAssignment({
@@ -138,11 +138,16 @@ export async function startConsumption(
     groupId,
     intervalMs: commitIntervalMs,
     lateAfterMs: commitsLateAfterMs,
-    onLate() {
-      if (committer.areLate) pauseFetching();
-      else resumeFetching();
+    refusals: refusals.commits,
+    onChange() {
+      receiving.commitsChanged();
       updateHold();
     },
+  });
+  const receiving = new Receiving({
+    partitions,
+    session: () => session,
+    areCommitsCurrent: () => committer.state === 'current',
   });
   const unfinished = createUnfinished((topic, partition) => assignment.get(topic, partition), openScan);
 
@@ -150,7 +155,7 @@ export async function startConsumption(
     const { batch } = payload;
     committer.use((offsets) => payload.commitOffsetsIfNecessary(offsets));
     const partition = assignment.get(batch.topic, batch.partition);
-    if (!partition?.located || !isReceiving || committer.areLate) return;
+    if (!partition?.located || !receiving.isOpen) return;
     const end = Number(batch.highWatermark);
     if (fetchedFrom(batch) > partition.next || end < partition.next) {
       assignment.relocate(partition);
@@ -194,19 +199,8 @@ export async function startConsumption(
     drain.changed();
   };
 
-  const pauseFetching = (): void => {
-    session.pause([...partitions].filter(({ topic }) => !mayFetch(topic)));
-  };
-
-  const resumeFetching = (): void => {
-    const fetchable = [...partitions].filter(
-      ({ topic, located, paused }) => located && !paused && mayFetch(topic),
-    );
-    session.resume(fetchable);
-  };
-
   const updateHold = (): void => {
-    if (isHeld === (isRebalancing || committer.areLate)) return;
+    if (isHeld === (isRebalancing || committer.state !== 'current')) return;
     isHeld = !isHeld;
     onHold(isHeld);
   };
@@ -218,12 +212,13 @@ export async function startConsumption(
     log,
     fields: { groupId },
     onBatch,
+    mayJoin: () => !refusals.clock.areLasting,
     onJoin(memberId, assigned) {
       assignment.onJoin(memberId, assigned);
       owned.clear();
       for (const { partition } of partitions) owned.add(partition);
       membership.joined();
-      committer.start();
+      committer.joined();
       isRebalancing = false;
       onRebalance(false);
       updateHold();
@@ -250,12 +245,15 @@ export async function startConsumption(
   consumer.on(consumer.events.REBALANCING, () => {
     committer.hurry();
   });
-  consumer.on(consumer.events.REQUEST, ({ payload: { apiName } }) => {
-    if (apiName !== 'JoinGroup') return;
-    committer.pause();
+  const beginRebalance = (): void => {
     isRebalancing = true;
     updateHold();
     onRebalance(true);
+  };
+  consumer.on(consumer.events.REQUEST, ({ payload: { apiName } }) => {
+    if (apiName !== 'JoinGroup') return;
+    committer.pause();
+    beginRebalance();
   });
   await session.joined;
   const lookUps = startLookUps({
@@ -265,11 +263,15 @@ export async function startConsumption(
     },
   });
 
-  const stopReceiving = (): void => {
-    if (!isReceiving) return;
-    isReceiving = false;
-    session.pause(partitions);
-  };
+  // Others may be able to do the work. This replica joins again when Kafka accepts it.
+  const endWatch = watchRefusals(refusals, async (refused) => {
+    if (!session.isInGroup) return;
+    log.warn({ groupId, refused }, 'refused by Kafka, leaving the group');
+    beginRebalance();
+    await committer.finish();
+    assignment.leave();
+    session.rejoin();
+  });
 
   return {
     topics,
@@ -284,9 +286,10 @@ export async function startConsumption(
       return session.healthy;
     },
     check() {
-      if (session.healthy && !committer.areLate) return Promise.resolve();
+      const { state } = committer;
+      if (session.healthy && state === 'current') return Promise.resolve();
       const problem = session.healthy
-        ? `The commits of the consumer of ${groupId} are late. `
+        ? `The commits of the consumer of ${groupId} are ${state}. `
         : `The consumer of ${groupId} is not in its group, or brokers do not answer it. `;
       const hint = 'Check KAFKA_BROKERS and that the brokers run.';
       return Promise.reject(new TailraceError('kafka-unavailable', problem + hint));
@@ -304,18 +307,17 @@ export async function startConsumption(
       return partition?.located ? partition : undefined;
     },
     pause(topics) {
-      if (!topics) isPaused = true;
-      for (const topic of topics ?? []) pausedTopics.add(topic);
-      pauseFetching();
+      receiving.pause(topics);
     },
     resume(topics) {
-      if (!topics) isPaused = false;
-      for (const topic of topics ?? []) pausedTopics.delete(topic);
-      resumeFetching();
+      receiving.resume(topics);
     },
-    stopReceiving,
+    stopReceiving() {
+      receiving.stop();
+    },
     async close({ drainTimeoutMs = 0 } = {}) {
-      stopReceiving();
+      receiving.stop();
+      endWatch();
       idle?.end();
       lookUps.end();
       await unfinished.close();

@@ -11,6 +11,7 @@
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Producer, TopicMessages } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
+import type { Refusals } from '../refusals.ts';
 import kafkajs from '../wire/library.ts';
 import type { WireMessage } from '../wire/produce.ts';
 import { checkAllWritten, codeOf, errorsByPartition, rejection } from './answer.ts';
@@ -22,6 +23,7 @@ export interface LaneDependencies {
   readonly layouts: TopicLayouts;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
+  readonly clock: Refusals;
   readonly lingerMs: number;
   /** Whether to reject a record for a missing topic. If not, it waits for the topic. */
   readonly rejectsMissing: boolean;
@@ -108,6 +110,7 @@ export class PublishLane implements Lane {
       this.#inFlight = request;
       try {
         await this.#sendRequest(request);
+        this.#deps.clock.accepted();
         for (const pending of request) this.#deps.settle(pending);
         pauseMs = retryPauseMs.first;
         pause = false;
@@ -175,8 +178,9 @@ export class PublishLane implements Lane {
 
   /** Settles, repeats or isolates the records of a failed request. Returns whether to pause before the next request. */
   #handleFailure(request: readonly Pending[], error: unknown, pauseMs: number): boolean {
-    const { classify, settle, log, layouts } = this.#deps;
+    const { classify, settle, log, layouts, clock } = this.#deps;
     const failure = classify(error);
+    if (isTailraceError(failure, 'kafka-refused-clock')) clock.refused();
     const producer = this.#producer;
     this.#producer = undefined;
     if (!isTailraceError(failure)) {

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { Producer } from 'kafkajs';
 import type { PartitionResult, WireMessage } from '../wire/produce.ts';
 import { BatchingPublisher, type PublisherOptions } from './publisher.ts';
+import { Refusals } from '../refusals.ts';
 
 /** The result of one partition of a request. */
 type Fate = 'written' | 'refused' | 'written, and an error' | 'too large' | 'unanswered' | 'out of order';
@@ -98,6 +99,7 @@ function openPublisher(
       layouts: { known: () => layout, renew: () => Promise.resolve(layout) },
       classify: (error) => error,
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+      clock: new Refusals(),
     },
     options,
   );

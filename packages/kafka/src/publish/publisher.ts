@@ -7,6 +7,7 @@ import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Producer } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
 import { headerEntries, type OutgoingRecord } from '../record.ts';
+import type { Refusals } from '../refusals.ts';
 import { topicMissing } from './answer.ts';
 import { PublishLane, type LaneDependencies } from './lane.ts';
 import type { TopicLayout, TopicLayouts } from './layouts.ts';
@@ -44,6 +45,8 @@ export interface PublisherDependencies {
   readonly layouts: TopicLayouts;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
+  /** Refusals of records for their time. */
+  readonly clock: Refusals;
 }
 
 const recordOverheadBytes = 64;
@@ -152,9 +155,9 @@ export class BatchingPublisher implements Publisher {
   }
 
   #openLane(lingerMs: number, failed?: FailedPartitions): Lane {
-    const { createProducer, classify, log, layouts } = this.#deps;
+    const { createProducer, classify, log, layouts, clock } = this.#deps;
     const dependencies: LaneDependencies = {
-      ...{ createProducer, classify, log, layouts, lingerMs },
+      ...{ createProducer, classify, log, layouts, clock, lingerMs },
       rejectsMissing: Number.isFinite(this.#options.giveUpAfterMs),
       settle: (pending, error) => {
         this.#settle(pending, error);

@@ -23,6 +23,8 @@ export class MemoryBroker {
   loseProduceAnswers = 0;
   /** The same for requests that commit a transaction; these are not repeated. */
   loseCommitAnswers = 0;
+  /** Whether produce requests are refused for the time of their records. */
+  refusesClock = false;
   /** How long the broker takes for a commit of offsets. */
   offsetCommitMs = 0;
   readonly #groups = new Map<string, ConsumerGroup>();
@@ -70,6 +72,11 @@ export class MemoryBroker {
 
   memberIds(groupId: string): Promise<string[]> {
     return Promise.resolve(this.group(groupId).memberIds);
+  }
+
+  /** Removes all members from a group, as after missed heartbeats. They are not told. */
+  removeMembers(groupId: string): void {
+    this.group(groupId).removeAll();
   }
 
   /** Removes the records below `offset`, as retention does. */

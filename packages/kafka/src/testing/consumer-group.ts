@@ -61,6 +61,11 @@ export class ConsumerGroup {
     void this.rebalance();
   }
 
+  /** The members are not told. */
+  removeAll(): void {
+    this.#members = [];
+  }
+
   rebalance(change?: () => void): Promise<void> {
     this.#rebalances = this.#rebalances.then(() => this.#rebalance(change));
     return this.#rebalances;

@@ -105,6 +105,7 @@ function partsOf(cluster: MemoryBroker, { topicMessages = [] }: ProducerBatch): 
 }
 
 function errorOf(cluster: MemoryBroker, { topic, messages }: Part): string | undefined {
+  if (cluster.refusesClock) return 'INVALID_TIMESTAMP';
   const limit = Number(cluster.topic(topic).config['max.message.bytes'] ?? defaultMaxBatchBytes);
   const bytes = messages.reduce((sum, message) => sum + sizeOf(message), batchHeaderBytes);
   if (bytes <= limit) return undefined;

@@ -55,6 +55,13 @@ export const kafkaMetrics = {
     services: consumers,
     help: 'For how long the oldest finished work has waited for its commit; 0 if all is committed. From TAILRACE_COMMITS_LATE_AFTER on nothing new is started.',
   },
+  tailrace_kafka_refusals_total: {
+    type: 'counter',
+    unit: 'requests',
+    labels: { cause: { values: ['commits', 'clock'] } },
+    services,
+    help: 'Requests that Kafka refused of this replica: commits, because it was removed from its consumer group, and records, because of the time of its clock.',
+  },
   tailrace_publisher_queued_records: {
     type: 'gauge',
     unit: 'records',
