@@ -149,6 +149,26 @@ export const runtime: Dashboard = {
         ),
         byPod(
           {
+            title: 'Finished and not committed',
+            description:
+              'For how long the oldest finished work has waited for its commit. From 2 s on nothing new is started.',
+            unit: 's',
+            runbook: 'TailraceNotConsuming',
+          },
+          `max by (${pods}) (tailrace_consumer_uncommitted_seconds)`,
+        ),
+        byPod(
+          {
+            title: 'Refused by Kafka',
+            description:
+              'Per second: commits of a replica that was removed from its group, and records with the time of a wrong clock.',
+            unit: 'ops',
+            runbook: 'TailraceReplicaRefused',
+          },
+          `sum by (${pods}) (rate(tailrace_kafka_refusals_total[$__rate_interval]))`,
+        ),
+        byPod(
+          {
             title: 'Partitions owned',
             description:
               'Over all topics. A replica without any does no work: there are more replicas than partitions.',

@@ -343,6 +343,17 @@ export const alertCases: readonly AlertCase[] = [
     trouble: (from, to) =>
       of('router', 'tailrace_consumer_without_work_seconds_total', {}, counter(0, 30)(from, to)),
   },
+  ...(['commits', 'clock'] as const).map((cause): AlertCase => ({
+    when: `Kafka refuses a replica for its ${cause}`,
+    alert: 'TailraceReplicaRefused',
+    labels: { tailrace_component: 'delivery', pod: 'delivery-0', cause },
+    healthy: 30,
+    silentAfter: 0,
+    firesAfter: 2,
+    resolvesAfter: 17,
+    trouble: (from, to) =>
+      of('delivery', 'tailrace_kafka_refusals_total', { cause }, counter(0, 30)(from, to)),
+  })),
   {
     when: 'the history is 10 min behind',
     alert: 'TailraceHistoryBehind',
