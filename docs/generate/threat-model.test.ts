@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { tokenScopes } from '@tailrace/config';
 import { access } from '../../services/control/src/access/table.ts';
-import { evidenceOf, roles, storedSecrets, threatModelPage } from './threat-model.ts';
+import { evidenceOf, roles, sharing, storedSecrets, threatModelPage } from './threat-model.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 
@@ -13,6 +13,7 @@ test('every test that the threat model names exists', () => {
     ...roles.map(([, , , evidence]) => evidence),
     ...storedSecrets.map(([, , , evidence]) => evidence),
     ...Object.values(access).flatMap(evidenceOf),
+    ...Object.values(sharing),
   ];
   for (const { file, title } of named) {
     const text = readFileSync(path.join(root, file), 'utf8');

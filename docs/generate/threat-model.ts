@@ -1,5 +1,6 @@
 /** docs/threat-model.md: each role, route and secret with the test that shows it. Routes and settings come from the code. */
 import { variablesOf } from '@tailrace/service';
+import { shared, type AmountEntry, type PlacesEntry } from '../../services/control/src/access/shared.ts';
 import { access, type Access } from '../../services/control/src/access/table.ts';
 import { processes } from './settings.ts';
 import { table } from './table.ts';
@@ -201,6 +202,76 @@ export const storedSecrets: readonly (readonly [
   ],
 ];
 
+const placesAreLeft = shown(
+  `${control}/access/shared.test.ts`,
+  'limited tokens leave places for others, and one token for other limited ones',
+);
+
+/** By what requests share. */
+export const sharing: Readonly<Record<keyof typeof shared, Evidence>> = {
+  streams: shown(
+    `${control}/history/streams.test.ts`,
+    'a token has one limit for all its streams, and a stream that ends makes place',
+  ),
+  streamBytes: shown(
+    `${control}/history/streams.test.ts`,
+    'what waits for clients that do not read is bounded for all streams, and others miss nothing',
+  ),
+  replays: shown(
+    `${control}/replays/sharing.test.ts`,
+    'a limited token leaves places for others, however slow its replays are',
+  ),
+  endedReplays: shown(
+    `${control}/replays/sharing.test.ts`,
+    'limited tokens push no replays of others out of the list, and of their own those of the destination with the most',
+  ),
+  audienceSyncs: shown(
+    `${control}/audiences/sharing.test.ts`,
+    'a limited token leaves places for others, however slow its syncs are',
+  ),
+  uploadBytes: shown(
+    `${control}/audiences/sharing.test.ts`,
+    'an upload that is many times larger than what was sent is refused',
+  ),
+  audiences: shown(`${control}/audiences/sharing.test.ts`, 'the audiences of a source are bounded'),
+  records: placesAreLeft,
+  searches: placesAreLeft,
+  testEvents: placesAreLeft,
+  auditReadings: placesAreLeft,
+  recalls: shown(
+    'services/delivery/src/recall/recall.test.ts',
+    'a limited number is in flight, and the next is dispatched when one has ended',
+  ),
+  deletions: shown(
+    `${control}/deletions/deletions.test.ts`,
+    'instances that receive requests at the same time send each event once',
+  ),
+  suppressions: shown(
+    `${control}/suppressions/suppressions.test.ts`,
+    'beyond the limit are refused with the number that there are, and so are deletions',
+  ),
+  idempotencyKeys: shown(
+    `${control}/idempotency/idempotency.test.ts`,
+    'a key is kept for a day, a request without an end may be executed again after a minute, and their number is bounded',
+  ),
+  endedSessions: shown(
+    `${control}/session/ended.test.ts`,
+    'of each token a bounded number of ended sessions is kept, until they would have expired',
+  ),
+  changes: shown(
+    'test/integration/control.test.ts',
+    'increments and creations by several writers at two instances are all stored',
+  ),
+  requests: shown(
+    `${control}/access/rate-limit.test.ts`,
+    'a token has ten seconds of its rate together, then its rate, and others are not affected',
+  ),
+  refusedRequests: shown(
+    `${control}/audit/audit.test.ts`,
+    'a token with many refused requests hides none of another token',
+  ),
+};
+
 /** Settings whose value is secret, with the processes that read them. */
 export function secretSettings(): Map<string, string[]> {
   const found = new Map<string, string[]>();
@@ -229,6 +300,18 @@ const reaches = {
   replay: 'replays of its destinations',
 };
 
+const sharedIntroduction = `By entry of the table of what is shared, \`services/control/src/access/shared.ts\`.
+[${placesAreLeft.file}](../${placesAreLeft.file}) fails for an operation that is in no entry, and for a limit beside the table.`;
+
+function mostOf(entry: PlacesEntry | AmountEntry): string {
+  if (entry.kind === 'amount') return entry.most;
+  const { most, holder, ofOne, ofLimited, longestMs } = entry;
+  if (ofLimited === 0) return `${most}, of one token ${ofOne}; unlimited tokens only`;
+  const one = holder === 'token' ? 'one token' : `one limited token, or those of one ${holder},`;
+  const longest = longestMs === undefined ? '' : `, and for ${longestMs / 3_600_000} hours`;
+  return `${most}, of ${one} ${ofOne}, of limited tokens together ${ofLimited}${longest}`;
+}
+
 const introduction = `# Threat model
 
 Each role, route and secret, with a test that shows how it is bounded. [SECURITY.md](../SECURITY.md) has the threats to the whole pipeline, and what is not
@@ -248,6 +331,14 @@ export function threatModelPage(): string {
     reaches[entry.reach],
     links(evidenceOf(entry)),
   ]);
+  const sharedRows = Object.entries<PlacesEntry | AmountEntry>(shared).map(([name, entry]) => [
+    `\`${name}\``,
+    `${entry.what}${entry.of === 'instance' ? ', in an instance' : ''}`,
+    mostOf(entry),
+    entry.ends,
+    entry.operations?.map((operation) => `\`${operation}\``).join(', ') ?? 'all',
+    link(sharing[name as keyof typeof shared]),
+  ]);
   const settings = [...secretSettings()].map(([env, names]) => [
     `\`${env}\``,
     names.join(', '),
@@ -260,6 +351,7 @@ export function threatModelPage(): string {
       roles.map(([role, may, not, by]) => [role, may, not, link(by)]),
     )}`,
     `## Routes\n\nBy operation of the OpenAPI document; the scope is the least that is needed.\n\n${table(['operation', 'scope', 'a limited token reaches', 'shown by'], routes)}`,
+    `## What requests share\n\n${sharedIntroduction}\n\n${table(['entry', 'what', 'at most', 'until', 'operations', 'shown by'], sharedRows)}`,
     `## Secrets in Kafka\n\n${table(
       ['secret', 'kept', 'seen by', 'shown by'],
       storedSecrets.map(([secret, kept, seen, by]) => [secret, kept, seen, link(by)]),

@@ -2,19 +2,19 @@
  * Replays dead letters: publishes each matching one that was not replayed before once to `deliveries.replay`, as a
  * delivery without attempts.
  *
- * Three rules ensure "once". Only one replay writes at a time: a later one fences the earlier (`exclusivePublisher`).
- * The set of replayed dead letters is read after that, so no other replay can add to it. After a failure with an
- * unknown outcome, both steps run again.
+ * Three rules ensure "once". Only one process writes at a time: a later one fences the earlier (replay-writer.ts). The set of
+ * replayed dead letters is read after that, so no other process can add to it. After a failure with an unknown outcome, both steps
+ * run again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
-import type { ExclusivePublisher, Kafka } from '@tailrace/kafka';
+import type { Kafka } from '@tailrace/kafka';
 import { decodeDelivery, unequalPartitions, type TopicNames } from '@tailrace/topics';
 import { formatPosition } from './replayed-letters.ts';
 import { hasNoBody, type DeadLetter } from './dead-letter.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
-import { replayRecord } from './replay-record.ts';
+import { ReplayWriter, type WriterSession } from './replay-writer.ts';
 
 export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
   /** The end offsets of a count. Without them a replay whose deliveries fail again would never end. */
@@ -24,6 +24,8 @@ export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
   readonly signal: AbortSignal;
   /** Called after each batch with the number replayed so far. */
   readonly onReplayed?: (replayed: number) => void;
+  /** Shared by the replays of a process. Default: one for this replay. */
+  readonly writer?: ReplayWriter;
 }
 
 export interface ReplayResult {
@@ -42,7 +44,7 @@ const maxIdleMs = 60_000;
 const retryPauseMs = 1_000;
 
 /**
- * @throws TailraceError `superseded` if another replay started; `kafka-unavailable` if Kafka is unavailable for a
+ * @throws TailraceError `superseded` if another process has begun to replay; `kafka-unavailable` if Kafka is unavailable for a
  *   minute; `unequal-partitions` if `deliveries.replay` lacks partitions of `deliveries.dead`. Nothing is lost or
  *   duplicated: another call continues.
  */
@@ -56,9 +58,10 @@ export async function replayDeadLetters(
   const unequal = unequalPartitions(names, counts);
   if (unequal) throw new TailraceError('unequal-partitions', unequal.message);
   const replay = new Replay(names, options);
+  const { writer = new ReplayWriter(kafka, names) } = options;
   for (;;) {
     try {
-      return await replay.pass(kafka);
+      return await writer.use((session) => replay.pass(kafka, session));
     } catch (error) {
       if (!isTailraceError(error, 'kafka-unavailable') || replay.idleMs > maxIdleMs) throw error;
       if (options.signal.aborted) return replay.result;
@@ -92,37 +95,32 @@ class Replay {
     return { replayed: this.#replayed, malformed: this.#malformed, interrupted: this.#interrupted };
   }
 
-  /** Fences earlier replays, then replays up to the end. */
-  async pass(kafka: Pick<Kafka, 'scan' | 'exclusivePublisher'>): Promise<ReplayResult> {
+  /** Replays up to the end. */
+  async pass(kafka: Pick<Kafka, 'scan'>, session: WriterSession): Promise<ReplayResult> {
     const { filter, ends, ratePerSecond, signal } = this.#options;
     const maxRecords = Math.min(Math.ceil(ratePerSecond / batchesPerSecond), maxBatch.records);
-    const publisher = await kafka.exclusivePublisher(this.#names.deliveriesReplay);
-    try {
-      this.#malformed = 0;
-      let batch: DeadLetter[] = [];
-      let bytes = 0;
-      for await (const letters of await readDeadLetters(kafka, this.#names, { filter, ends })) {
-        for (const letter of letters) {
-          if (!this.#isDue(letter)) continue;
-          const size = letter.record.value?.length ?? 0;
-          if (batch.length >= maxRecords || (bytes > 0 && bytes + size > maxBatch.bytes)) {
-            await this.#publish(publisher, batch);
-            batch = [];
-            bytes = 0;
-          }
-          if (signal.aborted) {
-            this.#interrupted = true;
-            return this.result;
-          }
-          batch.push(letter);
-          bytes += size;
+    this.#malformed = 0;
+    let batch: DeadLetter[] = [];
+    let bytes = 0;
+    for await (const letters of await readDeadLetters(kafka, this.#names, { filter, ends })) {
+      for (const letter of letters) {
+        if (!this.#isDue(letter) || session.has(letter)) continue;
+        const size = letter.record.value?.length ?? 0;
+        if (batch.length >= maxRecords || (bytes > 0 && bytes + size > maxBatch.bytes)) {
+          await this.#publish(session, batch);
+          batch = [];
+          bytes = 0;
         }
+        if (signal.aborted) {
+          this.#interrupted = true;
+          return this.result;
+        }
+        batch.push(letter);
+        bytes += size;
       }
-      await this.#publish(publisher, batch);
-      return this.result;
-    } finally {
-      await publisher.close();
     }
+    await this.#publish(session, batch);
+    return this.result;
   }
 
   #isDue(letter: DeadLetter): boolean {
@@ -137,7 +135,7 @@ class Replay {
     return true;
   }
 
-  async #publish(publisher: ExclusivePublisher, batch: readonly DeadLetter[]): Promise<void> {
+  async #publish(session: WriterSession, batch: readonly DeadLetter[]): Promise<void> {
     if (batch.length === 0) return;
     const { signal, onReplayed } = this.#options;
     await pause(this.#limiter.waitMs, signal);
@@ -147,11 +145,8 @@ class Replay {
     }
     this.#limiter.spend(batch.length);
     for (const { record } of batch) this.#uncertain.add(formatPosition(record));
-    await publisher.publish(
-      batch.map(({ record }) => replayRecord(record, this.#names.deliveriesReplay, true)),
-    );
+    this.#replayed += await session.publish(batch);
     for (const { record } of batch) this.#uncertain.delete(formatPosition(record));
-    this.#replayed += batch.length;
     this.#lastReplayAt = performance.now();
     onReplayed?.(this.#replayed);
   }

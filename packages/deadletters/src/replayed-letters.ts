@@ -24,11 +24,15 @@ export class ReplayedLetters {
   /** Adds the dead letter that a record of `deliveries.replay` names. */
   add({ headers }: Pick<ConsumedRecord, 'headers'>): void {
     const position = parsePosition(headers[replayedFromHeader]?.toString());
-    if (!position) return;
-    const key = blockKey(position);
+    if (position) this.addLetter({ ...position, headers });
+  }
+
+  /** Adds this record of `deliveries.dead`. */
+  addLetter(record: RecordPosition & Pick<ConsumedRecord, 'headers'>): void {
+    const key = blockKey(record);
     let block = this.#blocks.get(key);
     if (!block) this.#blocks.set(key, (block = new Uint32Array(blockLength)));
-    block[position.offset % blockLength] = fingerprint(headers['delivery-id']);
+    block[record.offset % blockLength] = fingerprint(record.headers['delivery-id']);
   }
 
   /** Whether this record of `deliveries.dead` was replayed. */

@@ -287,6 +287,11 @@ export const errorTable = {
     meaning: 'the history of events cannot be read now',
     hint: 'See the reason in the message, and check TAILRACE_DATA_DIR and its disk. Deliveries do not depend on it.',
   },
+  'took-too-long': {
+    status: 408,
+    meaning: 'the work has taken the longest time that a limited token has for it',
+    hint: 'Start it again: it continues with the rest. Choose a higher rate, or use an unlimited token.',
+  },
   superseded: {
     status: 409,
     meaning: 'another process has taken over this work',

@@ -10,6 +10,8 @@ import { openAudiences } from './audiences/index.ts';
 import { removeExpiredSecrets } from './configuration/destinations/expired-secrets.ts';
 import { openDeletions } from './deletions/index.ts';
 import { openHistory, type History } from './history/index.ts';
+import { Streams } from './history/streams.ts';
+import { createRecordReader } from './http/body.ts';
 import { closeApi, createServer } from './http/server.ts';
 import { createHistoryMetrics } from './metrics.ts';
 import { openOperations, type OperationsOptions } from './operations/index.ts';
@@ -126,8 +128,9 @@ export async function openControl(
 
   const suppressions = createSuppressions(names, suppressionStore, deletions);
 
+  const records = createRecordReader(kafka);
   const idempotency = await service.whenAvailable('the idempotency keys', () =>
-    openIdempotency({ kafka, topic: names.idempotency, log, config }),
+    openIdempotency({ kafka, records, topic: names.idempotency, log, config }),
   );
   service.onClose('idempotency keys', () => idempotency.close());
   const endedSessions = await service.whenAvailable('the ended sessions', () =>
@@ -153,7 +156,9 @@ export async function openControl(
     names,
     signal,
     config,
+    records,
     history,
+    streams: new Streams(history, signal),
     audiences,
     deletions,
     suppressions,

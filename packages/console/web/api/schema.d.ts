@@ -674,7 +674,7 @@ export interface paths {
         };
         /**
          * Stream what is new, for open pages
-         * @description Server-sent events: `hello` first, with whether events were missed since `Last-Event-ID`; `counts` each second with attempts by outcome; `config` after a change of the configuration; with `attempts=true` also `attempt` for each. A comment every 15 seconds. An instance has up to 500 streams, and up to 50 of one token; beyond these the answer is 429.
+         * @description Server-sent events: `hello` first, with whether events were missed since `Last-Event-ID`; `counts` each second with attempts by outcome; `config` after a change of the configuration; with `attempts=true` also `attempt` for each. A comment every 15 seconds. An instance has up to 500 streams of this and of `attempts/stream`, and up to 50 of one token; beyond these the answer is 429.
          */
         get: operations["streamLive"];
         put?: never;
@@ -1629,7 +1629,7 @@ export interface components {
              * @description a code of the error reference
              * @enum {unknown}
              */
-            code: "malformed-request" | "request-timeout" | "malformed-json" | "invalid-call" | "call-too-large" | "batch-too-large" | "unknown-write-key" | "rate-limited" | "too-many-requests" | "too-many-at-once" | "unknown-source" | "not-found" | "expired" | "invalid-request" | "unauthorized" | "forbidden" | "method-not-allowed" | "conflict" | "too-many-suppressions" | "idempotency-key-reused" | "precondition-failed" | "body-too-large" | "unsupported-media-type" | "control-unavailable" | "unsupported-encoding" | "overloaded" | "kafka-unavailable" | "transactions-unavailable" | "kafka-refused-credentials" | "kafka-refused-clock" | "kafka-refused-commits" | "kafka-permission-missing" | "kafka-token-unavailable" | "topic-missing" | "unreadable-batch" | "partition-missing" | "unequal-partitions" | "too-few-brokers" | "unknown-schema" | "schema-mismatch" | "registry-unavailable" | "incompatible-schema" | "record-too-large" | "internal-error" | "invalid-settings" | "invalid-configuration" | "invalid-export" | "secret-locked" | "secret-key-missing" | "invalid-membership" | "local-start-failed" | "history-unavailable" | "superseded" | "shutting-down";
+            code: "malformed-request" | "request-timeout" | "malformed-json" | "invalid-call" | "call-too-large" | "batch-too-large" | "unknown-write-key" | "rate-limited" | "too-many-requests" | "too-many-at-once" | "unknown-source" | "not-found" | "expired" | "invalid-request" | "unauthorized" | "forbidden" | "method-not-allowed" | "conflict" | "too-many-suppressions" | "idempotency-key-reused" | "precondition-failed" | "body-too-large" | "unsupported-media-type" | "control-unavailable" | "unsupported-encoding" | "overloaded" | "kafka-unavailable" | "transactions-unavailable" | "kafka-refused-credentials" | "kafka-refused-clock" | "kafka-refused-commits" | "kafka-permission-missing" | "kafka-token-unavailable" | "topic-missing" | "unreadable-batch" | "partition-missing" | "unequal-partitions" | "too-few-brokers" | "unknown-schema" | "schema-mismatch" | "registry-unavailable" | "incompatible-schema" | "record-too-large" | "internal-error" | "invalid-settings" | "invalid-configuration" | "invalid-export" | "secret-locked" | "secret-key-missing" | "invalid-membership" | "local-start-failed" | "history-unavailable" | "took-too-long" | "superseded" | "shutting-down";
             /** @description what is wrong, and how to fix it */
             message: string;
             /** @description every invalid field */
@@ -2929,7 +2929,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -3521,7 +3521,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -4236,7 +4236,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -5391,7 +5391,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -6663,7 +6663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -6864,7 +6864,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -7022,7 +7022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -7155,7 +7155,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -7301,7 +7301,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -7447,7 +7447,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -7714,7 +7714,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -7875,7 +7875,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -8452,7 +8452,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -9402,7 +9402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -9502,7 +9502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -9867,7 +9867,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -10588,7 +10588,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -11091,7 +11091,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -11366,7 +11366,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -11613,7 +11613,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */
@@ -12201,6 +12201,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `took-too-long`: the work has taken the longest time that a limited token has for it */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description `conflict`: the request conflicts with the current state */
             409: {
                 headers: {
@@ -12650,7 +12659,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `too-many-requests`: the token sends more requests than its rate limit allows */
+            /** @description `too-many-requests`: the token sends more requests than its rate limit allows; `too-many-at-once`: the limit of concurrent operations of this kind is reached */
             429: {
                 headers: {
                     /** @description seconds to wait before the request is sent again */

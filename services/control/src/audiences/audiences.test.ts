@@ -9,15 +9,16 @@ import { readCall } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
+import type { Asker } from '../access/places.ts';
 import { openSuppressionStore } from '../suppressions/store.ts';
 import { names, newCluster } from '../testing/api.ts';
-import { openAudiences, type Audience, type Audiences } from './index.ts';
+import { openAudiences, type Audience, type Audiences, type AudiencesOptions } from './index.ts';
 
 interface Stage extends AsyncDisposable {
   readonly cluster: MemoryCluster;
   readonly enabled: Set<string>;
   /** Another instance than the others of the stage. */
-  open(): Promise<Audiences & AsyncDisposable>;
+  open(options?: Pick<AudiencesOptions, 'longestMs'>): Promise<Audiences & AsyncDisposable>;
 }
 
 async function createStage(): Promise<Stage> {
@@ -28,7 +29,7 @@ async function createStage(): Promise<Stage> {
   return {
     cluster,
     enabled,
-    async open() {
+    async open(options = {}) {
       const kafka = cluster.connect();
       const own = path.join(folder, String((instances += 1)));
       const users = await openSuppressionStore({ kafka, names, log, folder: path.join(own, 'users') });
@@ -43,6 +44,7 @@ async function createStage(): Promise<Stage> {
         folder: own,
         ratePerSecond: 10_000,
         log,
+        ...options,
       });
       return {
         replace: (upload) => audiences.replace(upload),
@@ -76,7 +78,10 @@ interface Wish {
   readonly name?: string;
   readonly ratePerSecond?: number;
   readonly allowEmpty?: boolean;
+  readonly asker?: Asker;
 }
+
+const limited: Asker = { tokenId: 'limited', fingerprint: '', sources: ['web'], destinations: undefined };
 
 function upload(audiences: Audiences, userIds: readonly string[], wish: Wish = {}): Promise<Audience> {
   return audiences.replace({
@@ -281,6 +286,23 @@ describe('audiences', { concurrency: true }, () => {
     for (const change of changes.filter((change) => change.startsWith('-')))
       assert.ok(members.delete(change.slice(1)));
     assert.deepEqual([...members].sort(), users(100, 500).sort());
+  });
+
+  test('a limited token has a longest time for an upload and its sync, and a later sync sends the rest', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open({ longestMs: 1_000 });
+    const endless = async function* () {
+      yield Buffer.from('"user 0"\n');
+      await new Promise(() => undefined);
+    };
+    const request = { sourceId: 'web', name: 'Endless', allowEmpty: false, format: 'ndjson' } as const;
+    const stalled = audiences.replace({ ...request, stream: endless(), asker: limited });
+    await upload(audiences, users(0, 200), { ratePerSecond: 1, asker: limited });
+    await assert.rejects(stalled, { code: 'took-too-long' });
+    const { sync: ended } = await untilEnded(audiences);
+    assert.deepEqual([ended.state, ended.problem?.code], ['interrupted', 'took-too-long']);
+    await sync(audiences, users(0, 200));
+    assert.deepEqual(sentChanges(stage), joined(users(0, 200)).sort());
   });
 
   test('disabling the source ends its sync, and every recorded membership was sent', async () => {

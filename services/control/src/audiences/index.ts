@@ -7,9 +7,12 @@ import type { ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
+import { isLimited } from '../access/limits.ts';
+import { Places } from '../access/places.ts';
+import { amounts, shared } from '../access/shared.ts';
 import { instanceId, interruptPreviousSyncs } from './instance.ts';
 import { openMembership, type Membership } from './sync/membership.ts';
-import { silentProblem } from './sync/problems.ts';
+import { silentProblem, stoppedProblem, tooLongProblem, type Problem } from './sync/problems.ts';
 import { readMembers, type MembershipFormat } from './read-members.ts';
 import { audienceKey, type Audience, type AudienceKey, type AudienceSync } from './records.ts';
 import { startSync, type AudienceUsers, type Sync } from './sync/sync.ts';
@@ -32,6 +35,8 @@ export interface AudiencesOptions {
   /** Identify calls per second of a sync without its own rate. */
   readonly ratePerSecond: number;
   readonly log: Pick<KafkaLog, 'info' | 'warn'>;
+  /** How long an upload of a limited token and its sync may take. Default: that of the table of what is shared. */
+  readonly longestMs?: number;
 }
 
 export interface Upload extends AudienceTarget {
@@ -46,7 +51,7 @@ export interface Audiences {
   /**
    * Resolves once the upload is read, and its sync has taken over from any earlier sync of the audience and is recorded.
    *
-   * @throws TailraceError `not-found`, `conflict`, `invalid-membership`, `overloaded`, `too-many-at-once`,
+   * @throws TailraceError `not-found`, `conflict`, `invalid-membership`, `overloaded`, `too-many-at-once`, `took-too-long`,
    *   `kafka-unavailable`: then nothing has changed
    */
   replace(upload: Upload): Promise<Audience>;
@@ -62,9 +67,6 @@ export interface Audiences {
   /** Interrupts the syncs of this instance. */
   close(): Promise<void>;
 }
-
-/** A sync needs a file cache of 16 MB and one portion in memory. */
-const maxSyncs = 4;
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const view = await openAudienceView(options.kafka, options.names.audiencesSyncs);
@@ -82,7 +84,8 @@ class AudienceManager implements Audiences {
   /** The latest sync of each audience that was started here, including those that have ended. */
   readonly #syncs = new Map<string, Sync & { hasEnded: boolean }>();
   readonly #running = new Set<Promise<unknown>>();
-  #uploads = 0;
+  /** A sync needs a file cache of 16 MB and one portion in memory. */
+  readonly #places = new Places('audienceSyncs');
 
   constructor(options: AudiencesOptions, view: AudienceView, instance: string) {
     this.#options = options;
@@ -91,32 +94,20 @@ class AudienceManager implements Audiences {
   }
 
   async replace(upload: Upload): Promise<Audience> {
-    this.#checkCapacity();
-    const membership = openMembership(this.#options.folder);
-    this.#uploads += 1;
-    let received: { readonly key: AudienceKey; readonly read: number; readonly members: number };
-    try {
-      const key = await this.#targetOf(upload);
-      received = { key, ...(await this.#receive(upload, membership)) };
-      if (received.members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
-        throw new TailraceError('invalid-membership', emptyMessage);
-      }
-    } catch (error) {
-      membership.close();
-      throw error;
-    } finally {
-      this.#uploads -= 1;
+    using room = this.#takeRoom(upload);
+    const key = await this.#targetOf(upload);
+    const { read, members } = await unlessAborted(room.signal, this.#receive(upload, room));
+    if (members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
+      throw new TailraceError('invalid-membership', emptyMessage);
     }
-    const { key, read, members } = received;
-    return this.#start(key, upload, membership, { kind: 'replace', read, members });
+    return await this.#start(key, upload, room.keep(), { kind: 'replace', read, members });
   }
 
   async remove(target: AudienceTarget): Promise<Audience> {
-    this.#checkCapacity();
+    using room = this.#takeRoom(target);
     const key = await this.#targetOf(target);
     if (!this.#find(key)) throw notFound(target);
-    const membership = openMembership(this.#options.folder);
-    return this.#start(key, target, membership, { kind: 'delete', read: 0, members: 0 });
+    return await this.#start(key, target, room.keep(), { kind: 'delete', read: 0, members: 0 });
   }
 
   refresh(): Promise<void> {
@@ -144,35 +135,49 @@ class AudienceManager implements Audiences {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(stoppedProblem);
     await Promise.allSettled(this.#running);
     await this.#view.close();
   }
 
-  /** Bounds memory by the number of concurrent uploads and syncs. */
-  #checkCapacity(): void {
+  /** What an upload and its sync take up, until they have ended. */
+  #takeRoom({ asker, sourceId }: AudienceTarget): Room {
     if (this.#closing.signal.aborted) throw new TailraceError('shutting-down');
-    if (this.#uploads + this.#running.size < maxSyncs) return;
-    const message = `This control instance is syncing ${maxSyncs} audiences, the maximum. Send the request again later.`;
-    throw new TailraceError('too-many-at-once', message, { retryAfterS: 30 });
+    const { folder, longestMs = shared.audienceSyncs.longestMs } = this.#options;
+    using taken = new DisposableStack();
+    taken.use(this.#places.take(asker, sourceId));
+    const maxBytes = isLimited(asker) ? amounts.membershipBytesOfLimited : undefined;
+    const membership = taken.adopt(openMembership(folder, maxBytes), (membership) => {
+      membership.close();
+    });
+    const late = new AbortController();
+    const onLate = (): void => {
+      late.abort(tooLongProblem);
+    };
+    if (isLimited(asker)) taken.adopt(setTimeout(onLate, longestMs), clearTimeout);
+    return new Room(taken.move(), membership, AbortSignal.any([this.#closing.signal, late.signal]));
   }
 
   async #targetOf(target: AudienceTarget): Promise<AudienceKey> {
     const { config } = this.#options;
     await Promise.all([config.refresh(), this.#view.refresh()]);
-    return checkTarget(target, config, (key) => this.#find(key));
+    const key = checkTarget(target, config, (key) => this.#find(key));
+    if (!this.#find(key) && this.list(key.sourceId).length >= amounts.audiencesOfSource) {
+      throw new TailraceError('conflict', tooManyMessage);
+    }
+    return key;
   }
 
   async #receive(
     { stream, format }: Upload,
-    membership: Membership,
+    { membership, signal }: Room,
   ): Promise<{ read: number; members: number }> {
     let read = 0;
     let members = 0;
     for await (const batch of readMembers(stream, format)) {
+      if (signal.aborted) break;
       members += membership.addWanted(batch.userIds);
       read = batch.lines;
-      if (this.#closing.signal.aborted) throw new TailraceError('shutting-down');
     }
     return { read, members };
   }
@@ -181,7 +186,7 @@ class AudienceManager implements Audiences {
   async #start(
     key: AudienceKey,
     { name, ratePerSecond = this.#options.ratePerSecond }: AudienceTarget,
-    membership: Membership,
+    room: Room,
     kind: Pick<AudienceSync, 'kind' | 'read' | 'members'>,
   ): Promise<Audience> {
     const now = new Date().toISOString();
@@ -204,9 +209,9 @@ class AudienceManager implements Audiences {
       { ...this.#options, view: this.#view },
       {
         audience,
-        membership,
+        membership: room.membership,
         ratePerSecond,
-        signal: this.#closing.signal,
+        signal: room.signal,
         onStarted: () => {
           started.resolve(undefined);
         },
@@ -221,6 +226,7 @@ class AudienceManager implements Audiences {
     };
     const running = sync.ended.finally(() => {
       entry.hasEnded = true;
+      room[Symbol.dispose]();
       this.#running.delete(running);
       this.#logEnd(sync.audience);
     });
@@ -269,6 +275,46 @@ function interruptedIfSilent(audience: Audience): Audience {
   return { ...audience, sync: { ...sync, state: 'interrupted', problem: silentProblem } };
 }
 
+/** A place, the file of the members, and the time limit of an upload and its sync. */
+class Room implements Disposable {
+  readonly membership: Membership;
+  /** Aborted with the problem for which the upload or its sync has to stop. */
+  readonly signal: AbortSignal;
+  #taken: DisposableStack;
+
+  constructor(taken: DisposableStack, membership: Membership, signal: AbortSignal) {
+    this.#taken = taken;
+    this.membership = membership;
+    this.signal = signal;
+  }
+
+  /** The same room, which outlives this one. */
+  keep(): Room {
+    return new Room(this.#taken.move(), this.membership, this.signal);
+  }
+
+  [Symbol.dispose](): void {
+    this.#taken.dispose();
+  }
+}
+
+/** @throws TailraceError once the signal is aborted, with its problem */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => {
+    const { code, message } = signal.reason as Problem;
+    aborted.reject(new TailraceError(code, message));
+  };
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const tooManyMessage = `The source has ${amounts.audiencesOfSource} audiences, the maximum. Delete one first.`;
 const emptyMessage =
   'The upload has no members, so every member would leave the audience. To confirm, send it with allowEmpty=true. ' +
   'Nothing was changed.';

@@ -6,6 +6,7 @@
  */
 import { TailraceError } from '@tailrace/errors';
 import { idProblem, isRawNumber, maxIdLength, parseJson, wholeDigits } from '@tailrace/events';
+import { amounts } from '../access/shared.ts';
 import { readCsvRow, type CsvRow } from './csv-row.ts';
 
 export type MembershipFormat = 'ndjson' | 'csv';
@@ -17,8 +18,8 @@ export interface MembersBatch {
 }
 
 const maxLineBytes = 64 * 1024;
-/** After decompression. Bounds the disk space, also for a decompression bomb. */
-const maxBytes = 4 * 2 ** 30;
+/** After decompression. */
+const maxBytes = amounts.uploadBytes.most;
 const newline = 0x0a;
 
 /**

@@ -108,7 +108,7 @@ export const audienceRoutes: Routes = (app, deps) => {
   app.delete(
     '/sources/:id/audiences/:name',
     {
-      config: { errors: ['conflict', 'too-many-at-once', 'overloaded'] },
+      config: { errors: ['conflict', 'overloaded'] },
       schema: {
         operationId: 'deleteAudience',
         summary: 'Delete an audience',
@@ -124,7 +124,7 @@ export const audienceRoutes: Routes = (app, deps) => {
     async (request, reply) => {
       const { id: sourceId, name } = request.params;
       audit(request, 'audience.delete', `audience/${sourceId}/${name}`);
-      const { sync } = await audiences.remove({ sourceId, name, ...request.query });
+      const { sync } = await audiences.remove({ sourceId, name, asker: request.caller, ...request.query });
       return reply.status(202).send(showSync(sync));
     },
   );
@@ -139,13 +139,7 @@ export const audienceRoutes: Routes = (app, deps) => {
       '/sources/:id/audiences/:name',
       {
         config: {
-          errors: [
-            'conflict',
-            'too-many-at-once',
-            'overloaded',
-            'invalid-membership',
-            'unsupported-encoding',
-          ],
+          errors: ['conflict', 'overloaded', 'took-too-long', 'invalid-membership', 'unsupported-encoding'],
         },
         schema: {
           operationId: 'syncAudience',
@@ -186,6 +180,7 @@ export const audienceRoutes: Routes = (app, deps) => {
         const { sync } = await audiences.replace({
           sourceId,
           name,
+          asker: request.caller,
           allowEmpty,
           ratePerSecond,
           format,

@@ -1,6 +1,7 @@
 /** The audience that a request names, and whether it may be synced. */
 import { builtInSource, type ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
+import type { Asker } from '../access/places.ts';
 import type { Audience, AudienceKey } from './records.ts';
 import { traitName } from './trait-name.ts';
 
@@ -8,6 +9,8 @@ export interface AudienceTarget {
   readonly sourceId: string;
   readonly name: string;
   readonly ratePerSecond?: number | undefined;
+  /** Who asks for the sync. */
+  readonly asker?: Asker;
 }
 
 export const maxNameLength = 200;

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { TailraceError } from '@tailrace/errors';
+import { amounts } from '../access/shared.ts';
 
 /**
  * @param isValid whether the token that sends the upload is still valid; otherwise the upload fails with `unauthorized`
@@ -32,6 +33,15 @@ async function* whileValid(chunks: AsyncIterable<Buffer>, isValid: () => boolean
   check();
 }
 
+const { always, expansion } = amounts.uploadBytes;
+
+function expandsTooFar(): TailraceError {
+  return new TailraceError(
+    'invalid-membership',
+    `The upload is more than ${expansion} times larger than its gzip. Send it uncompressed, or in several audiences. Nothing was changed.`,
+  );
+}
+
 async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
@@ -48,8 +58,13 @@ async function* unzip(request: IncomingMessage): AsyncGenerator<Buffer> {
   };
   request.once('error', fail);
   request.pipe(gunzip);
+  let bytes = 0;
   try {
-    for await (const chunk of gunzip) yield chunk as Buffer;
+    for await (const chunk of gunzip) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > always + expansion * gunzip.bytesWritten) throw expandsTooFar();
+      yield chunk as Buffer;
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!code?.startsWith('Z_')) throw error;

@@ -117,6 +117,19 @@ test('a flood of wrong tokens leaves a bounded number of entries and log lines',
   assert.ok(recordsOf(control).length < 100);
 });
 
+test('a token with many refused requests hides none of another token', async () => {
+  await using control = await openApi();
+  const body = { name: 'other', scope: 'write' };
+  const { token } = await control.expect(201, { method: 'POST', path: '/v1/tokens', body });
+  for (let sent = 0; sent < 210; sent += 1)
+    await control.ask({ method: 'POST', path: '/v1/sources', token: readToken });
+  await control.refused({ path: '/v1/tokens', token: String(token) }, 403, 'forbidden');
+  await eventually(() =>
+    recordsOf(control).some(({ actor, outcome }) => actor.name === 'other' && outcome === 'refused'),
+  );
+  assert.ok(recordsOf(control).length < 100);
+});
+
 test('a bound permits a burst, then one in each interval, and counts what it refused', () => {
   const bound = createBound({ burst: 2, intervalMs: 1_000 }, 0);
   const taken = [0, 0, 0, 0, 1_500, 1_600, 3_000].map((after) => bound.take(after));

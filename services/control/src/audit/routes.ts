@@ -1,14 +1,11 @@
 /** The route that lists the audit log. */
-import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
+import { Places } from '../access/places.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Routes } from '../http/routes.ts';
 import { readAudit } from './read.ts';
-
-/** A reading takes up to 17,500 records, so that a few at a time bound memory. */
-const maxReadings = 4;
 
 const exactly = (what: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: what }));
@@ -52,11 +49,11 @@ const recordSchema = named(
 const cursors = cursorsOf('audit', isOffset);
 
 export const auditRoutes: Routes = (app, { kafka, names }) => {
-  let readings = 0;
+  /** A reading takes up to 17,500 records, so that a few at a time bound memory. */
+  const places = new Places('auditReadings');
   app.get(
     '/audit',
     {
-      config: { errors: ['too-many-at-once'] },
       schema: {
         operationId: 'listAudit',
         summary: 'List the audit log, newest first',
@@ -78,21 +75,16 @@ export const auditRoutes: Routes = (app, { kafka, names }) => {
         response: { 200: pageOf(recordSchema) },
       },
     },
-    async ({ query }) => {
+    async ({ query, caller }) => {
       const { limit = 50, cursor, action, target, actor, outcome } = query;
       const before = cursors.decode(cursor);
       const filter = { action, target, actor, outcome, ...periodOf(query) };
-      if (readings >= maxReadings) throw new TailraceError('too-many-at-once');
-      readings += 1;
-      try {
-        const page = await readAudit(kafka, names.audit, filter, limit, before);
-        return {
-          items: page.records,
-          ...(page.before !== undefined && { next: cursors.encode(page.before) }),
-        };
-      } finally {
-        readings -= 1;
-      }
+      using _place = places.take(caller);
+      const page = await readAudit(kafka, names.audit, filter, limit, before);
+      return {
+        items: page.records,
+        ...(page.before !== undefined && { next: cursors.encode(page.before) }),
+      };
     },
   );
 };

@@ -9,6 +9,8 @@ import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { encodeAudit, newAudit } from '@tailrace/topics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../access/authenticate.ts';
+import { ownerOf } from '../access/places.ts';
 import { addressOf } from '../http/address.ts';
 import { actorOf } from './changes.ts';
 
@@ -19,14 +21,24 @@ export interface AuditTrail {
 
 const giveUpAfterMs = 30_000;
 const maxBufferedBytes = 4 * 2 ** 20;
-/** At first this many, then one in each interval: 8,640 records a day of about 400 bytes from clients without a token. */
-const refusedOfUnknown = { burst: 50, intervalMs: 10_000 };
-const refusedOfKnown = { burst: 200, intervalMs: 1_000 };
+/** At first this many, then one in each interval: 8,640 records a day of about 400 bytes of a token, and of clients without one. */
+const refused = { burst: 50, intervalMs: 10_000 };
+/** More than there are tokens. */
+const maxBounds = 2_000;
 
 /** @param topic the topic `audit` */
 export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, log: Log): AuditTrail {
   const publisher = kafka.publisher({ giveUpAfterMs, maxBufferedBytes });
-  const bounds = { unknown: createBound(refusedOfUnknown), known: createBound(refusedOfKnown) };
+  /** By token, so that none hides the refused requests of others. */
+  const bounds = new Map<string, ReturnType<typeof createBound>>();
+  const boundOf = (caller: Caller | undefined) => {
+    const { token } = ownerOf(caller);
+    const bound = bounds.get(token) ?? createBound(refused);
+    bounds.delete(token);
+    bounds.set(token, bound);
+    if (bounds.size > maxBounds) bounds.delete(bounds.keys().next().value ?? '');
+    return bound;
+  };
   return {
     answered(request, reply) {
       const { method, audited, errorCode, caller } = request;
@@ -34,7 +46,7 @@ export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, l
       const outcome = reply.statusCode < 400 ? 'done' : 'refused';
       // Of reads, only those are of interest that showed a body, or that the caller was not permitted.
       if (isRead && !audited && reply.statusCode !== 401 && reply.statusCode !== 403) return;
-      const bound = outcome === 'done' ? undefined : bounds[caller ? 'known' : 'unknown'];
+      const bound = outcome === 'done' ? undefined : boundOf(caller);
       const notRecorded = bound?.take();
       if (bound && notRecorded === undefined) return;
       const { action, target } = audited ?? {

@@ -6,6 +6,7 @@ import { errorTable, type ErrorCode } from '@tailrace/errors';
 import { errorResponses } from '@tailrace/service';
 import type { RouteOptions } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
+import { operationsWithPlaces } from '../access/shared.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 declare module 'fastify' {
@@ -45,7 +46,8 @@ const errorsOfWrites = [
   'unsupported-media-type',
   'unsupported-encoding',
 ] as const;
-const errorsOfPosts = ['conflict', 'idempotency-key-reused'] as const;
+/** Of the Idempotency-Key. */
+const errorsOfPosts = ['conflict', 'idempotency-key-reused', 'too-many-at-once'] as const;
 const retryAfter = { type: 'integer', description: 'seconds to wait before the request is sent again' };
 
 /** Adds the error answers of a route to its schema: one for each status, since OpenAPI distinguishes only statuses. */
@@ -53,8 +55,10 @@ export function describeErrors(route: RouteOptions): void {
   const { method, config, schema = {} } = route;
   const isRead = method === 'GET' || method === 'HEAD';
   const isPost = method === 'POST';
+  const { operationId = '' } = schema as { readonly operationId?: string };
   const codes = new Set<ErrorCode>([
     ...errorsOfAll,
+    ...(operationsWithPlaces.has(operationId) ? (['too-many-at-once'] as const) : []),
     ...(isRead ? [] : errorsOfWrites),
     ...(isPost ? errorsOfPosts : []),
     ...(config?.errors ?? []),

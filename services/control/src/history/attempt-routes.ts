@@ -1,22 +1,13 @@
 /** The route that streams attempts live as NDJSON, for `tailrace tail`. */
-import { Readable } from 'node:stream';
-import { eventTypes, parseInstant } from '@tailrace/events';
-import type { AttemptRecord } from '@tailrace/topics';
+import { eventTypes } from '@tailrace/events';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
-import { showUser } from '../http/mask.ts';
 import type { Routes } from '../http/routes.ts';
-
-/** An empty line keeps the connection alive. */
-const heartbeatMs = 15_000;
-/** How often it is checked that the token and the session have not ended. */
-const validityMs = 500;
-/** Beyond it, attempts are dropped, and the client is sent their number. */
-const maxBufferedBytes = 1024 * 1024;
+import type { LiveAttempt } from './streams.ts';
 
 const only = (what: string) => Type.Optional(Type.String({ description: `only attempts with this ${what}` }));
 
-export const attemptRoutes: Routes = (app, { history, signal }) => {
+export const attemptRoutes: Routes = (app, { streams }) => {
   app.get(
     '/attempts/stream',
     {
@@ -55,49 +46,28 @@ export const attemptRoutes: Routes = (app, { history, signal }) => {
       const since = Date.now();
       const is = (wanted: string | undefined, found: string | undefined): boolean =>
         wanted === undefined || wanted === found;
-      const isWanted = (attempt: AttemptRecord): boolean =>
-        reachesDelivery(caller, attempt) &&
-        is(destination, attempt.destinationId) &&
-        is(source, attempt.sourceId) &&
-        is(type, attempt.type) &&
-        is(event, attempt.event) &&
-        is(userId, attempt.userKey) &&
-        is(outcome, attempt.outcome) &&
+      const isWanted = ({ record, endedAt }: LiveAttempt): boolean =>
         // A record that is read late or again belongs to an attempt before the request.
-        (parseInstant(attempt.startedAt) ?? 0) + attempt.latencyMs >= since;
+        endedAt >= since &&
+        reachesDelivery(caller, record) &&
+        is(destination, record.destinationId) &&
+        is(source, record.sourceId) &&
+        is(type, record.type) &&
+        is(event, record.event) &&
+        is(userId, record.userKey) &&
+        is(outcome, record.outcome);
 
-      let missed = 0;
-      const lines = new Readable({ read: () => undefined, highWaterMark: maxBufferedBytes });
-      const write = (line: string): void => {
-        if (lines.readableLength > maxBufferedBytes) {
-          missed += 1;
-          return;
-        }
-        if (missed > 0) lines.push(`${JSON.stringify({ missed })}\n`);
-        missed = 0;
-        lines.push(line);
-      };
-      const unsubscribe = history.onAttempt((attempt) => {
-        if (!isWanted(attempt) || caller?.isValid() === false) return;
-        write(`${JSON.stringify({ ...attempt, userKey: showUser(attempt.userKey, role) })}\n`);
+      const send = streams.open(caller, reply, {
+        headers: { 'content-type': 'application/x-ndjson' },
+        // Sends the headers immediately.
+        first: '\n',
+        heartbeat: '\n',
+        onAttempt(attempt) {
+          if (isWanted(attempt)) send(attempt.lineFor(role));
+        },
+        missed: (missed) => `${JSON.stringify({ missed })}\n`,
       });
-      const heartbeat = setInterval(() => lines.push('\n'), heartbeatMs);
-      const end = (): void => {
-        lines.push(null);
-      };
-      const validity = setInterval(() => {
-        if (caller?.isValid() === false) end();
-      }, validityMs);
-      signal.addEventListener('abort', end, { once: true });
-      lines.once('close', () => {
-        unsubscribe();
-        clearInterval(heartbeat);
-        clearInterval(validity);
-        signal.removeEventListener('abort', end);
-      });
-      // Sends the response headers immediately.
-      lines.push('\n');
-      return reply.type('application/x-ndjson').send(lines);
+      return reply;
     },
   );
 };

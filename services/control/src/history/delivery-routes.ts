@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { recordAt, showBody } from '../http/body.ts';
+import { showBody } from '../http/body.ts';
 import { deliveryStatuses, type AttemptRow, type CountedDelivery, type DeliveryPosition } from './index.ts';
 import { showUser } from '../http/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
@@ -86,7 +86,7 @@ const params = Type.Object({ deliveryId: Type.String() });
 
 const cursors = cursorsOf('deliveries', isPosition);
 
-export const deliveryRoutes: Routes = (app, { kafka, history }) => {
+export const deliveryRoutes: Routes = (app, { records, history }) => {
   const tags = ['History'];
   const config = { errors: ['history-unavailable'] as const };
 
@@ -171,7 +171,7 @@ export const deliveryRoutes: Routes = (app, { kafka, history }) => {
       const { params, role, caller } = request;
       const { deliveryId } = params;
       const { place } = find(deliveryId, caller);
-      const record = place && (await recordAt(kafka, place));
+      const record = place && (await records.at(caller, place));
       const delivery = record ? decodeDelivery(record) : undefined;
       if (typeof delivery !== 'object' || delivery.deliveryId !== deliveryId) {
         throw new TailraceError(

@@ -4,6 +4,7 @@ import { formatInstant } from '@tailrace/events';
 import { decisionSentences, type Decision } from '@tailrace/topics';
 import Type from 'typebox';
 import { isLimited, reachesDelivery } from '../access/limits.ts';
+import { Places } from '../access/places.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../document/openapi.ts';
@@ -93,11 +94,13 @@ const eventSchema = Type.Object({
 
 export const eventRoutes: Routes = (app, { kafka, names, config, history, settings, signal }) => {
   const routerGroup = `${settings.topics.prefix}router`;
+  /** Each reads three topics to their ends. */
+  const searches = new Places('searches');
   const explainer = createExplainer({ kafka, names, routerGroup, config, signal });
   app.get(
     '/events/:eventId',
     {
-      config: { errors: ['history-unavailable', 'too-many-at-once'] },
+      config: { errors: ['history-unavailable'] },
       schema: {
         operationId: 'getEvent',
         summary: 'Explain an event',
@@ -120,6 +123,7 @@ export const eventRoutes: Routes = (app, { kafka, names, config, history, settin
         );
       }
       const { since = Date.now() - dayMs } = periodOf(query);
+      using _place = searches.take(caller);
       const explained = await explainer.explain(eventId, since);
       // The router may have finished it since the history was asked.
       const isCurrent = explained.outcome !== 'not-recorded' || (await catchesUp(history));

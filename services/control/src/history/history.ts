@@ -93,6 +93,8 @@ const opening = 'it is being opened';
 const reopenAfterMs = 2_000;
 /** Decisions in one transaction: each may have 100 rows, and requests are answered between transactions. */
 const decisionsTogether = 50;
+/** Facts that listeners get in one turn of the event loop. */
+const toldTogether = 200;
 const pruneEveryMs = 10_000;
 /** Expired dead letters are looked up in every sixth turn of pruning. */
 const expiredEvery = 6;
@@ -148,9 +150,11 @@ export function openHistory({ kafka, names, folder, limits, log, prepareStore }:
     }
     if (trouble !== undefined) log.info({ folder }, 'history available again');
     trouble = undefined;
-    for (const fact of facts) {
+    for (const [index, fact] of facts.entries()) {
       if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record);
       if (fact.kind === 'dead-letter') for (const listener of letterListeners) listener(fact.letter);
+      // Each may be of interest to hundreds of streams.
+      if (index % toldTogether === toldTogether - 1) await nextTurn();
     }
     // Lets pending requests run between two batches.
     await nextTurn();

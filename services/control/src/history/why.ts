@@ -3,7 +3,7 @@
  * `events` and `events.waiting` for its call. Nothing is concluded from the current configuration, which may have changed.
  */
 import type { ConfigView } from '@tailrace/config';
-import { isTailraceError, TailraceError } from '@tailrace/errors';
+import { isTailraceError } from '@tailrace/errors';
 import { parseJson, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { lookUpSource, sourceReference } from '@tailrace/routing';
@@ -49,7 +49,7 @@ export interface Explainer {
   /**
    * Explains why an event has neither deliveries nor a decision, from the records written since a time.
    *
-   * @throws TailraceError `too-many-at-once` while the maximum number of searches is running; `kafka-unavailable`
+   * @throws TailraceError `kafka-unavailable`
    */
   explain(eventId: string, since: number): Promise<Explanation>;
 }
@@ -64,8 +64,6 @@ export interface ExplainerDependencies {
   readonly signal: AbortSignal;
 }
 
-/** Each search reads three topics to their ends. */
-const maxSearches = 2;
 const searchTimeoutMs = 20_000;
 const maxRecords = 20;
 
@@ -76,8 +74,6 @@ export function createExplainer({
   config,
   signal,
 }: ExplainerDependencies): Explainer {
-  let searches = 0;
-
   const search = async (eventId: string, since: number) => {
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(searchTimeoutMs)]);
     const mayBeOfEvent = recordsOf(eventId);
@@ -106,22 +102,11 @@ export function createExplainer({
 
   return {
     async explain(eventId, since) {
-      if (searches >= maxSearches) {
-        throw new TailraceError(
-          'too-many-at-once',
-          `${maxSearches} searches for events are running, which is the maximum. Send the request again in a few seconds.`,
-        );
-      }
-      searches += 1;
-      try {
-        const found = await search(eventId, since);
-        const { accepted, waiting } = found;
-        const records = [accepted, waiting].filter((record) => record !== undefined);
-        const finished = records.length > 0 ? await isFinished(records) : undefined;
-        return { ...explainRecords(config, found, finished), searchedAll: found.searchedAll };
-      } finally {
-        searches -= 1;
-      }
+      const found = await search(eventId, since);
+      const { accepted, waiting } = found;
+      const records = [accepted, waiting].filter((record) => record !== undefined);
+      const finished = records.length > 0 ? await isFinished(records) : undefined;
+      return { ...explainRecords(config, found, finished), searchedAll: found.searchedAll };
     },
   };
 }

@@ -1,21 +1,33 @@
-/** Reads the body of a delivery, which only the topics store, and shows it as far as the role allows. */
+/** Reads records of which only the topics have the body, and shows bodies as far as the role allows. */
 import { parseJson } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { Role } from '../access/authenticate.ts';
+import { Places, type Asker } from '../access/places.ts';
 import { isMaskedFor, maskValues } from './mask.ts';
 
-/** The record at an offset; undefined once it has expired. */
-export async function recordAt(
-  kafka: Pick<Kafka, 'scan'>,
-  { topic, partition, offset }: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset'>,
-): Promise<ConsumedRecord | undefined> {
-  const starts = new Map([[partition, offset]]);
-  const ends = new Map([[partition, offset + 1]]);
-  for await (const records of await kafka.scan({ topic, starts, ends })) {
-    const found = records.find((record) => record.offset === offset);
-    if (found) return found;
-  }
-  return undefined;
+export interface RecordReader {
+  /** The record at an offset; undefined once it has expired. @throws TailraceError `too-many-at-once`, `kafka-unavailable` */
+  at(
+    asker: Asker,
+    place: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset'>,
+  ): Promise<ConsumedRecord | undefined>;
+}
+
+export function createRecordReader(kafka: Pick<Kafka, 'scan'>): RecordReader {
+  /** Each opens a connection. */
+  const places = new Places('records');
+  return {
+    async at(asker, { topic, partition, offset }) {
+      using _place = places.take(asker);
+      const starts = new Map([[partition, offset]]);
+      const ends = new Map([[partition, offset + 1]]);
+      for await (const records of await kafka.scan({ topic, starts, ends })) {
+        const found = records.find((record) => record.offset === offset);
+        if (found) return found;
+      }
+      return undefined;
+    },
+  };
 }
 
 export interface ShownBody {

@@ -15,10 +15,12 @@ import type { Static, TSchema } from 'typebox';
 import type { Audiences } from '../audiences/index.ts';
 import type { Deletions } from '../deletions/index.ts';
 import type { History } from '../history/index.ts';
+import type { Streams } from '../history/streams.ts';
 import type { Idempotency } from '../idempotency/index.ts';
 import type { Recalls } from '../replays/recalls.ts';
 import type { Replays } from '../replays/replays.ts';
 import type { EndedSessions } from '../session/ended.ts';
+import type { RecordReader } from './body.ts';
 import type { SessionSeal } from '../session/seal.ts';
 import type { ControlSettings } from '../settings.ts';
 import type { UserSuppressions } from '../suppressions/index.ts';
@@ -31,7 +33,10 @@ export interface ControlDeps {
   readonly names: TopicNames;
   /** Sources and destinations, live, and the only way to change them. */
   readonly config: ConfigEditor;
+  /** Of any topic. */
+  readonly records: RecordReader;
   readonly history: History;
+  readonly streams: Streams;
   readonly audiences: Audiences;
   readonly deletions: Deletions;
   readonly suppressions: UserSuppressions;

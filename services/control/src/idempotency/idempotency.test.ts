@@ -4,7 +4,8 @@ import { after, before, test } from 'node:test';
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import { names, newCluster, openApi, readToken, type Api, type ApiRequest } from '../testing/api.ts';
-import { abandonedMs, createKeys, keptMs, maxKeysOfCaller, type KeyRecord } from './keys.ts';
+import { amounts } from '../access/shared.ts';
+import { abandonedMs, createKeys, keptMs, type KeyRecord } from './keys.ts';
 
 const cluster = newCluster();
 let control: Api;
@@ -170,7 +171,8 @@ test('a key is kept for a day, a request without an end may be executed again af
   assert.equal(keys.find('k', abandonedMs + keptMs), undefined);
 
   const now = abandonedMs + keptMs;
-  for (let n = 0; n < maxKeysOfCaller; n += 1) accept({ key: `k-${n}`, claim: `${n}`, at: now });
+  for (let n = 0; n < amounts.idempotencyKeys.ofOne; n += 1)
+    accept({ key: `k-${n}`, claim: `${n}`, at: now });
   assert.deepEqual([keys.hasPlace('c', now), keys.hasPlace('d', now)], [false, true]);
   assert.equal(keys.hasPlace('c', now + keptMs), true);
 });

@@ -11,7 +11,7 @@ import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordAt } from '../http/body.ts';
+import type { RecordReader } from '../http/body.ts';
 import { digestOf, openAnswer, sealAnswer } from './answer.ts';
 import { createKeys, decode, hasUnknownOutcome, type KeyRecord, type KnownKey } from './keys.ts';
 
@@ -31,7 +31,8 @@ type HeldKey = Pick<KeyRecord, 'key' | 'caller' | 'claim' | 'request'> & {
 };
 
 export interface IdempotencyOptions {
-  readonly kafka: Pick<Kafka, 'follow' | 'publisher' | 'scan'>;
+  readonly kafka: Pick<Kafka, 'follow' | 'publisher'>;
+  readonly records: RecordReader;
   readonly topic: string;
   readonly log: Pick<Log, 'warn'>;
   readonly config: Pick<ConfigEditor, 'settle'>;
@@ -50,6 +51,7 @@ const keptHeaders = ['content-type', 'location', 'etag'] as const;
 
 export async function openIdempotency({
   kafka,
+  records,
   topic,
   log,
   config,
@@ -66,12 +68,13 @@ export async function openIdempotency({
     publisher.publish({ topic, partition: 0, key: record.key, value: JSON.stringify(record) });
 
   const answerAgain = async (found: KnownKey, held: HeldKey, reply: FastifyReply): Promise<void> => {
+    const { caller } = reply.request;
     if (found.request !== held.request) throw new TailraceError('idempotency-key-reused');
     if (found.state !== 'done' || found.answeredAt === undefined) {
       const message = 'A request with this Idempotency-Key is in progress. Send it again later.';
       throw new TailraceError('conflict', message);
     }
-    const record = await recordAt(kafka, { topic, partition: 0, offset: found.answeredAt });
+    const record = await records.at(caller, { topic, partition: 0, offset: found.answeredAt });
     const answer = openAnswer(decode(record?.value ?? null)?.answer ?? '', held.secret);
     if (!answer)
       throw new TailraceError('conflict', 'The answer to this Idempotency-Key has expired. Use another key.');

@@ -9,6 +9,7 @@
  * Memory is bounded: of each key some 300 bytes are kept, not its answer.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
+import { amounts } from '../access/shared.ts';
 
 export interface KeyRecord {
   /** The digest of the caller and the key. */
@@ -38,11 +39,11 @@ export interface KnownKey {
   readonly answeredAt: number | undefined;
 }
 
+const { most, ofOne } = amounts.idempotencyKeys;
+
 export const keptMs = 24 * 3_600_000;
 /** The instance of a request that is in progress for longer has ended; no request takes as long. Its outcome is unknown. */
 export const abandonedMs = 60_000;
-export const maxKeys = 100_000;
-export const maxKeysOfCaller = 10_000;
 
 export interface Keys {
   /** Applies the next record of the topic. */
@@ -99,7 +100,7 @@ export function createKeys(): Keys {
     },
     hasPlace(caller, now) {
       expire(now);
-      return known.size < maxKeys && (counts.get(caller) ?? 0) < maxKeysOfCaller;
+      return known.size < most && (counts.get(caller) ?? 0) < ofOne;
     },
   };
 }

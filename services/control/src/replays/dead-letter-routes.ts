@@ -13,7 +13,7 @@ import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { recordAt, showBody } from '../http/body.ts';
+import { showBody } from '../http/body.ts';
 import { countRows, type DeadLetterPosition, type History, type ListedLetters } from '../history/index.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
 import { readPage } from '../history/slices.ts';
@@ -84,7 +84,7 @@ const maxShown = 20;
 
 const cursors = cursorsOf('dead-letters', isPosition);
 
-export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
+export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
   const tags = ['Dead letters'];
   const config = { errors: ['history-unavailable'] as const };
 
@@ -194,7 +194,7 @@ export const deadLetterRoutes: Routes = (app, { kafka, names, history }) => {
         : history.deadLettersOf(ref).slice(-maxShown);
       const letters: DeadLetter[] = [];
       for (const { partition, offset, replayed } of known) {
-        const record = await recordAt(kafka, { topic: names.deliveriesDead, partition, offset });
+        const record = await records.at(caller, { topic: names.deliveriesDead, partition, offset });
         if (!record) continue;
         const letter = readDeadLetter(record, replayed);
         if (reachesDelivery(caller, letter.summary)) letters.push(letter);

@@ -42,6 +42,8 @@ export interface Replay extends ReplayOrder {
 
 /** A replay with the instance that runs it. */
 export interface OwnedReplay extends Replay {
+  /** The limited token that has begun the replay. */
+  readonly limitedToken?: string | undefined;
   /** The instance that runs the replay; empty once it has released it. */
   readonly instance: string;
   /** Raised by each instance that takes the replay over. Records of an earlier term are ignored. */

@@ -82,6 +82,15 @@ test('dead letters are listed in pages, counted, shown, counted for a replay, an
   assert.deepEqual(await other.expect(200, { path: `/v1/replays/${String(done['id'])}` }), done);
 });
 
+test('a token reads ten bodies at a time', async () => {
+  const path = '/v1/dead-letters/crm-0';
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => control.ask({ path, token: readToken })),
+  );
+  const statuses = answers.map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 200), 429, 429]);
+});
+
 test('an interrupted replay stops, and another replay sends the rest', async () => {
   await writeDeadLetters('slow', 5);
   const slow = await replay(202, { destination: 'slow', ratePerSecond: 1 });

@@ -96,7 +96,6 @@ export const replayRoutes: Routes = (app, { replays }) => {
   app.post(
     '/replays',
     {
-      config: { errors: ['too-many-at-once'] },
       schema: {
         operationId: 'startReplay',
         summary: 'Start a replay of dead letters',
@@ -115,7 +114,11 @@ export const replayRoutes: Routes = (app, { replays }) => {
       if (all === isFiltered) {
         throw invalidField('all', all ? 'cannot be combined with a filter' : 'is required without a filter');
       }
-      const replay = await replays.start({ filter, ratePerSecond, dryRun }, request.idempotency?.id);
+      const replay = await replays.start(
+        { filter, ratePerSecond, dryRun },
+        request.caller,
+        request.idempotency?.id,
+      );
       audit(request, dryRun ? 'replay.count' : 'replay.start', `replay/${replay.id}`);
       return reply
         .status(202)

@@ -6,16 +6,20 @@ import { deliveryKey, encodeDelivery } from '@tailrace/topics';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { names, newCluster } from '../testing/api.ts';
 import { encodeInterrupt, encodeReplay, type OwnedReplay, type Replay } from './record.ts';
-import { openReplays, type Replays } from './replays.ts';
+import { openReplays, type Replays, type ReplaysOptions } from './replays.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined };
 const order = (destinationId: string, ratePerSecond: number) => ({
   ...{ filter: { destinationId }, ratePerSecond, dryRun: false },
 });
 
-async function newInstance(t: TestContext, cluster: MemoryCluster): Promise<Replays> {
+async function newInstance(
+  t: TestContext,
+  cluster: MemoryCluster,
+  options: Pick<ReplaysOptions, 'longestMs'> = {},
+): Promise<Replays> {
   const kafka = cluster.connect();
-  const replays = await openReplays({ kafka, names, log: quiet, takeOverAfterMs: 50 });
+  const replays = await openReplays({ kafka, names, log: quiet, takeOverAfterMs: 600, ...options });
   t.after(async () => {
     await replays.close();
     await kafka.close();
@@ -111,16 +115,54 @@ describe('replays', { concurrency: true }, () => {
     assert.deepEqual(replayedIds(cluster), ids('crm', 6));
   });
 
-  test('a later replay on another instance supersedes the first, and together they replay each dead letter once', async (t) => {
+  test('replays of several instances run beside one another, and together they replay each dead letter once', async (t) => {
     const cluster = newCluster();
-    await writeLetters(cluster, 'crm', 10);
+    for (const id of ['crm', 'erp']) await writeLetters(cluster, id, 10);
     const [one, other] = [await newInstance(t, cluster), await newInstance(t, cluster)];
-    const first = await one.start(order('crm', 5));
-    await until(one, first.id, ({ replayed }) => replayed > 0);
-    const second = await other.start(order('crm', 1_000));
-    assert.equal((await until(other, second.id, hasEnded)).state, 'done');
-    assert.equal((await until(other, first.id, hasEnded)).state, 'superseded');
-    assert.deepEqual(replayedIds(cluster), ids('crm', 10));
+    // At the same moment, so that each may begin to write.
+    const started = await Promise.all([one.start(order('crm', 20)), other.start(order('erp', 20))]);
+    const all = await one.start({ ...order('crm', 1_000), filter: {} });
+    for (const { id } of [...started, all]) assert.equal((await until(other, id, hasEnded)).state, 'done');
+    assert.deepEqual(replayedIds(cluster), [...ids('crm', 10), ...ids('erp', 10)].sort());
+  });
+
+  test('a replay goes on whose instance lost the writer to one that has ended its replay since', async (t) => {
+    const cluster = newCluster();
+    await writeLetters(cluster, 'crm', 4);
+    const one = await newInstance(t, cluster);
+    const { id } = await one.start(order('crm', 10));
+    const replay = (await until(one, id, ({ replayed }) => replayed > 0)) as OwnedReplay;
+    await using kafka = cluster.connect();
+    const ended = { ...replay, id: 'ended', instance: 'other', state: 'done' as const, endedAt: Date.now() };
+    await kafka.publisher().publish(encodeReplay(names.replays, ended));
+    await kafka.exclusivePublisher(names.deliveriesReplay);
+    assert.equal((await until(one, id, hasEnded)).state, 'done');
+    assert.deepEqual(replayedIds(cluster), ids('crm', 4));
+  });
+
+  test('a command on Kafka that replays supersedes a replay', async (t) => {
+    const cluster = newCluster();
+    await writeLetters(cluster, 'crm', 3);
+    const one = await newInstance(t, cluster);
+    const { id } = await one.start(order('crm', 10));
+    await until(one, id, ({ replayed }) => replayed > 0);
+    await using kafka = cluster.connect();
+    await kafka.exclusivePublisher(names.deliveriesReplay);
+    const { state, failure } = await until(one, id, hasEnded);
+    assert.deepEqual([state, failure?.code], ['superseded', 'superseded']);
+  });
+
+  test('a replay of a limited token ends when it has taken too long', async (t) => {
+    const cluster = newCluster();
+    await writeLetters(cluster, 'crm', 4);
+    const replays = await newInstance(t, cluster, { longestMs: 0 });
+    const limited = { tokenId: 'limited', fingerprint: '', sources: undefined, destinations: ['crm', 'erp'] };
+    const { id } = await replays.start(order('crm', 1), limited);
+    const { state, failure } = await until(replays, id, hasEnded);
+    assert.deepEqual([state, failure?.code], ['interrupted', 'took-too-long']);
+    const unlimited = await replays.start(order('crm', 1_000));
+    assert.equal((await until(replays, unlimited.id, hasEnded)).state, 'done');
+    assert.deepEqual(replayedIds(cluster), ids('crm', 4));
   });
 
   test('a record of an earlier term is ignored', async (t) => {
@@ -145,9 +187,9 @@ describe('replays', { concurrency: true }, () => {
     const cluster = newCluster();
     const [one, two] = [await newInstance(t, cluster), await newInstance(t, cluster)];
     await writeLetters(cluster, 'crm', 3);
-    const first = await one.start(order('crm', 1_000), 'request-1');
+    const first = await one.start(order('crm', 1_000), undefined, 'request-1');
     await until(one, 'request-1', hasEnded);
-    const again = await two.start(order('crm', 1_000), 'request-1');
+    const again = await two.start(order('crm', 1_000), undefined, 'request-1');
     assert.equal(again.startedAt, first.startedAt);
     assert.equal((await two.all()).length, 1);
     assert.deepEqual(replayedIds(cluster), ids('crm', 3));

@@ -1,15 +1,21 @@
 /**
- * Replays of dead letters. Their state is in Kafka, so that every control instance lists, shows and interrupts them. The
- * instance that received a replay runs it, and reports every second; another instance continues it once it has been silent for
- * some seconds, or has released it at its shutdown. Each dead letter is replayed once, on any number of instances
- * (packages/deadletters).
+ * Replays of dead letters. Their state is in Kafka, so that every control instance lists, shows and interrupts them:
+ *
+ *   counting → running → done, interrupted, failed, or superseded by a command on Kafka
+ *
+ * One instance runs them all, beside one another, because one process writes replays at a time (packages/deadletters): that of the
+ * oldest one that runs. It reports every second. Another instance continues a replay whose instance has been silent for some
+ * seconds, or has released it: at its shutdown, or because another instance has begun to write at the same moment.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isTailraceError, TailraceError } from '@tailrace/errors';
+import { ReplayWriter } from '@tailrace/deadletters';
+import { isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
+import { heldBy, ownerOf, requirePlace, type Asker, type Held } from '../access/places.ts';
+import { amounts, shared } from '../access/shared.ts';
 import {
   encodeForget,
   encodeInterrupt,
@@ -31,7 +37,7 @@ export interface Replays {
    *
    * @throws TailraceError `too-many-at-once`, `kafka-unavailable`
    */
-  start(order: ReplayOrder, id?: string): Promise<Replay>;
+  start(order: ReplayOrder, asker?: Asker, id?: string): Promise<Replay>;
   find(id: string): Promise<Replay | undefined>;
   /** Newest first. */
   all(): Promise<readonly Replay[]>;
@@ -51,13 +57,12 @@ export interface ReplaysOptions {
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** A replay that is silent for this long is continued by another instance. Default 6 s. */
   readonly takeOverAfterMs?: number;
+  /** Default: that of the table of what is shared. */
+  readonly longestMs?: number;
 }
 
-/** Older replays that have ended are forgotten. */
-const maxKept = 100;
-/** Of all instances. Each replay reads whole topics. */
-const maxRunning = 4;
-const pollMs = 1_000;
+/** A replay reports several times before it counts as silent. */
+const reportsBeforeTakeOver = 6;
 const giveUpAfterMs = 10_000;
 
 export async function openReplays({
@@ -65,44 +70,51 @@ export async function openReplays({
   names,
   log,
   takeOverAfterMs = 6_000,
+  longestMs = shared.replays.longestMs,
 }: ReplaysOptions): Promise<Replays> {
   const instance = randomUUID();
+  const reportEveryMs = takeOverAfterMs / reportsBeforeTakeOver;
   const closing = new AbortController();
   const runs = new Map<string, Run>();
+  /** The places of replays that are not in Kafka yet. */
+  const starting = new Set<Held>();
   const publisher = kafka.publisher({ giveUpAfterMs });
+  const writer = new ReplayWriter(kafka, names);
+  let wake = (): void => undefined;
   const view: ReplayView = await openReplayView(kafka, names.replays, () => {
     for (const run of runs.values()) run.check();
+    wake();
   });
 
   const run = (replay: OwnedReplay): void => {
-    const started = createRun({ kafka, names, log, view, publisher }, replay);
+    const started = createRun(
+      { kafka, names, log, view, publisher, writer, longestMs, reportEveryMs },
+      replay,
+    );
     runs.set(replay.id, started);
     void started.ended.finally(() => runs.delete(replay.id));
   };
 
   const isUnfinished = ({ endedAt }: Replay): boolean => endedAt === undefined;
 
-  /** Whether a later replay has superseded this one: one runs at a time. */
-  const isSuperseded = (replay: OwnedReplay): boolean =>
-    !replay.dryRun &&
-    view
-      .all()
-      .some(({ dryRun, startedAt, id }) => !dryRun && id !== replay.id && startedAt > replay.startedAt);
-
   const isAbandoned = ({ id, instance: owner }: OwnedReplay): boolean =>
     !runs.has(id) && (owner === '' || view.silenceMs(id) > takeOverAfterMs);
+
+  /** Whether this instance runs the replays, or none does. */
+  const isWriter = (): boolean => {
+    const oldest = view
+      .all()
+      .findLast((replay) => isUnfinished(replay) && !replay.dryRun && !isAbandoned(replay));
+    return oldest === undefined || oldest.instance === instance;
+  };
 
   const takeOver = async (id: string): Promise<void> => {
     // An instance that has lost its connection does not hear the others.
     await view.refresh();
     const found = view.get(id);
     if (!found || !isUnfinished(found) || !isAbandoned(found)) return;
+    if (!found.dryRun && !isWriter()) return;
     const mine = { ...found, instance, term: found.term + 1, revision: 0 };
-    if (isSuperseded(found)) {
-      const failure = { code: 'superseded', message: 'A later replay was started.' };
-      await write({ ...mine, state: 'superseded', failure, endedAt: Date.now() });
-      return;
-    }
     await write(mine);
     await view.refresh();
     if (view.get(id)?.instance !== instance || closing.signal.aborted) return;
@@ -123,7 +135,12 @@ export async function openReplays({
           log.warn({ err: error, replay: replay.id }, 'replay not continued yet');
         });
       }
-      await wait(pollMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      const woken = new AbortController();
+      wake = () => {
+        woken.abort();
+      };
+      const signal = AbortSignal.any([closing.signal, woken.signal]);
+      await wait(reportEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
   const takingOver = takeOverAbandoned();
@@ -135,33 +152,50 @@ export async function openReplays({
     });
   };
 
-  const forgetOldest = async (): Promise<void> => {
-    const ended = view.all().filter((replay) => !isUnfinished(replay));
-    const keys = ended.slice(maxKept - 1).flatMap(({ id }) => [replayKey(id), interruptKey(id)]);
+  /** Makes room for one more replay, of a limited token or of another one. */
+  const forgetOldest = async (isLimited: boolean): Promise<void> => {
+    const ended = view
+      .all()
+      .filter((replay) => !isUnfinished(replay) && (replay.limitedToken !== undefined) === isLimited);
+    const keys = beyondKept(ended, amounts.endedReplays - 1).flatMap(({ id }) => [
+      replayKey(id),
+      interruptKey(id),
+    ]);
     await Promise.all(keys.map((key) => publisher.publish(encodeForget(names.replays, key))));
   };
 
   return {
-    async start(order, id = randomUUID()) {
+    async start(order, asker, id = randomUUID()) {
       await view.refresh();
       const known = view.get(id);
       if (known) return known;
-      if (view.all().filter(isUnfinished).length >= maxRunning) {
-        throw new TailraceError(
-          'too-many-at-once',
-          `${maxRunning} replays are running, the maximum. Wait until one ends, or interrupt one.`,
-        );
+      const owner = ownerOf(asker);
+      const wanted = heldBy('replays', owner, order.filter.destinationId);
+      const running = view.all().filter(isUnfinished).map(heldByReplay);
+      requirePlace('replays', [...running, ...starting], wanted);
+      starting.add(wanted);
+      try {
+        await forgetOldest(owner.isLimited);
+        const isOwn = order.dryRun || isWriter();
+        const replay: OwnedReplay = {
+          ...order,
+          id,
+          state: 'counting',
+          startedAt: Date.now(),
+          replayed: 0,
+          malformed: 0,
+          ...(owner.isLimited && { limitedToken: owner.token }),
+          instance: isOwn ? instance : '',
+          term: 1,
+          revision: 0,
+        };
+        await write(replay);
+        view.accept(replay);
+        if (isOwn) run(replay);
+        return replay;
+      } finally {
+        starting.delete(wanted);
       }
-      await forgetOldest();
-      const replay: OwnedReplay = {
-        ...order,
-        ...{ id, state: 'counting', startedAt: Date.now(), replayed: 0, malformed: 0 },
-        ...{ instance, term: 1, revision: 0 },
-      };
-      await write(replay);
-      view.accept(replay);
-      run(replay);
-      return replay;
     },
     async find(id) {
       if (!runs.has(id)) await refreshed();
@@ -188,4 +222,23 @@ export async function openReplays({
       await view.close();
     },
   };
+}
+
+/** The place of a replay that runs. */
+function heldByReplay({ limitedToken, filter }: OwnedReplay): Held {
+  const owner = { token: limitedToken ?? '', isLimited: limitedToken !== undefined };
+  return heldBy('replays', owner, filter.destinationId);
+}
+
+/**
+ * The replays beyond `kept`: the oldest of the destination with the most, so that one with few keeps them.
+ *
+ * @param ended newest first
+ */
+function beyondKept(ended: readonly Replay[], kept: number): Replay[] {
+  const ofDestinations = [...Map.groupBy(ended, ({ filter }) => filter.destinationId).values()];
+  return Array.from({ length: Math.max(0, ended.length - kept) }, () => {
+    const most = ofDestinations.reduce((one, other) => (other.length > one.length ? other : one));
+    return most.pop();
+  }).filter((replay) => replay !== undefined);
 }

@@ -34,7 +34,7 @@ const recoverySchema = Type.Object(
   { additionalProperties: false, examples: [{ since: '2h' }] },
 );
 
-export const resendRoutes: Routes = (app, { kafka, names, config, history, replays }) => {
+export const resendRoutes: Routes = (app, { kafka, records, names, config, history, replays }) => {
   const publisher = kafka.publisher({ giveUpAfterMs });
 
   app.post(
@@ -55,7 +55,7 @@ export const resendRoutes: Routes = (app, { kafka, names, config, history, repla
     async (request, reply) => {
       const { deliveryId } = request.params;
       audit(request, 'delivery.resend', `delivery/${deliveryId}`);
-      const resent = await resend({ kafka, names, config, history, publisher }, deliveryId, request.caller);
+      const resent = await resend({ records, names, config, history, publisher }, deliveryId, request.caller);
       return reply.status(202).send({ ...resent, requestedAt: formatInstant(Date.now()) });
     },
   );
@@ -63,7 +63,7 @@ export const resendRoutes: Routes = (app, { kafka, names, config, history, repla
   app.post(
     '/destinations/:id/recover',
     {
-      config: { errors: ['conflict', 'too-many-at-once'] },
+      config: { errors: ['conflict'] },
       schema: {
         operationId: 'recoverDestination',
         summary: 'Replay the failures of a destination since a time',
@@ -84,7 +84,7 @@ export const resendRoutes: Routes = (app, { kafka, names, config, history, repla
       if (period.since === undefined) throw invalidField('since', 'is missing');
       requireEnabled(config, id, 'would become a dead letter again');
       const order = { filter: { destinationId: id, ...period }, ratePerSecond, dryRun };
-      const replay = await replays.start(order, request.idempotency?.id);
+      const replay = await replays.start(order, request.caller, request.idempotency?.id);
       return reply
         .status(202)
         .header('location', `/v1/replays/${replay.id}`)

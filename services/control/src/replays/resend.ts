@@ -5,16 +5,16 @@
 import type { ConfigView } from '@tailrace/config';
 import { hasNoBody, replayRecord } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
-import type { Kafka, Publisher } from '@tailrace/kafka';
+import type { Publisher } from '@tailrace/kafka';
 import { decodeDelivery, type TopicNames } from '@tailrace/topics';
-import { recordAt } from '../http/body.ts';
+import type { RecordReader } from '../http/body.ts';
 import { reachesDelivery } from '../access/limits.ts';
 import type { DeliveryStatus, History } from '../history/index.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { requireEnabled } from './require-enabled.ts';
 
 export interface ResendDependencies {
-  readonly kafka: Pick<Kafka, 'scan'>;
+  readonly records: RecordReader;
   readonly names: Pick<TopicNames, 'deliveriesDead' | 'deliveriesReplay'>;
   readonly config: Pick<ConfigView, 'destination'>;
   readonly history: Pick<History, 'find' | 'deadLettersOf'>;
@@ -50,14 +50,14 @@ export async function resend(
   deliveryId: string,
   caller: Caller | undefined,
 ): Promise<Resent> {
-  const { kafka, names, config, publisher } = deps;
+  const { records, names, config, publisher } = deps;
   const found = sourceOf(deps, deliveryId);
   if (!found || !reachesDelivery(caller, found)) throw notFound(deliveryId);
   const { destinationId, place, isOpenLetter } = found;
   requireEnded(found, deliveryId);
   if (hasNoBody(found)) throw removed(deliveryId);
   requireEnabled(config, destinationId, 'would become a dead letter');
-  const record = place && (await recordAt(kafka, place));
+  const record = place && (await records.at(caller, place));
   if (!record) throw expired(deliveryId);
   const delivery = decodeDelivery(record);
   // Another record is in this place of a topic that was deleted and created again.

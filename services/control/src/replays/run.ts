@@ -1,7 +1,7 @@
 /** Runs one replay in this instance, and reports its state to the topic `replays`. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { countDeadLetters, replayDeadLetters } from '@tailrace/deadletters';
-import { isTailraceError } from '@tailrace/errors';
+import { countDeadLetters, replayDeadLetters, type ReplayWriter } from '@tailrace/deadletters';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka, Publisher } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
@@ -24,18 +24,22 @@ export interface RunDependencies {
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly view: ReplayView;
   readonly publisher: Pick<Publisher, 'publish'>;
+  readonly writer: ReplayWriter;
+  /** How long a replay of a limited token may take. */
+  readonly longestMs: number;
+  /** How often a running replay reports, so that the others see that it runs. */
+  readonly reportEveryMs: number;
 }
 
-/** How often a running replay reports, so that the others see that it runs. */
-const reportEveryMs = 1_000;
-
 export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
-  const { kafka, names, log, view, publisher } = deps;
+  const { kafka, names, log, view, publisher, writer, longestMs, reportEveryMs } = deps;
   const { id, instance, term, filter, ratePerSecond, dryRun } = started;
   const stopping = new AbortController();
   const { signal } = stopping;
+  const begunAt = performance.now();
   let replay = started;
-  let isReleased = false;
+  /** Why the run stops before its end, if not for an interruption that the view shows. */
+  let stopsFor: 'release' | 'time' | undefined;
 
   const isMine = (): boolean => {
     const seen = view.get(id);
@@ -51,12 +55,27 @@ export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
     view.accept(replay);
   };
 
+  /** Whether another instance has begun to write replays, and not a command on Kafka. */
+  const hasOtherWriter = (): boolean =>
+    view
+      .all()
+      .some(
+        ({ id, dryRun, instance: other }) =>
+          !dryRun && other !== '' && other !== instance && view.silenceMs(id) < performance.now() - begunAt,
+      );
+
+  const stop = (reason: typeof stopsFor): void => {
+    stopsFor = reason;
+    stopping.abort();
+  };
+
   /** Until the end; a report that fails is followed by the next. */
   const reportRegularly = async (until: AbortSignal): Promise<void> => {
     const isOver = (): boolean => until.aborted;
     while (!isOver()) {
       await wait(reportEveryMs, undefined, { signal: until }).catch(() => undefined);
       if (isOver()) return;
+      if (started.limitedToken !== undefined && Date.now() - started.startedAt > longestMs) stop('time');
       update({});
       await report().catch(ignoreKafka);
     }
@@ -78,7 +97,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
     update({ state: 'running' });
     await report().catch(ignoreKafka);
     const { interrupted, replayed, malformed } = await replayDeadLetters(kafka, names, {
-      ...{ filter, ratePerSecond, signal, ends: counts.ends },
+      ...{ filter, ratePerSecond, signal, ends: counts.ends, writer },
       onReplayed: (replayed) => {
         update({ replayed: replayedBefore + replayed });
       },
@@ -96,7 +115,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
         return;
       } catch (error) {
         ignoreKafka(error);
-        if (isReleased) return;
+        if (stopsFor === 'release') return;
         await wait(reportEveryMs, undefined, { ref: false });
       }
     }
@@ -112,19 +131,27 @@ export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
       if (!isTailraceError(error)) throw error;
       const { code, message } = error;
       end = { state: code === 'superseded' ? 'superseded' : 'failed', failure: { code, message } };
-      // The instance that took this replay over has fenced this one too; its record was written before.
+      // An instance that has fenced this one has written a record before.
       await view.refresh().catch(ignoreKafka);
-      if (isMine()) log.warn({ err: error, replay: id }, 'replay failed');
+      if (code === 'superseded' && hasOtherWriter()) {
+        end = { state: 'interrupted' };
+        stopsFor = 'release';
+      } else if (isMine()) log.warn({ err: error, replay: id }, 'replay failed');
     } finally {
       reporting.abort();
       await reports;
     }
     if (!isMine()) return;
-    if (isReleased && end.state === 'interrupted' && !view.isInterrupted(id)) {
+    const isEarly = end.state === 'interrupted' && !view.isInterrupted(id);
+    if (isEarly && stopsFor === 'release') {
       update({ instance: '' });
       await report().catch(ignoreKafka);
       log.info({ replay: id }, 'replay released');
       return;
+    }
+    if (isEarly && stopsFor === 'time') {
+      const { code, message } = new TailraceError('took-too-long');
+      end = { ...end, failure: { code, message } };
     }
     await recordEnd({ ...end, endedAt: Date.now() });
     log.info({ replay: id, state: replay.state, replayed: replay.replayed }, 'replay ended');
@@ -141,8 +168,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
     ended: finish(),
     check,
     release() {
-      isReleased = true;
-      stopping.abort();
+      stop('release');
     },
   };
 }

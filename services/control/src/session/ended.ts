@@ -6,6 +6,7 @@
  */
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
+import { amounts } from '../access/shared.ts';
 import type { OpenedSession } from './seal.ts';
 
 export interface EndedSessions {
@@ -29,7 +30,6 @@ interface SignOut {
 }
 
 const giveUpAfterMs = 10_000;
-const maxOfToken = 1_000;
 
 export async function openEndedSessions(
   kafka: Pick<Kafka, 'follow' | 'publisher'>,
@@ -53,7 +53,7 @@ export async function openEndedSessions(
     async end({ id, expiresAt }, token) {
       forgetExpired();
       const ofToken = [...ended.values()].filter((signOut) => signOut.token === token);
-      if (ofToken.length >= maxOfToken) {
+      if (ofToken.length >= amounts.endedSessionsOfToken) {
         throw new TailraceError(
           'too-many-requests',
           'Too many sessions of the token were ended within 12 hours.',

@@ -34,6 +34,16 @@ test('a membership returns the differences between current and wanted members in
   membership.close();
 });
 
+test('a membership that may not grow refuses more members', () => {
+  const membership = openMembership(folder, 2 ** 20);
+  const add = (): void => {
+    for (let count = 0; count < 200; count += 1)
+      membership.addWanted(Array.from({ length: 500 }, (_, nth) => `user ${count}-${nth}`));
+  };
+  assert.throws(add, { code: 'invalid-membership', message: /more than 1 MB of disk/ });
+  membership.close();
+});
+
 test('the file of a membership is unlinked while it is in use', async () => {
   const membership = openMembership(folder);
   membership.addWanted(['ada']);

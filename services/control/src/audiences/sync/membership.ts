@@ -25,7 +25,7 @@ export interface MembershipCounts {
 
 /**
  * Calls are synchronous, and take some microseconds for each user. Calls that write throw TailraceError `overloaded` on a
- * full disk.
+ * full disk, and `invalid-membership` where the file would be too large.
  */
 export interface Membership {
   /** Adds wanted members. Returns how many were new. */
@@ -39,11 +39,15 @@ export interface Membership {
 }
 
 const cacheKb = 16 * 1024;
+const pageBytes = 4_096;
 /** SQLite's result codes for a disk error and a full disk. */
 const diskErrorCodes = [10, 13];
 
-/** @param folder created where it is missing */
-export function openMembership(folder: string): Membership {
+/**
+ * @param folder created where it is missing
+ * @param maxBytes of the file
+ */
+export function openMembership(folder: string, maxBytes = Infinity): Membership {
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, `audience-sync-${randomUUID()}.sqlite`);
   const database = new DatabaseSync(file);
@@ -54,6 +58,7 @@ export function openMembership(folder: string): Membership {
     PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -${cacheKb};
+    ${Number.isFinite(maxBytes) ? `PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)};` : ''}
     CREATE TABLE users (id BLOB PRIMARY KEY, was INTEGER NOT NULL, wanted INTEGER NOT NULL) WITHOUT ROWID;
   `);
   rmSync(file);
@@ -69,9 +74,16 @@ export function openMembership(folder: string): Membership {
            coalesce(sum(wanted > was), 0) AS added,
            coalesce(sum(was > wanted), 0) AS removed
       FROM users`);
+  const pageCount = database.prepare('PRAGMA page_count');
   const changes = database.prepare(
     `SELECT id, wanted FROM users WHERE id > ? AND was <> wanted ORDER BY id LIMIT ?`,
   );
+
+  /** SQLite reports a file that may not grow as a full disk. */
+  const isFull = (): boolean => {
+    const { page_count: pages } = pageCount.get() as { page_count: number };
+    return pages * pageBytes > 0.9 * maxBytes;
+  };
 
   /** One transaction for many rows, which avoids a write of the file header for each row. */
   const inTransaction = <T>(work: () => T): T => {
@@ -83,6 +95,7 @@ export function openMembership(folder: string): Membership {
     } catch (error) {
       const { errcode } = error as { errcode?: number };
       if (errcode === undefined || !diskErrorCodes.includes(errcode)) throw error;
+      if (isFull()) throw tooLarge(maxBytes);
       const message = `The membership cannot be written to the disk of ${folder}. Free disk space, and send it again.`;
       throw new TailraceError('overloaded', message, { cause: error });
     }
@@ -110,4 +123,11 @@ export function openMembership(folder: string): Membership {
       database.close();
     },
   };
+}
+
+function tooLarge(maxBytes: number): TailraceError {
+  const message =
+    `The members take more than ${maxBytes / 2 ** 20} MB of disk, the most for a limited token. Use a token without limits. ` +
+    'Nothing was changed.';
+  return new TailraceError('invalid-membership', message);
 }

@@ -17,7 +17,7 @@ import type { DeletedUsers, SuppressedUsers, TopicNames } from '@tailrace/topics
 import { createCurrentMembersReader, type CurrentMembersReader } from './current-members.ts';
 import type { Membership } from './membership.ts';
 import { createPortion, maxPortion } from './portion.ts';
-import { sourceUnavailableProblem, stoppedProblem, supersededProblem } from './problems.ts';
+import { sourceUnavailableProblem, supersededProblem, type Problem } from './problems.ts';
 import { audienceKey, markRecord, type Audience } from '../records.ts';
 import type { AudienceView } from '../view.ts';
 import { SyncState } from './state.ts';
@@ -42,7 +42,7 @@ export interface SyncOptions {
   readonly membership: Membership;
   /** Identify calls per second. */
   readonly ratePerSecond: number;
-  /** Interrupts the sync after the transaction in flight. */
+  /** Interrupts the sync after the transaction in flight. Its reason is the problem. */
   readonly signal: AbortSignal;
   /** Called once the sync has taken over and is recorded. */
   readonly onStarted: () => void;
@@ -80,9 +80,7 @@ export function startSync(deps: SyncDependencies, options: SyncOptions): Sync {
     get audience() {
       return sync.audience;
     },
-    ended: sync.run().finally(() => {
-      options.membership.close();
-    }),
+    ended: sync.run(),
   };
 }
 
@@ -122,6 +120,10 @@ class RunningSync {
     return this.#state.audience;
   }
 
+  get #stopProblem(): Problem {
+    return this.#options.signal.reason as Problem;
+  }
+
   async run(): Promise<void> {
     const { signal } = this.#options;
     const startedAt = performance.now();
@@ -146,7 +148,7 @@ class RunningSync {
           return;
         }
         if (signal.aborted) {
-          this.#state.set({ state: 'interrupted', problem: stoppedProblem });
+          this.#state.set({ state: 'interrupted', problem: this.#stopProblem });
           return;
         }
         if (this.#state.audience.sync.sent > sent) pauseMs = retryPauseMs.first;
@@ -277,7 +279,7 @@ class RunningSync {
       await this.#state.publish(
         publisher,
         [],
-        this.#state.with({ state: 'interrupted', problem: stoppedProblem }),
+        this.#state.with({ state: 'interrupted', problem: this.#stopProblem }),
       );
     } else if (end === 'source-unavailable') {
       await this.#state.publish(

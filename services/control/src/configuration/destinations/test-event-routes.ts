@@ -11,6 +11,7 @@ import {
   type Target,
 } from '@tailrace/webhook';
 import Type from 'typebox';
+import { Places } from '../../access/places.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
 import { named } from '../../document/openapi.ts';
@@ -68,6 +69,7 @@ export const testEventRoutes: Routes = (app, { config, settings }) => {
     policy: createAddressPolicy(settings.allowedNetworks),
   });
   app.addHook('onClose', () => sender.close());
+  const places = new Places('testEvents');
 
   app.post(
     '/destinations/:id/test',
@@ -88,6 +90,7 @@ export const testEventRoutes: Routes = (app, { config, settings }) => {
       const { type = 'track', webhook } = (request.body as typeof request.body | undefined) ?? {};
       audit(request, 'destination.test', `destination/${id}`);
       const destination = loadDestination(config, id);
+      using _place = places.take(request.caller, id);
       const targets = chosenTargets(destination, webhook);
       const body = sampleBody(eventTypes.find((known) => known === type) ?? 'track');
       return {

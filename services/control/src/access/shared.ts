@@ -1,0 +1,310 @@
+/**
+ * Everything of which there is a bounded amount for all requests: one entry for each, with the share of one holder, and what
+ * ends it. docs/threat-model.md lists them all. `shared.test.ts` fails for an operation that is neither in an entry nor in
+ * `sharesNothing`, and for code that counts requests beside this table.
+ *
+ * A limited token has a share: places are left for others whatever it does, and what others have begun goes on.
+ */
+import { maxTokens } from '@tailrace/config';
+import { maxSuppressions } from '@tailrace/topics';
+
+/** Places that requests take and give back, which places.ts counts. */
+export interface PlacesEntry {
+  readonly kind: 'places';
+  /** Completes "There are 8 …". */
+  readonly what: string;
+  /** The places of each instance, or those of all instances together. */
+  readonly of: 'instance' | 'system';
+  readonly most: number;
+  /**
+   * Who has a share: `token` is each token. `source` and `destination` are each limited token, and all limited tokens of one
+   * source or destination.
+   */
+  readonly holder: 'token' | 'source' | 'destination';
+  readonly ofOne: number;
+  /** Of all limited tokens together; the rest is left for the others. */
+  readonly ofLimited: number;
+  /** How long a limited token may have a place, where its work has no end of its own. */
+  readonly longestMs?: number;
+  readonly ends: string;
+  readonly retryAfterS?: number;
+  /** Default: `too-many-at-once`. */
+  readonly code?: 'too-many-at-once' | 'too-many-requests';
+  readonly operations: readonly string[];
+}
+
+/** An amount that is no place. The code beside it enforces the limit. */
+export interface AmountEntry {
+  readonly kind: 'amount';
+  readonly what: string;
+  readonly of: 'instance' | 'system';
+  /** With the share of one holder. */
+  readonly most: string;
+  readonly ends: string;
+  /** Undefined for those of all operations. */
+  readonly operations?: readonly string[];
+}
+
+const counted = (number: number): string => number.toLocaleString('en');
+const mb = 2 ** 20;
+const hourMs = 3_600_000;
+
+/** The numbers of the entries that are no places. */
+export const amounts = {
+  streamBytes: { most: 16 * mb, ofOne: mb },
+  /** The replays of limited tokens and those of others each have so many. */
+  endedReplays: 100,
+  /** Beyond `always`, an upload has at most `expansion` times the bytes that were sent. */
+  uploadBytes: { most: 4_096 * mb, expansion: 50, always: mb },
+  membershipBytesOfLimited: 128 * mb,
+  audiencesOfSource: 1_000,
+  idempotencyKeys: { most: 100_000, ofOne: 10_000 },
+  endedSessionsOfToken: 1_000,
+} as const;
+
+/** By what is shared. */
+export const shared = {
+  streams: {
+    kind: 'places',
+    what: 'open streams',
+    of: 'instance',
+    code: 'too-many-requests',
+    most: 500,
+    holder: 'token',
+    ofOne: 50,
+    ofLimited: 375,
+    ends: 'the client leaves, its token ends, the instance stops, or the client takes nothing for two minutes',
+    operations: ['streamLive', 'streamAttempts'],
+  },
+  streamBytes: {
+    kind: 'amount',
+    what: 'bytes that wait for the clients of streams',
+    of: 'instance',
+    most: `${amounts.streamBytes.most / mb} MB in equal parts, and ${amounts.streamBytes.ofOne / mb} MB of a stream`,
+    ends: 'the client takes them, or newer ones take their place; the client is told how many it missed',
+    operations: ['streamLive', 'streamAttempts'],
+  },
+  replays: {
+    kind: 'places',
+    what: 'running replays',
+    of: 'system',
+    most: 8,
+    holder: 'destination',
+    ofOne: 2,
+    ofLimited: 6,
+    longestMs: 24 * hourMs,
+    ends: 'every dead letter is replayed, or the replay is interrupted',
+    operations: ['startReplay', 'recoverDestination'],
+  },
+  endedReplays: {
+    kind: 'amount',
+    what: 'replays that have ended and are kept',
+    of: 'system',
+    most: `${amounts.endedReplays} of limited tokens, and ${amounts.endedReplays} of others`,
+    ends: 'newer ones take their place: of limited tokens, first the oldest of the destination with the most',
+    operations: ['startReplay', 'recoverDestination'],
+  },
+  audienceSyncs: {
+    kind: 'places',
+    what: 'audience syncs',
+    of: 'instance',
+    retryAfterS: 30,
+    most: 8,
+    holder: 'source',
+    ofOne: 2,
+    ofLimited: 6,
+    longestMs: 4 * hourMs,
+    ends: 'every change is sent, or a later sync of the audience has begun',
+    operations: ['syncAudience', 'deleteAudience'],
+  },
+  uploadBytes: {
+    kind: 'amount',
+    what: 'bytes of an upload after decompression',
+    of: 'instance',
+    most:
+      `${amounts.uploadBytes.most / 1_024 / mb} GB, and ${amounts.uploadBytes.expansion} times what was sent; ` +
+      `of a limited token ${amounts.membershipBytesOfLimited / mb} MB of disk for a sync`,
+    ends: 'the sync ends',
+    operations: ['syncAudience', 'deleteAudience'],
+  },
+  audiences: {
+    kind: 'amount',
+    what: 'audiences',
+    of: 'system',
+    most: `${counted(amounts.audiencesOfSource)} of a source`,
+    ends: 'the audience is deleted',
+    operations: ['syncAudience'],
+  },
+  records: {
+    kind: 'places',
+    what: 'single records being read',
+    of: 'instance',
+    most: 40,
+    holder: 'token',
+    ofOne: 10,
+    ofLimited: 30,
+    ends: 'Kafka has answered, or not for 30 seconds',
+    operations: ['getDeliveryBody', 'getDeadLetter', 'resendDelivery'],
+  },
+  searches: {
+    kind: 'places',
+    what: 'searches for events',
+    of: 'instance',
+    most: 4,
+    holder: 'token',
+    ofOne: 2,
+    ofLimited: 0,
+    ends: 'the topics are read, at the latest after 20 seconds',
+    operations: ['getEvent'],
+  },
+  testEvents: {
+    kind: 'places',
+    what: 'test events in flight',
+    of: 'instance',
+    most: 40,
+    holder: 'destination',
+    ofOne: 5,
+    ofLimited: 30,
+    ends: 'the receivers have answered, at the latest after the time limit of a webhook',
+    operations: ['testDestination'],
+  },
+  auditReadings: {
+    kind: 'places',
+    what: 'readings of the audit log',
+    of: 'instance',
+    most: 4,
+    holder: 'token',
+    ofOne: 2,
+    ofLimited: 0,
+    ends: '17,500 records are read',
+    operations: ['listAudit'],
+  },
+  recalls: {
+    kind: 'amount',
+    what: 'retries and drains',
+    of: 'system',
+    most: 'one of a destination',
+    ends: 'no delivery is left that was pending, or a later request for the destination replaces it',
+    operations: ['retryDestination', 'drainDestination'],
+  },
+  deletions: {
+    kind: 'amount',
+    what: 'deletion requests that are sent',
+    of: 'system',
+    most: 'one portion of 500 records at a time, of unlimited tokens only',
+    ends: 'every user is sent',
+    operations: ['createDeletion', 'liftDeletion'],
+  },
+  suppressions: {
+    kind: 'amount',
+    what: 'suppressed and deleted users',
+    of: 'system',
+    most: `${counted(maxSuppressions)}, of unlimited tokens only`,
+    ends: 'lifted, or for deleted users when what they did before has expired',
+    operations: ['createSuppressions', 'deleteSuppression', 'createDeletion'],
+  },
+  idempotencyKeys: {
+    kind: 'amount',
+    what: 'Idempotency-Keys',
+    of: 'system',
+    most: `${counted(amounts.idempotencyKeys.most)}, and ${counted(amounts.idempotencyKeys.ofOne)} of a token`,
+    ends: '24 hours have passed',
+  },
+  endedSessions: {
+    kind: 'amount',
+    what: 'sessions that were signed out',
+    of: 'system',
+    most: `${counted(amounts.endedSessionsOfToken)} of a token`,
+    ends: 'the session would have expired',
+    operations: ['deleteSession'],
+  },
+  changes: {
+    kind: 'amount',
+    what: 'changes of the configuration',
+    of: 'system',
+    most: `one at a time; a request has 1 MB, a source 20 write keys and 1,000 blocked events; ${counted(maxTokens)} tokens`,
+    ends: 'Kafka has the change, or has not answered for 10 seconds',
+    operations: [
+      'createSource',
+      'replaceSource',
+      'updateSource',
+      'deleteSource',
+      'addWriteKey',
+      'removeWriteKey',
+      'blockEvent',
+      'unblockEvent',
+      'blockEventInPath',
+      'unblockEventInPath',
+      'createDestination',
+      'replaceDestination',
+      'updateDestination',
+      'deleteDestination',
+      'connectSource',
+      'disconnectSource',
+      'pauseDestination',
+      'resumeDestination',
+      'rotateSecret',
+      'resealSecrets',
+      'createToken',
+      'revokeToken',
+    ],
+  },
+  requests: {
+    kind: 'amount',
+    what: 'requests',
+    of: 'instance',
+    most: '`TAILRACE_API_RATE_LIMIT` a second of a token, and of an address with wrong tokens; ten seconds together',
+    ends: 'the next second',
+  },
+  refusedRequests: {
+    kind: 'amount',
+    what: 'refused requests in the audit log',
+    of: 'instance',
+    most: '50 and one in ten seconds of a token, and of all without one; the others are counted',
+    ends: 'the next ten seconds',
+  },
+} as const satisfies Readonly<Record<string, PlacesEntry | AmountEntry>>;
+
+export type PlacesName = {
+  [Name in keyof typeof shared]: (typeof shared)[Name]['kind'] extends 'places' ? Name : never;
+}[keyof typeof shared];
+
+export const operationsWithPlaces: ReadonlySet<string> = new Set(
+  Object.values(shared).flatMap((entry) => (entry.kind === 'places' ? entry.operations : [])),
+);
+
+/** Operations that are answered from memory, or from the history by a query of bounded work, and leave nothing behind. */
+export const sharesNothing: readonly string[] = [
+  'createSession',
+  'getSession',
+  'listCatalog',
+  'getCatalogEntry',
+  'listSources',
+  'getSource',
+  'listSourceEvents',
+  'getSourceUsage',
+  'listAudiences',
+  'getAudience',
+  'listDestinations',
+  'getDestination',
+  'getRecall',
+  'getDestinationStats',
+  'getDestinationFailures',
+  'getDestinationPending',
+  'getOverview',
+  'listDeliveries',
+  'getDelivery',
+  'listDecisions',
+  'testFilter',
+  'listDeadLetters',
+  'summariseDeadLetters',
+  'listReplays',
+  'getReplay',
+  'interruptReplay',
+  'listDeletions',
+  'getDeletion',
+  'listSuppressions',
+  'getSuppression',
+  'listTokens',
+  'getToken',
+];
