@@ -13,9 +13,10 @@ import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
 import type { Environment, Progress } from './node.ts';
 import { startFailure } from '../failure.ts';
+import { classArchive, type ClassArchive } from './class-archive.ts';
 import { resolveJars } from './jars.ts';
 import { missingForJvm } from './jvm.ts';
-import { formatStorage, hasEnded, killGroup, spawnKafka } from './kafka-process.ts';
+import { childOf, formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } from './kafka-process.ts';
 import { freePort, loopback } from '../ports.ts';
 import { countBrokers } from './probe.ts';
 import { clusterProperties, formatProperties, type Properties } from './properties.ts';
@@ -80,6 +81,7 @@ export async function startCluster({
     throw new TailraceError('local-start-failed', `A cluster of brokers needs ${missing}. Install it.`);
   }
   const classPath = await resolveJars(env, onProgress, new AbortController().signal);
+  const archive = await classArchive(javaCommand(env), classPath);
   const clusterId = randomBytes(16).toString('base64url');
   const ids = Array.from({ length: size }, (_, index) => index + 1);
   const controllerPorts = new Map<number, number>();
@@ -91,7 +93,7 @@ export async function startCluster({
     const logDir = join(dataDir, 'log');
     nodes.push(
       new RunningNode({
-        ...{ env, id, port, dataDir, logDir, classPath, clusterId },
+        ...{ env, id, port, dataDir, logDir, classPath, archive, clusterId },
         properties: clusterProperties({
           ...{ id, port, controllerPorts, logDir },
           ...(properties && { more: properties }),
@@ -134,6 +136,7 @@ interface NodeSettings {
   /** The folder in `dataDir` with the records of the node. */
   readonly logDir: string;
   readonly classPath: string;
+  readonly archive: ClassArchive;
   readonly clusterId: string;
   readonly properties: Properties;
   /** How many nodes serve clients now, this one included. */
@@ -180,14 +183,14 @@ class RunningNode implements ClusterNode {
   }
 
   async #format(): Promise<void> {
-    const { env, dataDir, classPath, clusterId } = this.#settings;
-    await formatStorage({ env, dataDir, classPath, clusterId });
+    const { env, dataDir, classPath, archive, clusterId } = this.#settings;
+    await formatStorage({ env, dataDir, classPath, archive, clusterId });
   }
 
   async restart(): Promise<void> {
     if (this.#keeper !== undefined) throw new Error(`node ${this.id} still runs`);
-    const { env, dataDir, classPath } = this.#settings;
-    const keeper = await spawnKafka({ env, dataDir, classPath, keepData: false, quickStart: true });
+    const { env, dataDir, classPath, archive } = this.#settings;
+    const keeper = await spawnKafka({ env, dataDir, classPath, archive, keepData: false, quickStart: true });
     this.#keeper = keeper;
     keeper.once('exit', () => {
       if (this.#keeper === keeper) this.#keeper = this.#pid = undefined;
@@ -252,12 +255,6 @@ class RunningNode implements ClusterNode {
     if (this.#pid === undefined) throw new Error(`node ${this.id} is down`);
     return this.#pid;
   }
-}
-
-/** The JVM of the keeper. The keeper's other child is the shell that watches for signals. */
-async function childOf(keeper: ChildProcess): Promise<number> {
-  const { stdout } = await run('pgrep', ['-P', String(keeper.pid ?? 0), 'java']);
-  return Number(stdout.trim());
 }
 
 async function isStopped(pid: number): Promise<boolean> {

@@ -14,8 +14,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { BrokerNode, Environment, NodeOptions } from './node.ts';
 import { startFailure } from '../failure.ts';
+import { classArchive } from './class-archive.ts';
 import { areJarsCached, resolveJars } from './jars.ts';
-import { formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } from './kafka-process.ts';
+import { childOf, formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } from './kafka-process.ts';
 import { identify, isAlive, readIdentity } from './lock.ts';
 import { freePort, loopback } from '../ports.ts';
 import { untilReady } from './probe.ts';
@@ -61,6 +62,7 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
   const { env, dataDir, keepData, quickStart, secure, progress, onDeath, signal } = options;
   await outliveOrphan(dataDir);
   const classPath = await resolveJars(env, progress, signal);
+  const archive = await classArchive(javaCommand(env), classPath);
   const port = await freePort(options.port);
   let keeper: ChildProcess | undefined;
   let expectedEnd = false;
@@ -76,13 +78,14 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
     if (!existsSync(join(dataDir, 'log', 'meta.properties'))) {
       progress('formatting its storage');
       const clusterId = randomBytes(16).toString('base64url');
-      await formatStorage({ env, dataDir, classPath, clusterId, ...(secure && { users: secure.users }) });
+      const users = secure && { users: secure.users };
+      await formatStorage({ env, dataDir, classPath, archive, clusterId, ...users });
     }
     signal.throwIfAborted();
     progress('starting the broker');
     expectedEnd = false;
     const started = (keeper = await spawnKafka({
-      ...{ env, dataDir, classPath, keepData, quickStart },
+      ...{ env, dataDir, classPath, archive, keepData, quickStart },
       ...(secure && { systemProperties: secureSystemProperties(secure) }),
     }));
     await writeFile(join(dataDir, 'keeper'), JSON.stringify(await identify(started.pid ?? 0)));
@@ -101,6 +104,7 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
       );
     }
     ready = true;
+    await archive.write(() => childOf(started));
   };
 
   const kill = async (signalName: 'SIGKILL' | 'SIGTERM'): Promise<void> => {

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
+import type { ClassArchive } from './class-archive.ts';
 import type { Environment } from './node.ts';
 
 const kafkaDir = join(import.meta.dirname, '../..', 'kafka');
@@ -21,6 +22,7 @@ export interface KafkaProcessOptions {
   readonly dataDir: string;
   /** The result of {@link resolveJars} of jars.ts. */
   readonly classPath: string;
+  readonly archive: ClassArchive;
   /** Whether the keeper keeps the directory when its parent process is gone. */
   readonly keepData: boolean;
   readonly quickStart: boolean;
@@ -33,7 +35,7 @@ export interface KafkaProcessOptions {
  * for the JVM. The keeper ends when the JVM has ended. It has its own process group.
  */
 export async function spawnKafka(options: KafkaProcessOptions): Promise<ChildProcess> {
-  const { env, dataDir, classPath, keepData, quickStart, systemProperties = {} } = options;
+  const { env, dataDir, classPath, archive, keepData, quickStart, systemProperties = {} } = options;
   const logFile = join(dataDir, 'broker.log');
   await rename(logFile, `${logFile}.old`).catch(() => undefined);
   const log = await open(logFile, 'a');
@@ -44,6 +46,7 @@ export async function spawnKafka(options: KafkaProcessOptions): Promise<ChildPro
         join(kafkaDir, 'keeper.sh'),
         keepData ? '' : dataDir,
         javaCommand(env),
+        ...archive.options(),
         ...(quickStart ? withoutOptimiser : []),
         '-Xms256m',
         '-Xmx768m',
@@ -75,19 +78,20 @@ export async function formatStorage(options: {
   readonly env: Environment;
   readonly dataDir: string;
   readonly classPath: string;
+  readonly archive: ClassArchive;
   /** The cluster id, the same for all nodes: 16 bytes in base64url. */
   readonly clusterId: string;
   /** Passwords by user name, for SCRAM. */
   readonly users?: Readonly<Record<string, string>>;
 }): Promise<void> {
-  const { env, dataDir, classPath, clusterId, users = {} } = options;
+  const { env, dataDir, classPath, archive, clusterId, users = {} } = options;
   // Joined by `=`, because an id may begin with a dash.
   const tool = ['kafka.tools.StorageTool', 'format', '--ignore-formatted', `--cluster-id=${clusterId}`];
   const credentials = Object.entries(users).flatMap(([name, password]) =>
     [256, 512].flatMap((bits) => ['--add-scram', `SCRAM-SHA-${bits}=[name=${name},password=${password}]`]),
   );
   const args = ['-c', join(dataDir, 'server.properties'), ...credentials];
-  const flags = [...withoutOptimiser, '-Dlog4j2.level=ERROR'];
+  const flags = [...archive.options(), ...withoutOptimiser, '-Dlog4j2.level=ERROR'];
   try {
     await run(javaCommand(env), [...flags, '-cp', classPath, ...tool, ...args], { env: { ...env } });
   } catch (error) {
@@ -97,6 +101,12 @@ export async function formatStorage(options: {
       `Apache Kafka's storage in ${dataDir} could not be formatted:\n${stdout}${stderr}`,
     );
   }
+}
+
+/** The process id of the keeper's JVM. Its other child is the shell that watches for signals. */
+export async function childOf(keeper: ChildProcess): Promise<number> {
+  const { stdout } = await run('pgrep', ['-P', String(keeper.pid ?? 0), 'java']);
+  return Number(stdout.trim());
 }
 
 export function javaCommand(env: Environment): string {
