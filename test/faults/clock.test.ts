@@ -38,7 +38,7 @@ after(() => opened.disposeAsync());
 /** A replica with a clock of its own, and its group. */
 async function startReplica(t: TestContext) {
   if (!clock) {
-    notRun(t, 'libfaketime is missing: install the package faketime');
+    notRun(t, 'libfaketime is a package of Debian');
     return undefined;
   }
   await clock.set(0);

