@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { simulateTime } from '@tailrace/testing';
 import type { Admin } from 'kafkajs';
 import { committedOffsets, topicOffsets, topicOffsetsSince } from './offsets.ts';
 
@@ -23,7 +24,8 @@ function forgetfulAdmin() {
 }
 
 test('a response without partitions is requested again, and does not count as an empty topic', async () => {
-  const committed = await committedOffsets(forgetfulAdmin(), 'group', ['a', 'b']);
+  using time = simulateTime();
+  const committed = await time.settled(committedOffsets(forgetfulAdmin(), 'group', ['a', 'b']));
   assert.deepEqual(
     committed.map(({ topic, partitions }) => [topic, partitions[0]?.offset]),
     [
@@ -31,7 +33,7 @@ test('a response without partitions is requested again, and does not count as an
       ['b', '42'],
     ],
   );
-  const [ends] = await topicOffsets(forgetfulAdmin(), 'a');
+  const [ends] = await time.settled(topicOffsets(forgetfulAdmin(), 'a'));
   assert.equal(ends?.high, '7');
 });
 
