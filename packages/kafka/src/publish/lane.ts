@@ -30,6 +30,8 @@ export interface LaneDependencies {
   readonly settle: (pending: Pending, error?: unknown) => void;
   /** Moves partitions to a lane of their own. */
   readonly isolate: (failed: FailedPartitions) => void;
+  /** Disconnects a producer in the background. */
+  readonly discard: (producer: Promise<Producer> | undefined) => void;
 }
 
 /** Before compression. Well below the broker's default limit of 1 MB. */
@@ -90,8 +92,8 @@ export class PublishLane implements Lane {
     this.#queue = this.#queue.filter(isOpen);
   }
 
-  async close(): Promise<void> {
-    await discard(this.#producer);
+  close(): void {
+    this.#discard();
   }
 
   /** Sends until no record is pending. Runs at most once at a time. */
@@ -127,8 +129,7 @@ export class PublishLane implements Lane {
     for (let retry = this.#retries.shift(); retry; retry = this.#retries.shift()) {
       // Includes records that were rejected: under the same sequence numbers Kafka expects the same batches.
       if (retry.some(isOpen)) return retry;
-      void discard(this.#producer);
-      this.#producer = undefined;
+      this.#discard();
     }
     let bytes = 0;
     let count = 0;
@@ -164,6 +165,11 @@ export class PublishLane implements Lane {
     checkAllWritten(request, written);
   }
 
+  #discard(): void {
+    this.#deps.discard(this.#producer);
+    this.#producer = undefined;
+  }
+
   async #connect(): Promise<Producer> {
     const producer = this.#deps.createProducer();
     try {
@@ -178,14 +184,14 @@ export class PublishLane implements Lane {
 
   /** Settles, repeats or isolates the records of a failed request. Returns whether to pause before the next request. */
   #handleFailure(request: readonly Pending[], error: unknown, pauseMs: number): boolean {
-    const { classify, settle, log, layouts, clock } = this.#deps;
+    const { classify, settle, log, layouts, clock, discard } = this.#deps;
     const failure = classify(error);
     if (isTailraceError(failure, 'kafka-refused-clock')) clock.refused();
     const producer = this.#producer;
     this.#producer = undefined;
     if (!isTailraceError(failure)) {
       for (const pending of request) settle(pending, failure);
-      void discard(producer);
+      discard(producer);
       return false;
     }
     const errors = errorsByPartition(request, error);
@@ -203,13 +209,13 @@ export class PublishLane implements Lane {
 
     if (errors) {
       const mayRepeat = [...errors.values()].every((type) => repeatable.has(type));
-      if (!mayRepeat) void discard(producer);
+      if (!mayRepeat) discard(producer);
       const failed = this.#extract(left, errors, failure, mayRepeat ? producer : undefined);
       if (failed) return this.#retryOrIsolate(failed);
-      if (mayRepeat) void discard(producer);
+      if (mayRepeat) discard(producer);
       return false;
     }
-    void discard(producer);
+    discard(producer);
     if (failure.code === 'kafka-unavailable') {
       // Partitions whose leader has moved do not wait for the others.
       const [stay = [], ...moved] = Map.groupBy(left, (pending) => this.#leaderOf(pending)).values();
@@ -291,9 +297,4 @@ export class PublishLane implements Lane {
     this.#queue = [...failed.queue];
     return failed.pause;
   }
-}
-
-async function discard(producer: Promise<Producer> | undefined): Promise<void> {
-  const connected = await producer?.catch(() => undefined);
-  await connected?.disconnect().catch(() => undefined);
 }

@@ -33,7 +33,8 @@ export interface Lane {
   add(pending: Pending): void;
   /** Removes settled records from the queue. */
   removeSettled(): void;
-  close(): Promise<void>;
+  /** Of a lane without pending records. */
+  close(): void;
 }
 
 /** Partitions that failed in one request. */

@@ -17,6 +17,7 @@ type RequestFate = 'answered' | 'lost' | 'lost after it was written';
 interface Faults {
   readonly partition: (topic: string, partition: number) => Fate;
   readonly request: () => RequestFate;
+  readonly disconnect?: () => Promise<undefined>;
 }
 
 const errors: Partial<Record<Fate, string>> = {
@@ -85,9 +86,9 @@ function openPublisher(
       return Promise.reject(Object.assign(new TailraceError('kafka-unavailable'), { results }));
     };
     const resolved = (): Promise<void> => Promise.resolve();
-    const disconnect = (): Promise<void> => {
+    const disconnect = async (): Promise<void> => {
+      await faults.disconnect?.();
       openProducers -= 1;
-      return resolved();
     };
     return { connect: resolved, disconnect, sendBatch } as unknown as Producer;
   };
@@ -229,6 +230,24 @@ describe('a publisher', () => {
     for (const [place, { status }] of given.entries()) {
       if (status === 'fulfilled') assert.ok(log.includes(['a', 'b'][place] ?? ''));
     }
+    assert.equal(openProducers(), 0);
+  });
+
+  test('is closed when every producer is disconnected, also those of requests that failed', async () => {
+    const disconnecting = Promise.withResolvers<undefined>();
+    const fates: Fate[] = ['refused', 'refused'];
+    const { publisher, openProducers } = openPublisher({
+      ...healthy,
+      partition: () => fates.shift() ?? 'written',
+      disconnect: () => disconnecting.promise,
+    });
+    await publisher.publish({ topic: 't', partition: 0, key: 'k', value: 'v' });
+    let closed = false;
+    const closing = publisher.close().then(() => (closed = true));
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(closed, false);
+    disconnecting.resolve(undefined);
+    await closing;
     assert.equal(openProducers(), 0);
   });
 });

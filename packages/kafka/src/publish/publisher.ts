@@ -62,6 +62,7 @@ export class BatchingPublisher implements Publisher {
   readonly #targets = new Map<string, Target[]>();
   /** By topic, the records that wait for the topic's layout. */
   readonly #waiting = new Map<string, Pending[]>();
+  readonly #disconnecting = new Set<Promise<void>>();
   #recordsWithoutKey = 0;
   #bufferedBytes = 0;
   #bufferedRecords = 0;
@@ -114,7 +115,8 @@ export class BatchingPublisher implements Publisher {
       clearTimeout(timer);
     }
     clearInterval(this.#sweeper);
-    await Promise.all(this.#allLanes().map((lane) => lane.close()));
+    for (const lane of this.#allLanes()) lane.close();
+    await Promise.all(this.#disconnecting);
   }
 
   get #idle(): boolean {
@@ -165,6 +167,9 @@ export class BatchingPublisher implements Publisher {
       isolate: (failed) => {
         this.#isolate(failed);
       },
+      discard: (producer) => {
+        if (producer) this.#discard(producer);
+      },
     };
     return new PublishLane(dependencies, failed);
   }
@@ -173,6 +178,14 @@ export class BatchingPublisher implements Publisher {
     const lane = this.#openLane(0, failed);
     this.#isolatedLanes.add(lane);
     for (const { target } of lane.pending) if (target) target.lane = lane;
+  }
+
+  #discard(producer: Promise<Producer>): void {
+    const disconnecting = producer
+      .then((connected) => connected.disconnect())
+      .catch(() => undefined)
+      .finally(() => this.#disconnecting.delete(disconnecting));
+    this.#disconnecting.add(disconnecting);
   }
 
   #waitForLayout(pending: Pending): void {
@@ -243,7 +256,7 @@ export class BatchingPublisher implements Publisher {
     target.lane = undefined;
     if (!this.#isolatedLanes.has(lane) || lane.pending.some(({ settled }) => !settled)) return;
     this.#isolatedLanes.delete(lane);
-    void lane.close();
+    lane.close();
   }
 
   /** Rejects records that have waited too long, also in flight: the caller must not wait for a broker that hangs. */
