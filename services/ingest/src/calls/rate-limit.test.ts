@@ -79,6 +79,15 @@ test('a limit that was lowered holds immediately', () => {
   assert.equal(limits.consume(source({ rateLimit: 5 }), 1, 1), 1);
 });
 
+test('a sender that waits as long as it was told is accepted, whatever fractions of seconds add up to', () => {
+  let now = 807;
+  const limits = createRateLimits(() => now);
+  for (const calls of [76, 52]) {
+    now += limits.consume(source({ rateLimit: 1 }), calls, 1) * 1_000;
+    assert.equal(limits.consume(source({ rateLimit: 1 }), calls, 1), 0);
+  }
+});
+
 test('a sender that waits for Retry-After is accepted, and the limit holds over any period', () => {
   const requests = fc.array(fc.record({ afterMs: fc.nat(3_000), calls: fc.integer({ min: 1, max: 500 }) }));
   fc.assert(

@@ -12,6 +12,9 @@ export interface RateLimits {
   consume(source: Source, calls: number, bytes: number): number;
 }
 
+/** Sums of fractions may be a little less than what was earned. */
+const forgivenS = 1e-6;
+
 export function createRateLimits(now: () => number = () => performance.now()): RateLimits {
   const ofCalls = new Map<string, Allowance>();
   const ofBytes = new Map<string, Allowance>();
@@ -28,7 +31,7 @@ export function createRateLimits(now: () => number = () => performance.now()): R
         costs.push({ allowance: allowanceOf(ofCalls, id, rateLimit), cost: calls });
       }
       const waitS = Math.max(...costs.map(({ allowance, cost }) => allowance.waitS(cost)));
-      if (waitS > 0) return Math.ceil(waitS);
+      if (waitS > forgivenS) return Math.ceil(waitS - forgivenS);
       for (const { allowance, cost } of costs) allowance.take(cost);
       return 0;
     },
