@@ -472,10 +472,11 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'TailraceDeadLettersRising',
     labels: { destination_id: 'crm' },
     everyMinutes: 4,
+    evaluatedEveryMinutes: 12,
     healthy: 1.5 * day,
     silentAfter: 12,
     firesAfter: 60,
-    resolvesAfter: 70,
+    resolvesAfter: 80,
     trouble: (from, to) =>
       of(
         'delivery',
