@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 import { parseJson } from '@tailrace/events';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { sign } from '@tailrace/signing';
-import { numberText, objectText } from '@tailrace/testing';
+import { numberText, objectText } from '@tailrace/testing/json-text';
 import fc from 'fast-check';
 import { startPipeline, type Connection } from '../support/processes/pipeline.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';

@@ -1,7 +1,7 @@
 /** Properties of every call, checked with generated calls that are partly invalid. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { objectText, stringText } from '@tailrace/testing';
+import { objectText, stringText } from '@tailrace/testing/json-text';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { producerSchema } from './producer-schema.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { numberText } from '@tailrace/testing';
+import { numberText } from '@tailrace/testing/json-text';
 import fc from 'fast-check';
 import { isRawNumber } from './number.ts';
 import { readCall } from './read-call.ts';

@@ -1,6 +1,5 @@
 export { collect, type Collected, type Wanted } from './collected.ts';
 export { eventually } from './eventually.ts';
-export { numberText, objectText, stringText } from './json-text.ts';
 export { limitMs, realTimers } from './limit.ts';
 export {
   simulatedStart,
