@@ -30,7 +30,7 @@ export interface ProcessOptions {
   readonly name: string;
   /** The program and its arguments. */
   readonly command: readonly [string, ...string[]];
-  /** Replaces the environment of this process, except PATH and HOME. */
+  /** Replaces the environment of this process, except PATH, HOME and the cache of compiled code. */
   readonly env: Environment;
   /** Returns the process that gets the signal to stop, where it is not the one that is started, with this id. */
   readonly signalTo?: (pid: number) => number;
@@ -51,9 +51,10 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
 
   const start = async (): Promise<void> => {
     const [program, ...args] = command;
+    const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
     const began = spawn(program, args, {
       env: withThisNode({
-        ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
+        ...{ PATH, HOME, NODE_COMPILE_CACHE, ...options.env },
         NODE_OPTIONS: `--import=${preload} ${options.env['NODE_OPTIONS'] ?? ''}`,
       }),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
