@@ -25,9 +25,9 @@ export function fileJob(file: string): Job {
   return { name: file, run: { flags, files: [file] }, needs: needsOf(file) };
 }
 
-/** Unit tests in one process: to start one for each file costs more than the tests do. */
-export function unitJob(name: string, files: readonly string[]): Job {
-  return { name, run: { flags: [...flags, ...inOneProcess], files }, needs: [] };
+/** Test files in one process: to start one for each costs more than the tests do, or they share what is expensive. */
+export function groupJob(name: string, files: readonly string[]): Job {
+  return { name, run: { flags: [...flags, ...inOneProcess], files }, needs: needsOf(files[0] ?? '') };
 }
 
 function needsOf(file: string): readonly Need[] {

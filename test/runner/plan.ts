@@ -1,7 +1,7 @@
 /** Which jobs a command line means, in the order in which they start. */
 import { globSync } from 'node:fs';
 import path from 'node:path';
-import { fileJob, unitJob, type Job } from './job.ts';
+import { fileJob, groupJob, type Job } from './job.ts';
 
 const unitFiles = [
   '{packages,services,infra}/*/src/**/*.test.ts',
@@ -26,6 +26,8 @@ const unitGroups: readonly (readonly [name: string, patterns: readonly string[]]
   ['ingest and router', ['services/{ingest,router}/**', 'packages/service/**']],
   ['clients and webhooks', ['packages/{analytics-node,registry,webhook}/**']],
 ];
+/** They share what helm has rendered. */
+const chart = 'test/infra/check/chart-*.test.ts';
 /** In the order in which they start: what takes long first, so that the end of a run has no gap. */
 const folders = ['faults', 'launcher', 'integration', 'infra/check', 'console', 'infra/quick', 'e2e'];
 
@@ -37,7 +39,7 @@ const parts: Readonly<Record<string, (root: string) => readonly Job[]>> = {
   format: () => [command('format', 'oxfmt', '--check', '.')],
   unit: (root) => unitJobs(find(root, unitFiles).filter((file) => !path.matchesGlob(file, slow))),
   slow: (root) => [
-    unitJob('services together, and the command line', find(root, [inMemory])),
+    groupJob('services together, and the command line', find(root, [inMemory])),
     ...find(root, [slow]).map(fileJob),
   ],
   go: () => [command('Go client library', 'node', 'test/go.ts')],
@@ -62,7 +64,9 @@ export function planOf(names: readonly string[], root: string): readonly Job[] {
     const files = find(root, name.endsWith('.ts') ? [name] : [`${name.replace(/\/$/, '')}/**/*.test.ts`]);
     if (files.length === 0)
       throw new Error(`${name} is neither a part (${known}) nor a file or folder of tests.`);
-    return files.map(fileJob);
+    const ofChart = files.filter((file) => path.matchesGlob(file, chart));
+    if (ofChart.length <= 1) return files.map(fileJob);
+    return [groupJob('chart', ofChart), ...files.filter((file) => !ofChart.includes(file)).map(fileJob)];
   });
   return [...new Map(jobs.map((job) => [job.name, job])).values()];
 }
@@ -72,7 +76,7 @@ function unitJobs(files: readonly string[]): readonly Job[] {
     unitGroups.find(([, patterns]) => patterns.some((pattern) => path.matchesGlob(file, pattern)))?.[0] ??
     others;
   const byGroup = Map.groupBy(files, groupOf);
-  return unitGroups.map(([name]) => unitJob(`unit tests: ${name}`, byGroup.get(name) ?? []));
+  return unitGroups.map(([name]) => groupJob(`unit tests: ${name}`, byGroup.get(name) ?? []));
 }
 
 const known = ['check', ...Object.keys(parts)].join(', ');

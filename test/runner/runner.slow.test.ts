@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { fileJob, unitJob, type Job } from './job.ts';
+import { fileJob, groupJob, type Job } from './job.ts';
 import { planOf } from './plan.ts';
 import { runAgain, runAll, type SecondRun } from './pool.ts';
 import { runJob, type Outcome } from './run-job.ts';
@@ -63,7 +63,7 @@ test('a file that fails twice fails, and so does a process that ends without tes
 });
 
 test('of unit tests that share a process, only the files that failed run again', async () => {
-  const { outcomes, again } = await everything([unitJob('unit tests', [passing, failing])]);
+  const { outcomes, again } = await everything([groupJob('unit tests', [passing, failing])]);
   assert.deepEqual(
     again.map(({ file }) => file),
     [failing],
@@ -76,7 +76,7 @@ test('a rejection that nobody handles fails the process', async () => {
     `test('passes', () => void Promise.reject(new Error('aside')));`,
     `test('still runs', () => {});`,
   ]);
-  const { outcomes, again } = await everything([unitJob('unit tests', [rejecting])]);
+  const { outcomes, again } = await everything([groupJob('unit tests', [rejecting])]);
   assert.deepEqual([outcomes[0]?.passed, outcomes[0]?.failed, again[0]?.second.failed], [2, 1, 1]);
   assert.match(outcomes[0]?.output ?? '', /aside/);
 });
@@ -135,8 +135,10 @@ test('everything is planned without names, each job once', () => {
 });
 
 test('every test file of the project is planned', () => {
-  const planned = planOf([], root).flatMap((job) => ('files' in job.run ? job.run.files : []));
-  const tracked = planOf(['packages', 'services', 'infra', 'test', 'docs'], root).map(({ name }) => name);
+  const filesOf = (names: readonly string[]): string[] =>
+    planOf(names, root).flatMap(({ run }) => ('files' in run ? run.files : []));
+  const planned = filesOf([]);
+  const tracked = filesOf(['packages', 'services', 'infra', 'test', 'docs']);
   const missing = tracked.filter((file) => !planned.includes(file) && !file.startsWith('test/infra/live/'));
   assert.deepEqual(missing, []);
 });

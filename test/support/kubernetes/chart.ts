@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { toolPath } from '@tailrace/tools';
+import { rarelyCollecting, toolPath } from '@tailrace/tools';
 import { parse, parseAllDocuments } from 'yaml';
 import type { Behaviour } from '../autoscaling/autoscaler.ts';
 
@@ -92,6 +92,7 @@ export async function helm(
   const files = sets.flatMap((name) => ['-f', path.join(chartFolder, 'ci', `${name}.yaml`)]);
   const { status, stdout, stderr } = spawnSync(await toolPath('helm'), [...args, ...files, '-f', '-'], {
     input: JSON.stringify(values),
+    env: { ...process.env, ...rarelyCollecting },
     encoding: 'utf8',
     maxBuffer: 64 * 2 ** 20,
   });

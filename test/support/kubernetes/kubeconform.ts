@@ -1,6 +1,6 @@
 /** Validates objects against the schemas of Kubernetes and of custom resources. */
 import { spawnSync } from 'node:child_process';
-import { schemaArguments, toolPath } from '@tailrace/tools';
+import { rarelyCollecting, schemaArguments, toolPath } from '@tailrace/tools';
 
 const kubeconform = await toolPath('kubeconform');
 const schemas = await schemaArguments();
@@ -8,6 +8,7 @@ const schemas = await schemaArguments();
 /** The problems that kubeconform finds in the objects; empty if they are valid. */
 export function schemaProblems(objects: readonly object[]): string {
   const input = objects.map((object) => JSON.stringify(object)).join('\n---\n');
-  const { stdout } = spawnSync(kubeconform, ['-strict', ...schemas, '-'], { input, encoding: 'utf8' });
+  const env = { ...process.env, ...rarelyCollecting };
+  const { stdout } = spawnSync(kubeconform, ['-strict', ...schemas, '-'], { input, env, encoding: 'utf8' });
   return stdout;
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { annotationsFor, ruleFiles, type AlertRule } from '@tailrace/monitoring';
-import { toolPath } from '@tailrace/tools';
+import { rarelyCollecting, toolPath } from '@tailrace/tools';
 import type { SeriesTimelines } from './timeline.ts';
 
 export interface Scenario {
@@ -40,8 +40,7 @@ export async function runScenario(scenario: Scenario): Promise<string> {
     await writeFile(file, JSON.stringify(promtoolFile(scenario)));
     const promtool = spawn(await toolPath('promtool'), ['test', 'rules', file], {
       stdio: 'pipe',
-      // Collects less often: a scenario needs little memory.
-      env: { ...process.env, GOGC: '400' },
+      env: { ...process.env, ...rarelyCollecting },
     });
     const [out, err, [code]] = await Promise.all([
       text(promtool.stdout),
