@@ -19,7 +19,6 @@ const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
 const cluster = opened.use(await ownCluster());
 const kafka = opened.use(openKafka(cluster.brokers));
-const admin = opened.use(await connectAdmin([cluster.node(1).address]));
 
 type Environment = Readonly<Record<string, string>> & { readonly TAILRACE_TOPIC_PREFIX: string };
 
@@ -61,8 +60,11 @@ async function createTopic(replicas: number, partitions = 6): Promise<string> {
 /** Resolves when `holds` for the brokers in sync of each partition. */
 function inSync(topic: string, holds: (ids: readonly number[]) => boolean): Promise<number[][]> {
   return eventually(
-    // A request to the broker that hangs fails.
-    () => admin.inSync(topic).catch(() => []),
+    // A client that has met a broker that hangs may not recover from it for minutes.
+    async () => {
+      await using admin = await connectAdmin([cluster.node(1).address]);
+      return await admin.inSync(topic).catch(() => []);
+    },
     (partitions) => partitions.length > 0 && partitions.every(holds),
   );
 }
