@@ -154,6 +154,16 @@ test('a chat hook hears that a receiver is down and that it has recovered, and n
   const settings = { webhooks: [{ url: hook.url }] };
   const chat = { id: 'chat', type: 'Webhooks', sources: ['tailrace'], settings };
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: chat });
+  // The router reads the configuration after the API has answered, and an event of before goes to nobody.
+  let names = 0;
+  await eventually(
+    async () => {
+      const body = { name: `Chat ${(names += 1)}` };
+      await control.expect(200, { method: 'PATCH', path: '/v1/destinations/chat', body });
+      return hook.requests.length;
+    },
+    (count) => count > 0,
+  );
   const ofReceiver = (name: string) =>
     hook.requests
       .map(
