@@ -127,6 +127,15 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
   [
     'proxy that is not trusted',
     'pass requests on',
+    'choose the `context.ip` that ingest adds, or put other text there',
+    shown(
+      'services/ingest/src/add-ip.test.ts',
+      'the address comes from X-Forwarded-For behind a trusted proxy only, and nothing else of it is stored',
+    ),
+  ],
+  [
+    'proxy that is not trusted',
+    'pass requests on',
     'choose the host whose pages may use the cookie of a session',
     shown(
       `${control}/session/session.test.ts`,

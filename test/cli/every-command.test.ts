@@ -62,7 +62,8 @@ async function runJson<T>(...argv: string[]): Promise<T> {
 }
 
 test('sources, destinations and tokens are created, read, changed and deleted', async () => {
-  await run(['create', 'source', '--id', 'web'], /web/);
+  await run(['create', 'source', '--id', 'web', '--add-ip'], /web/);
+  await run(['get', 'source', 'web'], /addIp: true/);
   const { writeKey } = await runJson<{ writeKey: string }>('create', 'write-key', 'web');
   await run(['delete', 'write-key', 'web', writeKey], /web/);
   await run(['disable', 'source', 'web'], /web/);

@@ -195,6 +195,7 @@ test('two people who change one source choose between their values', async () =>
   await visit(page, '#/sources/app?tab=settings', 'Mobile app');
   await page.getByLabel('Name', { exact: true }).fill('Mine');
   await page.getByLabel('Enabled').uncheck();
+  await page.getByLabel('Add IP addresses to events').check();
   const theirs = { name: 'Theirs', rateLimit: 20 };
   await control.expect(200, { method: 'PATCH', path: '/v1/sources/app', body: theirs });
   await press(page, 'Save');
@@ -203,8 +204,8 @@ test('two people who change one source choose between their values', async () =>
   await page.getByRole('radio', { name: /Theirs/ }).check();
   await press(page, 'Save the chosen values');
   await page.getByRole('heading', { level: 1, name: 'Theirs' }).waitFor();
-  const { name, rateLimit, enabled } = await control.expect(200, { path: '/v1/sources/app' });
-  assert.deepEqual({ name, rateLimit, enabled }, { ...theirs, enabled: false });
+  const { name, rateLimit, addIp, enabled } = await control.expect(200, { path: '/v1/sources/app' });
+  assert.deepEqual({ name, rateLimit, addIp, enabled }, { ...theirs, addIp: true, enabled: false });
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.includes('status of 412')),
     [],

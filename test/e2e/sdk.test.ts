@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import type * as analyticsNext from '@segment/analytics-next';
 import { Analytics } from '@segment/analytics-node';
 import { chromium } from 'playwright-core';
+import type { Source } from '@tailrace/config';
 import { findChromium, runGoClient, runPythonClient } from '../support/clients.ts';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { startPipeline } from '../support/processes/pipeline.ts';
@@ -29,10 +30,10 @@ interface Way {
   readonly receiver: Receiver;
 }
 
-async function openWay(): Promise<Way> {
+async function openWay(source?: Partial<Source>): Promise<Way> {
   const receiver = opened.use(await startReceiver());
   const settings = { webhooks: [{ url: receiver.url }], sharedSecret };
-  const { writeKey, destinationId } = await pipeline.connect(settings);
+  const { writeKey, destinationId } = await pipeline.connect(settings, source);
   return { writeKey, destinationId, receiver };
 }
 
@@ -40,7 +41,7 @@ interface Body {
   readonly type: string;
   readonly timestamp: string;
   readonly properties?: Readonly<Record<string, unknown>>;
-  readonly context: { readonly library?: { readonly name?: string } };
+  readonly context: { readonly ip?: string; readonly library?: { readonly name?: string } };
 }
 
 /** The calls of every program: one call of each kind, of the user ada. */
@@ -115,12 +116,13 @@ const deliveryStrategies = [
 for (const deliveryStrategy of deliveryStrategies) {
   const { strategy } = deliveryStrategy;
   test(`@segment/analytics-next in Chromium, from a page of another origin, ${strategy}`, async () => {
-    const way = await openWay();
+    const way = await openWay({ addIp: true });
     const page = await openPage();
     const { ingestUrl } = pipeline;
     await page.evaluate(trackInBrowser, { writeKey: way.writeKey, ingestUrl, deliveryStrategy });
     for (const { context } of await assertEachArrivesOnce(way, 'analytics.js')) {
       assert.equal((context as { page?: { title?: string } }).page?.title, 'Shop');
+      assert.equal(context.ip, '127.0.0.1', 'the SDK leaves it to the server');
     }
   });
 }

@@ -24,7 +24,8 @@ export function sourceFields(command: Command, verb: Verb): Command {
     .addOption(repeatable('--write-key <key>', text.key))
     .addOption(repeatable('--block <event>', text.block))
     .addOption(rateLimit('allow at most N calls a second'))
-    .addOption(integer('--rate-limit-bytes <n>', 'allow at most N bytes a second', 1_024, 1_000_000_000));
+    .addOption(integer('--rate-limit-bytes <n>', 'allow at most N bytes a second', 1_024, 1_000_000_000))
+    .option('--add-ip', "add the sender's IP address to events, as context.ip");
 }
 
 const destinationTexts = {

@@ -1,3 +1,4 @@
+export { trustProxies, type TrustedProxies } from './client-address.ts';
 export { CountsById, unknownId } from './counts.ts';
 export { createHealth, type CheckReport, type Health, type HealthCheck } from './health.ts';
 export { clientError, closeServer, closingResponse, errorResponses, hasRetryAfter } from './http.ts';
@@ -31,6 +32,7 @@ export {
   serviceSettings,
   topicPrefix,
   topicSettings,
+  trustedProxies,
   type LogLevel,
 } from './settings/shared.ts';
 export type { TracingSettings } from './settings/tracing.ts';

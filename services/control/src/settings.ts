@@ -3,7 +3,6 @@ import path from 'node:path';
 import { TailraceError } from '@tailrace/errors';
 import {
   bytes,
-  cidrs,
   duration,
   ingestPublicUrl,
   kafkaSettings,
@@ -12,6 +11,7 @@ import {
   secretKeys,
   serviceSettings,
   topicSettings,
+  trustedProxies,
   type SettingsOf,
 } from '@tailrace/service';
 import Type from 'typebox';
@@ -77,12 +77,7 @@ export const settings = Type.Object({
     description:
       'Requests a second of one token of the API to one instance; those of ten seconds may come together.',
   }),
-  trustedProxies: cidrs({
-    env: 'TAILRACE_TRUSTED_PROXIES',
-    description:
-      'Networks of proxies whose `X-Forwarded-For` has the address of the client, for the audit log, and whose ' +
-      '`X-Forwarded-Host` has the host of the console.',
-  }),
+  trustedProxies: trustedProxies(),
   secretKeys: secretKeys(),
   history: Type.Object({
     maxAgeMs: duration({

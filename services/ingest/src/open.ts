@@ -1,6 +1,6 @@
 /** Ingest: accepts tracking calls over HTTP, and responds when Kafka has acknowledged them. */
 import { openConfig } from '@tailrace/config';
-import { defineService, listen } from '@tailrace/service';
+import { defineService, listen, trustProxies } from '@tailrace/service';
 import { requireTopics, topicNames } from '@tailrace/topics';
 import { createAcceptor } from './calls/accept.ts';
 import { settings } from './settings.ts';
@@ -44,6 +44,7 @@ export const ingest = defineService({
           acknowledgeWithinMs: settings.acknowledgeWithinMs,
           metrics: ingestMetrics,
         }),
+        proxies: trustProxies(settings.trustedProxies),
         metrics: ingestMetrics,
         publicUrl: settings.publicUrl,
       }),

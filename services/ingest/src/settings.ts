@@ -7,6 +7,7 @@ import {
   port,
   serviceSettings,
   topicPrefix,
+  trustedProxies,
 } from '@tailrace/service';
 import Type from 'typebox';
 
@@ -20,6 +21,7 @@ export const settings = Type.Object({
     description: 'Port of the HTTP API. With 0 the system chooses a free port, which the log names.',
   }),
   publicUrl: ingestPublicUrl(),
+  trustedProxies: trustedProxies(),
   acknowledgeWithinMs: duration({
     env: 'TAILRACE_INGEST_ACK_TIMEOUT',
     default: 10_000,

@@ -12,6 +12,7 @@ interface Values {
   readonly block?: readonly string[];
   readonly rateLimit?: number;
   readonly rateLimitBytes?: number;
+  readonly addIp?: boolean;
   /** Replaces all of the above. */
   readonly file?: string;
 }
@@ -30,7 +31,16 @@ export const createSource: Run<Values> = async (values, context) => {
 };
 
 function entryOf(values: Values) {
-  const { id, name, disabled, writeKey: writeKeys, block: blocked, rateLimit, rateLimitBytes } = values;
+  const {
+    id,
+    name,
+    disabled,
+    writeKey: writeKeys,
+    block: blocked,
+    rateLimit,
+    rateLimitBytes,
+    addIp,
+  } = values;
   return {
     id,
     name,
@@ -39,5 +49,6 @@ function entryOf(values: Values) {
     ...(blocked && { schema: { track: { blocked } } }),
     rateLimit,
     rateLimitBytes,
+    addIp,
   };
 }

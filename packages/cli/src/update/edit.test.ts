@@ -117,13 +117,15 @@ test('update changes the named fields, keeps the others, and is repeated where a
   assert.deepEqual([none.exitCode, none.err.includes('no field to change')], [2, true]);
 });
 
-test('update changes the limits of a source', async () => {
+test('update changes the limits of a source, and adds the address of senders to its events', async () => {
   await using opened = await openService();
   const { exitCode } = await opened.run([
-    ...['update', 'source', 'web', '--rate-limit', '500', '--rate-limit-bytes', '1000000'],
+    ...['update', 'source', 'web', '--rate-limit', '500', '--rate-limit-bytes', '1000000', '--add-ip'],
   ]);
   assert.equal(exitCode, 0);
-  assert.partialDeepStrictEqual(opened.service.puts, [{ rateLimit: 500, rateLimitBytes: 1_000_000 }]);
+  assert.partialDeepStrictEqual(opened.service.puts, [
+    { rateLimit: 500, rateLimitBytes: 1_000_000, addIp: true },
+  ]);
 });
 
 test('update replaces URLs, and one that stays keeps its headers', async () => {

@@ -19,6 +19,7 @@ interface SourceValues extends CommonValues {
   readonly writeKey?: readonly string[];
   readonly block?: readonly string[];
   readonly rateLimitBytes?: number;
+  readonly addIp?: boolean;
 }
 
 interface DestinationValues extends CommonValues {
@@ -36,11 +37,12 @@ type Entry = Readonly<Record<string, unknown>>;
 const mostTries = 5;
 
 export const updateSource: Run<SourceValues> = (values, context) => {
-  const { writeKey, block, rateLimitBytes } = values;
+  const { writeKey, block, rateLimitBytes, addIp } = values;
   const edits = [
     ...(writeKey ? [{ path: ['writeKeys'], value: writeKey }] : []),
     ...(block ? [{ path: ['schema', 'track', 'blocked'], value: block }] : []),
     ...(rateLimitBytes === undefined ? [] : [{ path: ['rateLimitBytes'], value: rateLimitBytes }]),
+    ...(addIp === undefined ? [] : [{ path: ['addIp'], value: addIp }]),
     ...commonEdits(values, context),
   ];
   return update('source', values.id, () => edits, edits.length > 0, context);

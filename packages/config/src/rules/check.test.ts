@@ -45,7 +45,14 @@ test('optional fields get their defaults, and the given value is not changed', (
 test('everything a source may have is accepted', () => {
   for (const accepted of [
     source,
-    { ...source, name: 'Website', enabled: false, rateLimit: 100, rateLimitBytes: 1_000_000_000 },
+    {
+      ...source,
+      name: 'Website',
+      enabled: false,
+      rateLimit: 100,
+      rateLimitBytes: 1_000_000_000,
+      addIp: true,
+    },
     { ...source, schema: {} },
     { ...source, schema: { track: { blocked: ['Debug Event', 'Ünïcode'] } } },
     { ...source, id: 'A-b_9'.padEnd(64, 'x'), writeKeys: ['a', 'B.c~d-e_f'] },
@@ -66,6 +73,7 @@ test('each rule of a source has a problem that names the field and what is allow
     [{ ...source, id: 'x'.repeat(65) }, 'id: is not 1 to 64 letters, digits, dashes and underscores'],
     [{ ...source, name: '' }, 'name: is not a text of 1 to 200 characters'],
     [{ ...source, enabled: 'yes' }, 'enabled: is a text; allowed is true or false'],
+    [{ ...source, addIp: 'yes' }, 'addIp: is a text; allowed is true or false'],
     [{ ...source, writeKeys: [] }, 'writeKeys: has 0 items; allowed is a list of 1 to 20 write keys'],
     [
       { ...source, writeKeys: ['a:b'] },
@@ -96,7 +104,7 @@ test('each rule of a source has a problem that names the field and what is allow
     [{ ...source, writeKey: ['a'] }, 'writeKey: unknown key; did you mean writeKeys?'],
     [
       { ...source, secret: 'a' },
-      'secret: unknown key; known keys are id, name, writeKeys, enabled, schema, rateLimit, rateLimitBytes',
+      'secret: unknown key; known keys are id, name, writeKeys, enabled, schema, rateLimit, rateLimitBytes, addIp',
     ],
   ];
   for (const [value, problem] of cases) {

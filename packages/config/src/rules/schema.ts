@@ -63,6 +63,7 @@ export const sourceSchema = Type.Object(
         description: `a whole number of bytes a second, from 1024 to 1000000000, by default ${defaultRateLimitBytes}`,
       }),
     ),
+    addIp: Type.Optional(Type.Boolean({ description: 'true or false' })),
   },
   { ...closed, description: 'a source: a mapping with id and writeKeys' },
 );
@@ -165,7 +166,10 @@ export const configurationSchema = Type.Object(
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
-/** A source of calls. `rateLimit` is in calls, `rateLimitBytes` in bytes a second; a track call of a `blocked` event is filtered. */
+/**
+ * A source of calls. `rateLimit` is in calls, `rateLimitBytes` in bytes a second; a track call of a `blocked` event is filtered. With
+ * `addIp` its calls get the address of their sender as `context.ip`.
+ */
 export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
 /**

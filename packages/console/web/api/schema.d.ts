@@ -2404,6 +2404,8 @@ export interface components {
             rateLimit?: number;
             /** @description a whole number of bytes a second, from 1024 to 1000000000, by default 10485760 */
             rateLimitBytes?: number;
+            /** @description true or false */
+            addIp?: boolean;
             /**
              * @description true for the source of operational events, which cannot be changed
              * @enum {boolean}
@@ -2451,6 +2453,8 @@ export interface components {
             rateLimit?: number;
             /** @description a whole number of bytes a second, from 1024 to 1000000000, by default 10485760 */
             rateLimitBytes?: number;
+            /** @description true or false */
+            addIp?: boolean;
         };
         SourceList: {
             items: components["schemas"]["Source"][];
@@ -2479,6 +2483,8 @@ export interface components {
             rateLimit?: number | null;
             /** @description a whole number of bytes a second, from 1024 to 1000000000, by default 10485760 */
             rateLimitBytes?: number | null;
+            /** @description true or false */
+            addIp?: boolean | null;
         };
         /** @description a source: a mapping with id and writeKeys */
         SourceReplacement: {
@@ -2502,6 +2508,8 @@ export interface components {
             rateLimit?: number;
             /** @description a whole number of bytes a second, from 1024 to 1000000000, by default 10485760 */
             rateLimitBytes?: number;
+            /** @description true or false */
+            addIp?: boolean;
         };
         SummariseDeadLettersAnswer: {
             deadLetters: number;
@@ -3317,6 +3325,7 @@ export interface operations {
                      *           },
                      *           "rateLimit": 1,
                      *           "rateLimitBytes": 1024,
+                     *           "addIp": true,
                      *           "builtIn": true
                      *         }
                      *       ],
@@ -3443,6 +3452,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */
@@ -3591,6 +3601,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */
@@ -3719,6 +3730,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */
@@ -4011,6 +4023,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */
@@ -4311,6 +4324,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */
@@ -4468,6 +4482,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */
@@ -4625,6 +4640,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */
@@ -4778,6 +4794,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */
@@ -4931,6 +4948,7 @@ export interface operations {
                      *       },
                      *       "rateLimit": 1,
                      *       "rateLimitBytes": 1024,
+                     *       "addIp": true,
                      *       "builtIn": true
                      *     }
                      */

@@ -76,6 +76,9 @@ export const sources = {
   rateLimitHint: 'Further calls are refused with 429. Empty: no limit of its own.',
   rateLimitBytes: 'Max bytes per second',
   rateLimitBytesHint: 'Further calls are refused with 429. Empty: 10 MB.',
+  addIp: 'Add IP addresses to events',
+  addIpHint:
+    'Events without context.ip get the IP address of their sender. Behind a proxy, ingest needs TAILRACE_TRUSTED_PROXIES.',
   isEnabled: 'Enabled',
   isEnabledHint: 'Calls of a disabled source are rejected, and not delivered later.',
   keysLead:

@@ -139,6 +139,16 @@ export function ingestPublicUrl() {
   );
 }
 
+/** Proxies whose headers are believed, as `trustProxies` takes them. */
+export function trustedProxies() {
+  return cidrs({
+    env: 'TAILRACE_TRUSTED_PROXIES',
+    description:
+      'Networks of proxies whose `X-Forwarded-For` has the address of the client, for the audit log and for `context.ip` of ' +
+      'events, and whose `X-Forwarded-Host` has the host of the console.',
+  });
+}
+
 /** The time limit and the networks of requests to receivers. */
 export function receiverSettings() {
   return {

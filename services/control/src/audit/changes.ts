@@ -15,7 +15,6 @@ import { TailraceError } from '@tailrace/errors';
 import { encodeAudit, newAudit, type AuditActor } from '@tailrace/topics';
 import type { FastifyRequest } from 'fastify';
 import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
-import { addressOf } from '../http/address.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { currentRequest } from './context.ts';
 
@@ -32,7 +31,7 @@ export function auditChanges(topic: string): BeforeWrite {
       target,
       outcome: 'done',
       actor: actorOf(request),
-      address: request && addressOf(request),
+      address: request?.clientAddress,
       changes: differencesOf(before, write.entry),
     });
     if (request) request.isAudited = true;

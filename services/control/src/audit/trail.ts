@@ -11,7 +11,6 @@ import { encodeAudit, newAudit } from '@tailrace/topics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../access/authenticate.ts';
 import { ownerOf } from '../access/places.ts';
-import { addressOf } from '../http/address.ts';
 import { actorOf } from './changes.ts';
 
 export interface AuditTrail {
@@ -53,8 +52,7 @@ export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, l
         action: `${method} ${request.routeOptions.url ?? 'unknown path'}`,
         target: undefined,
       };
-      const { tokenFingerprint } = request;
-      const address = addressOf(request);
+      const { tokenFingerprint, clientAddress: address } = request;
       log.info(
         {
           ...{ audit: action, target, actor: caller?.scope, token: caller?.name, tokenFingerprint, address },

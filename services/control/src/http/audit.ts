@@ -10,6 +10,8 @@ export interface AuditEntry {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** The address of the client, where it is known. */
+    readonly clientAddress: string | undefined;
     audited: AuditEntry | undefined;
     /** Whether the change was written together with its entry. */
     isAudited: boolean;

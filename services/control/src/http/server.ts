@@ -2,7 +2,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { TailraceError } from '@tailrace/errors';
-import { closeServer } from '@tailrace/service';
+import { closeServer, trustProxies } from '@tailrace/service';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { authorize } from '../access/authorize.ts';
 import { createRateLimit } from '../access/rate-limit.ts';
@@ -41,7 +41,6 @@ import { finishDocument, type OpenApiDocument } from '../document/finish.ts';
 import { readCookie } from '../session/cookie.ts';
 import { sessionRoutes } from '../session/routes.ts';
 import { suppressionRoutes } from '../suppressions/routes.ts';
-import { trustProxies } from './address.ts';
 import { createAuthentication, hasCredential } from '../access/authenticate.ts';
 import { createUpToDate } from './current.ts';
 import { sendClientError, sendError, toTailraceError } from './errors.ts';
@@ -112,12 +111,13 @@ const referencePolicy = {
 
 /** Resolves with a server that is ready and does not listen yet. */
 export async function createServer(deps: ControlDeps): Promise<FastifyInstance> {
+  const proxies = trustProxies(deps.settings.trustedProxies);
   const app = fastify({
     bodyLimit: maxBodyBytes,
     connectionTimeout: idleConnectionMs,
     routerOptions: { maxParamLength: maxParameterLength },
     forceCloseConnections: 'idle',
-    trustProxy: trustProxies(deps.settings.trustedProxies),
+    trustProxy: (address) => proxies.trusts(address),
     frameworkErrors: (error, request, reply) => {
       reply.headers(protection);
       sendError(toTailraceError(error), request, reply);
@@ -127,6 +127,11 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
   app.addHook('onRequest', (_request, reply, next) => {
     reply.headers(protection);
     next();
+  });
+  app.decorateRequest('clientAddress', {
+    getter() {
+      return proxies.clientOf(this.socket.remoteAddress, this.headers);
+    },
   });
   app.decorateRequest('caller', undefined);
   app.decorateRequest('role', undefined);
@@ -180,7 +185,7 @@ export async function createServer(deps: ControlDeps): Promise<FastifyInstance> 
         } catch (error) {
           // Guesses cost as little as the requests of a token. A right token is answered beside them.
           if (request.tokenFingerprint !== undefined)
-            countGuess({ tokenId: request.ip, fingerprint: '' }, reply);
+            countGuess({ tokenId: request.clientAddress ?? '', fingerprint: '' }, reply);
           throw error;
         }
         if (request.caller) countRequest(request.caller, reply);

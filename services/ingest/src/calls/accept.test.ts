@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source } from '@tailrace/config';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
-import { maxBatchBytes, parseJson } from '@tailrace/events';
+import { maxBatchBytes, maxEventBytes, parseJson } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import { createMetrics } from '@tailrace/service';
 import { simulateTime } from '@tailrace/testing';
@@ -40,7 +40,8 @@ function openAcceptor(publish: (record: OutgoingRecord) => Promise<void>) {
     batch(body: object, source = web) {
       const json = JSON.stringify(body);
       assert.ok(json.length <= maxBatchBytes, `${json.length} bytes`);
-      const origin = { source, receivedAt: Date.now(), bodyBytes: json.length };
+      const ip = source.addIp === true ? '203.0.113.7' : undefined;
+      const origin = { source, receivedAt: Date.now(), bodyBytes: json.length, ip };
       return acceptor.batch(parseJson(json), origin, () => undefined);
     },
     async counts() {
@@ -79,6 +80,28 @@ test('a batch of 500 KB with 2,500 calls and a context of 2 KB is accepted, in o
     Array.from({ length: 2_500 }, (_, n) => `m-${n}`),
   );
   for (const { value } of records) assert.deepEqual(value['context'], context(2_000));
+});
+
+test('an address that ingest adds counts for the size of its event, and for no other limit', async () => {
+  const withIp = { ...web, addIp: true };
+  const full = { batch: calls(2_500), context: context(2_000) };
+  const { outcome, records } = await accept(full, withIp);
+  assert.equal(outcome.accepted, 2_500);
+  for (const { value } of records) {
+    assert.deepEqual(value['context'], { ip: '203.0.113.7', ...context(2_000) });
+  }
+  const [empty] = (await accept({ batch: calls(1), context: context(0) })).records;
+  const largest = maxEventBytes - JSON.stringify(empty?.value).length;
+  const sizes = [
+    { source: web, length: largest, accepted: 1 },
+    { source: withIp, length: largest, accepted: 0 },
+    { source: withIp, length: largest - '"ip":"203.0.113.7",'.length, accepted: 1 },
+  ];
+  for (const { source, length, accepted } of sizes) {
+    const { outcome } = await accept({ batch: calls(1), context: context(length) }, source);
+    assert.equal(outcome.accepted, accepted, `${length}`);
+    if (accepted === 0) assert.equal(outcome.rejected[0]?.code, 'call-too-large');
+  }
 });
 
 test('a batch whose context would be copied into 150 MB of events is refused, and nothing is stored', async () => {

@@ -18,6 +18,7 @@ import {
   readEvent,
   rejectedRecord,
   rejectionOf,
+  withIp,
   type Origin,
   type RejectedCall,
 } from './records.ts';
@@ -92,7 +93,8 @@ export function createAcceptor(dependencies: {
 
   const acceptCall: Acceptor['call'] = async (type, input, origin, reserve) => {
     checkRate(origin.source, 1, origin.bodyBytes);
-    const reading = readEvent(input, origin.bodyBytes, { type, receivedAt: origin.receivedAt });
+    const { bodyBytes, receivedAt, ip } = origin;
+    const reading = readEvent(input, bodyBytes, { type, receivedAt, ...withIp({}, ip) });
     if (!reading.ok) throw new TailraceError(reading.code, reading.message);
     const record = eventRecord(names.events, reading.event, reading.json, origin);
     reserve([record], []);
@@ -102,8 +104,9 @@ export function createAcceptor(dependencies: {
   };
 
   const acceptCalls = async (batch: Batch, origin: Origin, reserve: Reserve): Promise<BatchOutcome> => {
-    const { calls, fields, eventBytes } = batch;
+    const { calls, eventBytes } = batch;
     checkRate(origin.source, calls.length, eventBytes);
+    const fields = withIp(batch.fields, origin.ip);
     const progress: Progress = { types: [], rejected: [] };
     const records: OutgoingRecord[] = [];
     for (const [index, call] of calls.entries()) {

@@ -12,6 +12,7 @@ import {
   readCall,
   userKey,
   writeJson,
+  type BatchFields,
   type JsonObject,
   type ReadOptions,
   type TailraceEvent,
@@ -27,6 +28,8 @@ export interface Origin {
   readonly bodyBytes: number;
   /** W3C Trace Context, valid. */
   readonly traceparent?: string | undefined;
+  /** That of the sender, where the source has `addIp`. */
+  readonly ip?: string | undefined;
 }
 
 /** An invalid call of a batch. */
@@ -42,6 +45,14 @@ export interface RejectedCall {
 type EventReading =
   | { readonly ok: true; readonly event: TailraceEvent; readonly json: string }
   | { readonly ok: false; readonly code: RejectedCall['code']; readonly message: string };
+
+/**
+ * The fields of a batch, or of a call alone, with `context.ip` (docs/specification.md, rules 2.14 and 14.10). The sender's own `ip` takes
+ * precedence, as any key of the call does. The context of a batch is copied once.
+ */
+export function withIp(fields: BatchFields, ip: string | undefined): BatchFields {
+  return ip === undefined ? fields : { ...fields, batchContext: { ip, ...fields.batchContext } };
+}
 
 /**
  * The event, and its JSON as stored. An event that the router would refuse for its size is refused here, before the

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Source } from '@tailrace/config';
-import { createMetrics } from '@tailrace/service';
+import { createMetrics, trustProxies } from '@tailrace/service';
 import { createAcceptor } from '../calls/accept.ts';
 import { createMemoryBudget } from '../memory/budget.ts';
 import { createIngestMetrics } from '../metrics.ts';
@@ -58,7 +58,7 @@ for (const [name, { key, body }] of Object.entries(requests)) {
       known: (keys: readonly string[]) => (keys.includes('wk_web') ? web : undefined),
       find: wait,
     };
-    const find = createRouter(trackingRoutes({ sources, acceptor, metrics }));
+    const find = createRouter(trackingRoutes({ sources, acceptor, proxies: trustProxies([]), metrics }));
     const match = find('POST', '/v1/batch');
     assert.ok(match);
 
@@ -67,6 +67,7 @@ for (const [name, { key, body }] of Object.entries(requests)) {
     for (let count = 1; count <= 10; count++) {
       const request = Object.assign(new PassThrough(), {
         headers: key === undefined ? {} : { authorization: `Basic ${btoa(`${key}:`)}` },
+        socket: {},
       });
       request.end(body);
       const incoming = request as unknown as IncomingMessage;

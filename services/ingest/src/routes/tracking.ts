@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { callTypes, type CallType } from '@tailrace/events';
+import type { TrustedProxies } from '@tailrace/service';
 import type { Acceptor, BatchOutcome, Reserve } from '../calls/accept.ts';
 import type { Origin } from '../calls/records.ts';
 import { answer, jsonAnswer, success, type Answer } from '../http/answer.ts';
@@ -20,6 +21,7 @@ import { headerKeyOf, writeKeysOf, type HeaderKey, type SourceFinder } from '../
 export interface TrackingDependencies {
   readonly sources: SourceFinder;
   readonly acceptor: Acceptor;
+  readonly proxies: TrustedProxies;
   readonly metrics: Pick<IngestMetrics, 'receivedBytes' | 'refusedRequests'>;
 }
 
@@ -42,7 +44,7 @@ const pixel = answer(200, Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAA
   ...['cache-control', 'no-store'],
 ]);
 
-export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependencies): Route[] {
+export function trackingRoutes({ sources, acceptor, proxies, metrics }: TrackingDependencies): Route[] {
   /** Receives the decompressed body, and the source where the header identifies it. */
   const receive = async (exchange: Exchange, limit: BodyLimit): Promise<Received> => {
     const { request, headerKey, memory } = exchange;
@@ -89,13 +91,14 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
     received: Received,
     accept: Accept<T>,
   ): Promise<T> => {
-    const { headerKey, memory, traceparent } = exchange;
+    const { request, peer, headerKey, memory, traceparent } = exchange;
     const { bytes } = received;
     const { value, bytes: bodyBytes } = readJson(bytes);
     const source = received.source ?? sources.known(writeKeysOf(headerKey, value));
     if (source) {
       memory.assignTo(source.id);
-      const origin = { source, receivedAt: Date.now(), bodyBytes, traceparent };
+      const ip = source.addIp === true ? proxies.clientOf(peer, request.headers) : undefined;
+      const origin = { source, receivedAt: Date.now(), bodyBytes, traceparent, ip };
       return accept(value, origin, reserver(memory, limit, bytes));
     }
     memory.reserve(bytes.length, limit.exceeded);
@@ -170,6 +173,8 @@ export function trackingRoutes({ sources, acceptor, metrics }: TrackingDependenc
 /** A request and its memory share. */
 interface Exchange {
   readonly request: IncomingMessage;
+  /** The address of the connection, which a socket does not know any more once it is closed. */
+  readonly peer: string | undefined;
   readonly headerKey: HeaderKey | undefined;
   readonly memory: MemoryShare;
   readonly traceparent: string | undefined;
@@ -180,7 +185,8 @@ function exchangeOf(
   memory: MemoryShare,
   traceparent: string | undefined,
 ): Exchange {
-  return { request, headerKey: headerKeyOf(request.headers), memory, traceparent };
+  const { headers, socket } = request;
+  return { request, peer: socket.remoteAddress, headerKey: headerKeyOf(headers), memory, traceparent };
 }
 
 type Accept<T> = (input: unknown, origin: Origin, reserve: Reserve) => Promise<T>;

@@ -41,22 +41,25 @@ interface Draft {
   readonly name: string;
   readonly rateLimit: string;
   readonly rateLimitBytes: string;
+  readonly addIp: boolean;
   readonly enabled: boolean;
 }
 
-function draftOf({ name = '', rateLimit, rateLimitBytes, enabled }: Source): Draft {
-  return { name, rateLimit: String(rateLimit ?? ''), rateLimitBytes: String(rateLimitBytes ?? ''), enabled };
+function draftOf({ name = '', rateLimit, rateLimitBytes, addIp = false, enabled }: Source): Draft {
+  const limits = { rateLimit: String(rateLimit ?? ''), rateLimitBytes: String(rateLimitBytes ?? '') };
+  return { name, ...limits, addIp, enabled };
 }
 
-function entryOf({ name, enabled, ...draft }: Draft, before: Source): Source {
+function entryOf({ name, addIp, enabled, ...draft }: Draft, before: Source): Source {
   const rateLimit = numberOf(draft.rateLimit);
   const rateLimitBytes = numberOf(draft.rateLimitBytes);
   return {
-    ...omit(before, 'name', 'rateLimit', 'rateLimitBytes'),
+    ...omit(before, 'name', 'rateLimit', 'rateLimitBytes', 'addIp'),
     enabled,
     ...(name.trim() !== '' && { name: name.trim() }),
     ...(rateLimit !== null && { rateLimit }),
     ...(rateLimitBytes !== null && { rateLimitBytes }),
+    ...((addIp || before.addIp !== undefined) && { addIp }),
   };
 }
 
@@ -105,6 +108,14 @@ function Fields({ version, onVersion }: SettingsProps) {
             setDraft({ ...draft, rateLimitBytes });
           }}
           problem={problemOf(error, 'rateLimitBytes')}
+        />
+        <CheckField
+          label={words.addIp}
+          hint={words.addIpHint}
+          value={draft.addIp}
+          onValue={(addIp) => {
+            setDraft({ ...draft, addIp });
+          }}
         />
         <CheckField
           label={words.isEnabled}
