@@ -3,7 +3,7 @@
  * the checkout. A missing program is an error that names it; no test is skipped.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -25,11 +25,39 @@ export const goEnvironment = {
 };
 
 /** Builds the Go program in `sources` into `folder`, and resolves with the path of the executable. */
-export async function buildGoProgram(sources: string, folder: string): Promise<string> {
-  need('go', 'The Go clients need Go 1.21 or later: install it from your distribution or go.dev.');
+export async function buildGoProgram(
+  sources: string,
+  folder: string,
+  flags: readonly string[] = [],
+): Promise<string> {
+  needGo();
   const program = path.join(folder, path.basename(sources));
-  await run('go', ['build', '-o', program, '.'], { cwd: sources, env: goEnvironment });
+  await run('go', ['build', ...flags, '-o', program, '.'], { cwd: sources, env: goEnvironment });
   return program;
+}
+
+function needGo(): void {
+  need('go', 'The Go clients need Go 1.21 or later: install it from your distribution or go.dev.');
+}
+
+/**
+ * Like {@link buildGoProgram}, with a clock that is an hour ahead: the program has a `time.Now` of its own in place of that of Go.
+ * libfaketime has no effect on Go, which reads the clock without libc.
+ */
+export async function buildGoProgramAhead(sources: string, folder: string): Promise<string> {
+  needGo();
+  const root = (await run('go', ['env', 'GOROOT'], { env: goEnvironment })).trim();
+  const file = path.join(root, 'src/time/time.go');
+  const parts = readFileSync(file, 'utf8').split('\nfunc Now() Time {\n');
+  if (parts.length !== 2) throw new Error(`${file} has no function Now as it is expected.`);
+  // Without its monotonic reading, which would be ahead too.
+  const ahead = '\nfunc Now() Time { return rightNow().Round(0).Add(Hour) }\n\nfunc rightNow() Time {\n';
+  const replacement = path.join(folder, 'time.go');
+  writeFileSync(replacement, parts.join(ahead));
+  const overlay = path.join(folder, 'overlay.json');
+  writeFileSync(overlay, JSON.stringify({ Replace: { [file]: replacement } }));
+  // All packages are compiled for it, those in C are left out.
+  return buildGoProgram(sources, folder, ['-overlay', overlay, '-tags', 'netgo,osusergo']);
 }
 
 /** Runs the public Python client's program. */
