@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TailraceError } from '@tailrace/errors';
+import { simulateTime } from '@tailrace/testing';
 import { createLogTo, type Log } from './log.ts';
 import type { LogLevel } from './settings/shared.ts';
 
@@ -45,6 +46,48 @@ test('an error is logged with its code and its cause', () => {
   const { code, stack } = lines[0]?.['err'] as { code: string; stack: string };
   assert.equal(code, 'kafka-unavailable');
   assert.match(stack, /caused by: Error: connect ECONNREFUSED/);
+});
+
+test('an error that repeats has its stack once a minute, and a count between', () => {
+  using _time = simulateTime();
+  const { log, lines } = collect();
+  const stacks = (): unknown[] =>
+    lines.splice(0).map(({ err }) => {
+      const { stack, message, repeats } = err as { stack?: string; message: string; repeats?: number };
+      return [stack !== undefined, message, repeats];
+    });
+  const fail = (port: number): void => {
+    const cause = new Error(`connect ECONNREFUSED 127.0.0.1:${port}`);
+    log.warn({ err: new TailraceError('kafka-unavailable', `port ${port}`, { cause }) }, 'retrying');
+  };
+  for (const port of [1, 2, 3]) fail(port);
+  log.error({ err: new TypeError('another') }, 'a defect');
+  assert.deepEqual(stacks(), [
+    [true, 'port 1: connect ECONNREFUSED 127.0.0.1:1', undefined],
+    [false, 'port 2: connect ECONNREFUSED 127.0.0.1:2', 1],
+    [false, 'port 3: connect ECONNREFUSED 127.0.0.1:3', 2],
+    [true, 'another', undefined],
+  ]);
+});
+
+test('the stack of a repeated error appears again after a minute, also within an aggregate and however many others there were', async () => {
+  using time = simulateTime();
+  const { log, lines } = collect();
+  const fail = (): void => {
+    log.warn({ err: new AggregateError([new Error('one')], 'several') }, 'retrying');
+  };
+  fail();
+  fail();
+  assert.match(JSON.stringify(lines[0]), /at fail/);
+  assert.doesNotMatch(JSON.stringify(lines[1]), /"stack"/);
+  await time.pass(60_000);
+  fail();
+  assert.match(JSON.stringify(lines[2]), /at fail/);
+  // A message is part of no identity, also if it looks like a stack.
+  const hostile = (nth: number): Error => Object.assign(new Error('x'), { code: `E${nth}` });
+  for (let nth = 0; nth < 1_000; nth += 1) log.warn({ err: hostile(nth) }, 'retrying');
+  fail();
+  assert.match(JSON.stringify(lines.at(-1)), /at fail/);
 });
 
 test('lines below the level are left out', () => {

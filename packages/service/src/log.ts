@@ -7,6 +7,7 @@
  * instead of filling its memory.
  */
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { createErrorSerializer } from './repeated-stacks.ts';
 import type { LogLevel } from './settings/shared.ts';
 
 export type Log = Logger;
@@ -27,6 +28,7 @@ export function createLogTo(destination: DestinationStream, service: string, lev
       level,
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: createErrorSerializer() },
       formatters: {
         level: (label) => ({ level: label }),
         log: redact,
