@@ -110,12 +110,18 @@ async function bringUp(): Promise<void> {
       TAILRACE_ALLOW_PRIVATE_NETWORKS: process.env['TAILRACE_ALLOW_PRIVATE_NETWORKS'] ?? '127.0.0.0/8',
     }),
   };
-  const options = { env, signal: stopping.signal };
+  const { signal } = stopping;
+  const showingAs = (name: string) => ({
+    ...{ env, signal },
+    onMessage: (line: string) => {
+      terminal.progress(name, line);
+    },
+  });
   terminal.progress('topics', 'applying');
-  sayTopics(await tailrace(['topics', 'apply', '--output', 'json'], options));
+  sayTopics(await tailrace(['topics', 'apply', '--output', 'json'], showingAs('topics')));
   const configFile = plan.configFile ?? (await writeDemoConfig(plan));
   terminal.progress('config', `applying ${configFile}`, { milestone: false });
-  const changes = await tailrace(['apply', '-f', configFile], options);
+  const changes = await tailrace(['apply', '-f', configFile], showingAs('config'));
   terminal.say('config', `ready, from ${configFile}: ${changes.trimEnd().split('\n').at(-1) ?? ''}`, 'good');
 
   for (const { name, command, env: ownEnv } of plan.services) {

@@ -5,8 +5,6 @@ import type { Kafka } from '@tailrace/kafka';
 import { encodeAudit, newAudit, type AuditActor, type AuditedField } from '@tailrace/topics';
 import type { CommandContext } from './command.ts';
 
-const giveUpAfterMs = 10_000;
-
 /** `user@host`; in a container without user names, the number of the user. */
 function actor(): AuditActor {
   let user: string;
@@ -42,11 +40,19 @@ export function auditedAs(topic: string, command: string): BeforeWrite {
   };
 }
 
+export interface AuditedChange {
+  readonly action: string;
+  readonly target: string;
+  readonly changes: readonly AuditedField[];
+  /** Default 10 s. */
+  readonly giveUpAfterMs?: number;
+}
+
 /** Leaves the entry of a command that has changed something else. If Kafka does not take it, the user is warned. */
 export async function leaveEntry(
   kafka: Pick<Kafka, 'publisher'>,
   topic: string,
-  { action, target, changes }: { action: string; target: string; changes: readonly AuditedField[] },
+  { action, target, changes, giveUpAfterMs = 10_000 }: AuditedChange,
   { warn }: Pick<CommandContext, 'warn'>,
 ): Promise<void> {
   const record = newAudit({ action, target, outcome: 'done', actor: actor(), changes });

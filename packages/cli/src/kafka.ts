@@ -1,25 +1,27 @@
 /** A Kafka connection for one command. */
 import { isTailraceError, TailraceError } from '@tailrace/errors';
-import { connectKafka, type Kafka } from '@tailrace/kafka';
+import { connectKafka, patiently, startPatience, type Kafka, type Patience } from '@tailrace/kafka';
 import { readSettings } from '@tailrace/service';
 import type { CommandContext } from './command.ts';
 import { commandKafkaSettings, type SecretKeys, type TopicSettings } from './settings.ts';
 
 const connectTimeoutMs = 6_000;
 const workTimeoutMs = 60_000;
+/** A new cluster on a busy machine is slow. What waits patiently itself ends before this limit, and says what it waited for. */
+const patientWorkTimeoutMs = 150_000;
 /** The limit of `setTimeout`. */
 const neverMs = 2 ** 31 - 1;
 
 /**
  * Connects, calls `work` and disconnects. With `timeLimit: false`, `work` has to detect by itself that Kafka does not
- * respond.
+ * respond. A command that sets up a new cluster is `patient`: it waits two minutes, and shows what it waits for.
  *
  * @throws TailraceError `invalid-settings`, `kafka-unavailable`, `kafka-refused-credentials`, and the errors of `work`
  */
 export async function withKafka<T>(
-  { env, log, connect = connectKafka }: CommandContext,
-  work: (kafka: Kafka, topics: TopicSettings, secretKeys: SecretKeys) => Promise<T>,
-  { timeLimit = true } = {},
+  { env, log, terminal, connect = connectKafka }: CommandContext,
+  work: (kafka: Kafka, topics: TopicSettings, secretKeys: SecretKeys, patience: Patience) => Promise<T>,
+  { timeLimit = true, patient = false } = {},
 ): Promise<T> {
   const settings = readSettings(env, commandKafkaSettings);
   const failed = Promise.withResolvers<never>();
@@ -30,12 +32,21 @@ export async function withKafka<T>(
     warn(fields, message) {
       const { err } = fields as { err?: unknown };
       if (isTailraceError(err, 'kafka-permission-missing')) failed.reject(err);
+      else if (patient && err instanceof Error) terminal.progress(`Waiting for Kafka: ${err.message}`);
       log.warn(fields, message);
     },
   });
+  const patience = startPatience((what) => {
+    terminal.progress(`Waiting for ${what}`);
+  });
   try {
-    await kafka.ping({ timeoutMs: connectTimeoutMs });
-    const result = await inTime(work(kafka, settings.topics, settings.secretKeys));
+    if (patient) {
+      const { limitMs } = patience;
+      await patiently(patience, 'an answer from Kafka', () => kafka.ping({ timeoutMs: limitMs }));
+    } else {
+      await kafka.ping({ timeoutMs: connectTimeoutMs });
+    }
+    const result = await inTime(work(kafka, settings.topics, settings.secretKeys, patience));
     await kafka.close();
     return result;
   } catch (error) {
@@ -47,14 +58,15 @@ export async function withKafka<T>(
   }
 
   async function inTime(result: Promise<T>): Promise<T> {
+    const limitMs = patient ? patientWorkTimeoutMs : workTimeoutMs;
     const timer = setTimeout(
       () => {
         const message =
-          `Kafka did not respond within ${workTimeoutMs / 1_000} s. ` +
+          `Kafka did not respond within ${limitMs / 1_000} s. ` +
           'Run the command again with --verbose to see the log of the Kafka client.';
         failed.reject(new TailraceError('kafka-unavailable', message));
       },
-      timeLimit ? workTimeoutMs : neverMs,
+      timeLimit ? limitMs : neverMs,
     );
     try {
       return await Promise.race([result, failed.promise]);

@@ -6,7 +6,9 @@ import { Readable } from 'node:stream';
 import test from 'node:test';
 import { styleText } from 'node:util';
 import { MemoryCluster } from '@tailrace/kafka/testing';
+import { simulateTime } from '@tailrace/testing';
 import { runCli } from './run.ts';
+import { unattended } from './terminal/terminal.ts';
 
 async function tailrace(argv: string[], env: Record<string, string> = {}, input = '') {
   const out: string[] = [];
@@ -152,4 +154,25 @@ test('colours are only in output that shows them', async () => {
     `${styleText('green', 'created', { validateStream: false })}  tailrace.events`,
   );
   assert.equal(await shown(false), 'exists   tailrace.events');
+});
+
+test('topics apply shows what it waits for on a slow new cluster, and then succeeds', async () => {
+  using time = simulateTime();
+  const cluster = new MemoryCluster();
+  cluster.refusals.createTopics.push('REQUEST_TIMED_OUT', 'NOT_CONTROLLER');
+  cluster.refusals.askLeaders.push(...Array<string>(60).fill('NOT_LEADER_FOR_PARTITION'));
+  const progress = new Set<string>();
+  const err: string[] = [];
+  const exitCode = await time.settled(
+    runCli({
+      argv: ['topics', 'apply'],
+      env: { KAFKA_BROKERS: 'memory:9092' },
+      out: () => undefined,
+      err: (line) => err.push(line),
+      terminal: { ...unattended, progress: (text) => void progress.add(text) },
+      connect: (_settings, log, observer) => cluster.connect(log, observer),
+    }),
+  );
+  assert.deepEqual([exitCode, err], [0, []]);
+  assert.deepEqual([...progress], ['Waiting for the leaders of 26 new topics', '']);
 });

@@ -30,6 +30,8 @@ export interface ApplyOptions {
   /** Without a current key, secrets are written in plain text. */
   readonly secretKeys?: SecretKeys | undefined;
   readonly log?: Pick<KafkaLog, 'warn'> | undefined;
+  /** How long to wait for a cluster that is slow. Default 15 s. */
+  readonly giveUpAfterMs?: number | undefined;
   /** See {@link BeforeWrite}: the entries of the audit log. */
   readonly beforeWrite?: BeforeWrite | undefined;
 }
@@ -55,6 +57,7 @@ export async function applyConfiguration(
     dryRun = false,
     secretKeys = {},
     log = { warn: () => undefined },
+    giveUpAfterMs,
     beforeWrite,
   }: ApplyOptions = {},
 ): Promise<readonly EntryChange[]> {
@@ -88,6 +91,7 @@ export async function applyConfiguration(
     withoutKey: 'write',
     withoutTransactions: 'write',
     mayReplaceLocked: true,
+    giveUpAfterMs,
     beforeWrite,
   });
   try {

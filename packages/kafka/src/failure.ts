@@ -58,13 +58,14 @@ export function kafkaFailure(error: unknown, brokers: readonly string[]): unknow
     return new TailraceError('record-too-large', undefined, options);
   }
   if (chain.some(isOfLibrary) || chain.some(isNetworkError)) {
-    const root = chain.at(-1) ?? error;
-    return new TailraceError(
-      'kafka-unavailable',
-      `Kafka at ${brokers.join(', ')} cannot be used: ${root.message.replace(/\.$/, '')}. ` +
-        'Check KAFKA_BROKERS and that the brokers run.',
-      options,
-    );
+    const root: LibraryError = chain.at(-1) ?? error;
+    const text = root.message.replace(/\.$/, '');
+    const address = `Kafka at ${brokers.join(', ')}`;
+    // A broker that returns an error has been reached, so its address is not the problem.
+    const message = types.some(Boolean)
+      ? `${address} returned an error: ${text}. The brokers' logs say more.`
+      : `${address} cannot be used: ${text}. Check KAFKA_BROKERS and that the brokers run.`;
+    return new TailraceError('kafka-unavailable', message, options);
   }
   return error;
 }

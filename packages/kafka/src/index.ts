@@ -11,6 +11,7 @@ export type {
   ExclusiveRecord,
 } from './publish/exclusive-publisher.ts';
 export type { Follower, FollowOptions } from './read/follower.ts';
+export { patiently, startPatience, type Patience } from './admin/patience.ts';
 export type { ClusterReport, GroupReport, TopicDurability, TopicHealth } from './admin/inspect.ts';
 export type { KafkaLog } from './log.ts';
 export { highestOf } from './lag/partition-lag.ts';

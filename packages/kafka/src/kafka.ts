@@ -13,6 +13,7 @@ import {
   type TopicHealth,
 } from './admin/inspect.ts';
 import { topicOffsets, topicOffsetsSince } from './admin/offsets.ts';
+import type { Patience } from './admin/patience.ts';
 import type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
 import { addPartitions, describeTopics, ensureTopics, inspectTopics, topicSettings } from './admin/topics.ts';
 import { createClients, libraryClient, type KafkaSettings, type LibraryClient } from './clients.ts';
@@ -58,14 +59,17 @@ export interface Kafka {
   tail(options: TailOptions): Promise<Tail>;
   /** Resolves once the end offsets of the scan are known. */
   scan(options: ScanOptions): Promise<Scan>;
-  /** Creates topics that are missing. Topics that exist are compared and not changed. */
-  ensureTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
+  /**
+   * Creates topics that are missing, and resolves when each of their partitions has a leader. Topics that exist are compared
+   * and not changed. Waits up to two minutes for a cluster that is slow.
+   */
+  ensureTopics(specs: readonly TopicSpec[], patience?: Patience): Promise<TopicReport[]>;
   /** As `ensureTopics`, and creates nothing. */
   inspectTopics(specs: readonly TopicSpec[]): Promise<TopicReport[]>;
   /** Topics that do not exist are left out. */
   describeTopics(names: readonly string[]): Promise<ReadonlyMap<string, TopicDescription>>;
   /** Resolves when the topic has at least `count` partitions, each with a leader. Partitions are never removed. */
-  addPartitions(topic: string, count: number): Promise<void>;
+  addPartitions(topic: string, count: number, patience?: Patience): Promise<void>;
   /** Topics that do not exist are left out. */
   inspectDurability(names: readonly string[]): Promise<ReadonlyMap<string, TopicDurability>>;
   listTopics(): Promise<string[]>;
@@ -198,10 +202,11 @@ export function openKafka(
 
     scan: async (options) => closeLater(await openScan(options)),
 
-    ensureTopics: (specs) => administer((admin) => ensureTopics(admin, specs)),
+    ensureTopics: (specs, patience) => administer((admin) => ensureTopics(admin, specs, patience)),
     inspectTopics: (specs) => administer((admin) => inspectTopics(admin, specs)),
     describeTopics: (names) => administer((admin) => describeTopics(admin, names)),
-    addPartitions: (topic, count) => administer((admin) => addPartitions(admin, topic, count)),
+    addPartitions: (topic, count, patience) =>
+      administer((admin) => addPartitions(admin, { topic, count }, patience)),
     inspectDurability: (names) => administer((admin) => inspectDurability(admin, names)),
     inspectCluster: () => administer(inspectCluster),
     inspectGroup: (groupId, topics) => administer((admin) => inspectGroup(admin, groupId, topics)),

@@ -33,27 +33,32 @@ export const applyFile: Run<Values> = async (
     fileName: file === '-' ? 'standard input' : file,
     ...referencesOf(context, file),
   });
-  const { changes, plainSecrets } = await withKafka(context, async (kafka, { prefix }, secretKeys) => {
-    const apply = (options: Pick<ApplyOptions, 'dryRun' | 'mayDelete'>): Promise<readonly EntryChange[]> =>
-      applyConfiguration(kafka, topicNames(prefix).config, configuration, {
-        ...{ prune, secretKeys, ...options },
-        beforeWrite: auditedAs(topicNames(prefix).audit, 'apply'),
-        log: {
-          warn(fields, message) {
-            context.log.warn(fields, message);
-            context.warn(message);
+  const { changes, plainSecrets } = await withKafka(
+    context,
+    async (kafka, { prefix }, secretKeys, patience) => {
+      const apply = (options: Pick<ApplyOptions, 'dryRun' | 'mayDelete'>): Promise<readonly EntryChange[]> =>
+        applyConfiguration(kafka, topicNames(prefix).config, configuration, {
+          ...{ prune, secretKeys, ...options },
+          giveUpAfterMs: patience.limitMs - 30_000,
+          beforeWrite: auditedAs(topicNames(prefix).audit, 'apply'),
+          log: {
+            warn(fields, message) {
+              context.log.warn(fields, message);
+              context.warn(message);
+            },
           },
-        },
-      });
-    const mayDelete =
-      prune && !dryRun
-        ? await mayPrune(context, configuration, await apply({ dryRun: true }), { yes, all })
-        : new Set<string>();
-    return {
-      changes: mayDelete && (await apply({ dryRun, ...(prune && !dryRun && { mayDelete }) })),
-      plainSecrets: secretKeys.current === undefined && configuration.destinations.some(hasSecrets),
-    };
-  });
+        });
+      const mayDelete =
+        prune && !dryRun
+          ? await mayPrune(context, configuration, await apply({ dryRun: true }), { yes, all })
+          : new Set<string>();
+      return {
+        changes: mayDelete && (await apply({ dryRun, ...(prune && !dryRun && { mayDelete }) })),
+        plainSecrets: secretKeys.current === undefined && configuration.destinations.some(hasSecrets),
+      };
+    },
+    { patient: true },
+  );
   if (!changes) {
     return { exitCode: exitCodes.failed, text: ['Nothing was changed.'], json: { dryRun, changes: [] } };
   }

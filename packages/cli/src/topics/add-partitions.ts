@@ -3,7 +3,7 @@
  * partition of the next topic, which must exist by then.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Kafka, TopicSpec } from '@tailrace/kafka';
+import type { Kafka, Patience, TopicSpec } from '@tailrace/kafka';
 import { partitionGroupOf, partitionGroups, type PartitionGroup, type TopicNames } from '@tailrace/topics';
 
 export interface Growth {
@@ -18,7 +18,8 @@ export interface GrowthOptions {
   readonly partitions: number;
   /** Extends only the topics of this group. */
   readonly only: PartitionGroup | undefined;
-  readonly onTopic: (name: string) => void;
+  /** Called before the topic is extended. Returns how long that may take. */
+  readonly onTopic: (name: string) => Patience;
 }
 
 type Counts = ReadonlyMap<string, number>;
@@ -38,8 +39,7 @@ export async function addPartitions(kafka: Kafka, options: GrowthOptions): Promi
   for (const name of order) {
     const from = counts.get(name) ?? partitions;
     if (from >= partitions) continue;
-    onTopic(name);
-    await kafka.addPartitions(name, partitions);
+    await kafka.addPartitions(name, partitions, onTopic(name));
     grown.push({ name, from, to: partitions });
   }
   return grown;

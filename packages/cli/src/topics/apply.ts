@@ -1,6 +1,6 @@
 /** `tailrace topics apply`: creates missing topics, and adds partitions. */
 import { producerSchema } from '@tailrace/events';
-import type { Kafka, TopicReport } from '@tailrace/kafka';
+import { patiently, startPatience, type Kafka, type Patience, type TopicReport } from '@tailrace/kafka';
 import { registerSubject, type SubjectReport } from '@tailrace/registry';
 import { readSettings } from '@tailrace/service';
 import { topicNames, type PartitionGroup } from '@tailrace/topics';
@@ -40,8 +40,8 @@ export const applyTopics: Run<Values> = async ({ strict = false, partitions, onl
   const { registry } = readSettings(context.env, registrySettings);
   const { topics, names } = await withKafka(
     context,
-    async (kafka, settings) => {
-      const topics = await createAndExtend(kafka, settings, { partitions, only }, context);
+    async (kafka, settings, _secretKeys, patience) => {
+      const topics = await createAndExtend({ kafka, settings, patience }, { partitions, only }, context);
       const names = topicNames(settings.prefix);
       const changes = topics
         .filter(({ outcome }) => outcome === 'created' || outcome === 'grown')
@@ -49,11 +49,13 @@ export const applyTopics: Run<Values> = async ({ strict = false, partitions, onl
           ...{ field: name, before: partitions?.from, after: partitions?.to ?? outcome },
         }));
       if (changes.length > 0) {
-        await leaveEntry(kafka, names.audit, { action: 'topics apply', target: 'topics', changes }, context);
+        const giveUpAfterMs = Math.max(10_000, patience.deadline - performance.now());
+        const change = { action: 'topics apply', target: 'topics', changes, giveUpAfterMs };
+        await leaveEntry(kafka, names.audit, change, context);
       }
       return { topics, names };
     },
-    { timeLimit: partitions === undefined },
+    { timeLimit: partitions === undefined, patient: true },
   );
   const schema =
     registry === undefined
@@ -67,9 +69,14 @@ export const applyTopics: Run<Values> = async ({ strict = false, partitions, onl
   };
 };
 
+interface Cluster {
+  readonly kafka: Kafka;
+  readonly settings: TopicSettings;
+  readonly patience: Patience;
+}
+
 async function createAndExtend(
-  kafka: Kafka,
-  settings: TopicSettings,
+  { kafka, settings, patience }: Cluster,
   {
     partitions,
     only,
@@ -78,14 +85,17 @@ async function createAndExtend(
 ): Promise<AppliedTopic[]> {
   const allTopics = partitions !== undefined && only === undefined;
   const wanted = allTopics ? { ...settings, partitions } : settings;
-  const specs = await replicatedTopics(kafka, wanted);
-  const reports = await kafka.ensureTopics(specs);
+  const specs = await patiently(patience, 'the list of brokers and topics', () =>
+    replicatedTopics(kafka, wanted),
+  );
+  const reports = await kafka.ensureTopics(specs, patience);
   if (partitions === undefined) return reports;
 
   const grown = await addPartitions(kafka, {
     ...{ names: topicNames(settings.prefix), specs, partitions, only },
     onTopic: (name) => {
       terminal.progress(`Adding partitions to ${name}`);
+      return startPatience(patience.onWait);
     },
   });
   terminal.progress('');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import { MemoryCluster } from '@tailrace/kafka/testing';
+import { simulateTime } from '@tailrace/testing';
 import type { Destination, Source } from '../rules/schema.ts';
 import { openConfigEditor, type ConfigEditor, type ConfigSnapshot, type EditorOptions } from './editor.ts';
 
@@ -200,4 +201,30 @@ test('what a request has written is settled by every editor, once Kafka is avail
   await assert.rejects(first.settle('request-1'), (error) => isTailraceError(error, 'kafka-unavailable'));
   cluster.start();
   assert.deepEqual((await first.settle('request-1')).length, 2);
+});
+
+test('a coordinator of transactions that is late is waited for, and one that does not exist is not', async () => {
+  using time = simulateTime();
+  for (const exists of [true, false]) {
+    const cluster = newCluster();
+    if (exists) cluster.createTopic('__transaction_state');
+    await using kafka = cluster.connect();
+    let refused = 0;
+    const exclusivePublisher: typeof kafka.exclusivePublisher = (id) =>
+      // Pauses of 0.2 s on average make this 40 s.
+      (refused += 1) > 200
+        ? kafka.exclusivePublisher(id)
+        : Promise.reject(new TailraceError('transactions-unavailable'));
+    const warnings: string[] = [];
+    const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
+    const opening = openConfigEditor({ ...kafka, exclusivePublisher }, topic, log, {
+      ...{ secretKeys: { current: key }, withoutKey: 'refuse', giveUpAfterMs: 90_000 },
+      withoutTransactions: 'write',
+    });
+    const editor = await time.settled(opening);
+    await time.settled(editor.change(putSource(web)));
+    assert.equal(refused > 200, exists);
+    assert.equal(warnings.length, exists ? 0 : 1);
+    await time.settled(editor.close());
+  }
 });

@@ -84,8 +84,12 @@ export type BeforeWrite = (write: Entry, current: ConfigSnapshot) => readonly Ex
 
 const changeHeader = 'change-id';
 const mostWaitMs = 15_000;
-/** The transaction coordinator of a new cluster may start late; after this time there is none. */
+/**
+ * After this time a cluster without Kafka's topic for transactions has no coordinator. Where the topic exists, the coordinator
+ * of a new or busy cluster is late.
+ */
 const transactionsWithinMs = 5_000;
+const transactionsTopic = '__transaction_state';
 /** Random pauses keep two writers from fencing each other forever. */
 const mostPauseMs = 400;
 
@@ -103,7 +107,7 @@ interface WrittenChange {
  * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`, `secret-locked`
  */
 export async function openConfigEditor(
-  kafka: Pick<Kafka, 'follow' | 'exclusivePublisher' | 'publisher'>,
+  kafka: Pick<Kafka, 'follow' | 'listTopics' | 'exclusivePublisher' | 'publisher'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
   {
@@ -197,6 +201,12 @@ export async function openConfigEditor(
     throw new TailraceError('kafka-unavailable', 'The written records could not be read back in time.');
   };
 
+  const hasTransactions = (): Promise<boolean> =>
+    kafka.listTopics().then(
+      (topics) => topics.includes(transactionsTopic),
+      () => false,
+    );
+
   const change: ConfigEditor['change'] = async (decide) => {
     const beganAt = performance.now();
     const elapsedMs = (): number => performance.now() - beganAt;
@@ -208,7 +218,8 @@ export async function openConfigEditor(
         return await changeOnce(decide);
       } catch (error) {
         if (isTailraceError(error, 'transactions-unavailable')) {
-          if (elapsedMs() > transactionsWithinMs) {
+          const isLate = elapsedMs() < giveUpAfterMs && (await hasTransactions());
+          if (elapsedMs() > transactionsWithinMs && !isLate) {
             if (withoutTransactions === 'refuse') throw error;
             log.warn({ topic }, `${error.message} Until then, one of two concurrent changes may be lost.`);
             publisher = plainPublisher(kafka, giveUpAfterMs);

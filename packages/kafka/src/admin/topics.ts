@@ -2,17 +2,14 @@
  * Creates missing topics, reports how existing topics differ from their specification, and adds partitions. Adding
  * partitions is the only change that is made to an existing topic.
  */
-import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import type { Admin } from 'kafkajs';
 import { errorChain } from '../failure.ts';
-import { topicOffsets } from './offsets.ts';
+import { NotYet, patiently, startPatience, type Patience, type WaitFor } from './patience.ts';
 import { differencesOf } from './topic-differences.ts';
 import type { TopicDescription, TopicReport, TopicSpec } from './topic-spec.ts';
+import { askLeaders } from '../wire/leaders.ts';
 import kafkajs from '../wire/library.ts';
-
-const creationTimeoutMs = 10_000;
-const pollMs = 50;
 
 /** Topics that do not exist are left out. */
 export async function describeTopics(
@@ -55,42 +52,70 @@ export async function topicSettings(
   );
 }
 
-export async function ensureTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicReport[]> {
-  const existing = await describeTopics(admin, namesIn(specs));
-  const missing = specs.filter(({ name }) => !existing.has(name));
-  if (missing.length > 0) {
-    // False if another process created one of them at the same moment. It is compared below.
-    const created = await createTopics(admin, missing, specs, existing);
-    await untilLeadersKnown(
-      admin,
-      missing.map(({ name }) => name),
-    );
-    if (!created) return report(admin, specs, 'created');
-  }
-  return report(
-    admin,
-    specs.filter(({ name }) => existing.has(name)),
-    'created',
-    specs,
-  );
+/** @throws TailraceError `too-few-brokers`; `kafka-unavailable` at the end of the patience */
+export function ensureTopics(
+  admin: Admin,
+  specs: readonly TopicSpec[],
+  patience = startPatience(),
+): Promise<TopicReport[]> {
+  /** Those that the first look did not find. */
+  let missing: readonly TopicSpec[] | undefined;
+  let isCreatedHere = true;
+  return patiently(patience, 'the list of topics', async (waitFor) => {
+    const existing = await describeTopics(admin, namesIn(specs));
+    const absent = specs.filter(({ name }) => !existing.has(name));
+    const isFirst = missing === undefined;
+    missing ??= absent;
+    if (absent.length > 0) {
+      waitFor(`the creation of ${countOf(absent.length, 'topic')}`);
+      const created = await createTopics(admin, absent, specs, existing);
+      // False if another process created one of them at the same moment, or an earlier attempt that was not answered.
+      if (isFirst) isCreatedHere = created;
+    }
+    const names = missing.map(({ name }) => name);
+    if (names.length > 0) await leadersKnown(admin, names, waitFor);
+    waitFor(`the settings of ${countOf(specs.length, 'topic')}`);
+    if (!isCreatedHere) return report(admin, specs, 'created');
+    const compared = specs.filter(({ name }) => !names.includes(name));
+    return report(admin, compared, 'created', specs);
+  });
 }
 
 export function inspectTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicReport[]> {
   return report(admin, specs, 'missing');
 }
 
-/** Resolves when the topic has at least `count` partitions, each with a leader. Kafka cannot remove partitions. */
-export async function addPartitions(admin: Admin, topic: string, count: number): Promise<void> {
-  const countPartitions = async (): Promise<number> =>
-    (await describeTopics(admin, [topic])).get(topic)?.partitions ?? 0;
-  if ((await countPartitions()) >= count) return;
-  try {
-    await admin.createPartitions({ topicPartitions: [{ topic, count }] });
-  } catch (error) {
-    // Another process may have added them at the same moment.
-    if ((await countPartitions()) < count) throw error;
-  }
-  await untilLeadersKnown(admin, [topic], count);
+/**
+ * Resolves when the topic has at least `count` partitions, each with a leader. Kafka cannot remove partitions.
+ *
+ * @throws TailraceError `topic-missing`; `kafka-unavailable` at the end of the patience
+ */
+export function addPartitions(
+  admin: Admin,
+  { topic, count }: { readonly topic: string; readonly count: number },
+  patience: Patience = startPatience(),
+): Promise<void> {
+  const countPartitions = async (): Promise<number> => {
+    const found = (await describeTopics(admin, [topic])).get(topic);
+    if (found === undefined) throw new TailraceError('topic-missing');
+    return found.partitions;
+  };
+  let isAdded = false;
+  return patiently(patience, `the partitions of ${topic}`, async (waitFor) => {
+    if ((await countPartitions()) >= count) {
+      if (isAdded) await leadersKnown(admin, [topic], waitFor);
+      return;
+    }
+    isAdded = true;
+    waitFor(`the creation of partitions of ${topic}`);
+    try {
+      await admin.createPartitions({ topicPartitions: [{ topic, count }] });
+    } catch (error) {
+      // Another process may have added them at the same moment.
+      if ((await countPartitions()) < count) throw error;
+    }
+    throw new NotYet(`${topic} has not ${count} partitions yet`);
+  });
 }
 
 /** @throws TailraceError `too-few-brokers` */
@@ -156,30 +181,28 @@ async function report(
   });
 }
 
-/** Waits until every partition has a leader that knows it, which takes a moment after the creation. */
-async function untilLeadersKnown(admin: Admin, topics: string[], count = 0): Promise<void> {
-  const deadline = performance.now() + creationTimeoutMs;
-  for (;;) {
-    try {
-      const metadata = await admin.fetchTopicMetadata({ topics });
-      const hasLeaders = metadata.topics.every(
-        ({ partitions }) => partitions.length >= count && partitions.every(({ leader }) => leader >= 0),
-      );
-      if (hasLeaders) {
-        await Promise.all(topics.map((topic) => topicOffsets(admin, topic)));
-        return;
-      }
-      // The partitions exist. Clients wait for their leaders, as in an outage.
-      if (performance.now() > deadline) return;
-    } catch (error) {
-      if (performance.now() > deadline || !isUnknownTopic(error)) throw error;
-    }
-    await wait(pollMs);
+/** Whether every partition has a leader that knows it, which takes a while after the creation. Throws until then. */
+async function leadersKnown(admin: Admin, topics: readonly string[], waitFor: WaitFor): Promise<void> {
+  const metadata = await admin.fetchTopicMetadata({ topics: [...topics] });
+  const leaderless = metadata.topics
+    .map(({ name, partitions }) => ({
+      name,
+      count: partitions.filter(({ leader }) => leader < 0).length,
+    }))
+    .filter(({ count }) => count > 0);
+  const [first] = leaderless;
+  if (first) {
+    const others =
+      leaderless.length > 1 ? ` and of partitions of ${countOf(leaderless.length - 1, 'other topic')}` : '';
+    waitFor(`a leader of ${countOf(first.count, 'partition')} of ${first.name}${others}`);
+    throw new NotYet(`${first.name} has partitions without a leader`);
   }
+  waitFor(`the leaders of ${topics.length === 1 ? (topics[0] ?? '') : `${topics.length} new topics`}`);
+  await askLeaders(admin, topics);
 }
 
-function isUnknownTopic(error: unknown): boolean {
-  return errorChain(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION');
+function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function namesIn(specs: readonly TopicSpec[]): string[] {

@@ -1,7 +1,8 @@
 /** The client library's administration client on the in-memory cluster. */
 import type { Admin } from 'kafkajs';
+import type { LeaderCheck } from '../wire/leaders.ts';
 import type { TimestampReader } from '../wire/timestamp.ts';
-import type { MemoryBroker } from './broker.ts';
+import type { MemoryBroker, RefusableRequest } from './broker.ts';
 import { protocolError } from './errors.ts';
 
 const broker = { nodeId: 1, host: 'memory', port: 9092 };
@@ -28,15 +29,21 @@ type UsedMethods =
   | 'describeGroups'
   | 'listGroups';
 
-export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader {
+export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader & LeaderCheck {
   /** Answers after a turn of the event loop, as a request would. */
   const request = async <T>(answer: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve));
     cluster.checkReachable();
     return answer();
   };
+  const refusable = <T>(name: RefusableRequest, answer: () => T): Promise<T> =>
+    request(() => {
+      const type = cluster.refusals[name].shift();
+      if (type !== undefined) throw protocolError(type);
+      return answer();
+    });
 
-  const admin: Pick<Admin, UsedMethods> & TimestampReader = {
+  const admin: Pick<Admin, UsedMethods> & TimestampReader & LeaderCheck = {
     connect: () => request(() => undefined),
     disconnect: () => Promise.resolve(),
     listTopics: () => request(() => [...cluster.topics.keys()]),
@@ -45,7 +52,7 @@ export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader {
       request(() => ({ brokers: [broker], controller: broker.nodeId, clusterId: cluster.id })),
 
     createTopics: ({ topics }) =>
-      request(() => {
+      refusable('createTopics', () => {
         if (topics.some(({ replicationFactor = 1 }) => replicationFactor > 1)) {
           throw protocolError('INVALID_REPLICATION_FACTOR');
         }
@@ -72,7 +79,7 @@ export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader {
           partitions: cluster.topic(name).partitions.map(({ partition }) => ({
             partitionErrorCode: 0,
             partitionId: partition,
-            leader: broker.nodeId,
+            leader: cluster.leaderless.has(name) ? -1 : broker.nodeId,
             replicas: [broker.nodeId],
             isr: [broker.nodeId],
           })),
@@ -109,6 +116,11 @@ export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader {
         }));
       }),
 
+    askLeaders: (topics) =>
+      refusable('askLeaders', () => {
+        for (const topic of topics) cluster.topic(topic);
+      }),
+
     readTimestamp: ({ topic, partition, offset }) =>
       request(() => cluster.partition(topic, partition)?.read(offset, 1)[0]?.timestamp),
 
@@ -133,5 +145,5 @@ export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader {
         }) as unknown as Awaited<ReturnType<Admin['describeConfigs']>>['resources'],
       })),
   };
-  return admin as Admin & TimestampReader;
+  return admin as Admin & TimestampReader & LeaderCheck;
 }

@@ -11,6 +11,9 @@ export interface MemoryTopic {
   readonly config: Readonly<Record<string, string>>;
 }
 
+/** Requests of the administration that a test can refuse. */
+export type RefusableRequest = 'createTopics' | 'askLeaders';
+
 export class MemoryBroker {
   readonly id = randomUUID();
   readonly topics = new Map<string, MemoryTopic>();
@@ -25,6 +28,10 @@ export class MemoryBroker {
   loseCommitAnswers = 0;
   /** Whether produce requests are refused for the time of their records. */
   refusesClock = false;
+  /** The types of errors with which the next requests are refused, one each. */
+  readonly refusals: Readonly<Record<RefusableRequest, string[]>> = { createTopics: [], askLeaders: [] };
+  /** Topics whose partitions have no leader. */
+  readonly leaderless = new Set<string>();
   /** How long the broker takes for a commit of offsets. */
   offsetCommitMs = 0;
   readonly #groups = new Map<string, ConsumerGroup>();

@@ -8,7 +8,7 @@
  * - Produce requests and responses: null header values; the result of each partition.
  * - Metadata: a partition without a leader must not fail all other partitions of all topics.
  * - Grouping by partition: linear time.
- * - Administration: reads the timestamp of one record.
+ * - Administration: reads the timestamp of one record; asks all leaders of several topics at once.
  * - Connections, requests and fetches: without work that costs more than the records at low load. Joins have a connection
  *   of their own. Each request is reported.
  * - Authentication: tokens are fetched before an exchange begins; short sessions.
@@ -22,6 +22,7 @@ import { preparedAuthenticator, type AuthenticatorClass } from './authentication
 import { encodeFetchRequest } from './fetch-request.ts';
 import { decodeFetchResponse } from './fetch-response.ts';
 import { fetchLean, type Fetching, type Group } from './group.ts';
+import { withLeaderCheck } from './leaders.ts';
 import { loadMonotonic } from './monotonic.ts';
 import {
   frameRequest,
@@ -146,7 +147,9 @@ replace<(offset: unknown) => boolean>(
   () => (offset) => offset === undefined || offset === null || offset === '' || Number(offset) < 0,
 );
 
-replace<(options: { readonly cluster: unknown }) => Library.Admin>('admin/index', withTimestamps);
+replace<(options: { readonly cluster: unknown }) => Library.Admin>('admin/index', (create) =>
+  withLeaderCheck(withTimestamps(create)),
+);
 
 (require('kafkajs/src/consumer/consumerGroup') as { prototype: Group }).prototype.fetch = fetchLean;
 
