@@ -169,6 +169,7 @@ export async function startConsumption(
       else receive(partition, fetched);
     }
     partition.skipTo(Number(batch.lastOffset()) + 1);
+    partition.sawRecords(recordBytesOf(batch));
     const { timestamp = -1 } = records.at(-1) ?? {};
     if (timestamp >= 0) partition.lastTimestamp = timestamp;
     payload.resolveOffset(batch.lastOffset());
@@ -275,7 +276,7 @@ export async function startConsumption(
 
   return {
     topics,
-    lags: () => lagsOf(partitions, { delayMs, retentionMs: (topic) => lookUps.retentionMs(topic), mayFetch }),
+    lags: () => lagsOf(partitions, { delayMs, retention: (topic) => lookUps.retention(topic), mayFetch }),
     get totals() {
       return { ...membership.totals, commitFailures: committer.failures, expired: assignment.expired };
     },
@@ -327,6 +328,10 @@ export async function startConsumption(
       await session.end();
     },
   };
+}
+
+function recordBytesOf(batch: EachBatchPayload['batch']): number {
+  return (batch as unknown as { recordBytes: number }).recordBytes;
 }
 
 /** The offset that the library fetched from, which its types leave out. */

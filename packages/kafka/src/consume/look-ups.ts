@@ -10,7 +10,7 @@ import type { Admin } from 'kafkajs';
 import { topicOffsets } from '../admin/offsets.ts';
 import { topicSettings } from '../admin/topics.ts';
 import type { KafkaLog } from '../log.ts';
-import { readTimestamp } from '../wire/timestamp.ts';
+import { readFirst } from '../wire/timestamp.ts';
 import type { Partition } from './partition/partition.ts';
 
 export interface LookUpOptions {
@@ -24,9 +24,15 @@ export interface LookUpOptions {
   readonly log: KafkaLog;
 }
 
+/** How long a topic keeps records, and how many bytes a partition has. Undefined if it is not known, or not limited. */
+export interface Retention {
+  readonly ms?: number | undefined;
+  readonly bytes?: number | undefined;
+}
+
 export interface LookUps {
-  /** Undefined while it is not known, or if the topic keeps records for an unlimited time. */
-  retentionMs(topic: string): number | undefined;
+  /** Empty while it is not known. */
+  retention(topic: string): Retention;
   end(): void;
 }
 
@@ -38,19 +44,18 @@ export function startLookUps(options: LookUpOptions): LookUps {
   const ending = new AbortController();
   const { signal } = ending;
   const isEnding = (): boolean => signal.aborted;
-  const retentions = new Map<string, number>();
+  const retentions = new Map<string, Retention>();
   let retentionsAsOf = -Infinity;
   let hasReportedFailure = false;
 
   const lookUpRetentions = async (): Promise<void> => {
     if (performance.now() - retentionsAsOf < retentionEveryMs) return;
-    const wanted = new Map(topics.map((topic) => [topic, ['retention.ms']]));
+    const wanted = new Map(topics.map((topic) => [topic, ['retention.ms', 'retention.bytes']]));
     const found = await topicSettings(await lookUpAdmin(), wanted);
     retentionsAsOf = performance.now();
     retentions.clear();
-    for (const [topic, { 'retention.ms': text }] of found) {
-      const retentionMs = Number(text);
-      if (retentionMs > 0) retentions.set(topic, retentionMs);
+    for (const [topic, { 'retention.ms': ms, 'retention.bytes': bytes }] of found) {
+      retentions.set(topic, { ms: limitOf(ms), bytes: limitOf(bytes) });
     }
   };
 
@@ -74,15 +79,15 @@ export function startLookUps(options: LookUpOptions): LookUps {
       if (!found || isEnding()) continue;
       partition.sawEnd(Number(found.high), Date.now());
       if (partition.located && Number(found.low) > partition.next) relocate(partition);
-      await lookUpTimestamp(admin, partition);
+      await lookUpFirst(admin, partition);
     }
   };
 
-  const lookUpTimestamp = async (admin: Admin, partition: Partition): Promise<void> => {
+  const lookUpFirst = async (admin: Admin, partition: Partition): Promise<void> => {
     const { topic, partition: number, nextUnread: offset, end, nextTimestamp, unfinished } = partition;
     if (offset === undefined || offset >= end || nextTimestamp !== undefined || unfinished > 0) return;
-    const timestamp = await readTimestamp(admin, { topic, partition: number, offset });
-    if (timestamp !== undefined) partition.lookedUp(offset, timestamp);
+    const first = await readFirst(admin, { topic, partition: number, offset });
+    if (first !== undefined) partition.lookedUp(offset, first);
   };
 
   const attempt = async (lookUp: () => Promise<void>): Promise<void> => {
@@ -106,9 +111,15 @@ export function startLookUps(options: LookUpOptions): LookUps {
   void run();
 
   return {
-    retentionMs: (topic) => retentions.get(topic),
+    retention: (topic) => retentions.get(topic) ?? {},
     end() {
       ending.abort();
     },
   };
+}
+
+/** Kafka has -1 for no limit. */
+function limitOf(text: string | undefined): number | undefined {
+  const limit = Number(text);
+  return limit > 0 ? limit : undefined;
 }

@@ -1,6 +1,7 @@
 /** The reports of a consumption about itself: its partitions, their lag in time, and totals. It asks Kafka nothing. */
 import type { Consumer } from 'kafkajs';
 import { lagOf, type Lag } from '../lag/partition-lag.ts';
+import type { Retention } from './look-ups.ts';
 import type { Partition } from './partition/partition.ts';
 import { Stopwatch } from './stopwatch.ts';
 
@@ -37,7 +38,10 @@ export interface PartitionLag extends Partial<Lag> {
   readonly partition: number;
   /** Whether it is not read now, because it has too much unfinished work or its topic is paused. */
   readonly isPaused: boolean;
-  /** `ageMs`, as a part of how long the topic keeps records; undefined if one of them is not known or not limited. */
+  /**
+   * How much of the topic's retention the oldest unfinished record has used, by time or by bytes, whichever is more; at 1
+   * Kafka deletes it. Undefined if neither is known and limited.
+   */
   readonly retentionUsed: number | undefined;
 }
 
@@ -45,19 +49,27 @@ export function lagsOf(
   partitions: Iterable<Partition>,
   topics: {
     readonly delayMs: (topic: string) => number | undefined;
-    readonly retentionMs: (topic: string) => number | undefined;
+    readonly retention: (topic: string) => Retention;
     readonly mayFetch: (topic: string) => boolean;
   },
 ): PartitionLag[] {
   const now = Date.now();
   return Array.from(partitions, (one) => {
     const { topic, partition, located, paused } = one;
-    const retentionMs = topics.retentionMs(topic);
-    const lag = lagOf(one, { delayMs: topics.delayMs(topic), retentionMs }, now);
-    const retentionUsed = lag && retentionMs !== undefined ? lag.ageMs / retentionMs : undefined;
+    const retention = topics.retention(topic);
+    const lag = lagOf(one, { delayMs: topics.delayMs(topic), retentionMs: retention.ms }, now);
+    const retentionUsed = larger(shareOf(lag?.ageMs, retention.ms), shareOf(one.lagBytes, retention.bytes));
     const isPaused = located && (paused || !topics.mayFetch(topic));
     return { topic, partition, ...lag, isPaused, retentionUsed };
   });
+}
+
+function shareOf(used: number | undefined, limit: number | undefined): number | undefined {
+  return used === undefined || limit === undefined ? undefined : used / limit;
+}
+
+function larger(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
 /** Totals since the start. */

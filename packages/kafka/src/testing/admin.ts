@@ -1,9 +1,10 @@
 /** The client library's administration client on the in-memory cluster. */
 import type { Admin } from 'kafkajs';
 import type { LeaderCheck } from '../wire/leaders.ts';
-import type { TimestampReader } from '../wire/timestamp.ts';
+import type { RecordReader } from '../wire/timestamp.ts';
 import type { MemoryBroker, RefusableRequest } from './broker.ts';
 import { protocolError } from './errors.ts';
+import { storedBytes } from './partition-log.ts';
 
 const broker = { nodeId: 1, host: 'memory', port: 9092 };
 /** Kafka's defaults of the topic settings that Tailrace sets or reads. */
@@ -11,6 +12,7 @@ const defaultConfig: Readonly<Record<string, string>> = {
   'cleanup.policy': 'delete',
   'max.message.bytes': '1048588',
   'min.insync.replicas': '1',
+  'retention.bytes': '-1',
   'retention.ms': '604800000',
 };
 
@@ -29,7 +31,7 @@ type UsedMethods =
   | 'describeGroups'
   | 'listGroups';
 
-export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader & LeaderCheck {
+export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & LeaderCheck {
   /** Answers after a turn of the event loop, as a request would. */
   const request = async <T>(answer: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve));
@@ -43,7 +45,7 @@ export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader & Le
       return answer();
     });
 
-  const admin: Pick<Admin, UsedMethods> & TimestampReader & LeaderCheck = {
+  const admin: Pick<Admin, UsedMethods> & RecordReader & LeaderCheck = {
     connect: () => request(() => undefined),
     disconnect: () => Promise.resolve(),
     listTopics: () => request(() => [...cluster.topics.keys()]),
@@ -121,8 +123,11 @@ export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader & Le
         for (const topic of topics) cluster.topic(topic);
       }),
 
-    readTimestamp: ({ topic, partition, offset }) =>
-      request(() => cluster.partition(topic, partition)?.read(offset, 1)[0]?.timestamp),
+    readFirst: ({ topic, partition, offset }) =>
+      request(() => {
+        const [first] = cluster.partition(topic, partition)?.read(offset, 1) ?? [];
+        return first && { timestamp: first.timestamp, recordBytes: storedBytes([first]) };
+      }),
 
     describeGroups: (groupIds) =>
       request(() => ({
@@ -145,5 +150,5 @@ export function createAdmin(cluster: MemoryBroker): Admin & TimestampReader & Le
         }) as unknown as Awaited<ReturnType<Admin['describeConfigs']>>['resources'],
       })),
   };
-  return admin as Admin & TimestampReader & LeaderCheck;
+  return admin as Admin & RecordReader & LeaderCheck;
 }

@@ -10,6 +10,7 @@ import type {
   ConsumerRunConfig,
   EachBatchPayload,
 } from 'kafkajs';
+import { storedBytes } from './partition-log.ts';
 import { FetchedBatch, type Fetching } from '../wire/group.ts';
 import kafkajs from '../wire/library.ts';
 import type { MemoryBroker } from './broker.ts';
@@ -179,7 +180,10 @@ export class MemoryConsumer implements GroupMember {
       this.#fetching.onAnswer?.({ topic, partition, fetchedFrom, end, isAtEnd: fetchedFrom >= end });
       const messages = log.read(assigned.position, maxBytesPerPartition);
       if (messages.length === 0) return [];
-      const data = { partition, highWatermark: String(log.high), messages, abortedTransactions: [] };
+      const data = {
+        ...{ partition, highWatermark: String(log.high), messages, abortedTransactions: [] },
+        bytes: storedBytes(messages),
+      };
       return new FetchedBatch(topic, String(assigned.position), data as never);
     });
   }

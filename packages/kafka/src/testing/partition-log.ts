@@ -64,8 +64,7 @@ export class PartitionLog {
     const start = offset - this.#low;
     let end = start;
     for (let bytes = 0; end < this.#entries.length && bytes < maxBytes; end += 1) {
-      const { key, value } = this.#entries[end] ?? {};
-      bytes += (key?.length ?? 0) + (value?.length ?? 0);
+      bytes += storedBytes(this.#entries.slice(end, end + 1));
     }
     return this.#entries.slice(start, end);
   }
@@ -84,4 +83,9 @@ export class PartitionLog {
 
 function bytesOf(content: string | Buffer | null): Buffer | null {
   return content === null ? null : Buffer.from(content);
+}
+
+/** What a broker would store of these records, without its own fields. */
+export function storedBytes(records: readonly Pick<FetchedRecord, 'key' | 'value'>[]): number {
+  return records.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
 }

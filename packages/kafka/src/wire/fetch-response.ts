@@ -12,6 +12,8 @@ export interface PartitionData {
   readonly highWatermark: string;
   readonly abortedTransactions: readonly { readonly producerId: string; readonly firstOffset: string }[];
   readonly preferredReadReplica: number;
+  /** The encoded length of the batches whose records are in `messages`. */
+  bytes: number;
   messages: FetchedRecord[];
 }
 
@@ -39,6 +41,7 @@ export function decodeFetchResponse(payload: Buffer) {
           firstOffset: reader.int64(),
         })),
         preferredReadReplica: reader.int32(),
+        bytes: 0,
         messages: [],
       };
       const batches = reader.bytes();
@@ -68,6 +71,7 @@ function decodeBatches({ data, batches }: Undecoded, maxCost: number): number {
     if (length === undefined) break;
     const batch = decodeBatch(batches, start, length, maxBatchCost);
     for (const record of batch.records) data.messages.push(record);
+    data.bytes += length;
     cost += batch.cost;
     start += length;
   }

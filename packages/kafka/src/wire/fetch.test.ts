@@ -112,7 +112,7 @@ test('a batch has the same properties as that of the library, for the same recor
             .map((first) => ({ producerId: '1', firstOffset: String(first) })),
         };
         const theirs = new LibraryBatch('t', String(from), data);
-        const ours = new FetchedBatch('t', String(from), data);
+        const ours = new FetchedBatch('t', String(from), { ...data, bytes: 0 });
         assert.deepEqual(ours.messages, theirs.messages);
         assert.equal(ours.isEmpty(), theirs.isEmpty());
         assert.equal(ours.isEmptyDueToFiltering(), theirs.isEmptyDueToFiltering());

@@ -184,6 +184,12 @@ function batchesOf(
   return batches;
 }
 
+/** The mean length of a record as Kafka stores it. Offsets count instead of records, because the lag does so too. */
+export function recordBytesOf({ bytes, messages }: Pick<PartitionData, 'bytes' | 'messages'>): number {
+  const [first, last] = [messages[0]?.offset ?? 0, messages.at(-1)?.offset ?? 0];
+  return bytes / (last - first + 1);
+}
+
 /** The batch of one partition, as the library passes it on. The library's own class converts each offset to a BigInt. */
 export class FetchedBatch {
   readonly topic: string;
@@ -191,6 +197,8 @@ export class FetchedBatch {
   readonly fetchedOffset: string;
   readonly highWatermark: string;
   readonly rawMessages: readonly FetchedRecord[];
+  /** The mean length of a record as Kafka stores it, compressed. */
+  readonly recordBytes: number;
   /** Kafka returns whole batches, which may begin before the requested offset. */
   readonly messagesWithinOffset: readonly FetchedRecord[];
   /** Without aborted records and transaction markers. */
@@ -202,6 +210,7 @@ export class FetchedBatch {
     this.fetchedOffset = fetchedOffset;
     this.highWatermark = data.highWatermark;
     this.rawMessages = data.messages;
+    this.recordBytes = recordBytesOf(data);
     const from = Number(fetchedOffset);
     const first = data.messages.findIndex(({ offset }) => offset >= from);
     const messages = first === 0 ? data.messages : first < 0 ? [] : data.messages.slice(first);

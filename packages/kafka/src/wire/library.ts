@@ -8,7 +8,7 @@
  * - Produce requests and responses: null header values; the result of each partition.
  * - Metadata: a partition without a leader must not fail all other partitions of all topics.
  * - Grouping by partition: linear time.
- * - Administration: reads the timestamp of one record; asks all leaders of several topics at once.
+ * - Administration: reads one record; asks all leaders of several topics at once.
  * - Connections, requests and fetches: without work that costs more than the records at low load. Joins have a connection
  *   of their own. Each request is reported.
  * - Authentication: tokens are fetched before an exchange begins; short sessions.
@@ -35,7 +35,7 @@ import {
 } from './network.ts';
 import { observable, observeRequests, type ConnectionClass } from './observed-requests.ts';
 import { encodeProduceRequest, readProduceAnswer } from './produce.ts';
-import { withTimestamps } from './timestamp.ts';
+import { withRecords } from './timestamp.ts';
 
 const require = createRequire(import.meta.url);
 const endMonotonic = loadMonotonic();
@@ -148,7 +148,7 @@ replace<(offset: unknown) => boolean>(
 );
 
 replace<(options: { readonly cluster: unknown }) => Library.Admin>('admin/index', (create) =>
-  withLeaderCheck(withTimestamps(create)),
+  withLeaderCheck(withRecords(create)),
 );
 
 (require('kafkajs/src/consumer/consumerGroup') as { prototype: Group }).prototype.fetch = fetchLean;

@@ -1,7 +1,8 @@
-/** Reads the timestamp of one record outside of any group. The library's administration client has no such request. */
+/** Reads the timestamp and the length of one record outside of any group. The library's administration client has no such request. */
 import type { Admin } from 'kafkajs';
 import type { FetchRequest } from './fetch-request.ts';
 import type { decodeFetchResponse } from './fetch-response.ts';
+import { recordBytesOf } from './group.ts';
 
 /** The library's class `Cluster`: the members that are used here. */
 interface Cluster {
@@ -21,30 +22,36 @@ interface Place {
   readonly offset: number;
 }
 
+export interface FirstRecord {
+  readonly timestamp: number;
+  /** The mean length of the records of its batch. */
+  readonly recordBytes: number;
+}
+
 /** An administration client with the request that this file adds. */
-export interface TimestampReader {
-  readTimestamp(place: Place): Promise<number | undefined>;
+export interface RecordReader {
+  readFirst(place: Place): Promise<FirstRecord | undefined>;
 }
 
 /** Adds the request to the clients that a function of the library creates. */
-export function withTimestamps<Options extends { readonly cluster: unknown }>(
+export function withRecords<Options extends { readonly cluster: unknown }>(
   create: (options: Options) => Admin,
-): (options: Options) => Admin & TimestampReader {
+): (options: Options) => Admin & RecordReader {
   return (options) => {
     const cluster = options.cluster as Cluster;
-    return { ...create(options), readTimestamp: (place) => fetchTimestamp(cluster, place) };
+    return { ...create(options), readFirst: (place) => fetchFirst(cluster, place) };
   };
 }
 
-/** Returns the timestamp of the first record at the offset or after it; undefined if there is none. */
-export function readTimestamp(admin: Admin, place: Place): Promise<number | undefined> {
-  return (admin as Admin & TimestampReader).readTimestamp(place);
+/** Returns the first record at the offset or after it; undefined if there is none. */
+export function readFirst(admin: Admin, place: Place): Promise<FirstRecord | undefined> {
+  return (admin as Admin & RecordReader).readFirst(place);
 }
 
-async function fetchTimestamp(
+async function fetchFirst(
   cluster: Cluster,
   { topic, partition, offset }: Place,
-): Promise<number | undefined> {
+): Promise<FirstRecord | undefined> {
   await cluster.addTargetTopic(topic);
   await cluster.refreshMetadataIfNecessary();
   const leader = cluster
@@ -59,6 +66,7 @@ async function fetchTimestamp(
     isolationLevel: 0,
     topics: [{ topic, partitions: [{ partition, fetchOffset: String(offset), maxBytes: 1 }] }],
   });
-  const records = responses[0]?.partitions[0]?.messages ?? [];
-  return records.find((record) => record.offset >= offset)?.timestamp;
+  const data = responses[0]?.partitions[0];
+  const first = data?.messages.find((record) => record.offset >= offset);
+  return data && first && { timestamp: first.timestamp, recordBytes: recordBytesOf(data) };
 }

@@ -136,7 +136,7 @@ export const kafkaMetrics = {
     unit: 'ratio',
     labels: { topic },
     services: consumers,
-    help: 'Age of the oldest unfinished record as a share of the retention of its topic; at 1 Kafka deletes it. Absent while unknown, and without a limit of time.',
+    help: 'How much of the retention of its topic the oldest unfinished record has used: its age as a share of retention.ms, or the bytes from it to the end of its partition as a share of retention.bytes, whichever is more; at 1 Kafka deletes it. The bytes are estimated from the records that were read last. Absent while unknown, and without a limit.',
   },
   tailrace_consumer_expired_records_total: {
     type: 'counter',

@@ -1,6 +1,7 @@
 /** One assigned partition: its watermark, its unfinished work, and whether it is revoked. */
 import { KnownEnds } from '../../lag/known-ends.ts';
 import type { Progress } from '../../lag/partition-lag.ts';
+import type { FirstRecord } from '../../wire/timestamp.ts';
 import { encodeProgress, type OffsetRange } from './progress.ts';
 import { Watermark, type Mark } from './watermark.ts';
 
@@ -14,6 +15,7 @@ export class Partition implements Progress {
   /** Where it begins, once that is known. */
   #begin: number | undefined;
   #lookedUp: { readonly offset: number; readonly timestamp: number } | undefined;
+  #recordBytes: number | undefined;
 
   revoked = false;
   /** Because the partition is full. */
@@ -70,8 +72,15 @@ export class Partition implements Progress {
   }
 
   /** @param offset the first record that was not received */
-  lookedUp(offset: number, timestamp: number): void {
+  lookedUp(offset: number, { timestamp, recordBytes }: FirstRecord): void {
     this.#lookedUp = { offset, timestamp };
+    this.#recordBytes ??= recordBytes;
+  }
+
+  /** @param recordBytes the mean length of the records of a fetch */
+  sawRecords(recordBytes: number): void {
+    this.#recordBytes =
+      this.#recordBytes === undefined ? recordBytes : (this.#recordBytes * 7 + recordBytes) / 8;
   }
 
   sawEnd(end: number, now: number): void {
@@ -100,6 +109,17 @@ export class Partition implements Progress {
 
   get lag(): number {
     return Math.max(0, this.end - this.committable);
+  }
+
+  /**
+   * About how many bytes Kafka stores from the first unfinished record on, by the records that were fetched last; undefined
+   * while it is not known.
+   */
+  get lagBytes(): number | undefined {
+    const from = this.#watermark?.committable ?? this.#begin;
+    if (from === undefined || this.ends.end === undefined) return undefined;
+    const records = Math.max(0, this.ends.end - from);
+    return records === 0 ? 0 : this.#recordBytes && records * this.#recordBytes;
   }
 
   /** The records that were received and are unfinished, in the order of their offsets. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { PartitionLag } from '../../consume/reports.ts';
 import { eventually } from '@tailrace/testing';
@@ -124,6 +125,35 @@ export function testLag(cluster: () => ContractCluster): void {
       await eventually(() => lagOf(member, limited)?.retentionUsed !== undefined);
       assert.equal(lagOf(member, limited)?.retentionUsed?.toFixed(2), '0.10');
       assert.equal(lagOf(member, unlimited)?.retentionUsed, undefined);
+    });
+
+    test('is also a part of the bytes that the topic keeps, if that is more, and also while reading is paused', async () => {
+      await using kafka = connect(cluster());
+      const config = { 'retention.ms': String(10 * hourMs), 'retention.bytes': '1000000' };
+      const topic = await kafka.createTopic({ config });
+      await kafka.write(
+        topic,
+        Array.from({ length: 10 }, () => randomBytes(25_000).toString('base64url').slice(0, 25_000)),
+      );
+      const prepared = Promise.withResolvers<undefined>();
+      await using member = await join(kafka, {
+        ...{ groupId: `${topic}.group`, topics: [topic] },
+        prepare: () => prepared.promise,
+      });
+      const used = (): number => lagOf(member, topic)?.retentionUsed ?? -1;
+      // Brokers store the records compressed, to about three quarters.
+      const isQuarter = (): boolean => used() > 0.15 && used() < 0.3;
+      member.consumption.pause([topic]);
+      prepared.resolve(undefined);
+      await eventually(isQuarter);
+      member.consumption.resume([topic]);
+      await eventually(() => member.records.length === 10);
+      assert.ok(isQuarter(), String(used()));
+      const all = used();
+      for (const record of member.records.slice(0, 6)) record.done();
+      assert.equal((used() / all).toFixed(2), '0.40');
+      for (const record of member.records.slice(6)) record.done();
+      assert.ok(used() < 0.01, String(used()));
     });
   });
 
