@@ -82,4 +82,4 @@ export { hasSecrets } from './secrets/secrets.ts';
 export type { SecretKeys } from './secrets/encryption.ts';
 export type { ConfigChange, ConfigLookup } from './topic/state.ts';
 export { singleFlight } from './topic/single-flight.ts';
-export { openConfig, type ConfigOptions, type ConfigView } from './topic/view.ts';
+export { checkLevel, openConfig, type ConfigOptions, type ConfigView } from './topic/view.ts';

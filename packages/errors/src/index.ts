@@ -153,6 +153,11 @@ export const errorTable = {
     meaning: 'Kafka did not acknowledge in time',
     hint: 'Check KAFKA_BROKERS and that the brokers run. Send the request again after the number of seconds in Retry-After.',
   },
+  'config-needs-newer-release': {
+    status: 503,
+    meaning: 'the configuration uses features that this release does not have',
+    hint: 'Run the newer release that wrote the configuration, or remove the features from the destinations.',
+  },
   'transactions-unavailable': {
     status: 503,
     meaning: 'Kafka has no transaction coordinator',

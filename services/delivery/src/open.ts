@@ -1,5 +1,5 @@
 /** Opens the parts of the delivery service, which reads `deliveries`, the retry topics and the replay topic, and sends the webhooks. */
-import { openConfig, type ConfigView } from '@tailrace/config';
+import { checkLevel, openConfig, type ConfigView } from '@tailrace/config';
 import type { Consumption, Kafka } from '@tailrace/kafka';
 import { defineService, type ServiceContext, type SettingsOf } from '@tailrace/service';
 import { openSuppressions, topicNames } from '@tailrace/topics';
@@ -65,6 +65,8 @@ export async function openDelivery(
     openConfig(kafka, names.config, log, { secretKeys: settings.secretKeys }),
   );
   service.metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
+  // Their deliveries wait as if they were paused. Those of all other destinations are sent.
+  service.health.add('config-level', () => checkLevel(config, 'delivery'), { everyMs: 1_000 });
 
   const suppressions = { kafka, topic: names.suppressions, log, only: 'deleted' } as const;
   const deletedUsers = await service.whenAvailable('the deleted users', () => openSuppressions(suppressions));

@@ -1,5 +1,6 @@
 /** The router: reads `events`, finds the destinations of each event, and writes `deliveries`. */
-import { openConfig } from '@tailrace/config';
+import { checkLevel, openConfig, type ConfigView } from '@tailrace/config';
+import type { Consumption } from '@tailrace/kafka';
 import { noRegistry, openRegistry } from '@tailrace/registry';
 import { defineService } from '@tailrace/service';
 import { openSuppressions, topicNames } from '@tailrace/topics';
@@ -28,6 +29,9 @@ export const router = defineService({
       openConfig(kafka, names.config, log),
     );
     service.metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
+    // A replica of a newer release can route instead, so this one does not join the group.
+    await service.whenAvailable('a configuration of its release', () => checkLevel(config, 'router'));
+    service.health.add('config-level', () => checkLevel(config, 'router'), { everyMs: 1_000 });
 
     const suppressions = { kafka, topic: names.suppressions, log, only: 'suppressed' } as const;
     const suppressedUsers = await service.whenAvailable('the suppressed users', () =>
@@ -120,7 +124,24 @@ export const router = defineService({
       await consumption.close();
     });
     service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
+    pauseWhileUnmet(config, consumption);
     addGauges(service.metrics, messageIds, consumption);
     return { topics };
   },
 });
+
+/** What is routed without a filter that this release does not know cannot be taken back, so events wait. */
+function pauseWhileUnmet(
+  config: Pick<ConfigView, 'unmet' | 'onChange'>,
+  consumption: Pick<Consumption, 'pause' | 'resume'>,
+): void {
+  let isPaused = false;
+  const update = (): void => {
+    if (isPaused === (config.unmet('router') !== undefined)) return;
+    isPaused = !isPaused;
+    if (isPaused) consumption.pause();
+    else consumption.resume();
+  };
+  config.onChange(update);
+  update();
+}

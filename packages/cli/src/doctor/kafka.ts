@@ -112,6 +112,8 @@ async function checkConfiguration(
   try {
     const config = await openConfig(kafka, topicNames(prefix).config, log, { secretKeys });
     const counts = `${countOf(config.sources().length, 'source')}, ${countOf(config.destinations().length, 'destination')}`;
+    const unmet = config.unmet('router') ?? config.unmet('delivery');
+    if (unmet) unreadable.push({ level: 'fail', about, says: unmet.message });
     await config.close();
     return [...unreadable, { level: 'ok', about, says: counts }];
   } catch (error) {

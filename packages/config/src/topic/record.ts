@@ -4,6 +4,7 @@
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { checkDestination, checkSource, checkToken } from '../rules/check.ts';
+import { requirementsOf, unmetBy, withRequirements } from '../rules/level.ts';
 import { formatPath } from '../rules/problem.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
@@ -34,7 +35,9 @@ export function entryKey(kind: EntryKind, id: string): string {
 /** @param key encrypts the secrets; without it they are written in plain text */
 export function encodeEntry(topic: string, entry: Entry, key?: Buffer): OutgoingRecord {
   const stored =
-    entry.kind === 'destination' && entry.entry ? encryptDestination(entry.entry, key) : entry.entry;
+    entry.kind === 'destination' && entry.entry
+      ? encryptDestination(withRequirements(entry.entry, requirementsOf(entry.entry)), key)
+      : entry.entry;
   return { topic, key: entryKey(entry.kind, entry.id), value: stored && JSON.stringify(stored) };
 }
 
@@ -77,7 +80,9 @@ export function decodeEntry(
     );
   }
   if (checked.value.id !== id) return unreadable('the id in its value differs from the id in its key');
-  return { kind, id, entry: checked.value, stale: decrypted.stale } as ConfigRecord;
+  const entry =
+    kind === 'destination' ? withRequirements(checked.value as Destination, unmetBy(content)) : checked.value;
+  return { kind, id, entry, stale: decrypted.stale } as ConfigRecord;
 }
 
 function unreadable(problem: string): Unreadable {

@@ -8,6 +8,7 @@
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { decodeEntry, entryKey, type EntryKind } from './record.ts';
 import { builtInSource } from '../rules/built-in.ts';
+import { unmetBy, type Reader, type Requirement } from '../rules/level.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
@@ -58,6 +59,8 @@ export interface ConfigState {
   isUnreadable(kind: EntryKind, id: string): boolean;
   /** Whether the entry has secrets that are not encrypted with the current key. */
   isStale(kind: EntryKind, id: string): boolean;
+  /** By destination, the features that this release does not have and the reader would do harm without. */
+  unmet(by: Reader): ReadonlyMap<string, readonly Requirement[]>;
   /** The keys of the records that cannot be read, with the reason. */
   readonly unreadable: ReadonlyMap<string, string>;
   /** The entries that cannot be read because a key is missing, with the reason. */
@@ -74,8 +77,11 @@ interface Index {
 
 const none: readonly Destination[] = Object.freeze([]);
 
-/** @param secretKeys absent if the service does not need secrets */
-export function createState(secretKeys?: SecretKeys): ConfigState {
+/**
+ * @param secretKeys absent if the service does not need secrets
+ * @param holds whether destinations that delivery must hold back are paused; not for a writer, which would store it
+ */
+export function createState(secretKeys?: SecretKeys, { holds = false } = {}): ConfigState {
   const sources = new Map<string, Source>();
   const destinations = new Map<string, Destination>();
   const tokens = new Map<string, Token>();
@@ -84,6 +90,15 @@ export function createState(secretKeys?: SecretKeys): ConfigState {
   const unreadable = new Map<string, string>();
   const locked = new Map<string, string>();
   const stale = new Set<string>();
+  const unmet = new Map<string, readonly Requirement[]>();
+  const hold = (destination: Destination): Destination => {
+    const requires = unmetBy(destination);
+    if (requires.length === 0) unmet.delete(destination.id);
+    else unmet.set(destination.id, requires);
+    return holds && requires.some(({ by }) => by === 'delivery')
+      ? { ...destination, paused: true }
+      : destination;
+  };
   let index: Index | undefined;
   const indexed = (): Index => (index ??= buildIndex(sources, destinations));
 
@@ -103,15 +118,18 @@ export function createState(secretKeys?: SecretKeys): ConfigState {
       else stale.delete(key);
       if (decoded.entry === null) versions.delete(key);
       const { kind, id, entry } = decoded;
-      if (entry === null) byKind[kind].delete(id);
-      else if (kind === 'source') sources.set(id, entry);
-      else if (kind === 'destination') destinations.set(id, entry);
+      if (entry === null) {
+        byKind[kind].delete(id);
+        if (kind === 'destination') unmet.delete(id);
+      } else if (kind === 'source') sources.set(id, entry);
+      else if (kind === 'destination') destinations.set(id, hold(entry));
       else tokens.set(id, entry);
       if (kind !== 'token') index = undefined;
       return { outcome: 'changed', kind, id };
     },
     isUnreadable: (kind, id) => unreadable.has(entryKey(kind, id)),
     isStale: (kind, id) => stale.has(entryKey(kind, id)),
+    unmet: (reader) => new Map([...unmet].filter(([, requires]) => requires.some(({ by }) => by === reader))),
     unreadable,
     locked,
     lookup: {

@@ -2,6 +2,7 @@
 import { TailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, KafkaLog } from '@tailrace/kafka';
 import { singleFlight } from './single-flight.ts';
+import { newerReleaseNeeded, unmetBy, type Reader } from '../rules/level.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 import { createState, type ConfigChange, type ConfigLookup, type ConfigState } from './state.ts';
 
@@ -17,6 +18,11 @@ export interface ConfigView extends ConfigLookup {
    * @throws TailraceError `kafka-unavailable`
    */
   refresh(): Promise<void>;
+  /**
+   * `config-needs-newer-release` while destinations use features that this release does not have and the reader would do
+   * harm without. For delivery, `openConfig` shows these destinations as paused.
+   */
+  unmet(by: Reader): TailraceError | undefined;
   /**
    * Calls `listener`, which must not throw, after each later change. Returns a function that removes the listener.
    */
@@ -43,11 +49,17 @@ export async function openConfig(
   log: Pick<KafkaLog, 'warn'>,
   { secretKeys }: ConfigOptions = {},
 ): Promise<ConfigView> {
-  const state = createState(secretKeys);
+  const state = createState(secretKeys, { holds: true });
   const view = await followState(kafka, topic, log, state);
   if (state.locked.size === 0) return view;
   await view.close();
   throw lockedError(state);
+}
+
+/** @throws TailraceError `config-needs-newer-release`, see {@link ConfigView.unmet} */
+export function checkLevel(config: Pick<ConfigView, 'unmet'>, by: Reader): Promise<void> {
+  const unmet = config.unmet(by);
+  return unmet ? Promise.reject(unmet) : Promise.resolve();
 }
 
 /**
@@ -88,6 +100,8 @@ export async function followState(
         return;
       }
       const { kind, id } = accepted;
+      const requires = kind === 'destination' ? unmetBy(state.lookup.destination(id)) : [];
+      if (requires.length > 0) log.warn({ destinationId: id, requires }, 'destination needs a newer release');
       for (const listener of listeners) listener({ kind, id });
     },
   });
@@ -100,6 +114,7 @@ export async function followState(
     get ageMs() {
       return follower.ageMs;
     },
+    unmet: (by) => newerReleaseNeeded(state.unmet(by)),
     refresh: singleFlight(() => follower.refresh()),
     onChange(listener) {
       listeners.add(listener);

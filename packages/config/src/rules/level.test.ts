@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { newerReleaseNeeded, ownLevel, requirementsOf, unmetBy, type Feature } from './level.ts';
+import { decodeEntry, encodeEntry } from '../topic/record.ts';
+import { createState } from '../topic/state.ts';
+import type { Destination } from './schema.ts';
+
+const crm: Destination = {
+  ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'] },
+  ...{ ordering: 'user', filter: { types: ['track'] } },
+  settings: { webhooks: [{ url: 'https://crm.example/' }] },
+};
+const requires = [{ feature: 'transform', level: ownLevel + 1, by: 'delivery' as const }];
+
+function recordOf(entry: object, id = 'crm') {
+  return { offset: 0, key: Buffer.from(`destination/${id}`), value: Buffer.from(JSON.stringify(entry)) };
+}
+
+function written(entry: Destination): unknown {
+  return JSON.parse(String(encodeEntry('config', { kind: 'destination', id: entry.id, entry }).value));
+}
+
+test('an entry requires the features that it uses, except those that every reader of requirements has', () => {
+  const named: Feature = {
+    ...{ feature: 'named', level: 2, by: 'router' },
+    isUsed: ({ name }) => name !== undefined,
+  };
+  const old: Feature = { feature: 'ordering', level: 1, by: 'delivery', isUsed: () => true };
+  assert.deepEqual(requirementsOf({ ...crm, name: 'CRM' }, [named, old]), [
+    { feature: 'named', level: 2, by: 'router' },
+  ]);
+  assert.deepEqual(requirementsOf(crm, [named, old]), []);
+  assert.deepEqual(written({ ...crm, paused: true }), { ...crm, paused: true });
+});
+
+test('a requirement above the own level is unmet, and anything else that the key may hold is none', () => {
+  assert.deepEqual(unmetBy({ requires }), requires);
+  assert.deepEqual(unmetBy({ requires }, ownLevel + 1), []);
+  for (const other of [undefined, null, 7, {}, [null, 'transform', { level: 'x' }]])
+    assert.deepEqual(unmetBy({ requires: other }), []);
+});
+
+test('a writer keeps what a newer release required, and drops it once that is met', () => {
+  const newer = decodeEntry(recordOf({ ...crm, transform: 'x', requires }));
+  assert.ok('entry' in newer && newer.entry);
+  assert.deepEqual(written({ ...(newer.entry as Destination), name: 'CRM' }), {
+    ...{ ...crm, transform: 'x', name: 'CRM' },
+    requires,
+  });
+  const met = decodeEntry(recordOf({ ...crm, requires: [{ ...requires[0], level: ownLevel }] }));
+  assert.deepEqual('entry' in met && met.entry, crm);
+});
+
+test('services hold a destination back while it requires more than they have, and writers see it as it is', () => {
+  for (const holds of [true, false]) {
+    const state = createState(undefined, { holds });
+    const isPaused = (): boolean => state.lookup.destination('crm')?.paused === true;
+    state.accept(recordOf({ ...crm, requires }));
+    assert.equal(isPaused(), holds);
+    assert.deepEqual([...state.unmet('delivery').keys()], ['crm']);
+    assert.equal(state.unmet('router').size, 0);
+    state.accept(recordOf(crm));
+    assert.equal(isPaused(), false);
+    state.accept(recordOf({ ...crm, requires: [{ ...requires[0], by: 'router' }] }));
+    assert.equal(isPaused(), false);
+    assert.equal(state.unmet('router').size, 1);
+    state.accept({ ...recordOf({}), value: null });
+    assert.equal(state.unmet('router').size, 0);
+  }
+});
+
+test('the error names destinations, features and levels, up to ten destinations', () => {
+  assert.equal(newerReleaseNeeded(new Map()), undefined);
+  const many = Array.from({ length: 12 }, (_, nth) => [`crm-${nth}`, requires] as const);
+  const { code, message } = newerReleaseNeeded(new Map(many)) ?? {};
+  assert.equal(code, 'config-needs-newer-release');
+  assert.match(message ?? '', /of level 1, .*: crm-0 \(transform, level 2\), .*crm-9 .* and 2 more\. Run/);
+});
