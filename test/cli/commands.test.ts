@@ -171,3 +171,22 @@ test('apply without topics says how to create them', async () => {
   assert.equal(exitCode, 1);
   assert.match(stderr, /^tailrace: The topic .*config does not exist\. .*npx tailrace topics apply/);
 });
+
+test('doctor names destinations that need a newer release', async () => {
+  const cluster = new MemoryCluster();
+  const tailrace = on(cluster);
+  await using kafka = cluster.connect();
+  assert.equal((await tailrace(['topics', 'apply'], env)).exitCode, 0);
+  const settings = { webhooks: [{ url: 'https://crm.example.com/hook' }] };
+  const requires = [{ feature: 'signer', level: 99, by: 'delivery' }];
+  const value = JSON.stringify({ id: 'crm', type: 'Webhooks', sources: [], settings, requires });
+  await kafka.publisher().publish({ topic: `${prefix}config`, key: 'destination/crm', value });
+  const { stdout } = await tailrace(['doctor', '--output', 'json'], env);
+  const { findings } = JSON.parse(stdout) as { findings: { level: string; about: string; says: string }[] };
+  const found = findings.filter(({ about }) => about === 'config');
+  assert.deepEqual(
+    found.map(({ level }) => level),
+    ['fail', 'ok'],
+  );
+  assert.match(found[0]?.says ?? '', /crm \(signer, level 99\)/);
+});
