@@ -174,8 +174,17 @@ export const storedSecrets: readonly (readonly [
   ],
   ['`tls.clientKey`', 'sealed in `config`', 'never', sealed],
   [
-    'values of headers',
-    'sealed in `config` if `secretHeaders` names them',
+    'values of headers that are secret by their name (`Authorization`, `X-Api-Key`) or in `secretHeaders`',
+    'sealed in `config`; written before, from the next change or reseal on',
+    'never',
+    shown(
+      `${control}/configuration/secrets.test.ts`,
+      'a header that is secret by its name is sealed, and one that was stored in plain text is at the next reseal',
+    ),
+  ],
+  [
+    'values of other headers',
+    'plain in `config`',
     'never',
     shown(
       `${control}/configuration/masks.test.ts`,

@@ -57,7 +57,6 @@ test('a source and a destination are created, connected, enabled, tested, used, 
           {
             url: `${receiver.url}/hook`,
             headers: { Authorization: headerSecret, 'X-Team': 'growth' },
-            secretHeaders: ['authorization'],
           },
         ],
       },
@@ -69,7 +68,7 @@ test('a source and a destination are created, connected, enabled, tested, used, 
       {
         url: `${receiver.url}/hook`,
         headers: { Authorization: '********', 'X-Team': '********' },
-        secretHeaders: ['authorization'],
+        secretHeaders: ['Authorization'],
       },
     ],
   });

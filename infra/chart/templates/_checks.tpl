@@ -91,7 +91,7 @@ settingsFrom.TAILRACE_SECRET_KEY is not set, but TAILRACE_SECRET_KEY_PREVIOUS is
 
 {{/*
 The fields of a configuration that have a secret as plain text, separated by commas. The values of headers are secret where secretHeaders has them, or
-their name says so.
+their name says so: the same text is in packages/config/src/rules/webhook.ts.
 */}}
 {{- define "tailrace.plainSecrets" -}}
 {{- $reference := "^(env|file):" }}
@@ -107,7 +107,7 @@ their name says so.
 {{- $secret := list }}
 {{- range $webhook.secretHeaders | default list }}{{ $secret = append $secret (lower (toString .)) }}{{ end }}
 {{- range $name, $value := $webhook.headers | default dict }}
-{{- $isSecret := or (has (lower $name) $secret) (regexMatch "(?i)(authorization|cookie|password|secret|token|key)" $name) }}
+{{- $isSecret := or (has (lower $name) $secret) (regexMatch "(?i)(^|[-_.])(authorization|cookie|[a-z0-9]*(token|secret|password)|([a-z0-9]*(access|account|api|app|auth|client|license|private|secret|service|session|shared|signing|subscription|user))?key)s?[0-9]*($|[-_.])" $name) }}
 {{- if and $isSecret (not (regexMatch $reference (toString $value))) }}{{ $of }}.webhooks[{{ $number }}].headers,{{ end }}
 {{- end }}
 {{- end }}

@@ -28,6 +28,7 @@ import {
 import { tokenSchema, type Token } from './token.ts';
 import { certificatesProblem, privateKeyProblem } from './tls.ts';
 import { maskProblems } from '../secrets/mask.ts';
+import { nameSecretHeaders } from '../secrets/secrets.ts';
 import { headerNameProblem, headerValueProblem, webhookUrlProblem } from './webhook.ts';
 
 export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
@@ -82,7 +83,7 @@ const tokenValidator = validatorOf(tokenSchema);
  * {@link missingSources} checks them separately. A mask in place of a secret is refused: a file states secrets.
  */
 export function checkConfiguration(value: unknown): Checked<Configuration> {
-  return check<Configuration>(configurationValidator(), value, (copy) => {
+  const checked = check<Configuration>(configurationValidator(), value, (copy) => {
     const sources = items(field(copy, 'sources'));
     const destinations = items(field(copy, 'destinations'));
     return [
@@ -96,6 +97,9 @@ export function checkConfiguration(value: unknown): Checked<Configuration> {
       ...maskProblems(copy),
     ];
   });
+  if ('problems' in checked) return checked;
+  const { sources, destinations } = checked.value;
+  return { value: { sources, destinations: destinations.map(nameSecretHeaders) } };
 }
 
 export interface CheckOptions {
@@ -108,7 +112,13 @@ export function checkSource(value: unknown, options?: CheckOptions): Checked<Sou
 }
 
 export function checkDestination(value: unknown, options?: CheckOptions): Checked<Destination> {
-  return check<Destination>(destinationValidator(), value, (copy) => beyondSchema(copy, []), options);
+  const checked = check<Destination>(
+    destinationValidator(),
+    value,
+    (copy) => beyondSchema(copy, []),
+    options,
+  );
+  return 'problems' in checked ? checked : { value: nameSecretHeaders(checked.value) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { field, items, problem, quote, repeats, type FieldPath, type Problem } f
 import { isEncrypted } from '../secrets/encryption.ts';
 import { secretsOf } from '../secrets/secrets.ts';
 import { certificatesProblem, keyPairProblem, privateKeyProblem } from './tls.ts';
+import { isSecretHeaderName } from './webhook.ts';
 
 /** @param destination any value; the schema reports fields of the wrong type */
 export function destinationProblems(destination: unknown, path: FieldPath): Problem[] {
@@ -39,7 +40,8 @@ function missingSecretHeaders(settings: unknown, path: FieldPath): Problem[] {
     const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
     const known = new Set(names.map((name) => name.toLowerCase()));
     return items(field(webhook, 'secretHeaders')).flatMap((name, position) => {
-      if (typeof name !== 'string' || known.has(name.toLowerCase())) return [];
+      // A name that Tailrace added may be left where the header was removed.
+      if (typeof name !== 'string' || known.has(name.toLowerCase()) || isSecretHeaderName(name)) return [];
       return [
         problem(
           [...path, 'webhooks', index, 'secretHeaders', position],

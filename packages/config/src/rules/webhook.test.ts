@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { headerNameProblem, headerValueProblem, webhookUrlProblem } from './webhook.ts';
+import {
+  headerNameProblem,
+  headerValueProblem,
+  isSecretHeaderName,
+  secretHeaderName,
+  webhookUrlProblem,
+} from './webhook.ts';
 
 test('a webhook may have any full URL with http or https', () => {
   for (const url of [
@@ -89,4 +96,20 @@ test('the value of a header is visible ASCII with spaces and tabs inside', () =>
     ['a'.repeat(4_097), /longer than 4096/],
   ];
   for (const [value, reason] of cases) assert.match(headerValueProblem(value) ?? 'accepted', reason, value);
+});
+
+test('a header is secret if a word of its name says so, ignoring case', () => {
+  const secret =
+    'Authorization X-Authorization Proxy-Authorization cookie X-Cookies Key X-Key X_KEY_2 X-Keys X-Api-Key apikey X-ApiKey xApiKey ' +
+    'x-functions-key X-AccessKey Ocp-Apim-Subscription-Key X-Auth-Token authtoken X-Token-Id X-CSRFToken X-Gitlab-Token X-Secret ' +
+    'X-ClientSecret X-Password password X-User.Password';
+  const plain =
+    'X-Team Accept X-Monkey-Id X-Turkey X-Keyboard Keyed X-Keyring X-Tokenizer X-Secretary X-Passwordless Cookiecutter X-Author';
+  assert.deepEqual(secret.split(' ').filter(isSecretHeaderName), secret.split(' '));
+  assert.deepEqual(plain.split(' ').filter(isSecretHeaderName), []);
+});
+
+test('the chart refuses the same headers in a ConfigMap', () => {
+  const chart = new URL('../../../../infra/chart/templates/_checks.tpl', import.meta.url);
+  assert.ok(readFileSync(chart, 'utf8').includes(`"(?i)${secretHeaderName}"`));
 });

@@ -29,6 +29,22 @@ const connectionHeaders = new Set([
   'upgrade',
 ]);
 
+/**
+ * The names of headers whose values are secret, so that they are sealed as if `secretHeaders` named them: a word of the name is
+ * `Authorization` or `Cookie`, or ends with `token`, `secret` or `password`, or is `key` or one of its usual compounds.
+ * `X-Api-Key`, `apikey` and `X-AuthToken` are secret; `X-Monkey-Id` and `X-Keyboard` are not. The chart has the same text.
+ */
+export const secretHeaderName =
+  '(^|[-_.])(authorization|cookie|[a-z0-9]*(token|secret|password)' +
+  '|([a-z0-9]*(access|account|api|app|auth|client|license|private|secret|service|session|shared|signing|subscription|user))?key)' +
+  's?[0-9]*($|[-_.])';
+
+const secretName = new RegExp(secretHeaderName, 'i');
+
+export function isSecretHeaderName(name: string): boolean {
+  return secretName.test(name);
+}
+
 /** Why `text` is not a valid URL of a webhook, as a clause; undefined if it is. */
 export function webhookUrlProblem(text: string): string | undefined {
   if (text.length > maxUrlLength) return `is longer than ${maxUrlLength} characters`;

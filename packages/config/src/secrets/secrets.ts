@@ -1,6 +1,7 @@
 /** Finds the secrets of a destination, and encrypts and decrypts them for the topic. */
 import { field, formatPath, items, type FieldPath } from '../rules/problem.ts';
 import type { Destination } from '../rules/schema.ts';
+import { isSecretHeaderName } from '../rules/webhook.ts';
 import { decrypt, encrypt, isEncrypted, isEncryptedWith, type SecretKeys } from './encryption.ts';
 
 /** A secret of a destination, and its field. */
@@ -52,11 +53,27 @@ function* secretsWith(
   }
 }
 
-/** Whether `secretHeaders` of the webhook contains this header, ignoring case. */
-export function isSecretHeader(webhook: unknown, name: string): boolean {
-  return items(field(webhook, 'secretHeaders')).some(
-    (secret) => typeof secret === 'string' && secret.toLowerCase() === name.toLowerCase(),
-  );
+/** Whether the header is secret by its name, or `secretHeaders` of the webhook contains it, ignoring case. */
+function isSecretHeader(webhook: unknown, name: string): boolean {
+  return isSecretHeaderName(name) || items(field(webhook, 'secretHeaders')).some(isHeader(name));
+}
+
+function isHeader(name: string): (other: unknown) => boolean {
+  return (other) => typeof other === 'string' && other.toLowerCase() === name.toLowerCase();
+}
+
+/**
+ * `destination` with `secretHeaders` that name each secret header once, and nothing else. Entries are stored so, because the
+ * release before opens only the headers that are named there.
+ */
+export function nameSecretHeaders(destination: Destination): Destination {
+  const webhooks = destination.settings.webhooks.map(({ secretHeaders: given = [], ...webhook }) => {
+    const secretHeaders = Object.keys(webhook.headers ?? {}).flatMap(
+      (name) => given.find(isHeader(name)) ?? (isSecretHeaderName(name) ? name : []),
+    );
+    return { ...webhook, ...(secretHeaders.length > 0 && { secretHeaders }) };
+  });
+  return { ...destination, settings: { ...destination.settings, webhooks } };
 }
 
 export function hasSecrets(destination: Destination): boolean {
@@ -68,7 +85,7 @@ export function mapSecrets(
   destination: Destination,
   change: (value: string, path: FieldPath) => string,
 ): Destination {
-  const copy = structuredClone(destination);
+  const copy = structuredClone(nameSecretHeaders(destination));
   for (const { path, value, replace } of secretsOf(copy)) replace(change(value, path));
   return copy;
 }

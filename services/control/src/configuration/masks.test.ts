@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
+import { openConfig } from '@tailrace/config';
+import { names, newCluster, openApi, readToken, secretKey, type Api } from '../testing/api.ts';
 
 let control: Api;
 before(async () => {
@@ -33,7 +34,11 @@ test('a read-only token sees neither write keys nor queries of URLs nor values o
   assert.deepEqual(shown['settings'], {
     sharedSecret: mask,
     webhooks: [
-      { url: `https://crm.example.com/hook?${mask}`, headers: { Authorization: mask, 'X-Team': mask } },
+      {
+        url: `https://crm.example.com/hook?${mask}`,
+        headers: { Authorization: mask, 'X-Team': mask },
+        secretHeaders: ['Authorization'],
+      },
     ],
   });
   const own = await control.expect(200, { path: '/v1/sources/web' });
@@ -43,7 +48,8 @@ test('a read-only token sees neither write keys nor queries of URLs nor values o
 test('the value of every header is masked, and the mask keeps it', async () => {
   const body = { id: 'kept', type: 'Webhooks', sources: [], settings: { webhooks: [{ url, headers }] } };
   const created = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
-  const shown = { webhooks: [{ url, headers: { Authorization: mask, 'X-Team': mask } }] };
+  const secretHeaders = ['Authorization'];
+  const shown = { webhooks: [{ url, headers: { Authorization: mask, 'X-Team': mask }, secretHeaders }] };
   assert.deepEqual(created['settings'], shown);
   const path = '/v1/destinations/kept';
   const replaced = await control.expect(200, { method: 'PUT', path, body: { ...created, name: 'CRM' } });
@@ -55,8 +61,18 @@ test('the value of every header is masked, and the mask keeps it', async () => {
   const stored = control.cluster
     .records(names.config)
     .findLast(({ key }) => String(key) === 'destination/kept');
-  const { settings: written } = JSON.parse(String(stored?.value)) as typeof body;
-  assert.deepEqual(written.webhooks, [{ url, headers: { ...headers, 'X-Team': 'sales' } }]);
+  assert.match(String(stored?.value), /"headers":\{"Authorization":"sealed:[^"]+","X-Team":"sales"\}/);
+  const current = Buffer.from(secretKey, 'hex');
+  const view = await openConfig(
+    control.kafka,
+    names.config,
+    { warn: () => undefined },
+    { secretKeys: { current } },
+  );
+  await view.close();
+  assert.deepEqual(view.destination('kept')?.settings.webhooks, [
+    { url, headers: { ...headers, 'X-Team': 'sales' }, secretHeaders },
+  ]);
 });
 
 test('a receiver that sends back what it received shows no header value in a test event', async () => {

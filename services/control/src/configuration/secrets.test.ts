@@ -61,6 +61,37 @@ test('secrets are sealed in Kafka, and a view without keys can still read the en
   assert.equal(view.destination('sealed')?.settings.webhooks[0]?.url, url);
 });
 
+test('a header that is secret by its name is sealed, and one that was stored in plain text is at the next reseal', async () => {
+  const webhook = { url, headers: { Authorization: 'Bearer header-secret', 'X-Team': 'growth' } };
+  const body = {
+    id: 'named',
+    type: 'Webhooks',
+    enabled: true,
+    sources: [],
+    settings: { webhooks: [webhook] },
+  };
+  const created = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  assert.ok(!stored('named').includes('header-secret'));
+  // What was read can be sent back, also without the header.
+  const { settings } = created as { settings: { webhooks: object[] } };
+  const bare = {
+    webhooks: settings.webhooks.map((shown) => ({ ...shown, headers: { 'X-Team': 'growth' } })),
+  };
+  await control.expect(200, { method: 'PATCH', path: '/v1/destinations/named', body: { settings: bare } });
+
+  const publisher = control.kafka.publisher();
+  const value = JSON.stringify({ ...body, id: 'plain' });
+  await publisher.publish({ topic: names.config, key: 'destination/plain', value });
+  await publisher.close();
+  const resealed = await control.expect(200, { method: 'POST', path: '/v1/secrets/reseal' });
+  assert.deepEqual(resealed['destinations'], ['plain']);
+  assert.ok(!stored('plain').includes('header-secret'));
+  const opened = await openedWith({ current: oldKey }, 'plain');
+  assert.deepEqual(opened?.settings.webhooks[0]?.headers, webhook.headers);
+  const again = await control.expect(200, { method: 'POST', path: '/v1/secrets/reseal' });
+  assert.deepEqual(again['destinations'], []);
+});
+
 test('the configuration with secrets cannot be opened without the key', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('locked') });
   for (const keys of [{}, { current: newKey }]) {

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { MemoryCluster } from '@tailrace/kafka/testing';
+import { isTailraceError } from '@tailrace/errors';
+import {
+  applyConfiguration,
+  checkDestination,
+  formatPath,
+  openConfig,
+  type Configuration,
+  type Destination,
+  type SecretKeys,
+} from '../index.ts';
+import { decrypt } from './encryption.ts';
+
+const topic = 'config';
+const current = randomBytes(32);
+const headers = {
+  Authorization: 'Bearer S3CRET',
+  cookie: 'session=S3CRET',
+  'X-Api-Key': 'S3CRET',
+  'X-Team': 'growth',
+};
+
+const crm = destinationOf(headers);
+
+function destinationOf(given: Readonly<Record<string, string>>, secretHeaders?: readonly string[]) {
+  const webhook = {
+    url: 'https://crm.example.com/',
+    headers: given,
+    ...(secretHeaders && { secretHeaders }),
+  };
+  return {
+    id: 'crm',
+    type: 'Webhooks',
+    enabled: true,
+    sources: [],
+    settings: { webhooks: [webhook] },
+  } as const;
+}
+
+function newCluster(): MemoryCluster {
+  const cluster = new MemoryCluster();
+  cluster.createTopic(topic);
+  return cluster;
+}
+
+async function apply(cluster: MemoryCluster, destination: Destination, secretKeys: SecretKeys = { current }) {
+  const configuration: Configuration = { sources: [], destinations: [destination] };
+  const changes = await applyConfiguration(cluster.connect(), topic, configuration, { secretKeys });
+  return changes.map(({ outcome, fields }) => [outcome, ...fields].join(' '));
+}
+
+async function stored(cluster: MemoryCluster, secretKeys?: SecretKeys): Promise<Destination | undefined> {
+  const view = await openConfig(cluster.connect(), topic, { warn: () => undefined }, { secretKeys });
+  await view.close();
+  return view.destination('crm');
+}
+
+function lastRecord(cluster: MemoryCluster): string {
+  return String(cluster.records(topic).at(-1)?.value);
+}
+
+/** The headers that a release opens which knows only `secretHeaders`. */
+function headersByNameAlone(record: string): Record<string, string> {
+  const { settings } = JSON.parse(record) as Destination;
+  const { headers: sealed = {}, secretHeaders = [] } = settings.webhooks[0] ?? {};
+  return Object.fromEntries(
+    Object.entries(sealed).map(([name, value]) => {
+      if (!secretHeaders.includes(name)) return [name, value];
+      const place = formatPath(['settings', 'webhooks', 0, 'headers', name]);
+      const opened = decrypt(value, `destination/crm ${place}`, { current });
+      return [name, 'text' in opened ? opened.text : opened.why];
+    }),
+  );
+}
+
+test('a header that is secret by its name is sealed, and the release before opens it', async () => {
+  const cluster = newCluster();
+  assert.deepEqual(await apply(cluster, crm), ['created']);
+  assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
+  assert.match(lastRecord(cluster), /growth/);
+  assert.deepEqual(headersByNameAlone(lastRecord(cluster)), headers);
+  assert.deepEqual((await stored(cluster, { current }))?.settings.webhooks[0]?.headers, headers);
+  assert.equal((await stored(cluster))?.settings.webhooks[0]?.headers?.['X-Team'], 'growth');
+  await assert.rejects(stored(cluster, { current: randomBytes(32) }), (error) =>
+    isTailraceError(error, 'secret-locked'),
+  );
+});
+
+test('apply seals an entry that the release before wrote in plain text, once', async () => {
+  const cluster = newCluster();
+  const publisher = cluster.connect().publisher();
+  await publisher.publish({ topic, key: 'destination/crm', value: JSON.stringify(crm) });
+  await publisher.close();
+  assert.deepEqual((await stored(cluster, { current }))?.settings.webhooks[0]?.headers, headers);
+  assert.deepEqual(await apply(cluster, crm), ['updated']);
+  assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
+  assert.deepEqual(await apply(cluster, crm), ['unchanged']);
+});
+
+test('without a key nothing is sealed, and the entry does not change for ever', async () => {
+  const cluster = newCluster();
+  assert.deepEqual(await apply(cluster, crm, {}), ['created']);
+  assert.match(lastRecord(cluster), /S3CRET/);
+  assert.deepEqual(await apply(cluster, crm, {}), ['unchanged']);
+});
+
+test('secretHeaders has the headers that are sealed by their names, and those that were named', () => {
+  const secretHeadersOf = (given: readonly string[] | undefined, of = headers as Record<string, string>) => {
+    const checked = checkDestination(destinationOf(of, given));
+    return 'value' in checked ? checked.value.settings.webhooks[0]?.secretHeaders : checked.problems;
+  };
+  assert.deepEqual(secretHeadersOf(undefined), ['Authorization', 'cookie', 'X-Api-Key']);
+  assert.deepEqual(secretHeadersOf(['x-team', 'X-TEAM', 'authorization']), [
+    'authorization',
+    'cookie',
+    'X-Api-Key',
+    'x-team',
+  ]);
+  assert.equal(secretHeadersOf(undefined, { 'X-Team': 'growth' }), undefined);
+  // An entry that was read, and sent back without the header.
+  assert.equal(secretHeadersOf(['Authorization'], { 'X-Team': 'growth' }), undefined);
+});
