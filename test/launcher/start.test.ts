@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { connectKafka } from '@tailrace/kafka';
 import { sharedBroker } from '../support/kafka/broker.ts';
-import { createHome, type Home } from '../support/processes/npm-start.ts';
+import { createHome, isListenedOn, type Home } from '../support/processes/npm-start.ts';
 import { readAll, uniquePrefix } from '../support/kafka/topics.ts';
 
 const ignore = (): void => undefined;
@@ -31,7 +31,7 @@ async function storedEvents(brokers: string, topic: string): Promise<string[]> {
 
 test('npm start with its own broker', async (t) => {
   await using home = await createHome();
-  const start = home.start();
+  const start = home.start({ CRM_PASSWORD: 'of the file of a user' });
 
   await t.test('starts every process and prints the URLs in its last line', async () => {
     const last = await start.ready();
@@ -46,6 +46,37 @@ test('npm start with its own broker', async (t) => {
     await sendTrack(home, 'Order Completed');
     await start.line(/^demo +track "Order Completed" by u1 · signature verified/);
   });
+
+  await t.test('every port is on loopback only', async () => {
+    const { ingest, control, demo, kafka, metrics } = home.ports;
+    const ports = [ingest, control, demo, kafka, metrics, metrics + 1, metrics + 2, metrics + 3];
+    const listened = (host: string) => Promise.all(ports.map((port) => isListenedOn(port, host)));
+    assert.ok(!(await listened('127.0.0.1')).includes(false));
+    // Another address of this machine, which a server on all interfaces has too.
+    assert.ok(!(await listened('127.0.0.2')).includes(true));
+  });
+
+  await t.test(
+    'each process has the secrets that it needs, and no variable that it does not read',
+    async () => {
+      const secrets = ['TAILRACE_SECRET_KEY', 'TAILRACE_API_TOKEN', 'CRM_PASSWORD'];
+      const found: Record<string, string[]> = {};
+      for (const name of ['ingest', 'router', 'delivery', 'control', 'demo']) {
+        const pid = /as process (\d+)/.exec(await start.line(new RegExp(`^${name} +ready`)))?.[1] ?? '';
+        const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
+        const names = environment.split('\0').map((line) => line.split('=', 1)[0] ?? '');
+        assert.ok(names.includes('PATH'), name);
+        found[name] = secrets.filter((secret) => names.includes(secret));
+      }
+      assert.deepEqual(found, {
+        ingest: [],
+        router: [],
+        delivery: ['TAILRACE_SECRET_KEY'],
+        control: ['TAILRACE_SECRET_KEY', 'TAILRACE_API_TOKEN'],
+        demo: [],
+      });
+    },
+  );
 
   await t.test('the metrics of each service answer', async () => {
     for (const offset of [0, 1, 2, 3]) {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { checkPorts, makePlan, type Plan } from './plan.ts';
+import Type from 'typebox';
+import { brokerEnvironment, checkPorts, makePlan, serviceEnvironment, type Plan } from './plan.ts';
 import { freePort } from './ports.ts';
 
 test('without TAILRACE_CONFIG the demo is among the services, and stops last', () => {
@@ -24,11 +25,68 @@ test('all invalid settings are reported together', () => {
   );
 });
 
+test('each process gets the variables that it reads, and no secret of another one', () => {
+  const env = {
+    ...{
+      TAILRACE_SECRET_KEY: 'ab'.repeat(32),
+      TAILRACE_API_TOKEN_FILE: '/token',
+      KAFKA_SASL_PASSWORD: 'hunter2',
+    },
+    ...{
+      TAILRACE_DEDUPE_IDS: '5',
+      LOG_LEVEL: 'debug',
+      PATH: '/bin',
+      NODE_OPTIONS: '--inspect',
+      CRM_PASSWORD: 'hunter2',
+    },
+  };
+  const { services } = makePlan(env);
+  const got = services.map((service) => {
+    const variables = serviceEnvironment(service, env);
+    return [service.name, ...Object.keys(env).filter((name) => name in variables)].join(' ');
+  });
+  assert.deepEqual(got, [
+    'ingest KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_OPTIONS',
+    'router KAFKA_SASL_PASSWORD TAILRACE_DEDUPE_IDS LOG_LEVEL PATH NODE_OPTIONS',
+    'delivery TAILRACE_SECRET_KEY KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_OPTIONS',
+    'control TAILRACE_SECRET_KEY TAILRACE_API_TOKEN_FILE KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_OPTIONS',
+    'demo PATH NODE_OPTIONS',
+  ]);
+  const broker = brokerEnvironment({ ...env, JAVA_HOME: '/java' });
+  assert.deepEqual(Object.keys(broker).sort(), [
+    'CRM_PASSWORD',
+    'JAVA_HOME',
+    'LOG_LEVEL',
+    'NODE_OPTIONS',
+    'PATH',
+    'TAILRACE_DEDUPE_IDS',
+  ]);
+});
+
+test('services are on loopback, unless TAILRACE_HOST is another address', () => {
+  const hosts = (env: Readonly<Record<string, string>>) =>
+    makePlan(env).services.map(({ name, env: { TAILRACE_HOST } }) => [name, TAILRACE_HOST]);
+  const names = ['ingest', 'router', 'delivery', 'control'];
+  assert.deepEqual(hosts({}), [...names.map((name) => [name, '127.0.0.1']), ['demo', undefined]]);
+  assert.deepEqual(hosts({ TAILRACE_HOST: '::' }), [
+    ...names.map((name) => [name, '::']),
+    ['demo', undefined],
+  ]);
+});
+
+test('a misspelled variable of any service is reported, because no service gets it', () => {
+  assert.deepEqual(makePlan({ TAILRACE_DELIVERY_CONCURENCY: '5', TAILRACE_CONFIGS: '' }).warnings, [
+    'TAILRACE_DELIVERY_CONCURENCY: unknown variable; did you mean TAILRACE_DELIVERY_CONCURRENCY?',
+    'TAILRACE_CONFIGS: unknown variable; did you mean TAILRACE_CONFIG?',
+  ]);
+});
+
 function planWith(ports: readonly number[]): Plan {
   const plan = makePlan({});
   const services = ports.map((port, index) => ({
     name: `service${index}`,
     command: ['node'] as const,
+    settings: Type.Object({}),
     env: {},
     ports: [{ port, setting: 'TAILRACE_INGEST_PORT' }],
   }));

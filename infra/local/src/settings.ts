@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
-import { serviceSettings, topicSettings } from '@tailrace/service';
+import { host, serviceSettings, topicSettings } from '@tailrace/service';
 import Type from 'typebox';
 import { kafkaImage } from './broker/jars.ts';
 import { demoPort } from './demo.ts';
@@ -31,6 +31,12 @@ export const settings = Type.Object({
       },
     ),
   ),
+  host: host({
+    env: 'TAILRACE_HOST',
+    default: '127.0.0.1',
+    description:
+      'Address that ingest, control and the metrics are on: `0.0.0.0` lets other machines reach them.',
+  }),
   kafkaPort: port({
     env: 'TAILRACE_KAFKA_PORT',
     default: 9092,

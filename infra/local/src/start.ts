@@ -15,7 +15,7 @@ import { tailrace } from './command.ts';
 import { demoConfig, demoWriteKey } from './demo.ts';
 import { acquireLock } from './broker/lock.ts';
 import { openLogFile } from './log-file.ts';
-import { checkPorts, makePlan, type Plan } from './plan.ts';
+import { brokerEnvironment, checkPorts, makePlan, serviceEnvironment, type Plan } from './plan.ts';
 import { withThisNode } from './start-script.ts';
 import { supervise, type Supervised } from './supervise.ts';
 import { startRegistry, type LocalRegistry } from './registry/registry.ts';
@@ -60,12 +60,13 @@ async function bringUp(): Promise<void> {
   const plan = makePlan(process.env, {
     colours: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
   });
+  for (const warning of plan.warnings) terminal.say('tailrace', warning, 'bad');
   await mkdir(plan.dataDir, { recursive: true });
   const tookOver = await takeCheckout(plan);
   await untilPortsAreFree(plan, tookOver);
 
   broker = await startBroker({
-    env: process.env,
+    env: brokerEnvironment(process.env),
     dataDir: join(plan.dataDir, 'kafka'),
     port: plan.kafkaPort,
     signal: stopping.signal,
@@ -84,7 +85,7 @@ async function bringUp(): Promise<void> {
 
   if (plan.registryPort !== undefined) {
     registry = await startRegistry({
-      env: process.env,
+      env: brokerEnvironment(process.env),
       brokers: broker.brokers,
       topicPrefix: plan.topicPrefix,
       port: plan.registryPort,
@@ -124,10 +125,14 @@ async function bringUp(): Promise<void> {
   const changes = await tailrace(['apply', '-f', configFile], showingAs('config'));
   terminal.say('config', `ready, from ${configFile}: ${changes.trimEnd().split('\n').at(-1) ?? ''}`, 'good');
 
-  for (const { name, command, env: ownEnv } of plan.services) {
+  for (const service of plan.services) {
+    const { name, command } = service;
     const logFile = openLogFile(join(plan.dataDir, 'logs', `${name}.log`));
     services.push(
-      supervise({ name, command, env: withThisNode({ ...env, ...ownEnv }) }, { terminal, logFile }),
+      supervise(
+        { name, command, env: withThisNode(serviceEnvironment(service, env)) },
+        { terminal, logFile },
+      ),
     );
   }
   await Promise.all(

@@ -10,7 +10,7 @@ export { type MetricsPages, type PageSample } from './metrics-page.ts';
 export { listen, startProbeServer, type ProbeServer, type Readiness } from './probe-server.ts';
 export { exitCodes, runService } from './run.ts';
 export { defineService, Service, type ServiceContext, type ServiceDefinition } from './service.ts';
-export { bytes, cidrs, duration, hexKey, httpUrl, port, type Cidr } from './settings/kinds.ts';
+export { bytes, cidrs, duration, hexKey, host, httpUrl, port, type Cidr } from './settings/kinds.ts';
 export { formatValue, formOf } from './settings/describe.ts';
 export {
   misspelledVariables,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, get as request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -155,10 +156,21 @@ test('/readyz is 503 with the reason while the process is not ready, and /livez 
 
 test('a port in use is an invalid setting, reported with its variable', async (t) => {
   const first = createServer();
-  const port = await listen(first, 0, 'TAILRACE_INGEST_PORT');
+  const port = await listen(first, { port: 0 }, 'TAILRACE_INGEST_PORT');
   t.after(() => first.close());
-  await assert.rejects(listen(createServer(), port, 'TAILRACE_INGEST_PORT'), {
+  await assert.rejects(listen(createServer(), { port }, 'TAILRACE_INGEST_PORT'), {
     code: 'invalid-settings',
     message: `TAILRACE_INGEST_PORT: port ${port} is in use by another process. Stop that process, or set TAILRACE_INGEST_PORT to another.`,
+  });
+});
+
+test('a server listens on the given address only, and an address of another machine is an invalid setting', async (t) => {
+  const server = createServer();
+  t.after(() => server.close());
+  await listen(server, { port: 0, host: '127.0.0.1' }, 'TAILRACE_INGEST_PORT');
+  assert.equal((server.address() as AddressInfo).address, '127.0.0.1');
+  await assert.rejects(listen(createServer(), { port: 0, host: '192.0.2.1' }, 'TAILRACE_INGEST_PORT'), {
+    code: 'invalid-settings',
+    message: /^TAILRACE_HOST: 192\.0\.2\.1 is not an address of this machine/,
   });
 });

@@ -26,6 +26,7 @@ export interface ProbeServer {
 
 export async function startProbeServer(options: {
   readonly port: number;
+  readonly host?: string | undefined;
   readonly metrics: Metrics;
   readonly readiness: () => Readiness;
 }): Promise<ProbeServer> {
@@ -62,7 +63,7 @@ export async function startProbeServer(options: {
       },
     );
   });
-  const port = await listen(server, options.port, 'TAILRACE_METRICS_PORT');
+  const port = await listen(server, options, 'TAILRACE_METRICS_PORT');
   return {
     port,
     close: async () => {
@@ -120,19 +121,36 @@ function json(status: number, value: object): Answer {
   return { status, contentType: 'application/json', body: `${JSON.stringify(value)}\n` };
 }
 
+/** Without a host, all interfaces. */
+export interface ListenAddress {
+  readonly port: number;
+  readonly host?: string | undefined;
+}
+
 /**
- * Opens `server` on all interfaces and returns the port; for port 0 the system chooses one.
+ * Opens `server` and returns the port; for port 0 the system chooses one.
  *
  * @throws TailraceError `invalid-settings` if the port cannot be opened; it names `setting`, the variable to change
  */
-export async function listen(server: Server, port: number, setting: string): Promise<number> {
+export async function listen(
+  server: Server,
+  { port, host }: ListenAddress,
+  setting: string,
+): Promise<number> {
   await new Promise<void>((listening, failed) => {
-    server.once('error', (error) => {
-      failed(unusablePort(error, port, setting));
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      failed(error.code === 'EADDRNOTAVAIL' ? foreignHost(host) : unusablePort(error, port, setting));
     });
-    server.listen(port, listening);
+    server.listen({ port, ...(host !== undefined && { host }) }, listening);
   });
   return (server.address() as AddressInfo).port;
+}
+
+function foreignHost(host = ''): TailraceError {
+  return new TailraceError(
+    'invalid-settings',
+    `TAILRACE_HOST: ${host} is not an address of this machine. Set it to one, or unset it to listen on all.`,
+  );
 }
 
 /** The error to report after listening on `port` failed with `error`. */

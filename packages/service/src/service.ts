@@ -102,10 +102,10 @@ export class Service<P extends ServiceProperties> {
   /** Resolves when the service is ready, or when its stop began before. */
   async start(): Promise<void> {
     const log = this.#log;
-    const { metricsPort, shutdownGraceMs, tracing } = this.#shared;
+    const { host, metricsPort, shutdownGraceMs, tracing } = this.#shared;
     try {
       const readiness = (): Readiness => this.#readiness();
-      const probes = await startProbeServer({ port: metricsPort, metrics: this.#metrics, readiness });
+      const probes = await startProbeServer({ host, port: metricsPort, metrics: this.#metrics, readiness });
       this.#onClose('probe server', () => probes.close());
       log.info({ metricsPort: probes.port }, 'starting');
       const started = await startServiceTracing(this.#definition.name, tracing, {

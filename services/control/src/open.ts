@@ -29,7 +29,7 @@ export const control = defineService({
   settings,
   async open(service) {
     const { server } = await openControl(service);
-    return { port: await listen(server.server, service.settings.port, 'TAILRACE_CONTROL_PORT') };
+    return { port: await listen(server.server, service.settings, 'TAILRACE_CONTROL_PORT') };
   },
 });
 

@@ -57,6 +57,6 @@ export const ingest = defineService({
       maxConnections: settings.maxConnections,
     });
     service.onClose('HTTP server', () => server.close());
-    return { port: await listen(server.http, settings.port, 'TAILRACE_INGEST_PORT') };
+    return { port: await listen(server.http, settings, 'TAILRACE_INGEST_PORT') };
   },
 });

@@ -44,7 +44,7 @@ export async function createHome(): Promise<Home> {
   const ports = { ingest, control, demo, kafka, metrics };
   const untilQuiet = async (): Promise<void> => {
     await eventually(
-      () => Promise.all(all.map(isListenedOn)),
+      () => Promise.all(all.map((port) => isListenedOn(port))),
       (listened) => !listened.includes(true),
     );
   };
@@ -120,9 +120,9 @@ function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isSetting(name)));
 }
 
-function isListenedOn(port: number): Promise<boolean> {
+export function isListenedOn(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, host);
     socket.once('connect', () => {
       socket.destroy();
       resolve(true);

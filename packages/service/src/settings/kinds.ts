@@ -13,6 +13,11 @@ export function port(options: Options<number>): TInteger {
   return Type.Integer({ minimum: 0, maximum: 65_535, form: 'a port from 0 to 65535', ...options });
 }
 
+/** The address that servers listen on; all interfaces where it is not set. */
+export function host(options: Options<string>): TString {
+  return Type.String({ format: 'ip', form: 'an IP address of this machine', ...options });
+}
+
 /** Milliseconds, written as a duration: `250ms`, `10s`, `1m`, `4h`, `7d`. */
 export function duration(options: Options<number> & { minimum?: number; maximum?: number }): TInteger {
   return Type.Integer({ unit: 'ms', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options });

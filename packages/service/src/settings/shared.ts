@@ -1,7 +1,7 @@
 /** The settings that several services share. A name has the same meaning in all of them. */
 import { TailraceError } from '@tailrace/errors';
 import Type, { type StaticDecode } from 'typebox';
-import { cidrs, duration, hexKey, httpUrl, port } from './kinds.ts';
+import { cidrs, duration, hexKey, host, httpUrl, port } from './kinds.ts';
 import { tracingSettings } from './tracing.ts';
 
 const secondMs = 1_000;
@@ -19,6 +19,12 @@ export type LogLevel = StaticDecode<typeof logLevel>;
 export function serviceSettings(defaults: { readonly metricsPort: number }) {
   return {
     logLevel,
+    host: Type.Optional(
+      host({
+        env: 'TAILRACE_HOST',
+        description: 'Address that every port of the process is on; by default all interfaces.',
+      }),
+    ),
     metricsPort: port({
       env: 'TAILRACE_METRICS_PORT',
       default: defaults.metricsPort,

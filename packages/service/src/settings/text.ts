@@ -47,6 +47,7 @@ const parseInteger = {
 /** Formats of texts, for `format` in a schema. */
 export const formats = {
   'http-url': (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+  ip: (text: string) => isIP(text) !== 0,
   cidr(text: string) {
     const [, address = '', prefix] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
     const bits = { 4: 32, 6: 128 }[isIP(address)];
