@@ -84,6 +84,31 @@ for (const [target, main] of Object.entries(mains)) {
   });
 }
 
+test('the SBOM is CycloneDX, and has the dependencies of the images with their exact versions, and none of tests', async () => {
+  const sbom = JSON.parse(await run('npm', ['run', '--silent', 'sbom'], { cwd: root })) as {
+    bomFormat: string;
+    components: { name: string; version: string }[];
+  };
+  assert.equal(sbom.bomFormat, 'CycloneDX');
+  const listed = sbom.components.map(({ name, version }) => `${name}@${version}`);
+  const lists = [...dockerfile.matchAll(/^ENV WORKSPACES="(.*)"$/gm)].map(([, list = '']) => list.split(' '));
+  const dependencies = [...new Set(lists.flat())].flatMap((workspace) => {
+    const manifest = JSON.parse(read(`${workspace}/package.json`)) as {
+      dependencies?: Record<string, string>;
+    };
+    return Object.entries(manifest.dependencies ?? {}).map(([name, version]) => `${name}@${version}`);
+  });
+  assert.ok(dependencies.some((name) => name.startsWith('kafkajs@')));
+  assert.deepEqual(
+    dependencies.filter((dependency) => !listed.includes(dependency)),
+    [],
+  );
+  assert.deepEqual(
+    listed.filter((name) => /^(playwright-core|testcontainers|oxlint|typescript)@/.test(name)),
+    [],
+  );
+});
+
 test('the only image from outside is pinned by its digest, and has the Node of package.json', () => {
   const outside = [...dockerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)]
     .map(([, image = '']) => image)
