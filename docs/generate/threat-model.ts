@@ -191,7 +191,15 @@ export const storedSecrets: readonly (readonly [
       'the value of every header is masked, and the mask keeps it',
     ),
   ],
-  ['queries of URLs', 'plain in `config`', '`write` and `admin`', masks],
+  [
+    'queries of URLs',
+    'plain in `config`; sealed from `reseal?queries=true` on',
+    '`write` and `admin`',
+    shown(
+      `${control}/configuration/secrets.test.ts`,
+      'the queries of URLs are sealed from the reseal on that says so',
+    ),
+  ],
   ['write keys', 'plain in `config`; public in browsers', '`write` and `admin`', masks],
   [
     'tokens of the API',

@@ -11,6 +11,7 @@ import { startReceiver } from '../support/receivers/receiver.ts';
 
 const sharedSecret = 'a secret that is never shown';
 const headerSecret = 'another-one';
+const querySecret = 'one-in-a-url';
 
 const started = new AsyncDisposableStack();
 after(() => started.disposeAsync());
@@ -55,7 +56,7 @@ test('a source and a destination are created, connected, enabled, tested, used, 
         sharedSecret,
         webhooks: [
           {
-            url: `${receiver.url}/hook`,
+            url: `${receiver.url}/hook?token=${querySecret}`,
             headers: { Authorization: headerSecret, 'X-Team': 'growth' },
           },
         ],
@@ -66,13 +67,14 @@ test('a source and a destination are created, connected, enabled, tested, used, 
     sharedSecret: '********',
     webhooks: [
       {
-        url: `${receiver.url}/hook`,
+        url: `${receiver.url}/hook?token=${querySecret}`,
         headers: { Authorization: '********', 'X-Team': '********' },
         secretHeaders: ['Authorization'],
       },
     ],
   });
 
+  await control.expect(200, { method: 'POST', path: '/v1/secrets/reseal?queries=true' });
   const { items } = await control.expect(200, {
     method: 'POST',
     path: '/v1/destinations/crm/test',
@@ -110,6 +112,7 @@ test('a source and a destination are created, connected, enabled, tested, used, 
   assert.ok(delivered);
   assert.ok(verifySignature(sharedSecret, delivered.body, delivered.headers['x-signature'] ?? ''));
   assert.equal(delivered.headers['authorization'], headerSecret);
+  assert.equal(delivered.path, `/hook?token=${querySecret}`);
 
   await control.expect(200, { method: 'POST', path: '/v1/destinations/crm/pause' });
   await eventually(
@@ -152,11 +155,11 @@ test('a source and a destination are created, connected, enabled, tested, used, 
   await control.expect(200, { method: 'PATCH', path: '/v1/destinations/crm', body: { enabled: false } });
   assert.ok(receiver.requests.length >= waiting);
 
-  const stored = cluster
-    .records(pipeline.names.config)
-    .map(({ value }) => String(value))
-    .join('\n');
+  const records = cluster.records(pipeline.names.config).map(({ value }) => String(value));
+  const stored = records.join('\n');
   assert.ok(stored.includes('sealed:v1:'));
+  // All but the first, which was written before the queries were sealed.
+  assert.equal(records.filter((record) => record.includes(querySecret)).length, 1);
   assert.ok(!stored.includes(sharedSecret) && !stored.includes(headerSecret));
   const logs = JSON.stringify(
     [...control.instances.map(({ service }) => service), pipeline.delivery].map(({ log }) => log.items),

@@ -1,7 +1,7 @@
 /** The rules between the fields of a destination, which its schema cannot express. */
 import { field, items, problem, quote, repeats, type FieldPath, type Problem } from './problem.ts';
 import { isEncrypted } from '../secrets/encryption.ts';
-import { secretsOf } from '../secrets/secrets.ts';
+import { queriesOf, secretsOf } from '../secrets/secrets.ts';
 import { certificatesProblem, keyPairProblem, privateKeyProblem } from './tls.ts';
 import { isSecretHeaderName } from './webhook.ts';
 
@@ -72,7 +72,7 @@ function traceparentHeaders(settings: unknown, path: FieldPath): Problem[] {
 
 /** A secret in the form of an encrypted one could not be distinguished from it. */
 function sealedValues(destination: unknown, path: FieldPath): Problem[] {
-  return [...secretsOf(destination)].flatMap((secret) =>
+  return [...secretsOf(destination), ...queriesOf(destination)].flatMap((secret) =>
     isEncrypted(secret.value)
       ? [
           problem(

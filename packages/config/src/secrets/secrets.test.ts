@@ -8,11 +8,12 @@ import {
   checkDestination,
   formatPath,
   openConfig,
+  openConfigEditor,
   type Configuration,
   type Destination,
   type SecretKeys,
 } from '../index.ts';
-import { decrypt } from './encryption.ts';
+import { decrypt, encrypt } from './encryption.ts';
 
 const topic = 'config';
 const current = randomBytes(32);
@@ -122,4 +123,49 @@ test('secretHeaders has the headers that are sealed by their names, and those th
   assert.equal(secretHeadersOf(undefined, { 'X-Team': 'growth' }), undefined);
   // An entry that was read, and sent back without the header.
   assert.equal(secretHeadersOf(['Authorization'], { 'X-Team': 'growth' }), undefined);
+});
+
+test('sealed queries of URLs are opened with the key only, and apply does not change them for ever', async () => {
+  const cluster = newCluster();
+  const url = 'https://crm.example.com/hook?token=S3CRET&a=%20#b';
+  const open = { ...crm, settings: { webhooks: [{ url }, { url: 'https://crm.example.com/' }] } };
+  assert.deepEqual(await apply(cluster, open), ['created']);
+  assert.match(lastRecord(cluster), /token=S3CRET/);
+  const log = { warn: () => undefined };
+  const options = { secretKeys: { current }, withoutKey: 'refuse' } as const;
+  const editor = await openConfigEditor(cluster.connect(), topic, log, options);
+  assert.deepEqual([editor.queries('crm'), editor.isStale('destination', 'crm')], ['plain', false]);
+  await editor.change(() => ({
+    writes: [{ kind: 'destination', id: 'crm', entry: open }],
+    result: undefined,
+    sealQueries: true,
+  }));
+  assert.equal(editor.queries('crm'), 'sealed');
+  await editor.close();
+  assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
+  assert.deepEqual(await stored(cluster, { current }), open);
+  assert.equal((await stored(cluster))?.settings.webhooks[0]?.url, 'https://crm.example.com/hook?sealed');
+  const other = randomBytes(32);
+  await assert.rejects(stored(cluster, { current: other }), { code: 'secret-locked' });
+  assert.deepEqual(await apply(cluster, open), ['unchanged']);
+  // A change, also with a new key, keeps them sealed.
+  assert.deepEqual(await apply(cluster, open, { current: other, previous: current }), ['updated']);
+  assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
+  assert.deepEqual(await stored(cluster, { current: other }), open);
+  // What the release before wrote meanwhile is sealed again.
+  const publisher = cluster.connect().publisher();
+  const rss = { ...open, id: 'rss' };
+  await publisher.publish({ topic, key: 'destination/rss', value: JSON.stringify(rss) });
+  await publisher.close();
+  assert.deepEqual(await apply(cluster, rss, { current: other }), ['updated', 'left']);
+  assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
+});
+
+test('a query in the form of a sealed one is refused', () => {
+  const url = `https://crm.example.com/?${encrypt('a', 'b', current)}`;
+  const checked = checkDestination({ ...crm, settings: { webhooks: [{ url }] } });
+  assert.match(
+    'problems' in checked ? (checked.problems[0]?.message ?? '') : '',
+    /form of an encrypted secret/,
+  );
 });

@@ -21,6 +21,22 @@ export function maskedSecretsOf(destination: unknown): Generator<Secret> {
   return secretsWith(destination, () => true);
 }
 
+/** What follows the `?` of each webhook URL. It is sealed only from `sealQueries` on: the release before would send the sealed text. */
+export function* queriesOf(destination: unknown): Generator<Secret> {
+  for (const [index, webhook] of items(field(field(destination, 'settings'), 'webhooks')).entries()) {
+    const url = field(webhook, 'url');
+    const [, before = '', value] = (typeof url === 'string' && /^([^?]*\?)(.+)$/s.exec(url)) || [];
+    if (value === undefined) continue;
+    yield {
+      path: ['settings', 'webhooks', index, 'url'],
+      value,
+      replace: (replacement) => {
+        (webhook as Record<string, string>)['url'] = before + replacement;
+      },
+    };
+  }
+}
+
 function* secretsWith(
   destination: unknown,
   isIncluded: (webhook: unknown, header: string) => boolean,
@@ -80,21 +96,23 @@ export function hasSecrets(destination: Destination): boolean {
   return !secretsOf(destination).next().done;
 }
 
-/** A copy of `destination` in which `change` has replaced each secret. */
-export function mapSecrets(
+/** `destination` with encrypted secrets, and queries of URLs with `sealQueries`; unchanged without a key. */
+export function encryptDestination(
   destination: Destination,
-  change: (value: string, path: FieldPath) => string,
+  key: Buffer | undefined,
+  sealQueries: boolean,
 ): Destination {
+  if (!key) return destination;
   const copy = structuredClone(nameSecretHeaders(destination));
-  for (const { path, value, replace } of secretsOf(copy)) replace(change(value, path));
+  const secrets = [...secretsOf(copy), ...(sealQueries ? queriesOf(copy) : [])];
+  for (const { path, value, replace } of secrets) {
+    replace(encrypt(value, placeOf(destination.id, path), key));
+  }
   return copy;
 }
 
-/** `destination` with encrypted secrets; unchanged without a key. */
-export function encryptDestination(destination: Destination, key: Buffer | undefined): Destination {
-  if (!key) return destination;
-  return mapSecrets(destination, (value, path) => encrypt(value, placeOf(destination.id, path), key));
-}
+/** Whether the queries of a destination's URLs are sealed; `none` where it has none. */
+export type QuerySealing = 'none' | 'plain' | 'sealed';
 
 export interface Decrypted {
   readonly content: unknown;
@@ -102,6 +120,8 @@ export interface Decrypted {
   readonly locked?: string;
   /** Whether a secret is not encrypted with the current key, if there is one. */
   readonly stale: boolean;
+  /** Also `none` where no keys are given. */
+  readonly queries: QuerySealing;
 }
 
 /**
@@ -110,25 +130,28 @@ export interface Decrypted {
  */
 export function decryptDestination(content: unknown, id: string, keys: SecretKeys | undefined): Decrypted {
   const copy = structuredClone(content);
-  if (!keys) return { content: withPlaceholders(copy), stale: false };
+  if (!keys) return { content: withPlaceholders(copy), stale: false, queries: 'none' };
   let locked: string | undefined;
   let stale = false;
-  for (const { path, value, replace } of secretsOf(copy)) {
+  const urls = [...queriesOf(copy)];
+  const sealed = urls.filter(({ value }) => isEncrypted(value));
+  const queries = urls.length === 0 ? 'none' : sealed.length === urls.length ? 'sealed' : 'plain';
+  for (const { path, value, replace } of [...secretsOf(copy), ...sealed]) {
     stale ||= keys.current !== undefined && !isEncryptedWith(value, keys.current);
     if (!isEncrypted(value)) continue;
     const decrypted = decrypt(value, placeOf(id, path), keys);
     if ('why' in decrypted) locked ??= `${formatPath(path)} ${decrypted.why}`;
     else replace(decrypted.text);
   }
-  return { content: copy, stale, ...(locked !== undefined && { locked }) };
+  return { content: copy, stale, queries, ...(locked !== undefined && { locked }) };
 }
 
 function withPlaceholders(destination: unknown): unknown {
-  for (const { path, value, replace } of secretsOf(destination)) {
+  for (const { path, value, replace } of [...secretsOf(destination), ...queriesOf(destination)]) {
     if (!isEncrypted(value)) continue;
     // There is no valid placeholder for a private key, and a service without keys makes no connections.
     if (path.at(-1) === 'clientKey') delete (field(destination, 'settings') as { tls?: unknown }).tls;
-    else replace(`sealed ${formatPath(path)}`);
+    else replace(path.at(-1) === 'url' ? 'sealed' : `sealed ${formatPath(path)}`);
   }
   return destination;
 }

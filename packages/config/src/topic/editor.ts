@@ -14,7 +14,7 @@ import type { ConsumedRecord, ExclusivePublisher, ExclusiveRecord, Kafka, KafkaL
 import { encodeEntry, entryKey, type Entry, type EntryKind } from './record.ts';
 import { createRequests, requestHeaders } from './requests.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
-import { hasSecrets } from '../secrets/secrets.ts';
+import { hasSecrets, type QuerySealing } from '../secrets/secrets.ts';
 import { createState, type ConfigLookup } from './state.ts';
 import { followState, lockedError, type ConfigView } from './view.ts';
 
@@ -22,8 +22,10 @@ import { followState, lockedError, type ConfigView } from './view.ts';
 export interface ConfigSnapshot extends ConfigLookup {
   /** Whether the entry's last record could not be read, so that the entry must be written again. */
   isUnreadable(kind: EntryKind, id: string): boolean;
-  /** Whether the entry has secrets that are not encrypted with the current key. */
+  /** Whether the entry has secrets that are not encrypted with the current key; queries of URLs only if they are sealed. */
   isStale(kind: EntryKind, id: string): boolean;
+  /** How the queries of the URLs of a destination are stored. */
+  queries(id: string): QuerySealing;
   /** The keys of the records that cannot be read, with the reason. */
   readonly unreadable: ReadonlyMap<string, string>;
 }
@@ -32,6 +34,11 @@ export interface Decision<Result> {
   /** Written in one transaction. May be empty. */
   readonly writes: readonly Entry[];
   readonly result: Result;
+  /**
+   * Whether to seal the queries of URLs; by default where those of one entry are sealed, so that later changes do as this one. The
+   * release before would send the sealed text.
+   */
+  readonly sealQueries?: boolean | undefined;
 }
 
 export interface Changed<Result> {
@@ -125,6 +132,7 @@ export async function openConfigEditor(
     ...state.lookup,
     isUnreadable: (kind, id) => state.isUnreadable(kind, id),
     isStale: (kind, id) => state.isStale(kind, id),
+    queries: (id) => state.queries(id),
     unreadable: state.unreadable,
   };
   let unconfirmed: WrittenChange | undefined;
@@ -148,7 +156,7 @@ export async function openConfigEditor(
     publisher = undefined;
   };
 
-  const assertWritable = (writes: readonly Entry[]): void => {
+  const assertWritable = ({ writes, sealQueries = false }: Decision<unknown>): void => {
     if (!mayReplaceLocked) {
       const locked = writes.flatMap(({ kind, id }) => {
         const why = state.locked.get(entryKey(kind, id));
@@ -156,18 +164,17 @@ export async function openConfigEditor(
       });
       if (locked.length > 0) throw lockedError({ locked: new Map(locked) });
     }
-    if (withoutKey === 'refuse' && !secretKeys.current && writes.some(containsSecrets)) {
-      throw new TailraceError('secret-key-missing');
-    }
+    const needsKey = sealQueries || (withoutKey === 'refuse' && writes.some(containsSecrets));
+    if (needsKey && !secretKeys.current) throw new TailraceError('secret-key-missing');
   };
 
   const publish = async (
-    writes: readonly Entry[],
+    { writes, sealQueries = state.sealsQueries }: Decision<unknown>,
     others: readonly ExclusiveRecord[],
     id: string,
   ): Promise<void> => {
     const records = writes.map((entry) => ({
-      ...encodeEntry(topic, entry, secretKeys.current),
+      ...encodeEntry(topic, entry, secretKeys.current, sealQueries),
       partition: 0,
       headers: { [changeHeader]: id, ...requestHeaders(requestId()) },
     }));
@@ -188,14 +195,15 @@ export async function openConfigEditor(
     if (previous && previous.versions.size > 0) return changed<Result>(previous);
     unconfirmed = undefined;
 
-    const { writes, result } = decide(snapshot);
+    const decision = decide(snapshot);
+    const { writes, result } = decision;
     const written: WrittenChange = { id: randomUUID(), versions: new Map(), result };
     if (writes.length === 0) return changed<Result>(written);
-    assertWritable(writes);
+    assertWritable(decision);
     const others = writes.flatMap((write) => beforeWrite?.(write, snapshot) ?? []);
 
     unconfirmed = written;
-    await publish(writes, others, written.id);
+    await publish(decision, others, written.id);
     await view.refresh();
     if (written.versions.size > 0) return changed<Result>(written);
     throw new TailraceError('kafka-unavailable', 'The written records could not be read back in time.');

@@ -20,7 +20,7 @@ export type Entry =
   | { readonly kind: 'token'; readonly id: string; readonly entry: Token | null };
 
 /** `stale`: it has secrets that are not encrypted with the current key. */
-export type ConfigRecord = Entry & { readonly stale: boolean };
+export type ConfigRecord = Entry & Pick<Decrypted, 'stale' | 'queries'>;
 
 /** Why a record cannot be read, as a clause; `locked` if the key of a secret is missing. */
 export interface Unreadable {
@@ -32,11 +32,14 @@ export function entryKey(kind: EntryKind, id: string): string {
   return `${kind}/${id}`;
 }
 
-/** @param key encrypts the secrets; without it they are written in plain text */
-export function encodeEntry(topic: string, entry: Entry, key?: Buffer): OutgoingRecord {
+/**
+ * @param key encrypts the secrets; without it they are written in plain text
+ * @param sealQueries whether the queries of URLs are encrypted too
+ */
+export function encodeEntry(topic: string, entry: Entry, key?: Buffer, sealQueries = false): OutgoingRecord {
   const stored =
     entry.kind === 'destination' && entry.entry
-      ? encryptDestination(withRequirements(entry.entry, requirementsOf(entry.entry)), key)
+      ? encryptDestination(withRequirements(entry.entry, requirementsOf(entry.entry)), key, sealQueries)
       : entry.entry;
   return { topic, key: entryKey(entry.kind, entry.id), value: stored && JSON.stringify(stored) };
 }
@@ -56,7 +59,7 @@ export function decodeEntry(
   if (kind === undefined || id === undefined) {
     return unreadable('its key is not source/<id>, destination/<id> or token/<id>');
   }
-  if (value === null) return { kind: kind as EntryKind, id, entry: null, stale: false };
+  if (value === null) return { kind: kind as EntryKind, id, entry: null, stale: false, queries: 'none' };
 
   let content: unknown;
   try {
@@ -66,7 +69,9 @@ export function decodeEntry(
   }
   const options = { allowUnknownKeys: true };
   const decrypted: Decrypted =
-    kind === 'destination' ? decryptDestination(content, id, secretKeys) : { content, stale: false };
+    kind === 'destination'
+      ? decryptDestination(content, id, secretKeys)
+      : { content, stale: false, queries: 'none' };
   if (decrypted.locked !== undefined) return { problem: decrypted.locked, locked: true };
   const checked =
     kind === 'source'
@@ -82,7 +87,8 @@ export function decodeEntry(
   if (checked.value.id !== id) return unreadable('the id in its value differs from the id in its key');
   const entry =
     kind === 'destination' ? withRequirements(checked.value as Destination, unmetBy(content)) : checked.value;
-  return { kind, id, entry, stale: decrypted.stale } as ConfigRecord;
+  const { stale, queries } = decrypted;
+  return { kind, id, entry, stale, queries } as ConfigRecord;
 }
 
 function unreadable(problem: string): Unreadable {

@@ -12,6 +12,7 @@ import { unmetBy, type Reader, type Requirement } from '../rules/level.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
+import type { QuerySealing } from '../secrets/secrets.ts';
 
 export interface ConfigChange {
   readonly kind: EntryKind;
@@ -57,10 +58,14 @@ export interface ConfigState {
   accept(record: Pick<ConsumedRecord, 'key' | 'value' | 'offset'>): Accepted;
   /** Whether the entry's last record could not be read, so that the entry must be written again. */
   isUnreadable(kind: EntryKind, id: string): boolean;
-  /** Whether the entry has secrets that are not encrypted with the current key. */
+  /** Whether the entry has secrets that are not encrypted with the current key; queries of URLs only if they are sealed. */
   isStale(kind: EntryKind, id: string): boolean;
   /** By destination, the features that this release does not have and the reader would do harm without. */
   unmet(by: Reader): ReadonlyMap<string, readonly Requirement[]>;
+  /** How the queries of the URLs of a destination are stored. */
+  queries(id: string): QuerySealing;
+  /** Whether queries of URLs are sealed: those of one entry are, so every service opens them. */
+  readonly sealsQueries: boolean;
   /** The keys of the records that cannot be read, with the reason. */
   readonly unreadable: ReadonlyMap<string, string>;
   /** The entries that cannot be read because a key is missing, with the reason. */
@@ -99,6 +104,8 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
       ? { ...destination, paused: true }
       : destination;
   };
+  const plainQueries = new Set<string>();
+  const sealedQueries = new Set<string>();
   let index: Index | undefined;
   const indexed = (): Index => (index ??= buildIndex(sources, destinations));
 
@@ -114,8 +121,9 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
         return { outcome: 'unreadable', key, ...decoded };
       }
       unreadable.delete(key);
-      if (decoded.stale) stale.add(key);
-      else stale.delete(key);
+      mark(stale, key, decoded.stale);
+      mark(plainQueries, key, decoded.queries === 'plain');
+      mark(sealedQueries, key, decoded.queries === 'sealed');
       if (decoded.entry === null) versions.delete(key);
       const { kind, id, entry } = decoded;
       if (entry === null) {
@@ -128,8 +136,18 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
       return { outcome: 'changed', kind, id };
     },
     isUnreadable: (kind, id) => unreadable.has(entryKey(kind, id)),
-    isStale: (kind, id) => stale.has(entryKey(kind, id)),
     unmet: (reader) => new Map([...unmet].filter(([, requires]) => requires.some(({ by }) => by === reader))),
+    isStale: (kind, id) => {
+      const key = entryKey(kind, id);
+      return stale.has(key) || (sealedQueries.size > 0 && plainQueries.has(key));
+    },
+    queries: (id) => {
+      const key = entryKey('destination', id);
+      return plainQueries.has(key) ? 'plain' : sealedQueries.has(key) ? 'sealed' : 'none';
+    },
+    get sealsQueries() {
+      return sealedQueries.size > 0;
+    },
     unreadable,
     locked,
     lookup: {
@@ -146,6 +164,11 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
       version: (kind, id) => (byKind[kind].has(id) ? versions.get(entryKey(kind, id)) : undefined),
     },
   };
+}
+
+function mark(keys: Set<string>, key: string, isMarked: boolean): void {
+  if (isMarked) keys.add(key);
+  else keys.delete(key);
 }
 
 function buildIndex(

@@ -351,7 +351,7 @@ export interface paths {
         put?: never;
         /**
          * Seal all secrets with the current key
-         * @description Writes the destinations again whose secrets are sealed with the previous key, or not sealed.
+         * @description Writes the destinations again whose secrets are sealed with the previous key, or not sealed. With `queries=true` also those whose URLs have a query in plain text; from then on, every change seals queries. Use it when all services run this release: the release before would send the sealed text to receivers. `queries=false` writes them in plain text again.
          */
         post: operations["resealSecrets"];
         delete?: never;
@@ -7075,7 +7075,10 @@ export interface operations {
     };
     resealSecrets: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description whether the queries of URLs are sealed, from now on; by default as before */
+                queries?: boolean;
+            };
             header?: {
                 /** @description 1 to 255 visible ASCII characters, such as a random UUID: for 24 hours the same request with the same key is executed once, and answered alike */
                 "idempotency-key"?: string;

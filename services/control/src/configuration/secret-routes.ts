@@ -12,8 +12,20 @@ export const secretRoutes: Routes = (app, { config }) => {
         operationId: 'resealSecrets',
         summary: 'Seal all secrets with the current key',
         description:
-          'Writes the destinations again whose secrets are sealed with the previous key, or not sealed.',
+          'Writes the destinations again whose secrets are sealed with the previous key, or not sealed. With `queries=true` also ' +
+          'those whose URLs have a query in plain text; from then on, every change seals queries. Use it when all services run ' +
+          'this release: the release before would send the sealed text to receivers. `queries=false` writes them in plain text again.',
         tags: ['Secrets'],
+        querystring: Type.Object(
+          {
+            queries: Type.Optional(
+              Type.Boolean({
+                description: 'whether the queries of URLs are sealed, from now on; by default as before',
+              }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
         response: {
           200: Type.Object({
             destinations: Type.Array(Type.String(), {
@@ -25,10 +37,14 @@ export const secretRoutes: Routes = (app, { config }) => {
     },
     async (request) => {
       audit(request, 'secrets.reseal', 'destinations');
+      const { queries } = request.query;
       const { result } = await config.change((current) => {
-        const stale = current.destinations().filter(({ id }) => current.isStale('destination', id));
-        const writes = stale.map((entry) => ({ kind: 'destination' as const, id: entry.id, entry }));
-        return { writes, result: stale.map(({ id }) => id) };
+        const isDue = (id: string): boolean =>
+          current.isStale('destination', id) ||
+          (queries !== undefined && current.queries(id) === (queries ? 'plain' : 'sealed'));
+        const due = current.destinations().filter(({ id }) => isDue(id));
+        const writes = due.map((entry) => ({ kind: 'destination' as const, id: entry.id, entry }));
+        return { writes, result: due.map(({ id }) => id), sealQueries: queries };
       });
       return { destinations: result };
     },

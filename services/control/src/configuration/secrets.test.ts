@@ -92,6 +92,38 @@ test('a header that is secret by its name is sealed, and one that was stored in 
   assert.deepEqual(again['destinations'], []);
 });
 
+test('the queries of URLs are sealed from the reseal on that says so', async () => {
+  await using fresh = await openApi();
+  const record = (id: string): string =>
+    String(
+      fresh.cluster.records(names.config).findLast(({ key }) => String(key) === `destination/${id}`)?.value,
+    );
+  const create = (id: string) => {
+    const settings = { webhooks: [{ url: `${url}?token=query-secret` }, { url }] };
+    return fresh.expect(201, {
+      method: 'POST',
+      path: '/v1/destinations',
+      body: { id, type: 'Webhooks', settings },
+    });
+  };
+  const reseal = async (query = '') =>
+    (await fresh.expect(200, { method: 'POST', path: `/v1/secrets/reseal${query}` }))['destinations'];
+  await create('early');
+  assert.deepEqual(await reseal(), []);
+  assert.match(record('early'), /query-secret/);
+  assert.deepEqual(await reseal('?queries=true'), ['early']);
+  await create('late');
+  for (const id of ['early', 'late']) {
+    assert.match(record(id), /\/hook\?sealed:v1:/);
+    assert.doesNotMatch(record(id), /query-secret/);
+    const shown = await fresh.expect(200, { path: `/v1/destinations/${id}` });
+    assert.deepEqual(shown['settings'], { webhooks: [{ url: `${url}?token=query-secret` }, { url }] });
+  }
+  assert.deepEqual(await reseal('?queries=true'), []);
+  assert.deepEqual(await reseal('?queries=false'), ['early', 'late']);
+  assert.match(record('early') + record('late'), /query-secret.*query-secret/s);
+});
+
 test('the configuration with secrets cannot be opened without the key', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('locked') });
   for (const keys of [{}, { current: newKey }]) {
@@ -123,4 +155,8 @@ test('without a key, a secret is refused with a hint, and other changes work', a
   assert.match(String(answer.json['message']), /openssl rand -hex 32/);
   const open = { type: 'Webhooks', settings: { webhooks: [{ url }] } };
   await keyless.expect(201, { method: 'POST', path: '/v1/destinations', body: open });
+  const query = { type: 'Webhooks', settings: { webhooks: [{ url: `${url}?token=a` }] } };
+  await keyless.expect(201, { method: 'POST', path: '/v1/destinations', body: query });
+  const seal = await keyless.ask({ method: 'POST', path: '/v1/secrets/reseal?queries=true' });
+  assert.deepEqual([seal.status, seal.json['code']], [409, 'secret-key-missing']);
 });
