@@ -111,7 +111,7 @@ function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
       owned.map(({ topic, partition, lag }) => {
         return { topic, partition, ageMs: lag, lateMs: lag, isPaused: false, retentionUsed: 0.1 };
       }),
-    totals: { rebalances: 0, withoutWorkMs: 0, commitFailures: 0, expired: new Map() },
+    totals: { rebalances: 0, withoutWorkMs: 0, commitFailures: 0, untraced: 0, expired: new Map() },
     uncommittedMs: 0,
   });
 }

@@ -5,7 +5,13 @@ import type { PartitionLag } from '@tailrace/kafka';
 import { observeKafka, watchConsumption, watchPublishers } from './kafka-metrics.ts';
 import { createMetrics } from './metrics.ts';
 
-const totals = { rebalances: 0, withoutWorkMs: 0, commitFailures: 0, expired: new Map<string, number>() };
+const totals = {
+  rebalances: 0,
+  withoutWorkMs: 0,
+  commitFailures: 0,
+  untraced: 0,
+  expired: new Map<string, number>(),
+};
 
 function lagOf(topic: string, partition: number, lag: Partial<PartitionLag> = {}): PartitionLag {
   return { topic, partition, isPaused: false, retentionUsed: undefined, ...lag };

@@ -30,7 +30,7 @@ test('the record of an attempt says since when a circuit breaker of its URLs is 
     breakers.report('crm', target.fingerprint, false);
     const answer = { kind: 'retryable', reason: 'timeout' } as const;
     const attempt = { startedAt: simulatedStart, results: [{ target, answer, latencyMs: 1 }] };
-    attempts.report(newDelivery('crm'), { kind: 'retry', reason: 'timeout' }, attempt, simulatedStart);
+    void attempts.report(newDelivery('crm'), { kind: 'retry', reason: 'timeout' }, attempt, simulatedStart);
   };
   for (const ms of [0, 3_000, 3_000, 3_000, 3_000, 500]) {
     await time.pass(ms);

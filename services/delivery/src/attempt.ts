@@ -16,7 +16,7 @@ export interface AttemptsDependencies {
   readonly names: Pick<TopicNames, 'attempts'>;
   readonly sender: Sender;
   readonly breakers: Pick<Breakers, 'report' | 'stateOf'>;
-  /** For records of attempts, which no delivery waits for. */
+  /** For records of attempts. No delivery waits for them, and a commit only for a moment. */
   readonly attemptPublisher: Pick<Publisher, 'publish'>;
   readonly metrics: {
     attempted(attempt: AttemptRecord, ageMs: number, traceparent: string | undefined): void;
@@ -64,7 +64,7 @@ export class Attempts {
   }
 
   /**
-   * Counts an attempt, publishes its record, and ends its span.
+   * Counts an attempt, publishes its record, and ends its span. The promise settles when the record is written or dropped.
    *
    * @param nextDueAt when it is retried, in milliseconds since the epoch
    */
@@ -73,7 +73,7 @@ export class Attempts {
     outcome: AttemptOutcome,
     { startedAt, results, span }: Attempt,
     nextDueAt?: number,
-  ): void {
+  ): Promise<void> {
     const { deliveryId, acceptedAt = startedAt } = delivery;
     const record = attemptRecord(delivery, outcome, startedAt, results, {
       ...(nextDueAt !== undefined && { nextDueAt }),
@@ -89,7 +89,7 @@ export class Attempts {
       value: JSON.stringify(record),
     });
     // The delivery does not depend on this record.
-    published.catch((error: unknown) => {
+    return published.catch((error: unknown) => {
       this.#deps.log.debug({ err: error, deliveryId }, 'attempt record not published');
     });
   }

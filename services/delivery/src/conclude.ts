@@ -53,20 +53,20 @@ export class Conclusions {
     switch (outcome.kind) {
       case 'delivered':
         metrics.ended(job.work, 'delivered');
-        job.work.done();
+        // Nothing else says that it was delivered. All other outcomes leave a follow-up record, which is acknowledged first.
+        job.work.done(attempts.report(job.delivery, outcome, attempt));
         order().ended(job);
         // The circuit breaker may have been open in another process only.
         if (job.delivery.reason === 'circuit-open') onRecovered(job.delivery.destinationId);
-        attempts.report(job.delivery, outcome, attempt);
         return;
       case 'retry': {
         const dueAt = followUps.retry(job, outcome);
         order().left(job, dueAt);
-        attempts.report(job.delivery, outcome, attempt, dueAt);
+        void attempts.report(job.delivery, outcome, attempt, dueAt);
         return;
       }
       case 'dead': {
-        attempts.report(job.delivery, outcome, attempt);
+        void attempts.report(job.delivery, outcome, attempt);
         const lastAnswer = JSON.stringify(attempt.results.map(urlAttempt));
         this.writeDeadLetter({ ...job, delivery: { ...job.delivery, lastAnswer } }, outcome.reason, attempt);
         return;
@@ -84,7 +84,7 @@ export class Conclusions {
     else {
       const failed = attempt.results.map(({ answer }) => answer).find(({ kind }) => kind === 'retryable');
       const reason = failed?.kind === 'retryable' ? failed.reason : 'circuit-open';
-      this.#deps.attempts.report(job.delivery, { kind: 'retry', reason }, attempt, dueAt);
+      void this.#deps.attempts.report(job.delivery, { kind: 'retry', reason }, attempt, dueAt);
     }
   }
 

@@ -41,7 +41,7 @@ export interface DelivererDependencies {
   readonly lanes: Lanes;
   /** For follow-up records, which must be written. */
   readonly publisher: Pick<Publisher, 'publish'>;
-  /** For records of attempts, which no delivery waits for. */
+  /** For records of attempts. No delivery waits for them, and a commit only for a moment. */
   readonly attemptPublisher: Pick<Publisher, 'publish'>;
   readonly policy: RetryPolicy;
   /** The delay of the retry topic in which deliveries of paused destinations wait; see `pauseDelayMs` in topics.ts. */

@@ -165,6 +165,7 @@ export function watchDelivery(
     for (const [destination_id, ms] of openFor()) yield { labels: { destination_id }, value: ms / 1_000 };
   });
   metrics.gauge('tailrace_deliveries_waiting', () => deliverer.waiting);
+  metrics.counter('tailrace_deliveries_unrecorded_total', () => consumption.totals.untraced);
   metrics.gauge('tailrace_missing_partitions', () => partitions.missing);
   watchConsumption(metrics, consumption);
 }

@@ -20,6 +20,8 @@ export type CommitState = 'current' | 'late' | 'refused';
 export interface Committer {
   /** Commits that were refused, or not answered. */
   readonly failures: number;
+  /** Finished work that was committed before its trace was written, because that took too long. */
+  readonly untraced: number;
   readonly state: CommitState;
   /** For how long the oldest finished work has waited for its commit; 0 if all is committed. */
   readonly uncommittedMs: number;
@@ -49,6 +51,8 @@ export interface CommitterOptions {
 }
 
 const rebalanceIntervalMs = 20;
+/** The part of `lateAfterMs` for which work is held back until its trace is written. The rest is for the commit. */
+const holdPart = 0.5;
 /** Kafka's errors for a commit of a member that was removed. */
 const removed = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID'];
 
@@ -63,6 +67,9 @@ export function createCommitter(
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   let failures = 0;
+  let untraced = 0;
+  /** Whether work is held back until its trace is written. Not where it would be repeated elsewhere soon. */
+  let mayHold = true;
   let joins = 0;
   /** Whether other members join too, and the generation of this one ends. */
   let isRebalancing = false;
@@ -91,7 +98,17 @@ export function createCommitter(
     onChange();
   };
 
+  /** Work that waits for its trace is included in time for the next commit to begin within its part of `lateAfterMs`. */
+  const releaseHeld = (): void => {
+    const until = mayHold ? performance.now() - Math.max(0, lateAfterMs * holdPart - intervalMs) : Infinity;
+    for (const partition of partitions()) {
+      const released = partition.release(until);
+      if (mayHold) untraced += released;
+    }
+  };
+
   const commitNow = async (): Promise<void> => {
+    releaseHeld();
     const changed = [...partitions()].filter((partition) => partition.changed);
     if (changed.length === 0 || !commitOffsets) return;
     const topics = Map.groupBy(changed, ({ topic }) => topic);
@@ -154,6 +171,7 @@ export function createCommitter(
   };
 
   const finish = (): Promise<void> => {
+    mayHold = false;
     pause();
     return commit();
   };
@@ -161,6 +179,9 @@ export function createCommitter(
   return {
     get failures() {
       return failures;
+    },
+    get untraced() {
+      return untraced;
     },
     get state() {
       return state;
@@ -174,6 +195,7 @@ export function createCommitter(
     joined() {
       joins += 1;
       isRebalancing = false;
+      mayHold = true;
       isRefused = false;
       refusals.accepted();
       // Partitions that were revoked took their work with them.
@@ -182,6 +204,7 @@ export function createCommitter(
     },
     hurry() {
       isRebalancing = true;
+      mayHold = false;
       void commit();
       every(rebalanceIntervalMs);
     },

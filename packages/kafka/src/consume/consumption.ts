@@ -278,7 +278,12 @@ export async function startConsumption(
     topics,
     lags: () => lagsOf(partitions, { delayMs, retention: (topic) => lookUps.retention(topic), mayFetch }),
     get totals() {
-      return { ...membership.totals, commitFailures: committer.failures, expired: assignment.expired };
+      return {
+        ...membership.totals,
+        commitFailures: committer.failures,
+        untraced: committer.untraced,
+        expired: assignment.expired,
+      };
     },
     get uncommittedMs() {
       return committer.uncommittedMs;

@@ -80,6 +80,8 @@ export interface ConsumptionTotals {
   readonly withoutWorkMs: number;
   /** Commits that were refused, or not answered. The next one includes them. */
   readonly commitFailures: number;
+  /** Finished work that was committed before its trace was written, because that took too long. */
+  readonly untraced: number;
   /** By topic, the records that Kafka deleted before they were received. */
   readonly expired: ReadonlyMap<string, number>;
 }

@@ -38,6 +38,7 @@ export class MemoryBroker {
   readonly #listeners = new Set<() => void>();
   #isStopped = false;
   #acknowledgements: PromiseWithResolvers<void> | undefined;
+  #writes: (PromiseWithResolvers<void> & { readonly topic: string }) | undefined;
   #offsetCommits: PromiseWithResolvers<void> | undefined;
 
   /** Returns false if it exists. */
@@ -126,6 +127,21 @@ export class MemoryBroker {
   /** Resolves when produce requests are acknowledged. */
   get acknowledging(): Promise<void> | undefined {
     return this.#acknowledgements?.promise;
+  }
+
+  /** Writes nothing to a topic, and does not answer requests to write to it, until `resumeWrites()`. */
+  pauseWrites(topic: string): void {
+    this.#writes ??= { topic, ...Promise.withResolvers() };
+  }
+
+  resumeWrites(): void {
+    this.#writes?.resolve();
+    this.#writes = undefined;
+  }
+
+  /** Resolves when a request with these topics may be written. */
+  writing(topics: readonly string[]): Promise<void> | undefined {
+    return this.#writes && topics.includes(this.#writes.topic) ? this.#writes.promise : undefined;
   }
 
   /** Executes no commit of offsets until `resumeOffsetCommits()`. */

@@ -41,6 +41,7 @@ export function createProducer(cluster: MemoryBroker, transactionalId?: string):
 
     async sendBatch(batch) {
       cluster.checkReachable();
+      await cluster.writing((batch.topicMessages ?? []).map(({ topic }) => topic));
       const parts = partsOf(cluster, batch);
       const results = parts.map((part): PartitionResult => {
         const error = errorOf(cluster, part);

@@ -69,6 +69,12 @@ export const deliveryMetrics = {
     services,
     help: 'Deliveries written to the tier of a day without an attempt, because their destination was paused; once a day each.',
   },
+  tailrace_deliveries_unrecorded_total: {
+    type: 'counter',
+    unit: 'deliveries',
+    services,
+    help: 'Deliveries that were committed as delivered before Kafka had acknowledged the record of their attempt, because that took too long. A kill at that moment loses the record.',
+  },
   tailrace_delivery_first_attempt_delay_seconds: {
     type: 'histogram',
     unit: 'seconds',

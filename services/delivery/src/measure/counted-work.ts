@@ -10,10 +10,10 @@ export function countedWork(work: Work, count: () => void): Work {
     get revoked() {
       return work.revoked;
     },
-    done() {
+    done(trace) {
       if (!isDone && !work.revoked) count();
       isDone = true;
-      work.done();
+      work.done(trace);
     },
   };
 }

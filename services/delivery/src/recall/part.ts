@@ -133,10 +133,10 @@ export class Entry implements Work {
     return this.job.delivery.body.length;
   }
 
-  done(): void {
+  done(trace?: Promise<unknown>): void {
     if (this.part.entries.get(this.offset) !== this) return;
     this.part.entries.delete(this.offset);
-    this.groupWork?.done();
+    this.groupWork?.done(trace);
     this.#onDone(this);
   }
 

@@ -180,6 +180,7 @@ export class Stage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.cluster.resumeAcknowledgements();
+    this.cluster.resumeWrites();
     this.cluster.resumeOffsetCommits();
     this.cluster.start();
     try {

@@ -23,6 +23,8 @@ export class Partition implements Progress {
   /** When the oldest work finished that no commit includes, and that the commit under way includes; of a monotonic clock. */
   #finishedSince: number | undefined;
   #committingSince: number | undefined;
+  /** Finished work that no commit includes before its trace is written, and when it finished; oldest first. */
+  readonly #held = new Map<Mark, number>();
   /** Ranges that an earlier owner finished above its watermark. Ranges that were skipped are removed. */
   #finishedBefore: readonly OffsetRange[] = [];
   readonly ends = new KnownEnds();
@@ -144,11 +146,39 @@ export class Partition implements Progress {
     return this.#watermark.track(offset, timestamp);
   }
 
-  finish(mark: Mark, bytes: number): void {
+  /** @param trace commits do not include the record before this has settled, or `release` is called */
+  finish(mark: Mark, bytes: number, trace?: Promise<unknown>): void {
     this.#unfinished -= 1;
     this.#unfinishedBytes -= bytes;
+    if (!trace) {
+      this.#watermark?.finish(mark);
+      this.#changed();
+      return;
+    }
+    this.#held.set(mark, performance.now());
+    const release = (): void => {
+      this.#release(mark);
+    };
+    trace.then(release, release);
+  }
+
+  /** Lets commits include what finished at this time or earlier. Returns how much of it was held. */
+  release(until: number): number {
+    let released = 0;
+    for (const [mark, since] of this.#held) {
+      if (since > until) break;
+      this.#release(mark);
+      released += 1;
+    }
+    return released;
+  }
+
+  #release(mark: Mark): void {
+    const since = this.#held.get(mark);
+    if (since === undefined) return;
+    this.#held.delete(mark);
     this.#watermark?.finish(mark);
-    this.#changed();
+    this.#changed(since);
   }
 
   /** Whether work has finished that no commit includes. */
@@ -158,7 +188,13 @@ export class Partition implements Progress {
 
   /** When the oldest work finished that is not committed, by `performance.now()`; undefined if all is committed. */
   get uncommittedSince(): number | undefined {
-    return this.#committingSince ?? this.#finishedSince;
+    const [held] = this.#held.values();
+    const oldest = Math.min(
+      this.#committingSince ?? Infinity,
+      this.#finishedSince ?? Infinity,
+      held ?? Infinity,
+    );
+    return oldest === Infinity ? undefined : oldest;
   }
 
   /** To be called when a commit of `progress` begins. One at a time. */
@@ -168,12 +204,12 @@ export class Partition implements Progress {
   }
 
   commitEnded(isCommitted: boolean): void {
-    if (!isCommitted) this.#finishedSince = this.#committingSince;
+    if (!isCommitted) this.#changed(this.#committingSince);
     this.#committingSince = undefined;
   }
 
-  #changed(): void {
-    this.#finishedSince ??= performance.now();
+  #changed(since = performance.now()): void {
+    this.#finishedSince = Math.min(this.#finishedSince ?? Infinity, since);
   }
 
   /** Whether an earlier owner finished the record at `offset`. Call it with rising offsets. */
@@ -188,7 +224,7 @@ export class Partition implements Progress {
   finishedNow(): (offset: number) => boolean {
     const finished: OffsetRange[] = [];
     for (const run of this.#watermark?.window() ?? []) {
-      if (run.finished) finished.push({ from: run.offset, to: run.to });
+      if (run.finished || this.#held.has(run)) finished.push({ from: run.offset, to: run.to });
     }
     const before = this.#finishedBefore;
     return (offset) => isInside(offset, finished) || isInside(offset, before);

@@ -12,8 +12,12 @@ export interface Work {
   readonly timestamp: number;
   /** The partition was assigned to another member, which repeats the work. Drop it. */
   readonly revoked: boolean;
-  /** Call once, when the record need not be read again. */
-  done(): void;
+  /**
+   * Call once, when the record need not be read again.
+   *
+   * @param trace what should be written before the record is committed. Where that takes too long, it is committed without.
+   */
+  done(trace?: Promise<unknown>): void;
 }
 
 export interface TrackedRecord extends ConsumedRecord, Work {
@@ -32,6 +36,7 @@ export class PartitionWork implements Work {
   readonly #mark: Mark;
   readonly #bytes: number;
   readonly #onDone: (partition: Partition) => void;
+  #isDone = false;
 
   constructor(
     partition: Partition,
@@ -70,9 +75,10 @@ export class PartitionWork implements Work {
     this.#mark.dueAt = dueAt;
   }
 
-  done(): void {
-    if (this.#mark.finished || this.revoked) return;
-    this.#partition.finish(this.#mark, this.#bytes);
+  done(trace?: Promise<unknown>): void {
+    if (this.#isDone || this.revoked) return;
+    this.#isDone = true;
+    this.#partition.finish(this.#mark, this.#bytes, trace);
     this.#onDone(this.#partition);
   }
 }
@@ -120,7 +126,7 @@ export class ReceivedRecord implements DueRecord {
     this.work.waitsUntil(dueAt);
   }
 
-  done(): void {
-    this.work.done();
+  done(trace?: Promise<unknown>): void {
+    this.work.done(trace);
   }
 }
