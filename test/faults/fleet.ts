@@ -27,6 +27,7 @@ export interface FleetOptions {
 }
 
 export interface Fleet extends AsyncDisposable {
+  readonly prefix: string;
   readonly ledger: Ledger;
   /** In the order of the options. */
   readonly destinations: readonly { readonly id: string; readonly receiver: Receiver }[];
@@ -42,6 +43,8 @@ export interface Fleet extends AsyncDisposable {
   caughtUp(): Promise<void>;
   /** Resolves when deliveries that failed since this call wait in retry topics, and requests are in flight. */
   busy(): Promise<void>;
+  /** Resolves when offsets of `deliveries` are committed. */
+  committed(): Promise<void>;
   /** Notes that no offset could be committed in this time. */
   cutOff(from: number, until: number): void;
   /** Ends the feed, waits until all deliveries are finished, and asserts that none is lost or altered and that every repeat is explained. */
@@ -103,6 +106,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 
   const all = opened.move();
   return {
+    prefix,
     ledger,
     destinations,
     copies,
@@ -150,6 +154,14 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     async busy() {
       const since = Date.now();
       await ledger.until(() => ledger.retrying(since) >= busyRetries && ledger.inFlight > 0);
+    },
+    async committed() {
+      const finished = async (): Promise<string> => {
+        const found = await kafka.finished(`${prefix}delivery`, [names.deliveries]);
+        return JSON.stringify([...(found.get(names.deliveries) ?? [])]);
+      };
+      const before = await finished();
+      await eventually(finished, (now) => now !== before);
     },
     cutOff(from, until) {
       const all = new Set(Array.from({ length: partitions }, (_, partition) => partition));

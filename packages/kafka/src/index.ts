@@ -1,5 +1,5 @@
 export type { KafkaSettings } from './clients.ts';
-export { connectKafka, type Kafka, type Partitioner } from './kafka.ts';
+export { connectKafka, type FinishedOffsets, type Kafka, type Partitioner } from './kafka.ts';
 export type { NewPartition, PreparePartitions } from './consume/assignment.ts';
 export type { Consumption } from './consume/consumption.ts';
 export type { ConsumeOptions, PartitionLimits } from './consume/options.ts';

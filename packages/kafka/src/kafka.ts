@@ -12,7 +12,7 @@ import {
   type TopicDurability,
   type TopicHealth,
 } from './admin/inspect.ts';
-import { topicOffsets, topicOffsetsSince } from './admin/offsets.ts';
+import { finishedOffsets, topicOffsets, topicOffsetsSince } from './admin/offsets.ts';
 import type { Patience } from './admin/patience.ts';
 import type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
 import { addPartitions, describeTopics, ensureTopics, inspectTopics, topicSettings } from './admin/topics.ts';
@@ -20,6 +20,7 @@ import { createClients, libraryClient, type KafkaSettings, type LibraryClient } 
 import { startConsumption, type Consumption } from './consume/consumption.ts';
 import type { ConsumeOptions } from './consume/options.ts';
 import { maxWaitMs, type Pacing } from './consume/pacing.ts';
+import type { OffsetRange } from './consume/partition/progress.ts';
 import { kafkaFailure } from './failure.ts';
 import type { KafkaLog } from './log.ts';
 import type { KafkaObserver } from './observer.ts';
@@ -82,6 +83,8 @@ export interface Kafka {
   inspectCluster(): Promise<ClusterReport>;
   /** The members of a consumer group, and its lag in topics that exist. */
   inspectGroup(groupId: string, topics: readonly string[]): Promise<GroupReport>;
+  /** By topic and partition, the ranges of offsets that a consumer group has finished, in order. All topics must exist. */
+  finished(groupId: string, topics: readonly string[]): Promise<FinishedOffsets>;
   /** By partition, the offset of the first record that is kept, and the end offset. */
   offsets(topic: string): Promise<ReadonlyMap<number, { readonly low: number; readonly high: number }>>;
   /** By partition, the offset of the first record at `time` (milliseconds since the epoch) or later; else the end offset. */
@@ -96,6 +99,8 @@ export interface Kafka {
   refusals(): { readonly commits: number; readonly clock: number };
   close(): Promise<void>;
 }
+
+export type FinishedOffsets = ReadonlyMap<string, ReadonlyMap<number, readonly OffsetRange[]>>;
 
 export interface Partitioner {
   /** The number of partitions of the topic. */
@@ -218,6 +223,7 @@ export function openKafka(
       return new Map(Array.from(found, ([name, values]) => [name, values[setting] ?? '']));
     },
     clusterId: () => administer(async (admin) => (await admin.describeCluster()).clusterId),
+    finished: (groupId, topics) => administer((admin) => finishedOffsets(admin, groupId, topics)),
     async offsets(topic) {
       const found = await administer((admin) => topicOffsets(admin, topic));
       return new Map(

@@ -149,8 +149,9 @@ export const permissions: readonly UserPermissions[] = [
       writer('deletions'),
       writer('destinations.health'),
       of('transactionalId', 'prefix')('audiences/', 'Write'),
-      // Whether the router has finished an event of which no decision is known.
+      // Whether the router has finished an event of which no decision is known, and delivery a record that nothing follows.
       group('router', 'Describe'),
+      group('delivery', 'Describe'),
     ],
   },
   {
@@ -189,8 +190,9 @@ export const permissions: readonly UserPermissions[] = [
       ...searched.map((name) => reader('scan', name)),
       tiers('Read', 'DescribeConfigs'),
       readsTiers,
-      // Whether the router has routed the event.
+      // Whether the router has routed the event, and delivery has finished its records.
       group('router', 'Describe'),
+      group('delivery', 'Describe'),
       ...followsConfig,
     ],
   },

@@ -90,6 +90,7 @@ export async function openControl(
   const history = openHistory({
     kafka: historyKafka(kafka),
     names,
+    deliveryGroup: `${settings.topics.prefix}delivery`,
     log,
     limits: settings.history,
     folder: folder('history'),

@@ -15,7 +15,7 @@ export interface Delivery {
   readonly event?: string;
   /** The userId, or the anonymousId if there is none. */
   readonly userKey: string;
-  readonly status: 'waiting' | 'delivered' | 'retrying' | 'dead';
+  readonly status: 'waiting' | 'delivered' | 'retrying' | 'dead' | 'unknown';
   readonly createdAt: string;
   readonly changedAt?: string;
   readonly attempts: number;

@@ -17,6 +17,8 @@ interface Flow {
   readonly retrying: number;
   readonly delivered: number;
   readonly dead: number;
+  /** Undefined of a control service of the release before. */
+  readonly unknown?: number;
   readonly filtered: readonly ReasonCount[];
   readonly deadReasons: readonly ReasonCount[];
 }
@@ -52,8 +54,8 @@ export const getOverview: Run<Values> = async ({ since, until }, context) => {
     });
   const row = (label: string, name: Exclude<keyof Flow, 'filtered' | 'deadReasons'>): string[] => [
     label,
-    formatCount(total[name]),
-    formatCount(before[name]),
+    formatCount(total[name] ?? 0),
+    formatCount(before[name] ?? 0),
   ];
   const rows = [
     ['', 'NOW', 'BEFORE'],
@@ -66,6 +68,7 @@ export const getOverview: Run<Values> = async ({ since, until }, context) => {
     row('retrying', 'retrying'),
     row('dead', 'dead'),
     ...reasonsOf('dead', 'deadReasons'),
+    row('outcome unknown', 'unknown'),
   ];
   return {
     exitCode: exitCodes.done,

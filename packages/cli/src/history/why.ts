@@ -167,6 +167,11 @@ function explainDelivery(delivery: DeliveryHistory): string[] {
           `${fixes[reason ?? ''] ?? 'fix the receiver'}, then tailrace replay --destination ${destinationId}`,
         ),
       ];
+    case 'unknown':
+      return [
+        `${destinationId}: sent or given up; the record of its last attempt was lost.${lastResponse}`,
+        ...advise(`if the receiver does not have it: tailrace resend ${delivery.deliveryId}`),
+      ];
   }
 }
 

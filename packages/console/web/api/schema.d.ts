@@ -1357,7 +1357,7 @@ export interface components {
                 delivered?: number;
                 /** @description deliveries that are dead letters */
                 dead?: number;
-                /** @description deliveries that are pending, or not known to the history */
+                /** @description deliveries that are pending, or whose outcome the history does not know */
                 waiting?: number;
             }[];
         };
@@ -1417,10 +1417,10 @@ export interface components {
             /** @description the userId, else the anonymousId; masked for a read-only token */
             userKey: string;
             /**
-             * @description waiting (not attempted yet), retrying (pending after an attempt), delivered or dead
+             * @description waiting (not attempted yet), retrying (pending after an attempt), delivered, dead, or unknown (sent or given up; the record of its last attempt was lost)
              * @enum {unknown}
              */
-            status: "waiting" | "retrying" | "delivered" | "dead";
+            status: "waiting" | "retrying" | "delivered" | "dead" | "unknown";
             /**
              * Format: date-time
              * @description the earliest known record: ISO 8601, UTC
@@ -1459,10 +1459,10 @@ export interface components {
             /** @description the userId, else the anonymousId; masked for a read-only token */
             userKey: string;
             /**
-             * @description waiting (not attempted yet), retrying (pending after an attempt), delivered or dead
+             * @description waiting (not attempted yet), retrying (pending after an attempt), delivered, dead, or unknown (sent or given up; the record of its last attempt was lost)
              * @enum {unknown}
              */
-            status: "waiting" | "retrying" | "delivered" | "dead";
+            status: "waiting" | "retrying" | "delivered" | "dead" | "unknown";
             /**
              * Format: date-time
              * @description the earliest known record: ISO 8601, UTC
@@ -1662,10 +1662,10 @@ export interface components {
                 /** @description the userId, else the anonymousId; masked for a read-only token */
                 userKey: string;
                 /**
-                 * @description waiting (not attempted yet), retrying (pending after an attempt), delivered or dead
+                 * @description waiting (not attempted yet), retrying (pending after an attempt), delivered, dead, or unknown (sent or given up; the record of its last attempt was lost)
                  * @enum {unknown}
                  */
-                status: "waiting" | "retrying" | "delivered" | "dead";
+                status: "waiting" | "retrying" | "delivered" | "dead" | "unknown";
                 /**
                  * Format: date-time
                  * @description the earliest known record: ISO 8601, UTC
@@ -1964,6 +1964,8 @@ export interface components {
             retrying: number;
             delivered: number;
             dead: number;
+            /** @description sent or given up; the record of their last attempt was lost */
+            unknown: number;
             /** @description why connected destinations did not get events, once for each destination */
             filtered: components["schemas"]["ReasonCount"][];
             /** @description why deliveries are dead */
@@ -1987,6 +1989,8 @@ export interface components {
             retrying: number;
             delivered: number;
             dead: number;
+            /** @description sent or given up; the record of their last attempt was lost */
+            unknown: number;
             attempts: components["schemas"]["AttemptCounts"];
         };
         GetDeadLetterAnswer: {
@@ -2156,7 +2160,7 @@ export interface components {
                 delivered?: number;
                 /** @description deliveries that are dead letters */
                 dead?: number;
-                /** @description deliveries that are pending, or not known to the history */
+                /** @description deliveries that are pending, or whose outcome the history does not know */
                 waiting?: number;
             }[];
         };
@@ -8165,8 +8169,8 @@ export interface operations {
                 event?: string;
                 /** @description a userId, or an anonymousId for deliveries without userId */
                 userId?: string;
-                /** @description one of waiting, retrying, delivered, dead */
-                status?: "waiting" | "retrying" | "delivered" | "dead";
+                /** @description one of waiting, retrying, delivered, dead, unknown */
+                status?: "waiting" | "retrying" | "delivered" | "dead" | "unknown";
                 /** @description the beginning of the period: ISO 8601 (2026-05-01T08:30Z), or a duration before now (15m, 2h, 7d) */
                 since?: string;
                 /** @description the end of the period, exclusive: ISO 8601 (2026-05-01T08:30Z), or a duration before now (15m, 2h, 7d) */
@@ -9087,6 +9091,7 @@ export interface operations {
                      *         "retrying": 1,
                      *         "delivered": 1,
                      *         "dead": 1,
+                     *         "unknown": 1,
                      *         "filtered": [
                      *           {
                      *             "reason": "timeout",
@@ -9119,6 +9124,7 @@ export interface operations {
                      *         "retrying": 1,
                      *         "delivered": 1,
                      *         "dead": 1,
+                     *         "unknown": 1,
                      *         "filtered": [
                      *           {
                      *             "reason": "timeout",
@@ -9153,6 +9159,7 @@ export interface operations {
                      *           "retrying": 1,
                      *           "delivered": 1,
                      *           "dead": 1,
+                     *           "unknown": 1,
                      *           "attempts": {
                      *             "attempts": 1,
                      *             "delivered": 1,

@@ -42,7 +42,11 @@ export const deliveries = {
   noUrls: 'No URL was attempted.',
   waitsFor: 'Waits for the next attempt',
   notAttempted: 'No attempt yet',
-  ends: { delivered: 'The receiver accepted it.', dead: 'It is a dead letter.' },
+  ends: {
+    delivered: 'The receiver accepted it.',
+    dead: 'It is a dead letter.',
+    unknown: 'It was sent or given up. The record of its last attempt was lost.',
+  },
   body: 'Body',
   bodyMasked: 'The values are masked for a token with the scope read.',
   bodyGone: 'The body is no longer in the topics.',

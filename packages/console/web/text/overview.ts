@@ -28,6 +28,7 @@ export const overview = {
   waiting: 'waiting for the first attempt',
   retrying: 'retrying',
   dead: 'dead',
+  unknown: 'outcome unknown',
   outcomes: 'Deliveries over time',
   latency: 'Answer time over time',
   tiers: 'What is pending',

@@ -4,6 +4,7 @@ export const status = {
   retrying: 'retrying',
   delivered: 'delivered',
   dead: 'dead',
+  unknown: 'unknown',
   retry: 'retry',
   done: 'done',
   running: 'running',

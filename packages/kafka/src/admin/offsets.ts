@@ -8,6 +8,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Admin, SeekEntry } from 'kafkajs';
+import { decodeProgress, type OffsetRange } from '../consume/partition/progress.ts';
 import { errorChain } from '../failure.ts';
 
 export type TopicOffsets = SeekEntry & { readonly high: string; readonly low: string };
@@ -32,6 +33,27 @@ export function committedOffsets(
       checkKnown(found.find((entry) => entry.topic === topic)?.partitions ?? [], topic);
     return found;
   });
+}
+
+/** By topic and partition, the offsets that the group has finished, in order: those below its committed offset, and the ranges above. */
+export async function finishedOffsets(
+  admin: Admin,
+  groupId: string,
+  topics: readonly string[],
+): Promise<Map<string, Map<number, readonly OffsetRange[]>>> {
+  const found = await committedOffsets(admin, groupId, topics);
+  return new Map(
+    found.map(({ topic, partitions }) => [
+      topic,
+      new Map(
+        partitions.map(({ partition, offset, metadata }) => [partition, rangesOf(Number(offset), metadata)]),
+      ),
+    ]),
+  );
+}
+
+function rangesOf(committed: number, metadata: string | null): readonly OffsetRange[] {
+  return committed < 0 ? [] : [{ from: 0, to: committed }, ...decodeProgress(committed, metadata)];
 }
 
 /** Every topic has partitions. If the answer has none, the library does not know them. */

@@ -72,7 +72,9 @@ const requestSchema = Type.Object({
         count('deliveries that succeeded; this and the next two are absent while the history is unavailable'),
       ),
       dead: Type.Optional(count('deliveries that are dead letters')),
-      waiting: Type.Optional(count('deliveries that are pending, or not known to the history')),
+      waiting: Type.Optional(
+        count('deliveries that are pending, or whose outcome the history does not know'),
+      ),
     }),
   ),
 });

@@ -36,7 +36,9 @@ const deliveryFields = {
   event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
   userKey: userKeySchema,
   status: Type.Enum([...deliveryStatuses], {
-    description: 'waiting (not attempted yet), retrying (pending after an attempt), delivered or dead',
+    description:
+      'waiting (not attempted yet), retrying (pending after an attempt), delivered, dead, or unknown (sent or given up; the record ' +
+      'of its last attempt was lost)',
   }),
   createdAt: time('the earliest known record'),
   changedAt: Type.Optional(time('when the status began')),

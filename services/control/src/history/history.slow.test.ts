@@ -48,6 +48,7 @@ function createTopics() {
       clusterId: () => Promise.resolve('cluster'),
       listTopics: () => Promise.resolve(topics),
       offsets: () => Promise.resolve(new Map([[0, lows]])),
+      finished: () => Promise.resolve(new Map()),
       tail: ({ startOf, onRecords }: TailOptions) => {
         const next = new Map(topics.map((topic) => [topic, startOf(topic, 0) ?? 0]));
         const read = async (): Promise<void> => {
@@ -93,7 +94,13 @@ async function open(
   const log = (_fields: unknown, message?: string) => logged.push(String(message));
   const history = openHistory({
     ...more,
-    ...{ kafka, names, folder, limits: { maxAgeMs: 7 * dayMs, maxBytes: 2 ** 30, ...limits } },
+    ...{
+      kafka,
+      names,
+      deliveryGroup: 't.delivery',
+      folder,
+      limits: { maxAgeMs: 7 * dayMs, maxBytes: 2 ** 30, ...limits },
+    },
     log: { info: log, warn: log },
   });
   t.after(() => history.close());
@@ -539,7 +546,13 @@ describe('the history', { concurrency: true }, () => {
     writeFileSync(folder, '');
     const opening = open(t, topics, { folder });
     const blocked = openHistory({
-      ...{ kafka: topics.kafka, names, folder, limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 } },
+      ...{
+        kafka: topics.kafka,
+        names,
+        deliveryGroup: 't.delivery',
+        folder,
+        limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 },
+      },
       log: { info: () => undefined, warn: () => undefined },
     });
     t.after(() => blocked.close());
@@ -559,7 +572,13 @@ describe('the history', { concurrency: true }, () => {
     fill(topics, 5);
     const { history, folder } = await open(t, topics);
     const second = openHistory({
-      ...{ kafka: topics.kafka, names, folder, limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 } },
+      ...{
+        kafka: topics.kafka,
+        names,
+        deliveryGroup: 't.delivery',
+        folder,
+        limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 },
+      },
       log: { info: () => undefined, warn: () => undefined },
     });
     t.after(() => second.close());

@@ -21,14 +21,17 @@ import { factReader } from './store/facts.ts';
 import { flowQueries, type FlowQueries } from './store/flow.ts';
 import { outcomesOf, type EventOutcomes } from './store/outcomes.ts';
 import { createRetention, type HistoryLimits, type Retention } from './store/retention/retention.ts';
+import { reconcileRegularly } from './reconcile.ts';
 import { statisticsQueries, type Statistics } from './store/statistics/queries.ts';
 import { deleteStore, historyUnavailable, openStore, storeFailure, type Store } from './store/store.ts';
 import { usageQueries, type UsageQueries } from './store/usage/queries.ts';
 import { createWriter, readOffsets, type Writer } from './store/write.ts';
 
 export interface HistoryOptions {
-  readonly kafka: Pick<Kafka, 'tail' | 'clusterId' | 'listTopics' | 'offsets'>;
+  readonly kafka: Pick<Kafka, 'tail' | 'clusterId' | 'listTopics' | 'offsets' | 'finished'>;
   readonly names: TopicNames;
+  /** The consumer group of delivery. */
+  readonly deliveryGroup: string;
   /** Used by this process only; created where it is missing. */
   readonly folder: string;
   readonly limits: HistoryLimits;
@@ -86,6 +89,8 @@ interface OpenHistory {
   readonly writer: Writer;
   readonly retention: Retention;
   readonly queries: Queries;
+  /** The topics of the delivery group. */
+  readonly deliveryTopics: readonly string[];
   tail?: Tail;
 }
 
@@ -100,7 +105,8 @@ const pruneEveryMs = 10_000;
 const expiredEvery = 6;
 
 /** Returns immediately and opens the history in the background. Queries fail until it is open. */
-export function openHistory({ kafka, names, folder, limits, log, prepareStore }: HistoryOptions): History {
+export function openHistory(options: HistoryOptions): History {
+  const { kafka, names, deliveryGroup, folder, limits, log, prepareStore } = options;
   const readFact = factReader(names);
   const listeners = new Set<(attempt: AttemptRecord) => void>();
   const letterListeners = new Set<(letter: DeadLetterSummary) => void>();
@@ -192,6 +198,7 @@ export function openHistory({ kafka, names, folder, limits, log, prepareStore }:
         ...{ ...statisticsQueries(db), ...usageQueries(db), ...flowQueries(db), ...breakerQueries(db) },
         ...backlogQueries(db),
       },
+      deliveryTopics: [deliveries, deliveriesReplay, ...tiers],
     };
     current = at;
     unavailableBecause = undefined;
@@ -239,11 +246,20 @@ export function openHistory({ kafka, names, folder, limits, log, prepareStore }:
     while (!isClosing()) {
       failed = Promise.withResolvers();
       try {
-        const { retention } = await open();
-        const pruning = new AbortController();
-        void pruneRegularly(retention, pruning.signal);
+        const at = await open();
+        const ending = new AbortController();
+        void pruneRegularly(at.retention, ending.signal);
+        void reconcileRegularly({
+          ...{ kafka, names, log, group: deliveryGroup, topics: at.deliveryTopics, signal: ending.signal },
+          refresh: async () => at.tail?.refresh(),
+          end: (topic, partition, range) => {
+            let next: number | undefined;
+            if (isOpen(at)) at.store.transaction(() => (next = at.writer.end(topic, partition, range)));
+            return next;
+          },
+        }).catch(fail);
         await failed.promise;
-        pruning.abort();
+        ending.abort();
       } catch (error) {
         if (isTailraceError(error)) unavailableBecause = error.message;
         else fail(error);

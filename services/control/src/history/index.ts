@@ -4,7 +4,7 @@ export { noDestination, type FilteredEvent, type FilteredEventPosition } from '.
 export { countRows, type DeadLetterPosition, type ListedLetters } from './store/dead-letters/queries.ts';
 export { allDestinations } from './store/statistics/attempts.ts';
 export type { FlowKind, FlowRow } from './store/flow.ts';
-export { deliveryStatuses, type DeliveryStatus } from './store/delivery-row.ts';
+export { deliveryStatuses, isPending, type DeliveryStatus } from './store/delivery-row.ts';
 export type { AttemptRow } from './store/facts.ts';
 export { openHistory, type History, type HistoryOptions, type HistoryStatus } from './history.ts';
 export type { EventOutcomes } from './store/outcomes.ts';

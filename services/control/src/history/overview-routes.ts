@@ -27,6 +27,7 @@ const flowFields = {
   retrying: Type.Integer(),
   delivered: Type.Integer(),
   dead: Type.Integer(),
+  unknown: Type.Integer({ description: 'sent or given up; the record of their last attempt was lost' }),
 };
 const totalSchema = named(
   'Flow',
@@ -269,6 +270,7 @@ function sumOf(rows: readonly FlowRow[]) {
     fields: {
       ...{ received: of('received'), blocked: of('blocked'), unconnected: of('unconnected') },
       ...{ waiting: of('waiting'), retrying: of('retrying'), delivered: of('delivered'), dead: of('dead') },
+      unknown: of('unknown'),
     },
     reasonsOf,
   };

@@ -9,7 +9,7 @@ import type { Publisher } from '@tailrace/kafka';
 import { decodeDelivery, type TopicNames } from '@tailrace/topics';
 import type { RecordReader } from '../http/body.ts';
 import { reachesDelivery } from '../access/limits.ts';
-import type { DeliveryStatus, History } from '../history/index.ts';
+import { isPending, type DeliveryStatus, type History } from '../history/index.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { requireEnabled } from './require-enabled.ts';
 
@@ -90,7 +90,7 @@ function sourceOf({ history, names }: ResendDependencies, deliveryId: string): S
 }
 
 function requireEnded({ status }: Source, deliveryId: string): void {
-  if (status === 'delivered' || status === 'dead') return;
+  if (!isPending(status)) return;
   throw new TailraceError(
     'conflict',
     `The delivery ${JSON.stringify(deliveryId)} is pending: it is attempted without a resend. To attempt the pending ` +

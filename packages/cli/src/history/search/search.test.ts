@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
 import { deliveryId } from '@tailrace/events';
-import type { Kafka } from '@tailrace/kafka';
+import type { FinishedOffsets, Kafka } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import {
   deliveryKey,
@@ -53,7 +53,12 @@ async function openCluster() {
   return { cluster, kafka, publisher: kafka.publisher(), [Symbol.asyncDispose]: () => kafka.close() };
 }
 
-async function search(kafka: Kafka, eventId: string, more: Partial<SearchOptions> = {}) {
+async function search(
+  kafka: Kafka,
+  eventId: string,
+  more: Partial<SearchOptions> = {},
+  finished?: FinishedOffsets,
+) {
   const now = Date.now();
   const options: SearchOptions = {
     ...{ eventId, user: undefined, allPartitions: false, secretKeys: {}, now },
@@ -65,7 +70,7 @@ async function search(kafka: Kafka, eventId: string, more: Partial<SearchOptions
   const { matches, topics } = await searchTopics(kafka, names, options);
   const gaps = gapsOf(topics);
   const outcome = outcomeOf(matches, gaps);
-  const deliveries = deliveriesOf(matches);
+  const deliveries = deliveriesOf(matches, finished);
   const story: Story = {
     eventId,
     period: options.period,
@@ -108,6 +113,22 @@ test("an event is found in its user's partitions, with every record of its deliv
   assert.deepEqual(readOf(names.attempts), [partitionOf(id)]);
   assert.match(lines.join('\n'), /^crm: delivered\. Delivery /m);
   assert.match(lines.join('\n'), /^Not searched:\n {2}tailrace\.events partitions .*: not expected there$/m);
+});
+
+test('a delivery without an outcome whose last record delivery has finished does not count as waiting', async () => {
+  await using stage = await openCluster();
+  const { cluster, kafka, publisher } = stage;
+  await publisher.publish(encodeDelivery(names.deliveries, delivery));
+  const { partition = 0 } = cluster.records(names.deliveries)[0] ?? {};
+  const finishedNow = () => kafka.finished('tailrace.delivery', [names.deliveries]);
+  const { deliveries, lines } = await search(kafka, 'm-1', {}, await finishedNow());
+  assert.deepEqual([deliveries[0]?.status, deliveries[0]?.finished], ['open', false]);
+  assert.doesNotMatch(lines.join('\n'), /was lost/);
+
+  await cluster.commit('tailrace.delivery', names.deliveries, partition, 1);
+  const later = await search(kafka, 'm-1', {}, await finishedNow());
+  assert.deepEqual([later.deliveries[0]?.status, later.deliveries[0]?.finished], ['open', true]);
+  assert.match(later.lines.join('\n'), /^Delivery has finished the last record above: .* was lost\.$/m);
 });
 
 test('an event that the router filtered says for which destinations and why, also beside its deliveries', async () => {

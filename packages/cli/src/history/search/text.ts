@@ -125,7 +125,15 @@ function verdictLines({ eventId, period, outcome, routed }: Story): string[] {
 /** Advice for events that have no final outcome here. */
 function nextLines({ outcome, deliveries }: Story): string[] {
   if (outcome === 'found' && deliveries.some(({ status }) => status === 'open')) {
-    return ['  To do: search later records too, with a larger --within: retries take up to four hours.'];
+    return [
+      ...(deliveries.some(({ status, finished }) => status === 'open' && finished === true)
+        ? [
+            'Delivery has finished the last record above: a later record has the outcome, or the delivery was sent or given up and ' +
+              'the record of its last attempt was lost.',
+          ]
+        : []),
+      '  To do: search later records too, with a larger --within: retries take up to four hours.',
+    ];
   }
   if (outcome === 'accepted') return ['  To do: search later records too, with a larger --within.'];
   if (outcome === 'not-found') {

@@ -1,4 +1,5 @@
 /** The result of a search, decided from its matches and from what could be searched. Pure. */
+import type { FinishedOffsets } from '@tailrace/kafka';
 import type { Match } from './match.ts';
 import type { SearchedTopic } from './read-topic.ts';
 
@@ -16,6 +17,8 @@ export interface DeliveryTrace {
   readonly steps: readonly Match[];
   /** `open`: no final outcome in the period. */
   readonly status: 'delivered' | 'dead' | 'open';
+  /** Whether the delivery group has finished its last record that was found; null where Kafka does not say. */
+  readonly finished: boolean | null;
 }
 
 /** A part of the period that was not read completely. */
@@ -53,7 +56,8 @@ export function gapsOf(topics: readonly SearchedTopic[]): Gap[] {
   });
 }
 
-export function deliveriesOf(matches: readonly Match[]): DeliveryTrace[] {
+/** @param finished what the delivery group has finished; undefined where Kafka does not say */
+export function deliveriesOf(matches: readonly Match[], finished?: FinishedOffsets): DeliveryTrace[] {
   const steps = matches.filter((match) => 'deliveryId' in match);
   return [...Map.groupBy(steps, ({ deliveryId }) => deliveryId)].map(([deliveryId, own]) => {
     const sorted = own.toSorted((a, b) => a.at.localeCompare(b.at));
@@ -71,6 +75,19 @@ export function deliveriesOf(matches: readonly Match[]): DeliveryTrace[] {
       destinationId: sorted[0]?.destinationId ?? '',
       steps: sorted,
       status: delivered ? 'delivered' : dead ? 'dead' : 'open',
+      finished: finished ? isFinished(sorted, finished) : null,
     };
   });
+}
+
+/** Of `deliveries`, a retry topic or `deliveries.replay`, which the group reads. */
+export function isConsumed({ kind }: Match): boolean {
+  return kind === 'delivery' || kind === 'retry' || kind === 'replay';
+}
+
+function isFinished(steps: readonly Match[], finished: FinishedOffsets): boolean {
+  const last = steps.findLast(isConsumed);
+  if (!last) return false;
+  const ranges = finished.get(last.topic)?.get(last.partition) ?? [];
+  return ranges.some(({ from, to }) => last.offset >= from && last.offset < to);
 }

@@ -1,4 +1,5 @@
 /** `tailrace why` with --around: reads the topics themselves, for events that the history does not have. */
+import type { FinishedOffsets } from '@tailrace/kafka';
 import { topicNames } from '@tailrace/topics';
 import { exitCodes, type CommandContext, type ExitCode, type Outcome } from '../../command.ts';
 import { withKafka } from '../../kafka.ts';
@@ -6,7 +7,7 @@ import { printable } from '../../terminal/table.ts';
 import type { Period } from './read-topic.ts';
 import { searchTopics } from './search.ts';
 import { storyLines, type Story } from './text.ts';
-import { deliveriesOf, gapsOf, outcomeOf } from './verdict.ts';
+import { deliveriesOf, gapsOf, isConsumed, outcomeOf } from './verdict.ts';
 
 export interface SearchValues {
   readonly eventId: string;
@@ -42,7 +43,7 @@ export function searchKafka(values: SearchValues, context: CommandContext): Prom
           period,
           outcome,
           matches: sorted,
-          deliveries: deliveriesOf(matches),
+          deliveries: deliveriesOf(matches, await finishedOf(matches)),
           topics,
           gaps,
           routed,
@@ -58,6 +59,13 @@ export function searchKafka(values: SearchValues, context: CommandContext): Prom
           ...{ records: sorted, deliveries: story.deliveries, searched: topics, notSearched: gaps },
         },
       };
+
+      /** What the delivery group has finished in the topics of these records. Undefined if that cannot be read. */
+      async function finishedOf(found: Story['matches']): Promise<FinishedOffsets | undefined> {
+        const consumed = new Set(found.filter(isConsumed).map(({ topic }) => topic));
+        if (consumed.size === 0) return undefined;
+        return kafka.finished(`${prefix}delivery`, [...consumed]).catch(() => undefined);
+      }
 
       /** Whether the router has committed an offset above the record. Undefined if that cannot be read. */
       async function isRouted({

@@ -16,7 +16,8 @@ import { TimeLine } from './time-line.tsx';
 export type DeliveryWithAttempts = Schema['DeliveryWithAttempts'];
 
 const refreshMs = 5_000;
-const hasEnded = (status: string | undefined): boolean => status === 'delivered' || status === 'dead';
+const hasEnded = (status: string | undefined): boolean =>
+  status === 'delivered' || status === 'dead' || status === 'unknown';
 
 export function Delivery({ id }: { readonly id: string }) {
   const shown = useResource(id, (signal) =>

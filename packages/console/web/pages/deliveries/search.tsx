@@ -6,7 +6,7 @@ import { text } from '../../text/index.ts';
 import { go } from '../../url/location.ts';
 
 const words = text.deliveries;
-const statuses = ['waiting', 'retrying', 'delivered', 'dead'] as const;
+const statuses = ['waiting', 'retrying', 'delivered', 'dead', 'unknown'] as const;
 
 export function wantedOf(query: Readonly<Record<string, string>>) {
   const { event, user, destination, source, since, until } = query;

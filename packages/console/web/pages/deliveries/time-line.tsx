@@ -8,10 +8,11 @@ import { text } from '../../text/index.ts';
 import type { DeliveryWithAttempts } from './delivery.tsx';
 
 const tones = { delivered: 'good', retry: 'warning', dead: 'bad' } as const;
+const endTones = { delivered: 'good', dead: 'bad', unknown: 'neutral' } as const;
 
 export function TimeLine({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
   const { history, createdAt, status, nextDueAt, reason } = delivery;
-  const isPending = status === 'waiting' || status === 'retrying';
+  const end = status === 'waiting' || status === 'retrying' ? undefined : status;
   return (
     <ol class="time-line">
       <Entry tone="accent" at={createdAt} title={text.deliveries.madeBy} />
@@ -31,7 +32,7 @@ export function TimeLine({ delivery }: { readonly delivery: DeliveryWithAttempts
           <Urls attempt={one} />
         </Entry>
       ))}
-      {isPending && (
+      {end === undefined && (
         <Entry
           tone="neutral"
           at={nextDueAt}
@@ -41,12 +42,8 @@ export function TimeLine({ delivery }: { readonly delivery: DeliveryWithAttempts
           <Reason of={reason} />
         </Entry>
       )}
-      {!isPending && (
-        <Entry
-          tone={status === 'delivered' ? 'good' : 'bad'}
-          at={delivery.changedAt}
-          title={status === 'delivered' ? text.deliveries.ends.delivered : text.deliveries.ends.dead}
-        >
+      {end !== undefined && (
+        <Entry tone={endTones[end]} at={delivery.changedAt} title={text.deliveries.ends[end]}>
           {status === 'dead' && <Reason of={reason} />}
         </Entry>
       )}

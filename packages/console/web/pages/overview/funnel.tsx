@@ -16,8 +16,9 @@ interface Step {
 }
 
 function stepsOf({ total, since, until }: Overview): Step[] {
-  const { received, blocked, unconnected, delivered, dead, retrying, waiting, filtered, deadReasons } = total;
-  const made = delivered + dead + retrying + waiting;
+  const { received, blocked, unconnected, delivered, dead, retrying, waiting, unknown } = total;
+  const { filtered, deadReasons } = total;
+  const made = delivered + dead + retrying + waiting + unknown;
   const notMade = filtered.reduce((sum, { count }) => sum + count, 0);
   const list = (status: string): string => hrefOf(['deliveries'], { status, since, until });
   const notSent = (reason: string): string => hrefOf(['filtered'], { reason, since, until });
@@ -87,6 +88,14 @@ function stepsOf({ total, since, until }: Overview): Step[] {
       of: made,
       tone: 'warning',
       href: list('retrying'),
+      ...exit,
+    },
+    {
+      label: text.overview.unknown,
+      count: unknown,
+      of: made,
+      tone: 'neutral',
+      href: list('unknown'),
       ...exit,
     },
     ...deadReasons.map(({ reason, count }) => ({

@@ -98,5 +98,5 @@ function Content({ overview: data }: { readonly overview: Overview | undefined }
 }
 
 function sumOf({ total }: Overview): number {
-  return total.delivered + total.dead + total.retrying + total.waiting;
+  return total.delivered + total.dead + total.retrying + total.waiting + total.unknown;
 }

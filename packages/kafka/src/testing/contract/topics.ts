@@ -44,6 +44,23 @@ export function testTopics(cluster: () => ContractCluster): void {
       assert.deepEqual(report, { members: 1, lag: new Map([[topic, 2]]), heads });
     });
 
+    test('reports what a group has finished, also above its committed offset', async () => {
+      await using kafka = connect(cluster());
+      const topic = await kafka.createTopic();
+      const groupId = `${topic}.group`;
+      const finished = async () => (await kafka.finished(groupId, [topic])).get(topic)?.get(0);
+      assert.deepEqual(await finished(), []);
+      await kafka.write(topic, numbers(5));
+      await using member = await join(kafka, { groupId, topics: [topic] });
+      await eventually(() => member.records.length === 5);
+      for (const nth of [0, 1, 3]) member.records[nth]?.done();
+      await eventually(finished, (ranges) => ranges?.length === 2);
+      assert.deepEqual(await finished(), [
+        { from: 0, to: 2 },
+        { from: 3, to: 4 },
+      ]);
+    });
+
     test('reports a setting and the health of a topic', async () => {
       await using kafka = connect(cluster());
       const topic = await kafka.createTopic();

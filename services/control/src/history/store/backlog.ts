@@ -4,6 +4,7 @@
  * of one minute, such as a delivery that was repeated after a crash, changes the minutes before it only.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { pendingStatuses } from './delivery-row.ts';
 
 const minuteMs = 60_000;
 
@@ -15,7 +16,7 @@ export const backlogTables = `
   CREATE INDEX backlog_minutes_by_time ON backlog_minutes (at);
   -- The pending deliveries of a destination, of which there are few among millions.
   CREATE INDEX deliveries_pending ON deliveries (destination_id, created_at)
-    WHERE status IN ('waiting', 'retrying');
+    WHERE status IN ${pendingStatuses};
 `;
 
 /** Whether a record adds a delivery to the backlog of its destination, or ends one. */
@@ -46,7 +47,7 @@ export function backlogQueries(db: DatabaseSync): BacklogQueries {
     WHERE destination_id = ?1 AND at >= ?2 AND at < ?3 GROUP BY step`);
   const oldest = db.prepare(`
     SELECT created_at FROM deliveries INDEXED BY deliveries_pending
-    WHERE destination_id = ? AND status IN ('waiting', 'retrying') ORDER BY created_at LIMIT 1`);
+    WHERE destination_id = ? AND status IN ${pendingStatuses} ORDER BY created_at LIMIT 1`);
   return {
     backlogOf(destinationId, { since, until, stepMs }, pending) {
       const changes = new Map(
@@ -71,7 +72,8 @@ export function backlogQueries(db: DatabaseSync): BacklogQueries {
 }
 
 export interface BacklogWriter {
-  count(destinationId: string, change: BacklogChange, at: number): void;
+  /** @param by -1 takes back a change that was counted at this time */
+  count(destinationId: string, change: BacklogChange, at: number, by?: 1 | -1): void;
   /** Writes what was counted since the last call. */
   flush(): void;
 }
@@ -82,12 +84,12 @@ export function createBacklogWriter(db: DatabaseSync): BacklogWriter {
     ON CONFLICT DO UPDATE SET added = added + excluded.added, ended = ended + excluded.ended`);
   const counted = new Map<string, { destinationId: string; minute: number; added: number; ended: number }>();
   return {
-    count(destinationId, change, at) {
+    count(destinationId, change, at, by = 1) {
       const minute = Math.floor(at / minuteMs) * minuteMs;
       const key = `${minute} ${destinationId}`;
       let entry = counted.get(key);
       if (!entry) counted.set(key, (entry = { destinationId, minute, added: 0, ended: 0 }));
-      entry[change] += 1;
+      entry[change] += by;
     },
     flush() {
       for (const { destinationId, minute, added, ended } of counted.values()) {

@@ -2,9 +2,31 @@
  * The state of one delivery, merged from its records. Topics are read in parallel, and after a rebuild in another order, so
  * the merge is independent of the order of records.
  */
-export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'dead';
+export type DeliveryStatus =
+  | 'waiting'
+  | 'retrying'
+  | 'delivered'
+  | 'dead'
+  /** It has ended, and the record of its last attempt was lost. See reconcile.ts. */
+  | 'unknown';
 
-export const deliveryStatuses: readonly DeliveryStatus[] = ['waiting', 'retrying', 'delivered', 'dead'];
+export const deliveryStatuses: readonly DeliveryStatus[] = [
+  'waiting',
+  'retrying',
+  'delivered',
+  'dead',
+  'unknown',
+];
+
+/** Statuses of a delivery that is attempted again, in SQL. */
+export const pendingStatuses = "('waiting', 'retrying')";
+
+export function isPending(status: DeliveryStatus): boolean {
+  return status === 'waiting' || status === 'retrying';
+}
+
+/** The order of states of the same millisecond. */
+export const ranks = { placed: 0, attempted: 1, waits: 2, dead: 3, ended: 4 };
 
 export interface DeliveryState {
   readonly status: DeliveryStatus;
@@ -17,11 +39,12 @@ export interface DeliveryState {
   readonly nextDueAt: number | null;
 }
 
-/** The position of a record that holds the body. */
+/** The position of the latest record, which holds the body. */
 export interface BodyPlace {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
+  /** Orders the records of a delivery: the time of the record, or 0 for the first one. */
   readonly placedAt: number;
 }
 
@@ -49,6 +72,17 @@ export function merge(one: DeliveryRow, other: DeliveryRow): DeliveryRow {
     createdAt: Math.min(one.createdAt, other.createdAt),
     state: isLater ? other.state : one.state,
     place: laterPlace(one.place, other.place),
+  };
+}
+
+/**
+ * What is known of a pending delivery whose latest record is finished. Each later state, also of a record that is read after
+ * this, replaces it.
+ */
+export function ended(row: DeliveryRow): DeliveryRow {
+  return {
+    ...row,
+    state: { ...row.state, status: 'unknown', rank: ranks.ended, reason: null, nextDueAt: null },
   };
 }
 

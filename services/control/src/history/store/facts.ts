@@ -19,7 +19,7 @@ import {
 import type { BacklogChange } from './backlog.ts';
 import { bounded } from './bounded.ts';
 import type { LetterReplay } from './dead-letters/write.ts';
-import type { DeliveryRow, DeliveryState } from './delivery-row.ts';
+import { ranks, type DeliveryRow, type DeliveryState } from './delivery-row.ts';
 
 export interface AttemptRow {
   readonly deliveryId: string;
@@ -56,9 +56,6 @@ export type Fact =
   | { readonly kind: 'replay'; readonly replay: LetterReplay }
   | { readonly kind: 'decision'; readonly decision: StoredDecision }
   | { readonly kind: 'usage'; readonly usage: UsageRecord; readonly at: number };
-
-/** The order of states of the same millisecond. */
-const ranks = { placed: 0, attempted: 1, waits: 2, dead: 3 };
 
 /** Reads the facts of a record, which may be several. */
 export function factReader(names: TopicNames): (record: ConsumedRecord) => readonly Fact[] {
@@ -110,7 +107,8 @@ function placedRow(record: ConsumedRecord, delivery: Delivery, names: TopicNames
     userKey: bounded(userKeyOf(delivery)),
     createdAt: timestamp,
     state: stateIn(topic, timestamp, delivery, names),
-    place: { topic, partition, offset, placedAt: timestamp },
+    // All others follow it, even if the clocks of two services differ.
+    place: { topic, partition, offset, placedAt: topic === names.deliveries ? 0 : timestamp },
   };
 }
 

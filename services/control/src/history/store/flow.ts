@@ -6,7 +6,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Decision, UsageRecord } from '@tailrace/topics';
-import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
+import { isPending, pendingStatuses, type DeliveryRow, type DeliveryStatus } from './delivery-row.ts';
 import { textOf } from './row.ts';
 
 /** `received` and `blocked` are events; `filtered` and deliveries count once for each destination. */
@@ -59,7 +59,7 @@ export const flowTables = `
     destination_id TEXT NOT NULL, topic TEXT NOT NULL, reason TEXT NOT NULL, deliveries INTEGER NOT NULL,
     PRIMARY KEY (destination_id, topic, reason)
   ) WITHOUT ROWID;
-  CREATE TRIGGER pending_removed AFTER DELETE ON deliveries WHEN old.status IN ('waiting', 'retrying') BEGIN
+  CREATE TRIGGER pending_removed AFTER DELETE ON deliveries WHEN old.status IN ${pendingStatuses} BEGIN
     UPDATE pending SET deliveries = max(0, deliveries - 1) WHERE destination_id = old.destination_id
       AND topic = ifnull(old.topic, '') AND reason = ifnull(old.reason, '');
   END;
@@ -100,7 +100,7 @@ export function createFlowWriter(db: DatabaseSync): FlowWriter {
     const { status } = state;
     const reason = state.reason ?? '';
     count(createdAt, status, status === 'dead' ? reason : '', by);
-    if (status !== 'waiting' && status !== 'retrying') return;
+    if (!isPending(status)) return;
     const topic = place?.topic ?? '';
     const key = `${destinationId} ${topic} ${reason}`;
     const entry = pending.get(key);
@@ -158,7 +158,7 @@ export function flowQueries(db: DatabaseSync): FlowQueries {
   const nextDue = db.prepare(`
     SELECT next_due_at AS at, reason FROM
       (SELECT next_due_at, reason FROM deliveries INDEXED BY deliveries_pending
-       WHERE destination_id = ? AND status IN ('waiting', 'retrying') ORDER BY created_at DESC LIMIT 2000)
+       WHERE destination_id = ? AND status IN ${pendingStatuses} ORDER BY created_at DESC LIMIT 2000)
     WHERE next_due_at IS NOT NULL ORDER BY next_due_at LIMIT 1`);
   const pendingRow = (row: Parameters<typeof textOf>[0]): PendingRow => ({
     destinationId: textOf(row, 'destination_id'),

@@ -8,11 +8,17 @@ import { textOf } from './row.ts';
 export interface EventOutcomes {
   readonly delivered: readonly string[];
   readonly dead: readonly string[];
-  /** Not attempted yet, or waiting for a retry. */
+  /** Not attempted yet, waiting for a retry, or ended without a known outcome. */
   readonly waiting: readonly string[];
 }
 
-const kinds = { delivered: 'delivered', dead: 'dead', waiting: 'waiting', retrying: 'waiting' } as const;
+const kinds = {
+  delivered: 'delivered',
+  dead: 'dead',
+  waiting: 'waiting',
+  retrying: 'waiting',
+  unknown: 'waiting',
+} as const;
 
 /** Events without deliveries are left out. */
 export function outcomesOf(

@@ -8,10 +8,11 @@
  */
 import { backlogTables } from './backlog.ts';
 import { breakerTables } from './breakers.ts';
+import { pendingStatuses } from './delivery-row.ts';
 import { flowTables } from './flow.ts';
 import { shareTables } from './retention/tables.ts';
 
-export const schemaVersion = 9;
+export const schemaVersion = 10;
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 /** A week has 10,080 minutes, which take too long to add up. */
@@ -81,6 +82,8 @@ export const tables = `
   CREATE UNIQUE INDEX deliveries_by_id ON deliveries (id);
   CREATE INDEX deliveries_by_time ON deliveries (created_at);
   CREATE INDEX deliveries_by_event_id ON deliveries (event_id);
+  -- Those that end where their latest record is finished: see reconcile.ts.
+  CREATE INDEX deliveries_by_place ON deliveries (topic, partition, "offset") WHERE status IN ${pendingStatuses};
   CREATE INDEX deliveries_by_owner ON deliveries (source_id, destination_id, created_at);
   ${filterIndexes('deliveries', 'created_at', deliveryIndexes)}
 

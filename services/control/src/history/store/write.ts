@@ -1,11 +1,11 @@
 /** Writes batches of facts to the tables, together with the next offset. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { TailPosition } from '@tailrace/kafka';
+import type { Span, TailPosition } from '@tailrace/kafka';
 import { createBacklogWriter } from './backlog.ts';
 import { breakerWriter } from './breakers.ts';
 import { decisionWriter } from './decisions.ts';
 import { createDeadLetterWriter } from './dead-letters/write.ts';
-import { merge, type DeliveryRow } from './delivery-row.ts';
+import { ended, isPending, merge, pendingStatuses, type DeliveryRow } from './delivery-row.ts';
 import { createAttemptCounts } from './statistics/attempts.ts';
 import { createFailureCounts } from './statistics/failures.ts';
 import { createFlowWriter } from './flow.ts';
@@ -17,7 +17,15 @@ import { createUsageWriter } from './usage/write.ts';
 export interface Writer {
   /** Runs in the caller's transaction. Leaves out deliveries and decisions from before the floor of the retention. */
   write(facts: readonly Fact[], position: TailPosition): void;
+  /**
+   * Ends some of the pending deliveries whose latest record is in this range of a partition, in the caller's transaction. Returns
+   * where to continue; undefined if these were all.
+   */
+  end(topic: string, partition: number, range: Span): number | undefined;
 }
+
+/** Deliveries that are ended in one turn of the event loop. */
+const endedTogether = 100;
 
 interface Touched {
   readonly stored: DeliveryRow | undefined;
@@ -48,6 +56,10 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
   const insertAttempt = db.prepare('INSERT OR IGNORE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const putDecision = decisionWriter(db);
   const putBreakers = breakerWriter(db);
+  const findEnded = db.prepare(`
+    SELECT * FROM deliveries INDEXED BY deliveries_by_place
+    WHERE status IN ${pendingStatuses} AND topic = ? AND partition = ? AND "offset" >= ? AND "offset" < ?
+    ORDER BY "offset" LIMIT ${endedTogether}`);
   const putOffset = db.prepare('INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)');
 
   const mergeDelivery = (touched: Map<string, Touched>, fact: DeliveryRow): void => {
@@ -65,10 +77,22 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
     });
   };
 
+  /** The minute in which a delivery ended unnoticed is not known, so it counts in none: as if it had ended when it was made. */
+  const countEnd = (stored: DeliveryRow | undefined, { destinationId, state }: DeliveryRow): void => {
+    if (!stored) return;
+    const { status } = stored.state;
+    if (isPending(status) && state.status === 'unknown')
+      backlog.count(destinationId, 'ended', stored.createdAt);
+    // The record of its end was late, and counts too. A replay adds it again instead.
+    const isLate = state.status === 'delivered' || state.status === 'dead';
+    if (status === 'unknown' && isLate) backlog.count(destinationId, 'ended', stored.createdAt, -1);
+  };
+
   const putDelivery = (touched: Touched): void => {
     const { stored, row } = touched;
     failures.changed(stored, row);
     flow.changed(stored, row);
+    countEnd(stored, row);
     const { id, event, userKey, createdAt, state, place } = row;
     const stateValues = [state.status, state.changedAt, state.rank, state.reason, state.nextDueAt];
     const placeValues = place
@@ -133,6 +157,16 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
       flow.flush();
       backlog.flush();
       putOffset.run(topic, partition, next);
+    },
+    end(topic, partition, { from, to }) {
+      const found = findEnded.all(topic, partition, from, to);
+      for (const one of found) {
+        const stored = rowOf(one);
+        putDelivery({ stored, key: Number(one['row']), row: ended(stored) });
+      }
+      flow.flush();
+      backlog.flush();
+      return found.length < endedTogether ? undefined : Number(found.at(-1)?.['offset']) + 1;
     },
   };
 }
