@@ -5,6 +5,7 @@ import type { ExclusiveRecord } from '@tailrace/kafka';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { eventually } from '@tailrace/testing';
 import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
 import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
 import { readAll } from '../support/kafka/topics.ts';
 
@@ -124,4 +125,14 @@ test('a lost answer to the commit is a failure, and the next publisher sees the 
   await publisher.close();
   await client.exclusivePublisher(topic);
   assert.deepEqual(await valuesIn(topic), ['a', 'b']);
+});
+
+test('an open transaction ends what can be read, and not where a partition ends', async () => {
+  await using admin = await connectAdmin(brokers);
+  const topic = await kafka.createTopic();
+  const abort = await admin.openTransaction(topic, ['open']);
+  await kafka.publisher().publish({ topic, key: 'k', value: 'acknowledged behind it' });
+  assert.equal((await kafka.offsets(topic)).get(0)?.high, 0);
+  assert.deepEqual(await kafka.ends(topic), new Map([[0, 2]]));
+  await abort();
 });

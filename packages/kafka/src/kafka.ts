@@ -12,7 +12,7 @@ import {
   type TopicDurability,
   type TopicHealth,
 } from './admin/inspect.ts';
-import { finishedOffsets, topicOffsets, topicOffsetsSince } from './admin/offsets.ts';
+import { finishedOffsets, topicEnds, topicOffsets, topicOffsetsSince } from './admin/offsets.ts';
 import type { Patience } from './admin/patience.ts';
 import type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
 import { addPartitions, describeTopics, ensureTopics, inspectTopics, topicSettings } from './admin/topics.ts';
@@ -87,6 +87,11 @@ export interface Kafka {
   finished(groupId: string, topics: readonly string[]): Promise<FinishedOffsets>;
   /** By partition, the offset of the first record that is kept, and the end offset. */
   offsets(topic: string): Promise<ReadonlyMap<number, { readonly low: number; readonly high: number }>>;
+  /**
+   * By partition, the offset after the last record. Everything that was acknowledged before this call is below it, also records
+   * behind an open transaction, before which `offsets` ends.
+   */
+  ends(topic: string): Promise<ReadonlyMap<number, number>>;
   /** By partition, the offset of the first record at `time` (milliseconds since the epoch) or later; else the end offset. */
   offsetsAt(topic: string, time: number): Promise<ReadonlyMap<number, number>>;
   /** Resolves if a broker answers within `timeoutMs` (default 5 s). */
@@ -229,6 +234,10 @@ export function openKafka(
       return new Map(
         found.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]),
       );
+    },
+    async ends(topic) {
+      const found = await administer((admin) => topicEnds(admin, topic));
+      return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
     },
     async offsetsAt(topic, time) {
       const found = await administer((admin) => topicOffsetsSince(admin, topic, time));

@@ -12,6 +12,8 @@ export interface KafkaAdmin extends AsyncDisposable {
   addPartitions(topic: string, count: number): Promise<void>;
   /** The brokers in sync for each partition. */
   inSync(topic: string): Promise<number[][]>;
+  /** Writes records in a transaction that stays open until the returned function aborts it. */
+  openTransaction(topic: string, values: readonly string[]): Promise<() => Promise<void>>;
   /** Writes records in a transaction that is then aborted: they take offsets, and no consumer sees them. */
   writeAborted(topic: string, values: readonly string[]): Promise<void>;
 }
@@ -24,6 +26,16 @@ export async function connectAdmin(brokers: readonly string[]): Promise<KafkaAdm
   });
   const admin = client.admin();
   await admin.connect();
+  const openTransaction: KafkaAdmin['openTransaction'] = async (topic, values) => {
+    const producer = client.producer({ transactionalId: `${topic}.aborted`, maxInFlightRequests: 1 });
+    await producer.connect();
+    const transaction = await producer.transaction();
+    await transaction.send({ topic, messages: values.map((value) => ({ key: 'k', value })) });
+    return async () => {
+      await transaction.abort();
+      await producer.disconnect();
+    };
+  };
   return {
     async committed(groupId, topic) {
       const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
@@ -49,13 +61,10 @@ export async function connectAdmin(brokers: readonly string[]): Promise<KafkaAdm
       const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
       return (topics[0]?.partitions ?? []).map(({ isr }) => isr);
     },
+    openTransaction,
     async writeAborted(topic, values) {
-      const producer = client.producer({ transactionalId: `${topic}.aborted`, maxInFlightRequests: 1 });
-      await producer.connect();
-      const transaction = await producer.transaction();
-      await transaction.send({ topic, messages: values.map((value) => ({ key: 'k', value })) });
-      await transaction.abort();
-      await producer.disconnect();
+      const abort = await openTransaction(topic, values);
+      await abort();
     },
     [Symbol.asyncDispose]: () => admin.disconnect(),
   };

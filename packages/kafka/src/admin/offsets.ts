@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Admin, SeekEntry } from 'kafkajs';
 import { decodeProgress, type OffsetRange } from '../consume/partition/progress.ts';
 import { errorChain } from '../failure.ts';
+import { readEnds } from '../wire/ends.ts';
 
 export type TopicOffsets = SeekEntry & { readonly high: string; readonly low: string };
 export type CommittedOffsets = Awaited<ReturnType<Admin['fetchOffsets']>>[number];
@@ -19,6 +20,11 @@ const pauseMs = 50;
 
 export function topicOffsets(admin: Admin, topic: string): Promise<TopicOffsets[]> {
   return retryWhileLeadersMove(admin, async () => checkKnown(await admin.fetchTopicOffsets(topic), topic));
+}
+
+/** By partition, the offset after the last record, also where that is in an open transaction. */
+export function topicEnds(admin: Admin, topic: string): Promise<SeekEntry[]> {
+  return retryWhileLeadersMove(admin, async () => checkKnown(await readEnds(admin, topic), topic));
 }
 
 /** By topic, the group's committed offset of each partition; -1 if there is none. */

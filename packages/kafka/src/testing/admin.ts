@@ -1,5 +1,6 @@
 /** The client library's administration client on the in-memory cluster. */
 import type { Admin } from 'kafkajs';
+import type { EndReader } from '../wire/ends.ts';
 import type { LeaderCheck } from '../wire/leaders.ts';
 import type { RecordReader } from '../wire/timestamp.ts';
 import type { MemoryBroker, RefusableRequest } from './broker.ts';
@@ -31,7 +32,7 @@ type UsedMethods =
   | 'describeGroups'
   | 'listGroups';
 
-export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & LeaderCheck {
+export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & LeaderCheck & EndReader {
   /** Answers after a turn of the event loop, as a request would. */
   const request = async <T>(answer: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve));
@@ -45,7 +46,7 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & Leade
       return answer();
     });
 
-  const admin: Pick<Admin, UsedMethods> & RecordReader & LeaderCheck = {
+  const admin: Pick<Admin, UsedMethods> & RecordReader & LeaderCheck & EndReader = {
     connect: () => request(() => undefined),
     disconnect: () => Promise.resolve(),
     listTopics: () => request(() => [...cluster.topics.keys()]),
@@ -123,6 +124,11 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & Leade
         for (const topic of topics) cluster.topic(topic);
       }),
 
+    readEnds: (topic) =>
+      request(() =>
+        cluster.topic(topic).partitions.map(({ partition, high }) => ({ partition, offset: String(high) })),
+      ),
+
     readFirst: ({ topic, partition, offset }) =>
       request(() => {
         const [first] = cluster.partition(topic, partition)?.read(offset, 1) ?? [];
@@ -150,5 +156,5 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & Leade
         }) as unknown as Awaited<ReturnType<Admin['describeConfigs']>>['resources'],
       })),
   };
-  return admin as Admin & RecordReader & LeaderCheck;
+  return admin as Admin & RecordReader & LeaderCheck & EndReader;
 }

@@ -8,7 +8,8 @@
  * - Produce requests and responses: null header values; the result of each partition.
  * - Metadata: a partition without a leader must not fail all other partitions of all topics.
  * - Grouping by partition: linear time.
- * - Administration: reads one record; asks all leaders of several topics at once.
+ * - Administration: reads one record, and the ends of partitions with open transactions; asks all leaders of several topics at
+ *   once.
  * - Connections, requests and fetches: without work that costs more than the records at low load. Joins have a connection
  *   of their own. Each request is reported.
  * - Authentication: tokens are fetched before an exchange begins; short sessions.
@@ -19,6 +20,7 @@ import type { Socket } from 'node:net';
 import type * as Library from 'kafkajs';
 import type { OnRequest } from '../observer.ts';
 import { preparedAuthenticator, type AuthenticatorClass } from './authentication.ts';
+import { withEnds } from './ends.ts';
 import { encodeFetchRequest } from './fetch-request.ts';
 import { decodeFetchResponse } from './fetch-response.ts';
 import { fetchLean, type Fetching, type Group } from './group.ts';
@@ -147,8 +149,7 @@ replace<(offset: unknown) => boolean>(
   () => (offset) => offset === undefined || offset === null || offset === '' || Number(offset) < 0,
 );
 
-replace<(options: { readonly cluster: unknown }) => Library.Admin>('admin/index', (create) =>
-  withLeaderCheck(withRecords(create)),
+  withEnds(withLeaderCheck(withRecords(create))),
 );
 
 (require('kafkajs/src/consumer/consumerGroup') as { prototype: Group }).prototype.fetch = fetchLean;

@@ -65,6 +65,11 @@ export function testReading(cluster: () => ContractCluster): void {
           [1, 5],
         ]),
       );
+      const ends = new Map([
+        [0, 6],
+        [1, 5],
+      ]);
+      assert.deepEqual(await kafka.ends(topic), ends);
     });
 
     test('of an empty, emptied or missing topic', async () => {
@@ -74,7 +79,9 @@ export function testReading(cluster: () => ContractCluster): void {
       await kafka.write(topic, ['expired']);
       await cluster().expire(topic, 0, 1);
       assert.deepEqual(await all(await kafka.scan({ topic })), []);
-      await assert.rejects(kafka.scan({ topic: cluster().newName() }), { code: 'topic-missing' });
+      const missing = cluster().newName();
+      await assert.rejects(kafka.scan({ topic: missing }), { code: 'topic-missing' });
+      await assert.rejects(kafka.ends(missing), { code: 'topic-missing' });
     });
 
     test('passes over aborted records and batches that cannot be read', async () => {
