@@ -12,10 +12,15 @@ export interface RecallRequest {
   readonly id: string;
   readonly kind: RecallKind;
   readonly destinationId: string;
-  /** The request covers deliveries that were pending at this time: ISO 8601, UTC with milliseconds. */
+  /** By the clock of control, which may differ from others: ISO 8601, UTC with milliseconds. */
   readonly requestedAt: string;
   /** The number of partitions of `deliveries` at that time; each of them reports its state. */
   readonly partitions: number;
+  /**
+   * Where each partition of each retry topic ended then; the request covers the records before. In a topic or a partition that is
+   * not here there was none. Absent in requests of an earlier release, which cover records up to `requestedAt`.
+   */
+  readonly ends?: Readonly<Record<string, readonly number[]>> | undefined;
 }
 
 /**
@@ -33,7 +38,10 @@ export interface RecallMark {
   readonly through: number | null;
   /** Offsets of records that are not finished. */
   readonly except: readonly number[];
-  /** Milliseconds since the epoch. The mark does not apply to later records, which are in a topic that was created again. */
+  /**
+   * No covered record has a later time than this one, in milliseconds since the epoch. One that has is in a topic that was created
+   * again.
+   */
   readonly at: number;
 }
 

@@ -107,6 +107,7 @@ export async function openDelivery(
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
     recall: {
       ...{ ledger, tiers },
+      ends: (topic) => kafka.ends(topic),
       offsetsAt: (topic, time) => kafka.offsetsAt(topic, time),
       unfinished: (topic, numbers, spans) => consumption.unfinished(topic, numbers, spans),
       owned: (topic, partition) => consumption.owned(topic, partition),

@@ -15,7 +15,7 @@ import {
 } from '@tailrace/topics';
 
 /** A request and its progress. */
-export interface Recall extends Omit<RecallRequest, 'partitions'> {
+export interface Recall extends Omit<RecallRequest, 'partitions' | 'ends'> {
   /** `stopped`: ended early in at least one partition, because the receiver is down or a later request replaced this one. */
   readonly state: RecallProgress['state'];
   /** Deliveries retried or drained so far. */
@@ -40,8 +40,8 @@ export interface Recalls {
 const giveUpAfterMs = 10_000;
 
 export async function openRecalls(
-  kafka: Pick<Kafka, 'follow' | 'publisher' | 'describeTopics'>,
-  names: Pick<TopicNames, 'recalls' | 'deliveries'>,
+  kafka: Pick<Kafka, 'follow' | 'publisher' | 'describeTopics' | 'listTopics' | 'ends'>,
+  names: Pick<TopicNames, 'recalls' | 'deliveries' | 'retryTierDelayMs'>,
 ): Promise<Recalls> {
   const requests = new Map<string, RecallRequest>();
   /** By destination, then by partition. */
@@ -62,16 +62,29 @@ export async function openRecalls(
   const find = (destinationId: string): Recall | undefined => {
     const request = requests.get(destinationId);
     if (!request) return undefined;
-    const { partitions: total, ...rest } = request;
-    const all = [...(progress.get(destinationId)?.values() ?? [])].filter(({ id }) => id === request.id);
+    const { id, kind, requestedAt, partitions: total } = request;
+    const all = [...(progress.get(destinationId)?.values() ?? [])].filter((one) => one.id === id);
     const ended = all.filter(({ state }) => state !== 'running');
     const endState = ended.some(({ state }) => state === 'stopped') ? 'stopped' : 'done';
     return {
-      ...rest,
+      ...{ id, kind, destinationId, requestedAt },
       state: ended.length < total ? 'running' : endState,
       count: all.reduce((sum, { count }) => sum + count, 0),
       partitions: { total, ended: Math.min(ended.length, total) },
     };
+  };
+
+  /** Read before the request is written, so that it covers everything that waited when it was asked for. */
+  const retryEnds = async (): Promise<Record<string, readonly number[]>> => {
+    const topics = (await kafka.listTopics()).filter((topic) => names.retryTierDelayMs(topic) !== undefined);
+    const ends = topics.map(async (topic) => {
+      const found = await kafka.ends(topic);
+      return [
+        topic,
+        Array.from({ length: found.size }, (_, partition) => found.get(partition) ?? 0),
+      ] as const;
+    });
+    return Object.fromEntries(await Promise.all(ends));
   };
 
   return {
@@ -81,6 +94,7 @@ export async function openRecalls(
       const request: RecallRequest = {
         ...{ id: randomUUID(), kind, destinationId, partitions },
         requestedAt: new Date().toISOString(),
+        ends: await retryEnds(),
       };
       await publisher.publish(encodeRecallRequest(names.recalls, request));
       await follower.refresh();

@@ -3,10 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
+import type { RecallRequest } from '@tailrace/topics';
 
 export interface LocateDependencies {
   /** All retry topics that are read. */
   readonly tiers: readonly string[];
+  readonly ends: Kafka['ends'];
   readonly offsetsAt: Kafka['offsetsAt'];
   readonly owned: Consumption['owned'];
   /** The partitions that this replica owns. */
@@ -20,13 +22,32 @@ export type Ends = ReadonlyMap<string, ReadonlyMap<number, number>>;
 const retryPauseMs = 1_000;
 const locatePauseMs = 100;
 
-/** Returns where the records end that were written until a time, in milliseconds since the epoch. Retries until it succeeds. */
-export async function findEnds({ tiers, offsetsAt, log }: LocateDependencies, until: number): Promise<Ends> {
+/** Returns where the retry topics end now. Retries until it succeeds. */
+export function findEnds(deps: LocateDependencies): Promise<Ends> {
+  return endsBy(deps, deps.ends);
+}
+
+/**
+ * Returns where the records end that a request covers. Offsets beyond the present end are those of a topic that was created
+ * again. Retries until it succeeds.
+ */
+export async function findEndsOf(
+  deps: LocateDependencies,
+  { ends: wanted, requestedAt }: Pick<RecallRequest, 'ends' | 'requestedAt'>,
+): Promise<Ends> {
+  if (!wanted) return endsBy(deps, (topic) => deps.offsetsAt(topic, Date.parse(requestedAt) + 1));
+  return endsBy(deps, async (topic) => {
+    const present = await deps.ends(topic);
+    return new Map(
+      Array.from(present, ([number, end]) => [number, Math.min(end, wanted[topic]?.[number] ?? 0)]),
+    );
+  });
+}
+
+async function endsBy({ tiers, log }: LocateDependencies, endsOf: Kafka['ends']): Promise<Ends> {
   for (;;) {
     try {
-      return new Map(
-        await Promise.all(tiers.map(async (topic) => [topic, await offsetsAt(topic, until + 1)] as const)),
-      );
+      return new Map(await Promise.all(tiers.map(async (topic) => [topic, await endsOf(topic)] as const)));
     } catch (error) {
       if (!isTailraceError(error)) throw error;
       log.warn({ err: error }, 'finding the end of retry topics failed, retrying');

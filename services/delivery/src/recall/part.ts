@@ -32,6 +32,8 @@ export class Part {
   firstPostponed = Infinity;
   /** Whether a mark is needed, because a later owner would repeat deliveries without it. */
   isTouched: boolean;
+  /** The latest time of a record that was read, or that an earlier mark covers. The clock that wrote it may be ahead of this one. */
+  #latestTime: number;
   /** The unfinished records in memory, by offset. */
   readonly entries = new Map<number, Entry>();
   /** Offsets of records that wait for their due time again. */
@@ -45,7 +47,9 @@ export class Part {
     this.end = end;
     this.readTo = this.from;
     this.scannedTo = this.from;
-    this.isTouched = marks.some((mark) => mark.topic === topic && mark.end > this.from);
+    const earlier = marks.filter((mark) => mark.topic === topic);
+    this.isTouched = earlier.some((mark) => mark.end > this.from);
+    this.#latestTime = Math.max(-Infinity, ...earlier.map(({ at }) => at));
   }
 
   get isRead(): boolean {
@@ -54,6 +58,10 @@ export class Part {
 
   covers(offset: number): boolean {
     return offset >= this.from && offset < this.end && !this.owned.revoked;
+  }
+
+  sawTime(timestamp: number): void {
+    this.#latestTime = Math.max(this.#latestTime, timestamp);
   }
 
   readUpTo(offset: number): void {
@@ -84,7 +92,7 @@ export class Part {
     if (to === from && (through === null || through < 0)) return undefined;
     const open = [...this.entries.keys(), ...this.#left];
     const except = open.filter((offset) => offset >= from && offset < end).sort((a, b) => a - b);
-    return { topic, from, end, to, through, except, at };
+    return { topic, from, end, to, through, except, at: Math.max(at, this.#latestTime) };
   }
 }
 

@@ -39,7 +39,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
   let ended = false;
   let isBlocked = false;
   const recall = new Recall(
-    { destinationId: 'crm', kind, until: 0, readsPaused: true },
+    { destinationId: 'crm', kind, readsPaused: true },
     {
       budget: new Budget(),
       dispatch: (job) => dispatched.push(job),

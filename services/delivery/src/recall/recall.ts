@@ -17,8 +17,6 @@ import { Progress } from './progress.ts';
 export interface RecallSpec {
   readonly destinationId: string;
   readonly kind: RecallKind;
-  /** Records that were written to a retry topic later stay there; milliseconds since the epoch. */
-  readonly until: number;
   /** Whether the deliveries that waited while the destination was paused are recalled too. */
   readonly readsPaused: boolean;
   /** The request of an operator; undefined for a recall after a recovery. */
@@ -136,6 +134,7 @@ export class Recall {
     const part = progress.partOf(record);
     const { offset } = record;
     if (!part?.covers(offset) || offset < part.readTo) return true;
+    part.sawTime(record.timestamp);
     if (!progress.isKnown(part, record)) {
       const delivery = this.#deps.delivery(record);
       const entry = delivery && this.#entryOf(part, record, delivery);
@@ -234,6 +233,7 @@ export class Recall {
 
   /** Keeps a delivery that the group has read until there is capacity. */
   #keep(part: Part, job: Job): void {
+    part.sawTime(job.work.timestamp);
     const entry = this.#entryOf(part, job.work, job.delivery);
     entry.groupWork = job.work;
     part.entries.set(entry.offset, entry);

@@ -122,6 +122,21 @@ describe('a recall to retry', () => {
     assert.deepEqual(bodiesOf(second.sender.requests), bodiesOf(ofOther));
   });
 
+  test('sends each delivery once where the clock of the replica is behind those that wrote the records', async () => {
+    await using stage = new Stage();
+    await stage.configure(crm, other);
+    // More than the group reads ahead.
+    const ofOther = await wait(stage, 'other', 2_000);
+    const ofCrm = await wait(stage, 'crm', 100);
+    const first = await stage.startReplica({ now: () => Date.now() - 600_000 });
+    assert.equal(total(await recall(stage, 'r1')), ofCrm.length);
+    await stage.stopReplicas();
+    const second = await stage.startReplica();
+    await committed(stage);
+    const sent = [...first.sender.requests, ...second.sender.requests];
+    assert.deepEqual(bodiesOf(sent), bodiesOf([...ofCrm, ...ofOther]));
+  });
+
   test('is carried out by all replicas, each for its partitions, and continued by the next owner', async () => {
     await using stage = new Stage({ partitions: 2 });
     await stage.configure(crm);

@@ -10,7 +10,7 @@ import type { RecallRequest, TopicNames } from '@tailrace/topics';
 import type { Job } from '../job.ts';
 import { Budget } from './budget.ts';
 import type { Ledger } from './ledger.ts';
-import { findEnds, whenLocated, type Ends, type LocateDependencies } from './locate.ts';
+import { findEnds, findEndsOf, whenLocated, type Ends, type LocateDependencies } from './locate.ts';
 import { Part, type RecalledPartition } from './part.ts';
 import { Passes } from './passes.ts';
 import { Recall, type RecallDependencies, type RecallSpec } from './recall.ts';
@@ -62,8 +62,8 @@ export class Recalls {
   /** When the last recall of a destination ended, since the last rebalance. */
   readonly #endedAt = new Map<string, number>();
   readonly #later = new Map<string, NodeJS.Timeout>();
-  /** The result of the last search, which recalls that begin in the same second share. */
-  #ends: { readonly until: number; readonly found: Promise<Ends> } | undefined;
+  /** The last search for the ends of the retry topics, which recalls that begin within a second share. */
+  #ends: { readonly begunAt: number; readonly found: Promise<Ends> } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #ticks = 0;
   #stopped = false;
@@ -90,11 +90,7 @@ export class Recalls {
     const timer = setTimeout(() => {
       this.#later.delete(destinationId);
       const readsPaused = this.#resumed.has(destinationId);
-      // Many receivers may recover at the same moment; rounding lets them share one search for the ends. A shared result may
-      // lack the deliveries of a short pause.
-      const now = this.#deps.now();
-      const until = readsPaused ? now : Math.ceil(now / shareMs) * shareMs;
-      this.#begin({ destinationId, kind: 'retry', until, readsPaused }, this.#partitions());
+      this.#begin({ destinationId, kind: 'retry', readsPaused }, this.#partitions());
     }, pause);
     this.#later.set(destinationId, timer);
   }
@@ -229,9 +225,9 @@ export class Recalls {
 
   async #open(recall: Recall, numbers: readonly number[]): Promise<void> {
     const { names, ledger, owned, takeDelayed, pauseTopic } = this.#deps;
-    const { destinationId, until, request, readsPaused } = recall.spec;
+    const { destinationId, request, readsPaused } = recall.spec;
     const tiers = this.#deps.tiers.filter((topic) => readsPaused || topic !== pauseTopic);
-    const ends = await this.#endsAt(until);
+    const ends = await this.#endsOf(recall.spec);
     const located = await whenLocated(this.#deps, () => {
       const mine = this.#partitions();
       return this.#stopped ? [] : numbers.filter((number) => mine.includes(number));
@@ -251,8 +247,15 @@ export class Recalls {
     recall.open(partitions, takeDelayed(destinationId));
   }
 
-  #endsAt(until: number): Promise<Ends> {
-    if (this.#ends?.until !== until) this.#ends = { until, found: findEnds(this.#deps, until) };
+  #endsOf({ request, readsPaused }: RecallSpec): Promise<Ends> {
+    if (request) return findEndsOf(this.#deps, request);
+    // A shared result may lack the deliveries of a short pause.
+    if (readsPaused) return findEnds(this.#deps);
+    // Many receivers may recover at the same moment.
+    const now = performance.now();
+    if (!this.#ends || now - this.#ends.begunAt >= shareMs) {
+      this.#ends = { begunAt: now, found: findEnds(this.#deps) };
+    }
     return this.#ends.found;
   }
 
@@ -322,8 +325,8 @@ export class Recalls {
 }
 
 function specOf(request: RecallRequest): RecallSpec {
-  const { destinationId, kind, requestedAt } = request;
-  return { destinationId, kind, until: Date.parse(requestedAt), readsPaused: true, request };
+  const { destinationId, kind } = request;
+  return { destinationId, kind, readsPaused: true, request };
 }
 
 function headerOf({ headers = {} }: OutgoingRecord, name: string): string | undefined {
