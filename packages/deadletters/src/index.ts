@@ -11,7 +11,6 @@ export {
 export { RateLimiter } from './rate-limiter.ts';
 export { reasonProblem } from './reason.ts';
 export type { ReadOptions } from './read.ts';
-export { parsePosition, type RecordPosition } from './replayed-letters.ts';
 export { ReplayWriter } from './replay-writer.ts';
 export { replayRecord } from './replay-record.ts';
 export { replayDeadLetters, type ReplayOptions, type ReplayResult } from './replay.ts';

@@ -1,7 +1,6 @@
 /** Lists, counts and finds dead letters. Each function reads all that match, and keeps only its result in memory. */
 import type { Kafka } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
-import { formatPosition } from './replayed-letters.ts';
+import { formatPosition, type TopicNames } from '@tailrace/topics';
 import type { DeadLetter, DeadLetterSummary } from './dead-letter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
 

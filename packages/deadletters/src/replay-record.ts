@@ -1,7 +1,6 @@
 /** The record of `deliveries.replay` that sends a delivery again. */
 import type { ConsumedRecord, ExclusiveRecord } from '@tailrace/kafka';
-import { eventAcceptedAtHeader, progressHeaders, replayedFromHeader } from '@tailrace/topics';
-import { formatPosition } from './replayed-letters.ts';
+import { eventAcceptedAtHeader, formatPosition, progressHeaders, replayedFromHeader } from '@tailrace/topics';
 
 /**
  * Keeps key, body and all headers, including those of newer versions, except the progress of earlier attempts.

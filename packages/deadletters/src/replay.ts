@@ -9,8 +9,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
-import { decodeDelivery, unequalPartitions, type TopicNames } from '@tailrace/topics';
-import { formatPosition } from './replayed-letters.ts';
+import { decodeDelivery, formatPosition, unequalPartitions, type TopicNames } from '@tailrace/topics';
 import { hasNoBody, type DeadLetter } from './dead-letter.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';

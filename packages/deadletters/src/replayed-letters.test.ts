@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { replayedFromHeader } from '@tailrace/topics';
+import { formatPosition, parsePosition, replayedFromHeader, type RecordPosition } from '@tailrace/topics';
 import fc from 'fast-check';
-import { formatPosition, ReplayedLetters, parsePosition, type RecordPosition } from './replayed-letters.ts';
+import { ReplayedLetters } from './replayed-letters.ts';
 
 const partition = fc.nat({ max: 3 });
 const offset = fc.oneof(

@@ -8,12 +8,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { replayedFromHeader } from '@tailrace/topics';
-
-export interface RecordPosition {
-  readonly partition: number;
-  readonly offset: number;
-}
+import { parsePosition, replayedFromHeader, type RecordPosition } from '@tailrace/topics';
 
 const blockLength = 1_024;
 const unused = 0;
@@ -40,15 +35,6 @@ export class ReplayedLetters {
     const found = this.#blocks.get(blockKey(record))?.[record.offset % blockLength] ?? unused;
     return found !== unused && found === fingerprint(record.headers['delivery-id']);
   }
-}
-
-export function formatPosition({ partition, offset }: RecordPosition): string {
-  return `${partition}/${offset}`;
-}
-
-export function parsePosition(text = ''): RecordPosition | undefined {
-  const match = /^(\d{1,9})\/(\d{1,15})$/.exec(text);
-  return match ? { partition: Number(match[1]), offset: Number(match[2]) } : undefined;
 }
 
 function blockKey({ partition, offset }: RecordPosition): string {

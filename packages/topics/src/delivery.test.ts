@@ -45,6 +45,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   destinationId: text,
   type: fc.constantFrom('track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'),
   eventName: maybe(text),
+  eventPosition: maybe(text),
   acceptedAt: maybe(time),
   eventAcceptedAt: maybe(time),
   attempt: fc.nat(),
@@ -81,6 +82,7 @@ const example: Delivery = {
   destinationId: 'crm',
   type: 'track',
   eventName: 'Käse Gekauft',
+  eventPosition: '3/41',
   acceptedAt: Date.UTC(2026, 0, 2, 3, 4, 4),
   eventAcceptedAt: undefined,
   attempt: 2,
@@ -115,6 +117,7 @@ test('the record has the documented headers, and none for absent fields', () => 
       type: 'track',
       attempt: '2',
       'event-name': 'Käse Gekauft',
+      'event-position': '3/41',
       'accepted-at': '2026-01-02T03:04:04.000Z',
       step: '3',
       'put-off': '1',
@@ -184,7 +187,10 @@ test('every header that is written is known, as one of identity or of progress',
   const names = Object.keys(headers ?? {});
   assert.deepEqual(
     names.filter((name) => !progressHeaders.has(name)),
-    ['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'traceparent'],
+    [
+      ...['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'event-position'],
+      'traceparent',
+    ],
   );
   assert.deepEqual(
     [...progressHeaders].filter((name) => !names.includes(name)),

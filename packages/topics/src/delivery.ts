@@ -13,7 +13,7 @@ export const eventAcceptedAtHeader = 'event-accepted-at';
 /** Identify a delivery and its event, in every topic. */
 const identityHeaders = [
   ...['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'traceparent'],
-  eventAcceptedAtHeader,
+  ...['event-position', eventAcceptedAtHeader],
 ];
 
 /** Describe the progress of a delivery. A replay begins without them. */
@@ -36,9 +36,14 @@ export interface Delivery {
   readonly type: string;
   /** The name of a track call's event. */
   readonly eventName?: string | undefined;
-  /** When the event was accepted or replayed. Ages are measured from this time, and deleted users are judged by it. */
+  /**
+   * Where the event is in `events`, as formatPosition writes it: whether it was accepted before its user was deleted. Absent where a
+   * release without it has routed the event.
+   */
+  readonly eventPosition?: string | undefined;
+  /** When the event was accepted or replayed. Ages are measured from this time. */
   readonly acceptedAt?: number | undefined;
-  /** For replays, when the event was accepted. Deleted users are judged by it. */
+  /** For replays, when the event was accepted. */
   readonly eventAcceptedAt?: number | undefined;
   /** Attempts made so far. */
   readonly attempt: number;
@@ -102,6 +107,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
     attempt: String(delivery.attempt),
   };
   if (delivery.eventName !== undefined) headers['event-name'] = delivery.eventName;
+  if (delivery.eventPosition !== undefined) headers['event-position'] = delivery.eventPosition;
   if (delivery.acceptedAt !== undefined) headers['accepted-at'] = formatTime(delivery.acceptedAt);
   if (delivery.eventAcceptedAt !== undefined)
     headers[eventAcceptedAtHeader] = formatTime(delivery.eventAcceptedAt);
@@ -165,6 +171,7 @@ export function decodeDelivery(
     destinationId: required('destination-id'),
     type: required('type'),
     eventName: header('event-name'),
+    eventPosition: header('event-position'),
     acceptedAt: acceptedAtOf(header('accepted-at')),
     eventAcceptedAt: acceptedAtOf(header(eventAcceptedAtHeader)),
     attempt,

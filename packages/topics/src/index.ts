@@ -52,6 +52,7 @@ export {
 } from './recall.ts';
 export { permissions, type Operation, type Permission, type UserPermissions } from './permissions.ts';
 export { replicationFor, type Replication } from './replication.ts';
+export { formatPosition, parsePosition, type RecordPosition } from './position.ts';
 export { requireTopics } from './require-topics.ts';
 export {
   allSources,
@@ -70,6 +71,7 @@ export {
 export {
   openSuppressions,
   type DeletedUsers,
+  type Deletion,
   type SuppressedUsers,
   type Suppressions,
 } from './suppressions/view.ts';

@@ -1,7 +1,14 @@
 /** Deliveries of deleted users, through all stages: nothing that was accepted before the deletion is sent. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { allSources, deletedKey, deliveryKey, encodeDeleted, type Delivery } from '@tailrace/topics';
+import {
+  allSources,
+  deletedKey,
+  deliveryKey,
+  encodeDeleted,
+  type Delivery,
+  type UserDeletion,
+} from '@tailrace/topics';
 import { simulatedStart } from '@tailrace/testing';
 import { serverError } from './testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage } from './testing/stage.ts';
@@ -16,8 +23,13 @@ function deliveryOf(userId: string, more: Partial<Delivery> = {}): Delivery {
   return newDelivery('crm', { key: deliveryKey('crm', userId), acceptedAt: before, body, ...more });
 }
 
-async function deleteUser(stage: Stage, userId: string, scope = allSources): Promise<void> {
-  const requests = [{ id: 'r-1', at: new Date(deletedAt).toISOString() }];
+async function deleteUser(
+  stage: Stage,
+  userId: string,
+  scope = allSources,
+  deletion: Partial<UserDeletion> = {},
+): Promise<void> {
+  const requests = [{ id: 'r-1', at: new Date(deletedAt).toISOString(), ...deletion }];
   const record = encodeDeleted(names.suppressions, { kind: 'deleted', userId, scope, requests });
   await stage.write(record);
 }
@@ -47,6 +59,45 @@ describe('a delivery of a deleted user', () => {
       letters.map(({ deliveryId, reason, body, attempt }) => [deliveryId, reason, body.length, attempt]),
       [[old.deliveryId, 'user-deleted', 0, 0]],
     );
+  });
+
+  const minuteMs = 60_000;
+  for (const [clock, aheadMs] of [
+    ['50 minutes ahead', 50 * minuteMs],
+    ['ten minutes behind', -10 * minuteMs],
+  ] as const) {
+    test(`is judged by its place in events, where the clock of the deletion is ${clock}`, async () => {
+      await using stage = new Stage();
+      await stage.configure(crm);
+      const at = new Date(now + aheadMs).toISOString();
+      await deleteUser(stage, 'ada', allSources, { at, before: { partition: 3, offset: 10 } });
+      const at9 = deliveryOf('ada', { acceptedAt: now - 1, eventPosition: '3/9' });
+      const at10 = {
+        acceptedAt: now + 1,
+        eventPosition: '3/10',
+        body: Buffer.from('{"userId":"ada","n":10}'),
+      };
+      const next = deliveryOf('ada', at10);
+      assert.deepEqual(await sentOf(stage, [at9, next]), [next.deliveryId]);
+    });
+  }
+
+  test('is judged by time where its event is in another partition, or events was created again', async () => {
+    await using stage = new Stage();
+    await stage.configure(crm);
+    const dayMs = 86_400_000;
+    const deletedAt = now - 3 * dayMs;
+    const at = new Date(deletedAt).toISOString();
+    await deleteUser(stage, 'ada', allSources, { at, before: { partition: 3, offset: 10 } });
+    const body = (n: number): Buffer => Buffer.from(`{"userId":"ada","n":${n}}`);
+    const [old, later, oldLog, newLog] = [
+      deliveryOf('ada', { acceptedAt: deletedAt - 1, eventPosition: '2/99', body: body(1) }),
+      deliveryOf('ada', { acceptedAt: deletedAt + 1, eventPosition: '2/1', body: body(2) }),
+      deliveryOf('ada', { acceptedAt: deletedAt - 2 * dayMs, eventPosition: '3/99', body: body(3) }),
+      deliveryOf('ada', { acceptedAt: deletedAt + 2 * dayMs, eventPosition: '3/1', body: body(4) }),
+    ];
+    const sent = await sentOf(stage, [old, later, oldLog, newLog]);
+    assert.deepEqual(sent, [later.deliveryId, newLog.deliveryId]);
   });
 
   test('of another source than the deleted ones is sent', async () => {

@@ -1,5 +1,8 @@
 /** Whether a delivery belongs to a deleted user, and must not be sent any more. */
-import { userKeyOf, type DeletedUsers, type Delivery } from '@tailrace/topics';
+import { parsePosition, userKeyOf, type DeletedUsers, type Deletion, type Delivery } from '@tailrace/topics';
+
+/** Clocks differ by less: those of a wrong time zone, too. */
+const farApartMs = 86_400_000;
 
 /**
  * Events that were accepted before the deletion are not sent. `delete` events always are: the receivers have to learn of the deletion.
@@ -7,16 +10,30 @@ import { userKeyOf, type DeletedUsers, type Delivery } from '@tailrace/topics';
  * @param writtenAt the time of the record, in milliseconds since the epoch
  */
 export function isOfDeletedUser(delivery: Delivery, writtenAt: number, deleted: DeletedUsers): boolean {
-  const { type, sourceId, body, acceptedAt = writtenAt, eventAcceptedAt, replayedFrom } = delivery;
+  const { type, sourceId, body } = delivery;
   // A dead letter of a deleted user has no body. It stays unsent where the deletion was lifted and the dead letter is replayed.
   if (body.length === 0) return true;
   if (deleted.deletions === 0 || type === 'delete') return false;
   const userKey = userKeyOf(delivery);
-  const until = deleted.deletedUntil(sourceId, userKey);
-  if (until === undefined) return false;
-  // A release before this one replays without the time of the event. Her events must not return that way.
+  const deletions = deleted.deletionsOf(sourceId, userKey);
+  if (deletions.length === 0 || userIdOf(body) !== userKey) return false;
+  return deletions.some((deletion) => wasAcceptedBefore(delivery, writtenAt, deletion));
+}
+
+/**
+ * Decided by the order in `events`, because the clocks of control, ingest and direct producers differ. Where the order is not
+ * known, by time: in another partition than the one of the user's key, and in records of a release before this one. Where the
+ * times are far apart, `events` was created again meanwhile, and its offsets began again.
+ */
+function wasAcceptedBefore(delivery: Delivery, writtenAt: number, { at, before }: Deletion): boolean {
+  const { acceptedAt = writtenAt, eventAcceptedAt, replayedFrom } = delivery;
+  // An early release replays without the time of the event. Her events must not return that way.
   const isOld = replayedFrom !== undefined && eventAcceptedAt === undefined;
-  return (isOld || (eventAcceptedAt ?? acceptedAt) <= until) && userIdOf(body) === userKey;
+  const eventAt = eventAcceptedAt ?? acceptedAt;
+  const isEarlier = isOld || eventAt <= at;
+  const position = parsePosition(delivery.eventPosition);
+  if (!position || position.partition !== before?.partition) return isEarlier;
+  return Math.abs(eventAt - at) > farApartMs ? isEarlier : position.offset < before.offset;
 }
 
 /** The id of the user in the body. The key alone may be an anonymousId. Called for deleted users only, because it parses the body. */

@@ -2,7 +2,7 @@
 import type { Destination } from '@tailrace/config';
 import { deliveryId, userKey, webhookBody, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
-import { deliveryKey, encodeDelivery } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery, formatPosition, type RecordPosition } from '@tailrace/topics';
 
 export interface DeliveryRecord {
   readonly destinationId: string;
@@ -12,6 +12,8 @@ export interface DeliveryRecord {
 /** Where an event comes from. */
 export interface EventOrigin {
   readonly sourceId: string;
+  /** In `events`. */
+  readonly position: RecordPosition;
   /** See accepted-at.ts. */
   readonly acceptedAt: number;
   /** That of the span of the routing where there is one; otherwise the one of the record. */
@@ -21,13 +23,14 @@ export interface EventOrigin {
 export function deliveryRecords(
   topic: string,
   event: TailraceEvent,
-  { sourceId, acceptedAt, traceparent }: EventOrigin,
+  { sourceId, position, acceptedAt, traceparent }: EventOrigin,
   destinations: readonly Destination[],
 ): DeliveryRecord[] {
   if (destinations.length === 0) return [];
   const common = {
     ...{ eventId: event.messageId, sourceId, type: event.type },
     eventName: event.type === 'track' ? event.event : undefined,
+    eventPosition: formatPosition(position),
     acceptedAt,
     ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [] },
     traceparent,

@@ -5,7 +5,7 @@ import { applyConfiguration, type Configuration } from '@tailrace/config';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { headerOf } from '@tailrace/kafka/testing';
 import { probesUrlOf } from '@tailrace/service/testing';
-import { decodeDelivery, type Delivery } from '@tailrace/topics';
+import { decodeDelivery, formatPosition, type Delivery } from '@tailrace/topics';
 import { eventually } from '@tailrace/testing';
 import { groupId, names, openStage, toDestination, type Stage } from './testing/stage.ts';
 
@@ -90,6 +90,9 @@ describe('a router', () => {
         assert.equal(delivery.key, `${delivery.destinationId}/${call.userId}`);
         assert.equal(delivery.eventId, call.messageId);
         assert.deepEqual([delivery.sourceId, delivery.type, delivery.attempt], ['web', 'page', 0]);
+        const event = stage.cluster.records(names.events).find(({ key }) => String(key) === call.userId);
+        assert.ok(event);
+        assert.equal(delivery.eventPosition, formatPosition(event));
         assert.match(delivery.traceparent ?? '', /^00-0af7651916cd43dd8448eb211c80319c/);
       }
       assert.notEqual(found[0]?.deliveryId, found[1]?.deliveryId);

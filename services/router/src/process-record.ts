@@ -137,6 +137,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     }
     const origin = {
       sourceId: source.id,
+      position: record,
       acceptedAt: acceptedAt(Date.parse(event.receivedAt), record.timestamp, Date.now()),
       traceparent: span ? span.traceparent : recordTraceparent(record),
     };

@@ -1,43 +1,59 @@
 /**
- * Times by key, for up to a million keys, in flat memory: 64 bits of a hash of each key and its time, in an open-addressing
- * table that is at most two thirds full. A Map of texts would take four times as much, and all of it on the heap.
+ * Numbers by key, one or several for each, for up to a million keys, in flat memory: 64 bits of a hash of each key and its
+ * numbers, in an open-addressing table that is at most two thirds full. A Map of texts would take several times as much, and
+ * all of it on the heap.
  *
- * Two keys with the same 64 bits would share a time. With a million keys in the table and a thousand million others that are
- * looked up, the probability of one such pair is 1 in 18,000.
+ * Two keys with the same 64 bits would share their numbers. With a million keys in the table and a thousand million others
+ * that are looked up, the probability of one such pair is 1 in 18,000.
  */
 import { hash } from 'node:crypto';
 
 const firstCapacity = 1_024;
-/** Two words of the hash and one time for each place. */
-const bytesOfPlace = 16;
+/** Of the hash and of each number. */
+const wordBytes = 8;
 
-export class KeyTimes {
+export class KeyNumbers {
+  readonly #width: number;
   /** The hashes, two words a place; both 0 where the place is free. */
   #hashes = new Uint32Array(firstCapacity * 2);
-  #times = new Float64Array(firstCapacity);
+  #numbers: Float64Array;
   #size = 0;
+
+  /** @param width how many numbers each key has */
+  constructor(width = 1) {
+    this.#width = width;
+    this.#numbers = new Float64Array(firstCapacity * width);
+  }
 
   get size(): number {
     return this.#size;
   }
 
   get bytes(): number {
-    return this.#times.length * bytesOfPlace;
+    return (this.#capacity + this.#numbers.length) * wordBytes;
+  }
+
+  get #capacity(): number {
+    return this.#hashes.length / 2;
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
   }
 
   /** Undefined where the key is not in the table. */
-  get(key: string): number | undefined {
+  get(key: string): readonly number[] | undefined {
     if (this.#size === 0) return undefined;
     const [high, low] = hashOf(key);
     const place = this.#placeOf(high, low);
-    return this.#isFree(place) ? undefined : this.#times[place];
+    return this.#isFree(place) ? undefined : this.#numbersAt(place);
   }
 
-  /** @param time milliseconds since the epoch */
-  set(key: string, time: number): void {
-    if ((this.#size + 1) * 3 > this.#times.length * 2) this.#grow();
+  /** Missing numbers become NaN. */
+  set(key: string, ...numbers: readonly number[]): void {
+    if ((this.#size + 1) * 3 > this.#capacity * 2) this.#grow();
     const [high, low] = hashOf(key);
-    this.#put(high, low, time);
+    this.#put(high, low, numbers);
   }
 
   delete(key: string): void {
@@ -47,30 +63,37 @@ export class KeyTimes {
     if (this.#isFree(free)) return;
     this.#size -= 1;
     // Moves up later entries that would not be found behind a free place.
-    const mask = this.#times.length - 1;
+    const mask = this.#capacity - 1;
     for (let place = (free + 1) & mask; !this.#isFree(place); place = (place + 1) & mask) {
       const wanted = (this.#hashes[place * 2] ?? 0) & mask;
       if (((place - wanted) & mask) < ((place - free) & mask)) continue;
       this.#hashes.copyWithin(free * 2, place * 2, place * 2 + 2);
-      this.#times[free] = this.#times[place] ?? 0;
+      const width = this.#width;
+      this.#numbers.copyWithin(free * width, place * width, (place + 1) * width);
       free = place;
     }
     this.#hashes.fill(0, free * 2, free * 2 + 2);
   }
 
-  #put(high: number, low: number, time: number): void {
+  #put(high: number, low: number, numbers: ArrayLike<number>): void {
     const place = this.#placeOf(high, low);
     if (this.#isFree(place)) {
       this.#hashes[place * 2] = high;
       this.#hashes[place * 2 + 1] = low;
       this.#size += 1;
     }
-    this.#times[place] = time;
+    for (let nth = 0; nth < this.#width; nth += 1) {
+      this.#numbers[place * this.#width + nth] = numbers[nth] ?? NaN;
+    }
+  }
+
+  #numbersAt(place: number): readonly number[] {
+    return [...this.#numbers.subarray(place * this.#width, (place + 1) * this.#width)];
   }
 
   /** The place of this hash, or the free one where it belongs. */
   #placeOf(high: number, low: number): number {
-    const mask = this.#times.length - 1;
+    const mask = this.#capacity - 1;
     let place = high & mask;
     while (
       !this.#isFree(place) &&
@@ -87,14 +110,16 @@ export class KeyTimes {
 
   #grow(): void {
     const hashes = this.#hashes;
-    const times = this.#times;
+    const numbers = this.#numbers;
+    const width = this.#width;
     this.#hashes = new Uint32Array(hashes.length * 2);
-    this.#times = new Float64Array(times.length * 2);
+    this.#numbers = new Float64Array(numbers.length * 2);
     this.#size = 0;
-    for (const [place, time] of times.entries()) {
+    for (let place = 0; place * 2 < hashes.length; place += 1) {
       const high = hashes[place * 2] ?? 0;
       const low = hashes[place * 2 + 1] ?? 0;
-      if (high !== 0 || low !== 0) this.#put(high, low, time);
+      if (high === 0 && low === 0) continue;
+      this.#put(high, low, numbers.subarray(place * width, (place + 1) * width));
     }
   }
 }

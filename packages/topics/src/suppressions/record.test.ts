@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeSuppression, deletedUntil, encodeDeleted, encodeSuppressed, suppressedKey } from './record.ts';
+import {
+  decodeSuppression,
+  deletedBefore,
+  deletedUntil,
+  encodeDeleted,
+  encodeSuppressed,
+  suppressedKey,
+} from './record.ts';
 
 const bytes = (text: string | Buffer | null | undefined): Buffer | null =>
   typeof text === 'string' ? Buffer.from(text) : (text ?? null);
@@ -14,7 +21,12 @@ test('a record is decoded as it was encoded, with any id of a user', () => {
     fc.property(userIds, (userId) => {
       const since = '2026-11-22T10:00:00.000Z';
       const suppressed = { kind: 'suppressed', userId, since } as const;
-      const deleted = { kind: 'deleted', userId, scope: 'web', requests: [{ id: 'r', at: since }] } as const;
+      const before = { partition: 3, offset: 41 };
+      const requests = [
+        { id: 'q', at: since },
+        { id: 'r', at: since, before },
+      ];
+      const deleted = { kind: 'deleted', userId, scope: 'web', requests } as const;
       for (const entry of [suppressed, deleted]) {
         const { key, value } =
           entry.kind === 'deleted' ? encodeDeleted('topic', entry) : encodeSuppressed('topic', entry);
@@ -35,7 +47,16 @@ test('a record that is not valid is not decoded', () => {
   for (const value of [7, [], 'text', {}, { since: 7 }, { since: 'yesterday' }]) {
     assert.equal(decode(suppressedKey('ada'), value), undefined, JSON.stringify(value));
   }
-  for (const requests of [undefined, null, 'text', [], [null], [{ id: 'r' }], [{ id: 'r', at: 'soon' }]]) {
+  for (const requests of [
+    undefined,
+    null,
+    'text',
+    [],
+    [null],
+    [{ id: 'r' }],
+    [{ id: 'r', at: 'soon' }],
+    [{ id: 'r', at: '2026-11-22', before: { partition: 1 } }],
+  ]) {
     assert.equal(decode('deleted/*/ada', { requests }), undefined, JSON.stringify(requests));
   }
   assert.equal(decodeSuppression({ key: Buffer.from('suppressed/ada'), value: Buffer.from('{') }), undefined);
@@ -45,4 +66,18 @@ test('the latest of several deletions of a user counts', () => {
   const requests = ['2026-11-22T10:00:00.000Z', '2026-11-23T10:00:00.000Z', '2026-11-21T10:00:00.000Z'];
   const at = deletedUntil({ requests: requests.map((at, nth) => ({ id: `r-${nth}`, at })) });
   assert.equal(new Date(at).toISOString(), '2026-11-23T10:00:00.000Z');
+});
+
+test('the place in events of the latest deletion that has one counts', () => {
+  const at = '2026-11-22T10:00:00.000Z';
+  const place = (offset: number) => ({ partition: 3, offset });
+  const before = deletedBefore({
+    requests: [
+      { id: 'r-1', at, before: place(41) },
+      { id: 'r-2', at, before: place(57) },
+      { id: 'r-3', at },
+    ],
+  });
+  assert.deepEqual(before, place(57));
+  assert.equal(deletedBefore({ requests: [{ id: 'r-1', at }] }), undefined);
 });

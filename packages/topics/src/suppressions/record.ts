@@ -5,11 +5,12 @@
  * | key                          | value                                                  |
  * | ---------------------------- | ------------------------------------------------------ |
  * | `suppressed/<userId>`        | `{"since": ...}`                                       |
- * | `deleted/<source>/<userId>`  | `{"requests": [{"id", "at"}]}`, the latest request last |
+ * | `deleted/<source>/<userId>`  | `{"requests": [{"id", "at", "before"}]}`, the latest request last |
  *
  * `<source>` is `*` where the deletion covers all sources, which no id of a source can be.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import type { RecordPosition } from '../position.ts';
 
 /** Suppressed users and deletions together: the most that control accepts. Readers need about 34 bytes for each. */
 export const maxSuppressions = 1_000_000;
@@ -27,8 +28,13 @@ export interface SuppressedUser {
 export interface UserDeletion {
   /** The id of the request. */
   readonly id: string;
-  /** Calls that were accepted up to this time are not sent any more: ISO 8601, UTC with milliseconds. */
+  /** By the clock of control, which may differ from others: ISO 8601, UTC with milliseconds. */
   readonly at: string;
+  /**
+   * Where the partition of `events` with the user's calls ended when the request was created: those below are not sent any more.
+   * Calls that are in another partition, and those of a request without this place, are judged by `at`.
+   */
+  readonly before?: RecordPosition | undefined;
 }
 
 export interface DeletedUser {
@@ -88,14 +94,29 @@ export function decodeSuppression({
   return { kind: 'deleted', scope, userId, entry: { kind: 'deleted', scope, userId, requests } };
 }
 
-/** Up to when the events of the user are not sent, in milliseconds since the epoch. */
+/** When the user was deleted last, in milliseconds since the epoch. */
 export function deletedUntil({ requests }: Pick<DeletedUser, 'requests'>): number {
   return Math.max(...requests.map(({ at }) => Date.parse(at)));
 }
 
+/** The place of the latest request that has one. */
+export function deletedBefore({ requests }: Pick<DeletedUser, 'requests'>): RecordPosition | undefined {
+  return requests.findLast(({ before }) => before)?.before;
+}
+
 function isDeletion(value: unknown): value is UserDeletion {
-  const { id, at } = (value ?? {}) as { readonly id?: unknown; readonly at?: unknown };
-  return typeof id === 'string' && typeof at === 'string' && isTime(at);
+  const { id, at, before } = (value ?? {}) as { readonly [Name in keyof UserDeletion]: unknown };
+  return (
+    typeof id === 'string' &&
+    typeof at === 'string' &&
+    isTime(at) &&
+    (before === undefined || isPosition(before))
+  );
+}
+
+function isPosition(value: unknown): value is RecordPosition {
+  const { partition, offset } = (value ?? {}) as { readonly [Name in keyof RecordPosition]: unknown };
+  return Number.isSafeInteger(partition) && Number.isSafeInteger(offset);
 }
 
 function isTime(text: string): boolean {

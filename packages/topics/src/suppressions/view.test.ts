@@ -21,9 +21,10 @@ test('the view follows suppressions and deletions, and tombstones lift them', as
   assert.deepEqual(warned, [{ topic, offset: 1 }]);
   assert.equal(view.deletedUntil('web', 'ada'), undefined);
 
+  const before = { partition: 1, offset: 7 };
   const bob = { kind: 'deleted', userId: 'bob' } as const;
   await publisher.publish(
-    encodeDeleted(topic, { ...bob, scope: allSources, requests: [{ id: 'r-1', at: at(2) }] }),
+    encodeDeleted(topic, { ...bob, scope: allSources, requests: [{ id: 'r-1', at: at(2), before }] }),
   );
   await publisher.publish(
     encodeDeleted(topic, { ...bob, scope: 'web', requests: [{ id: 'r-2', at: at(3) }] }),
@@ -34,6 +35,12 @@ test('the view follows suppressions and deletions, and tombstones lift them', as
   assert.equal(view.isSuppressed('bob'), false, 'a deleted user is not suppressed');
   assert.equal(view.deletedUntil('web', 'bob'), Date.parse(at(3)), 'the later one counts');
   assert.equal(view.deletedUntil('app', 'bob'), Date.parse(at(2)));
+  assert.deepEqual(view.deletionsOf('app', 'bob'), [{ at: Date.parse(at(2)), before }]);
+  assert.deepEqual(view.deletionsOf('web', 'bob'), [
+    { at: Date.parse(at(2)), before },
+    { at: Date.parse(at(3)), before: undefined },
+  ]);
+  assert.deepEqual(view.deletionsOf('web', 'ada'), []);
   assert.equal(view.size, 2);
 
   const router = await openSuppressions({ kafka, topic, log, only: 'suppressed' });

@@ -1,11 +1,14 @@
 /** The suppressed and the deleted users, live, in bounded memory and without their ids. Every service that needs them follows the topic. */
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
-import { KeyTimes } from './key-times.ts';
+import type { RecordPosition } from '../position.ts';
+import { KeyNumbers } from './key-numbers.ts';
 import {
   allSources,
   decodeSuppression,
+  deletedBefore,
   deletedUntil,
   maxSuppressions,
+  type DeletedUser,
   type SuppressionRecord,
 } from './record.ts';
 
@@ -14,13 +17,20 @@ export interface SuppressedUsers {
   isSuppressed(userId: string): boolean;
 }
 
+/** The latest deletion of a user in all sources, or in one. */
+export interface Deletion {
+  /** By the clock of control, in milliseconds since the epoch. */
+  readonly at: number;
+  /** See `before` of the record. */
+  readonly before: RecordPosition | undefined;
+}
+
 export interface DeletedUsers {
   /** How many deletions there are, so that nothing has to be computed for a delivery while there are none. */
   readonly deletions: number;
-  /**
-   * Up to when events of the user from this source are not sent, in milliseconds since the epoch. Undefined for a user who was
-   * not deleted.
-   */
+  /** The deletion in all sources, the one in this source, or both. */
+  deletionsOf(sourceId: string, userId: string): readonly Deletion[];
+  /** When the user was deleted last, in milliseconds since the epoch. Undefined for a user who was not deleted. */
   deletedUntil(sourceId: string, userId: string): number | undefined;
 }
 
@@ -56,13 +66,14 @@ const mostKept = maxSuppressions * 1.1;
  */
 export async function openSuppressions(options: SuppressionsOptions): Promise<Suppressions> {
   const { kafka, topic, log, only, onRecord } = options;
-  const suppressed = new KeyTimes();
-  const deleted = new KeyTimes();
+  const suppressed = new KeyNumbers();
+  /** When, and the partition and the offset of the place, where there is one. */
+  const deleted = new KeyNumbers(3);
   let isFull = false;
 
-  const put = (times: KeyTimes, key: string, time: number | undefined): void => {
-    if (time === undefined) times.delete(key);
-    else if (suppressed.size + deleted.size < mostKept || times.get(key) !== undefined) times.set(key, time);
+  const put = (table: KeyNumbers, key: string, numbers: readonly number[] | undefined): void => {
+    if (numbers === undefined) table.delete(key);
+    else if (suppressed.size + deleted.size < mostKept || table.has(key)) table.set(key, ...numbers);
     else if (!isFull) {
       isFull = true;
       log.warn({ topic, users: mostKept }, 'too many suppressed users, further ones ignored');
@@ -79,13 +90,21 @@ export async function openSuppressions(options: SuppressionsOptions): Promise<Su
       }
       if (only !== undefined && record.kind !== only) return;
       if (record.kind === 'suppressed') {
-        put(suppressed, record.userId, record.entry && Date.parse(record.entry.since));
+        put(suppressed, record.userId, record.entry && [Date.parse(record.entry.since)]);
       } else {
-        put(deleted, `${record.scope}/${record.userId}`, record.entry && deletedUntil(record.entry));
+        put(deleted, `${record.scope}/${record.userId}`, record.entry && numbersOf(record.entry));
       }
       onRecord?.(record);
     },
   });
+
+  const deletionsOf = (sourceId: string, userId: string): readonly Deletion[] => {
+    if (deleted.size === 0) return [];
+    return [allSources, sourceId].flatMap((scope) => {
+      const numbers = deleted.get(`${scope}/${userId}`);
+      return numbers ? [deletionOf(numbers)] : [];
+    });
+  };
 
   return {
     get size() {
@@ -94,15 +113,22 @@ export async function openSuppressions(options: SuppressionsOptions): Promise<Su
     get deletions() {
       return deleted.size;
     },
-    isSuppressed: (userId) => suppressed.size > 0 && suppressed.get(userId) !== undefined,
+    isSuppressed: (userId) => suppressed.has(userId),
+    deletionsOf,
     deletedUntil(sourceId, userId) {
-      if (deleted.size === 0) return undefined;
-      const everywhere = deleted.get(`${allSources}/${userId}`);
-      const here = deleted.get(`${sourceId}/${userId}`);
-      if (everywhere === undefined || here === undefined) return everywhere ?? here;
-      return Math.max(everywhere, here);
+      const found = deletionsOf(sourceId, userId);
+      return found.length > 0 ? Math.max(...found.map(({ at }) => at)) : undefined;
     },
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };
+}
+
+function numbersOf(entry: DeletedUser): number[] {
+  const { partition = NaN, offset = NaN } = deletedBefore(entry) ?? {};
+  return [deletedUntil(entry), partition, offset];
+}
+
+function deletionOf([at = NaN, partition = NaN, offset = NaN]: readonly number[]): Deletion {
+  return { at, before: Number.isNaN(partition) ? undefined : { partition, offset } };
 }

@@ -8,6 +8,7 @@ import type { Destination, Source } from '@tailrace/config';
 import { readCall, webhookBody } from '@tailrace/events';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
+import { formatPosition, type UserDeletion } from '@tailrace/topics';
 import { openSuppressionStore } from '../suppressions/store.ts';
 import { names, newCluster } from '../testing/api.ts';
 import { openDeletions, totalOf, type Deletions } from './index.ts';
@@ -144,8 +145,12 @@ describe('deletion requests', { concurrency: true }, () => {
 
   test('a request of several portions is sent in the background, and then holds no user ids', async () => {
     const cluster = newCluster();
+    const [first, second] = [cluster.partition(names.events, 0), cluster.partition(names.events, 1)];
+    first?.appendInvisible(5);
+    second?.appendInvisible(3);
     await using deletions = await open(cluster, { portion: 7 });
     const { request } = await deletions.create({ id: 'r1', userIds: users(40) });
+    for (const log of [first, second]) log?.appendInvisible(100);
     assert.deepEqual([request.marked, request.sent], [7, 0]);
     await untilSent(deletions, 'r1');
     assert.deepEqual(sentEvents(cluster), expected(['app', users(40)], ['web', users(40)]));
@@ -158,6 +163,12 @@ describe('deletion requests', { concurrency: true }, () => {
         .map((user) => `deleted/*/${user}`)
         .sort(),
     );
+    // Each has where her partition of events ended when the request was created.
+    const places = marks.map(({ value }) => {
+      const { requests } = JSON.parse(String(value)) as { requests: UserDeletion[] };
+      return requests.map(({ before }) => before && formatPosition(before)).join();
+    });
+    assert.deepEqual([...new Set(places)].sort(), ['0/5', '1/3']);
     const left = cluster.records(names.audiences);
     assert.equal(left.length, 40);
     assert.ok(

@@ -133,7 +133,7 @@ class DeletionManager implements Deletions {
       if (existing) return { request: existing, isNew: false };
       const { config, suppressions, audiences } = this.#options;
       await config.refresh();
-      const wanted = { id, content, userIds: [...new Set(userIds)], sources };
+      const wanted = { id, content, userIds: [...new Set(userIds)], sources, ends: await this.#ends() };
       const request = newRequest(wanted, config, audiences());
       suppressions.requireCapacity(request.users * (request.scopes?.length ?? 0));
       return { request: await this.#send(session, request), isNew: true };
@@ -185,6 +185,12 @@ class DeletionManager implements Deletions {
     await this.#sending;
     await this.#writer.close();
     await this.#view.close();
+  }
+
+  async #ends(): Promise<number[]> {
+    const { kafka, names } = this.#options;
+    const found = await kafka.ends(names.events);
+    return Array.from({ length: found.size }, (_, partition) => found.get(partition) ?? 0);
   }
 
   /** @throws TailraceError `conflict` */

@@ -2,7 +2,7 @@
  * The records of a deletion request besides its `delete` events: a mark of each user in `suppressions`, so that pending
  * deliveries and replays of her earlier events end, and her removal from the audiences. They are written before the events.
  */
-import type { OutgoingRecord } from '@tailrace/kafka';
+import type { OutgoingRecord, Partitioner } from '@tailrace/kafka';
 import { encodeDeleted, deletedKey, type DeletedUser, type TopicNames } from '@tailrace/topics';
 import { memberRecord } from '../audiences/records.ts';
 import type { UserIndex } from '../suppressions/user-index.ts';
@@ -21,15 +21,22 @@ export function marksOf(request: DeletionRequest): number {
   return request.users * perUser(request);
 }
 
+interface MarkContext {
+  /** Everything that was written before. */
+  readonly users: Pick<UserIndex, 'deleted'>;
+  /** Of `events`. */
+  readonly partitioner: Partitioner;
+  readonly now: number;
+}
+
 /** The record of the `nth` mark or removal, user by user. */
 export function markRecordOf(
   names: Pick<TopicNames, 'suppressions' | 'audiences'>,
   request: DeletionRequest,
   nth: number,
-  users: Pick<UserIndex, 'deleted'>,
-  now: number,
+  { users, partitioner, now }: MarkContext,
 ): OutgoingRecord {
-  const { id, userIds = [], scopes = [], audiences = [] } = request;
+  const { id, userIds = [], scopes = [], audiences = [], ends = [] } = request;
   const userId = userIds[Math.floor(nth / perUser(request))] ?? '';
   const place = nth % perUser(request);
   const scope = scopes[place];
@@ -38,7 +45,11 @@ export function markRecordOf(
     return memberRecord(names.audiences, audience, { userId, isMember: false }, '');
   }
   const earlier = (users.deleted(scope, userId)?.requests ?? []).filter((request) => request.id !== id);
-  const requests = [...earlier, { id, at: new Date(now).toISOString() }].slice(-maxRequests);
+  const partition = partitioner.partitionOf(userId);
+  const offset = ends[partition];
+  const at = new Date(now).toISOString();
+  const deletion = { id, at, ...(offset !== undefined && { before: { partition, offset } }) };
+  const requests = [...earlier, deletion].slice(-maxRequests);
   return encodeDeleted(names.suppressions, { kind: 'deleted', userId, scope, requests });
 }
 

@@ -13,6 +13,8 @@ export interface RequestContent {
   readonly sources: readonly string[] | undefined;
   /** See `contentOf`. */
   readonly content: string;
+  /** By partition, where `events` ends. */
+  readonly ends: readonly number[];
 }
 
 /**
@@ -21,7 +23,7 @@ export interface RequestContent {
  * @throws TailraceError `invalid-request` for an unknown source
  */
 export function newRequest(
-  { id, userIds, sources: wanted, content }: RequestContent,
+  { id, userIds, sources: wanted, content, ends }: RequestContent,
   config: Pick<ConfigView, 'source' | 'sources' | 'destinationsOf'>,
   audiences: readonly AudienceKey[],
 ): DeletionRequest {
@@ -49,6 +51,6 @@ export function newRequest(
     audiences: audiences
       .filter(({ sourceId }) => !wanted || wanted.includes(sourceId))
       .map(({ sourceId, trait }) => ({ sourceId, trait })),
-    ...{ marked: 0, userIds },
+    ...{ marked: 0, userIds, ends },
   };
 }

@@ -34,14 +34,14 @@ export function portionOf(
   const now = Date.now();
   let { sent, marked = 0 } = request;
   for (; marked < marks && !isFull(); marked += 1) {
-    const record = markRecordOf(names, request, marked, users, now);
+    const record = markRecordOf(names, request, marked, { users, partitioner: partitioners.events, now });
     add(record, record.topic === names.audiences ? partitioners.audiences : undefined);
   }
   for (; sent < total && !isFull(); sent += 1)
     add(deleteRecord(names.events, request, sent), partitioners.events);
-  const { userIds, ...rest } = request;
+  const { userIds, ends, ...rest } = request;
   const step: DeletionRequest = { ...rest, sent, marked, updatedAt: new Date(now).toISOString() };
-  const next = isWritten(step) ? step : { ...step, userIds };
+  const next = isWritten(step) ? step : { ...step, userIds, ends };
   add(encodeRequest(names.deletions, next));
   return { records, next };
 }

@@ -33,6 +33,11 @@ export interface DeletionRequest {
   readonly marked?: number | undefined;
   /** Removed once everything is written. */
   readonly userIds?: readonly string[] | undefined;
+  /**
+   * By partition, where `events` ended when the request was created: earlier calls of the users are deleted. Removed with the user
+   * ids. Absent in requests of a release that went by times.
+   */
+  readonly ends?: readonly number[] | undefined;
   /** When the deletion was lifted: ISO 8601, UTC with milliseconds. */
   readonly liftedAt?: string | undefined;
 }

@@ -41,6 +41,7 @@ export async function openSuppressionStore(options: StoreOptions): Promise<Suppr
     },
     users,
     isSuppressed: (userId) => view.isSuppressed(userId),
+    deletionsOf: (sourceId, userId) => view.deletionsOf(sourceId, userId),
     deletedUntil: (sourceId, userId) => view.deletedUntil(sourceId, userId),
     requireCapacity(more) {
       if (view.size + more <= maxUsers) return;

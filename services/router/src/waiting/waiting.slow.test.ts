@@ -61,6 +61,11 @@ describe('while the registry fails', () => {
     registry.answers(() => 200);
     await untilHolds(names.deliveries, rounds * perRound + 2);
     assert.deepEqual(deliveredIds().get('ada'), ['ada-1', 'ada-2']);
+    const positions = stage.cluster
+      .records(names.deliveries)
+      .filter(({ key }) => String(key) === 'crm/ada')
+      .map((record) => headerOf(record, 'event-position'));
+    assert.deepEqual(positions, ['0/0', `0/${rounds * perRound + 1}`], 'those in events');
   });
 
   test('a schema that is not available delays its own records and those of their keys only', async () => {

@@ -2,12 +2,13 @@
  * Decodes records of the topics into facts. A record that cannot be decoded gives no fact. Texts are bounded here, because
  * clients choose their lengths.
  */
-import { parsePosition, readDeadLetter, type DeadLetterSummary } from '@tailrace/deadletters';
+import { readDeadLetter, type DeadLetterSummary } from '@tailrace/deadletters';
 import { parseInstant } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import {
   decodeDecision,
   decodeDelivery,
+  parsePosition,
   userKeyOf,
   type AttemptRecord,
   type Decision,

@@ -1,6 +1,7 @@
 /** Queries of dead letters: lists by filter, those of a delivery, and counts by destination and reason. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { CountRow, DeadLetterFilter, DeadLetterSummary, RecordPosition } from '@tailrace/deadletters';
+import type { CountRow, DeadLetterFilter, DeadLetterSummary } from '@tailrace/deadletters';
+import type { RecordPosition } from '@tailrace/topics';
 import { bounded } from '../bounded.ts';
 import { listQueries, wantedOf } from '../list.ts';
 import { textOf, type SqlRow } from '../row.ts';

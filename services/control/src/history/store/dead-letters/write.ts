@@ -3,7 +3,8 @@
  * A dead letter and its replay have the same delivery id; another id shows that the topic was deleted and created again.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { DeadLetterSummary, RecordPosition } from '@tailrace/deadletters';
+import type { DeadLetterSummary } from '@tailrace/deadletters';
+import type { RecordPosition } from '@tailrace/topics';
 import { bounded } from '../bounded.ts';
 import { storedTexts } from './rows.ts';
 
