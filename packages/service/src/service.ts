@@ -204,8 +204,9 @@ function lastExportMs(shutdownGraceMs: number): number {
   return Math.min(3_000, shutdownGraceMs / 4);
 }
 
-/** The metrics of what `/readyz` answers. */
+/** The metrics of what `/readyz` answers, and of the clock. */
 function watchHealth(metrics: Metrics, readiness: () => Readiness): void {
+  metrics.gauge('tailrace_clock_seconds', () => Date.now() / 1_000);
   metrics.gauge('tailrace_ready', () => (readiness().ready ? 1 : 0));
   metrics.gauge('tailrace_check_ok', () =>
     readiness().checks.map(({ name, ok }) => ({ labels: { check: name }, value: ok ? 1 : 0 })),

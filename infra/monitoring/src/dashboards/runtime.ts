@@ -39,6 +39,15 @@ export const runtime: Dashboard = {
           queries: [{ expr: 'max(tailrace_config_age_seconds)' }],
         },
         {
+          title: 'Wrong clocks',
+          description: 'The largest difference between the clock of a replica and that of Prometheus.',
+          kind: 'stat',
+          unit: 's',
+          runbook: 'TailraceClockWrong',
+          thresholds: { good: 'low', warning: 1, critical: 5 },
+          queries: [{ expr: 'max(abs(tailrace_clock_seconds - timestamp(tailrace_clock_seconds)))' }],
+        },
+        {
           title: 'Rebalances',
           description:
             'In the last 15 min, of the group with the most. More than ten, for 20 min, is a ticket.',

@@ -85,10 +85,11 @@ function membershipFindings(replicas: readonly ReplicaReport[], members: KafkaRe
   });
 }
 
-function replicaJson({ service, url, state, reason, metrics }: ReplicaReport) {
+function replicaJson({ service, url, state, reason, aheadMs, metrics }: ReplicaReport) {
   return {
     ...{ service, url, state, reason: reason ?? null },
     ...{ version: metrics?.version ?? null, revision: metrics?.revision ?? null },
+    clockAheadMs: aheadMs ?? null,
     failingChecks: metrics?.failingChecks ?? [],
     configAgeSeconds: metrics?.configAgeSeconds ?? null,
     lagSeconds: metrics?.lagSeconds ?? {},

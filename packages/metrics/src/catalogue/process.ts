@@ -25,6 +25,12 @@ export const processMetrics = {
     services,
     help: '1 while the check succeeds, else 0. A check that fails later does not make the service unready.',
   },
+  tailrace_clock_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    services,
+    help: 'The time of the clock of this machine, in seconds since 1970. Its difference to the time of the scrape is how wrong the clock is.',
+  },
   tailrace_event_loop_busy_seconds_total: {
     type: 'counter',
     unit: 'seconds',

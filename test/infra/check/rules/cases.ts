@@ -3,7 +3,7 @@
  * alert is silent before, fires in time, is the only one, and resolves.
  */
 import { components, healthyRelease, identity, ofPod, podSeries, type Component } from './release.ts';
-import { absent, level, rate, varying, type SeriesTimelines, type Timeline } from './timeline.ts';
+import { absent, level, rate, rightClock, varying, type SeriesTimelines, type Timeline } from './timeline.ts';
 
 export interface AlertCase {
   /** The trouble, as the end of "fires when …". */
@@ -354,6 +354,22 @@ export const alertCases: readonly AlertCase[] = [
     resolvesAfter: 17,
     trouble: (from, to) =>
       of('delivery', 'tailrace_kafka_refusals_total', { cause }, counter(0, 30)(from, to)),
+  })),
+  ...[10, -10].map((ahead): AlertCase => ({
+    when: `the clock of a replica is ${ahead} s ahead`,
+    alert: 'TailraceClockWrong',
+    labels: { tailrace_component: 'control', pod: 'control-0' },
+    healthy: 30,
+    silentAfter: 3,
+    firesAfter: 7,
+    resolvesAfter: 2,
+    trouble: (from, to) =>
+      of(
+        'control',
+        'tailrace_clock_seconds',
+        {},
+        gauge(rightClock, (since) => 60 * (from + since) + ahead)(from, to),
+      ),
   })),
   {
     when: 'the history is 10 min behind',

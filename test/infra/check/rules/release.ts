@@ -1,5 +1,5 @@
 /** The series of a release of Tailrace whose parts all work, as Prometheus has them after scraping its pods. */
-import { level, rate, type SeriesTimelines, type Timeline } from './timeline.ts';
+import { level, rate, rightClock, type SeriesTimelines, type Timeline } from './timeline.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -56,6 +56,7 @@ export function podSeries(component: Component, load: Timeline = rate(600)): Pod
     ['up', {}, level(1)],
     ['tailrace_build_info', { version: '1.0.0', revision: 'abc' }, level(1)],
     ['tailrace_config_age_seconds', {}, level(2)],
+    ['tailrace_clock_seconds', {}, rightClock],
   ];
   switch (component) {
     case 'ingest': {

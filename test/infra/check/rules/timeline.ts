@@ -27,9 +27,13 @@ export function varying(perMinute: (minute: number) => number): Timeline {
   };
 }
 
+/** The time of a right clock, in seconds. It does not begin with a process. */
+export const rightClock: Timeline = (minute) => 60 * minute;
+
 /** The series exists from `from` until before `to`; a counter begins at 0 then, as in a new process. */
 export function during(from: number, to: number, timeline: Timeline): Timeline {
-  return (minute) => (minute >= from && minute < to ? timeline(minute - from) : undefined);
+  const begun = timeline === rightClock ? 0 : from;
+  return (minute) => (minute >= from && minute < to ? timeline(minute - begun) : undefined);
 }
 
 /** A gauge that changes at minutes: `steps([0, 5], [10, 0])` is 5, and 0 from minute 10. */

@@ -6,6 +6,7 @@ import type { ReplicaMetrics } from './metrics-text.ts';
 
 const metrics: ReplicaMetrics = {
   ...{ version: '1.2.0', revision: 'abc', failingChecks: [], configAgeSeconds: 1, lagSeconds: {} },
+  clockSeconds: undefined,
   topics: ['tailrace.events'],
 };
 
@@ -49,17 +50,17 @@ test('replicas that are silent or not ready are named with the reason, and long 
   );
 });
 
-test('different versions, an old configuration, a failing check and a wrong clock are warnings', () => {
+test('different versions, an old configuration and a failing check are warnings', () => {
   const found = findingsOf(
     replica(1),
     replica(2, { metrics: { ...metrics, version: '1.3.0', configAgeSeconds: 400 } }),
-    replica(3, { aheadMs: -9_000, metrics: { ...metrics, failingChecks: ['kafka'] } }),
+    replica(3, { aheadMs: -4_900, metrics: { ...metrics, failingChecks: ['kafka'] } }),
   );
   assert.deepEqual(found, [
     'warn replicas: router: checks fail: router 10.0.0.3:9465 (kafka).',
     'warn versions: replicas run different versions: 1.2.0 (abc) (2 replicas: router); 1.3.0 (abc) (1 replica: router).',
     'warn config: the configuration of these replicas may be out of date: router 10.0.0.2:9465 (400 s).',
-    'warn clock: clocks differ from this machine: router 10.0.0.3:9465 (9 s behind). Times in events and delays of retries are off by as much.',
+    'ok clock: the clocks of the replicas agree with this machine',
   ]);
 });
 
@@ -71,5 +72,35 @@ test('a replica of another installation is a failure', () => {
   assert.match(
     foreign ?? '',
     /^fail replicas: .* without the prefix tailrace\.: router 10\.0\.0\.2:9465 \(staging\.events\)/,
+  );
+});
+
+test('a clock that is wrong by more than 5 s is a failure, with the replica, the size and the remedy', () => {
+  const control = replica(3, { service: 'control', aheadMs: -600_000 });
+  const findings = replicaFindings(
+    [replica(1, { aheadMs: 5_000 }), replica(2, { aheadMs: 5_100 }), control],
+    'tailrace.',
+  );
+  const clock = findings.filter(({ about }) => about === 'clock');
+  assert.deepEqual(
+    clock.map(({ level, says }) => `${level} ${says}`),
+    [
+      'fail clocks are wrong: router 10.0.0.2:9465 (5 s ahead), control 10.0.0.3:9465 (600 s behind). Times, ages and delays of retries are off by as much.',
+    ],
+  );
+  assert.match(clock[0]?.hint ?? '', /NTP/);
+});
+
+test('where most replicas agree with each other, the clock of this machine is the one that is wrong', () => {
+  const clocks = (...aheadMs: readonly number[]): string[] =>
+    findingsOf(...aheadMs.map((ms, nth) => replica(nth + 1, { aheadMs: ms }))).filter((text) =>
+      text.includes(' clock: '),
+    );
+  assert.deepEqual(clocks(-60_000, -60_100, -60_200), [
+    'warn clock: the clock of this machine is wrong: 60 s ahead, by those of most replicas.',
+  ]);
+  assert.match(
+    clocks(60_000).join(),
+    /^fail clock: clocks are wrong: router 10\.0\.0\.1:9465 \(60 s ahead\)/,
   );
 });

@@ -3,8 +3,8 @@ import { countOf } from '../../terminal/table.ts';
 import type { Finding } from '../finding.ts';
 import type { ReplicaReport } from './look.ts';
 
-/** Larger than the error of a Date header, which has whole seconds, and of a slow response. */
-const clockSkewWarningMs = 3_000;
+/** Larger than the error of a slow response, and of a Date header, which has whole seconds. */
+const maxSkewMs = 5_000;
 /** Changes are in force within two seconds; this is an outage of the configuration. */
 const configAgeWarningS = 60;
 /** A finding names this many replicas, and counts the others. */
@@ -116,19 +116,39 @@ function clockFindings(reports: readonly ReplicaReport[]): Finding[] {
   const about = 'clock';
   const known = reports.filter(({ aheadMs }) => aheadMs !== undefined);
   if (known.length === 0) return [];
-  const wrong = known.filter(({ aheadMs = 0 }) => Math.abs(aheadMs) > clockSkewWarningMs);
-  if (wrong.length === 0)
-    return [{ level: 'ok', about, says: 'the clocks of the replicas agree with this machine' }];
-  const skew = ({ aheadMs = 0 }: ReplicaReport): string =>
-    `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`;
-  return [
-    {
+  const reference = middleOf([0, ...known.map(({ aheadMs = 0 }) => aheadMs)]);
+  const aheadOf = ({ aheadMs = 0 }: ReplicaReport): number => aheadMs - reference;
+  const wrong = known.filter((report) => Math.abs(aheadOf(report)) > maxSkewMs);
+  const findings: Finding[] = [];
+  if (wrong.length > 0) {
+    findings.push({
+      level: 'fail',
+      about,
+      says: `clocks are wrong: ${named(wrong, (report) => skewText(aheadOf(report)))}. Times, ages and delays of retries are off by as much.`,
+      hint: 'Synchronise the clock of their machine with NTP; chronyc tracking, or timedatectl, shows whether it is.',
+    });
+  }
+  if (Math.abs(reference) > maxSkewMs) {
+    findings.push({
       level: 'warn',
       about,
-      says: `clocks differ from this machine: ${named(wrong, skew)}. Times in events and delays of retries are off by as much.`,
-      hint: 'Synchronise both with NTP.',
-    },
-  ];
+      says: `the clock of this machine is wrong: ${skewText(-reference)}, by those of most replicas.`,
+      hint: 'Synchronise it with NTP. Periods such as --since 1h are off by as much.',
+    });
+  }
+  if (findings.length > 0) return findings;
+  return [{ level: 'ok', about, says: 'the clocks of the replicas agree with this machine' }];
+}
+
+/** The clock that is not wrong: the one in the middle, and of two in the middle that which is closer to this machine. */
+function middleOf(differencesMs: readonly number[]): number {
+  const sorted = differencesMs.toSorted((a, b) => a - b);
+  const [low = 0, high = low] = sorted.slice((sorted.length - 1) >> 1, (sorted.length >> 1) + 1);
+  return Math.abs(low) <= Math.abs(high) ? low : high;
+}
+
+function skewText(aheadMs: number): string {
+  return `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`;
 }
 
 /** Each replica with its detail; long lists are cut. */

@@ -41,9 +41,26 @@ test('a replica reports its readiness, version, checks, lag and configuration ag
   assert.equal(report?.state, 'ready');
   assert.deepEqual(report.metrics, {
     ...{ version: '1.2.0', revision: 'abc', failingChecks: ['kafka'], configAgeSeconds: 12.5 },
+    clockSeconds: undefined,
     lagSeconds: { 'tailrace.events': 3.25 },
     topics: ['tailrace.events', 'tailrace.deliveries'],
   });
+});
+
+test('a replica reports how far its clock is ahead, to the millisecond where its release has the metric', async () => {
+  const aheadMs = 600_000;
+  const dated: RequestListener = (_request, response) => {
+    response.setHeader('date', new Date(Date.now() - aheadMs).toUTCString()).end('');
+  };
+  const timed: RequestListener = (request, response) => {
+    if (request.url === '/metrics') response.end(`tailrace_clock_seconds ${(Date.now() + aheadMs) / 1_000}`);
+    else dated(request, response);
+  };
+  await using servers = new AsyncDisposableStack();
+  const replicas = [servers.use(await serve(timed)), servers.use(await serve(dated))];
+  const reports = await lookAtAll(replicas.map(({ url }) => ({ service: 'control', url })));
+  const minutes = reports.map((report) => Math.round((report.aheadMs ?? NaN) / 60_000));
+  assert.deepEqual(minutes, [10, -10]);
 });
 
 test('a replica that is not ready says why, and a release without metrics of the build is accepted', async () => {

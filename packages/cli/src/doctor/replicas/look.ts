@@ -10,7 +10,7 @@ export interface ReplicaReport {
   readonly state: 'ready' | 'not-ready' | 'silent';
   /** Why it is not ready or silent. */
   readonly reason?: string;
-  /** How far its clock is ahead of this machine; undefined without a Date header. */
+  /** How far its clock is ahead of this machine; undefined where it does not tell the time. */
   readonly aheadMs?: number;
   /** Undefined if `/metrics` could not be read. */
   readonly metrics?: ReplicaMetrics;
@@ -45,13 +45,19 @@ async function lookAt({ service, url }: Replica, timeoutMs: number): Promise<Rep
     request(`${url}/metrics`, timeoutMs),
   ]);
   if (typeof ready === 'string') return { service, url, state: 'silent', reason: ready };
+  const read = typeof metrics !== 'string' && metrics.status === 200 ? readMetrics(metrics.body) : undefined;
+  // A release before the metric has the header, which is less exact.
+  const aheadMs =
+    typeof metrics !== 'string' && read?.clockSeconds !== undefined
+      ? Math.round(read.clockSeconds * 1_000 - metrics.answeredAt)
+      : ready.aheadMs;
   return {
     ...{ service, url },
     ...(ready.status === 200
       ? { state: 'ready' as const }
       : { state: 'not-ready' as const, reason: whyNotReady(ready) }),
-    ...(ready.aheadMs !== undefined && { aheadMs: ready.aheadMs }),
-    ...(typeof metrics !== 'string' && metrics.status === 200 && { metrics: readMetrics(metrics.body) }),
+    ...(aheadMs !== undefined && { aheadMs }),
+    ...(read && { metrics: read }),
   };
 }
 
@@ -70,6 +76,9 @@ function whyNotReady({ status, body }: Response): string {
 export interface Response {
   readonly status: number;
   readonly body: string;
+  /** When it was answered, by the clock of this machine. */
+  readonly answeredAt: number;
+  /** How far the Date header is ahead of that. */
   readonly aheadMs: number | undefined;
 }
 
@@ -78,13 +87,14 @@ export async function request(url: string, timeoutMs = responseTimeoutMs): Promi
   const sentAt = Date.now();
   try {
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
-    const receivedAt = Date.now();
+    const answeredAt = (sentAt + Date.now()) / 2;
     const date = Date.parse(response.headers.get('date') ?? '');
     // The header has whole seconds; add half a second on average.
-    const aheadMs = date + 500 - (sentAt + receivedAt) / 2;
+    const aheadMs = date + 500 - answeredAt;
     return {
       status: response.status,
       body: await readLimited(response),
+      answeredAt,
       aheadMs: Number.isNaN(aheadMs) ? undefined : Math.round(aheadMs),
     };
   } catch (error) {

@@ -4,6 +4,8 @@ export interface ReplicaMetrics {
   /** `version` and `revision` of the build; undefined for releases without that metric. */
   readonly version: string | undefined;
   readonly revision: string | undefined;
+  /** The time of its clock, in seconds since 1970. */
+  readonly clockSeconds: number | undefined;
   /** The names of checks that fail. */
   readonly failingChecks: readonly string[];
   /** Since the configuration was last known to be current. */
@@ -27,6 +29,10 @@ export function readMetrics(text: string): ReplicaMetrics {
   const samples = text.split('\n').flatMap(sampleOf);
   const named = (name: string): Sample[] => samples.filter((sample) => sample.name === name);
   const [build] = named('tailrace_build_info');
+  const finite = (name: string): number | undefined =>
+    named(name)
+      .map(({ value }) => value)
+      .find(Number.isFinite);
   const lag = named('tailrace_consumer_lag_seconds').filter(({ value }) => Number.isFinite(value));
   const topics = [...lag, ...named('tailrace_consumer_lag_records')].flatMap(
     ({ labels }) => labels['topic'] ?? [],
@@ -37,9 +43,8 @@ export function readMetrics(text: string): ReplicaMetrics {
     failingChecks: named('tailrace_check_ok').flatMap(({ labels, value }) =>
       value === 0 ? [labels['check'] ?? ''] : [],
     ),
-    configAgeSeconds: named('tailrace_config_age_seconds')
-      .map(({ value }) => value)
-      .find(Number.isFinite),
+    clockSeconds: finite('tailrace_clock_seconds'),
+    configAgeSeconds: finite('tailrace_config_age_seconds'),
     lagSeconds: Object.fromEntries(lag.map(({ labels, value }) => [labels['topic'] ?? '', value])),
     topics: [...new Set(topics)],
   };
