@@ -68,6 +68,7 @@ export {
   type SuppressionRecord,
   type UserDeletion,
 } from './suppressions/record.ts';
+export { KeyNumbers } from './suppressions/key-numbers.ts';
 export {
   openSuppressions,
   type DeletedUsers,

@@ -6,9 +6,10 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { readCall } from '@tailrace/events';
-import type { ConsumedRecord } from '@tailrace/kafka';
+import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
+import { encodeDeleted } from '@tailrace/topics';
 import type { Asker } from '../access/places.ts';
 import { openSuppressionStore } from '../suppressions/store.ts';
 import { names, newCluster } from '../testing/api.ts';
@@ -17,6 +18,8 @@ import { openAudiences, type Audience, type Audiences, type AudiencesOptions } f
 interface Stage extends AsyncDisposable {
   readonly cluster: MemoryCluster;
   readonly enabled: Set<string>;
+  /** Resolves when Kafka has acknowledged the record. */
+  publish(record: OutgoingRecord): Promise<void>;
   /** Another instance than the others of the stage. */
   open(options?: Pick<AudiencesOptions, 'longestMs'>): Promise<Audiences & AsyncDisposable>;
 }
@@ -29,6 +32,10 @@ async function createStage(): Promise<Stage> {
   return {
     cluster,
     enabled,
+    async publish(record) {
+      await using kafka = cluster.connect();
+      await kafka.publisher().publish(record);
+    },
     async open(options = {}) {
       const kafka = cluster.connect();
       const own = path.join(folder, String((instances += 1)));
@@ -286,6 +293,16 @@ describe('audiences', { concurrency: true }, () => {
     for (const change of changes.filter((change) => change.startsWith('-')))
       assert.ok(members.delete(change.slice(1)));
     assert.deepEqual([...members].sort(), users(100, 500).sort());
+  });
+
+  test('a user who was deleted before an upload joins again, where the clock of the deletion is ahead', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    const requests = [{ id: 'r-1', at: new Date(Date.now() + 3_600_000).toISOString() }];
+    const deleted = { kind: 'deleted', userId: 'user 1', scope: 'web', requests } as const;
+    await stage.publish(encodeDeleted(names.suppressions, deleted));
+    const { sync: ended } = await sync(audiences, users(0, 3));
+    assert.deepEqual([ended.sent, ended.refused], [3, undefined]);
   });
 
   test('a limited token has a longest time for an upload and its sync, and a later sync sends the rest', async () => {

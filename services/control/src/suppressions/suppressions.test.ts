@@ -1,9 +1,13 @@
 /** Suppressions and the marks of deleted users over the API, with several instances on one in-memory cluster. */
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, test } from 'node:test';
-import { openSuppressions, topicSpecs, type Suppressions } from '@tailrace/topics';
+import { deletedKey, encodeDeleted, openSuppressions, topicSpecs, type Suppressions } from '@tailrace/topics';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
+import { openSuppressionStore } from './store.ts';
 
 const log = { warn: () => undefined };
 
@@ -229,6 +233,32 @@ describe('an audience', () => {
       'identify cleo {"big_spenders":true}',
     ]);
   });
+});
+
+test('whether a user was deleted since a moment is known by the order of the records, not by their times', async () => {
+  const cluster = newCluster();
+  await using kafka = cluster.connect();
+  const publisher = kafka.publisher();
+  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-suppressions-'));
+  const ada = { kind: 'deleted', userId: 'ada', scope: 'web' } as const;
+  const deleteAda = (aheadMs: number): Promise<void> => {
+    const requests = [{ id: 'r-1', at: new Date(Date.now() + aheadMs).toISOString() }];
+    return publisher.publish(encodeDeleted(names.suppressions, { ...ada, requests }));
+  };
+  await deleteAda(3_600_000);
+  const store = await openSuppressionStore({ kafka, names, folder, log });
+  const { revision } = store;
+  const wasDeleted = async (sourceId = 'web'): Promise<boolean> => {
+    await store.refresh();
+    return store.wasDeletedSince(revision, sourceId, 'ada');
+  };
+  assert.equal(await wasDeleted(), false);
+  await deleteAda(-3_600_000);
+  assert.deepEqual([await wasDeleted(), await wasDeleted('app')], [true, false]);
+  await publisher.publish({ topic: names.suppressions, key: deletedKey('web', 'ada'), value: null });
+  assert.equal(await wasDeleted(), false, 'lifted');
+  await store.close();
+  await rm(folder, { recursive: true });
 });
 
 function disposable(view: Suppressions): Suppressions & AsyncDisposable {

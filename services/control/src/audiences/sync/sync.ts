@@ -13,20 +13,21 @@ import type { ConfigView } from '@tailrace/config';
 import { RateLimiter } from '@tailrace/deadletters';
 import { isTailraceError } from '@tailrace/errors';
 import type { ExclusivePublisher, Kafka, Partitioner } from '@tailrace/kafka';
-import type { DeletedUsers, SuppressedUsers, TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topics';
 import { createCurrentMembersReader, type CurrentMembersReader } from './current-members.ts';
 import type { Membership } from './membership.ts';
 import { createPortion, maxPortion } from './portion.ts';
 import { sourceUnavailableProblem, supersededProblem, type Problem } from './problems.ts';
 import { audienceKey, markRecord, type Audience } from '../records.ts';
 import type { AudienceView } from '../view.ts';
+import type { SuppressionStore } from '../../suppressions/store.ts';
 import { SyncState } from './state.ts';
 
 /** The users who are suppressed, and those who were deleted. */
-export interface AudienceUsers extends SuppressedUsers, DeletedUsers {
-  /** Resolves once everything that was known at the call is in force. */
-  refresh(): Promise<void>;
-}
+export type AudienceUsers = Pick<
+  SuppressionStore,
+  'isSuppressed' | 'deletions' | 'deletionsOf' | 'deletedUntil' | 'revision' | 'wasDeletedSince' | 'refresh'
+>;
 
 export interface SyncDependencies {
   readonly kafka: Pick<Kafka, 'exclusivePublisher' | 'partitioner' | 'scan'>;
@@ -101,6 +102,8 @@ class RunningSync {
   /** The id of the latest sync when this one started. */
   readonly #previousSyncId: string | undefined;
   #started = false;
+  /** The revision of the deleted users when the sync began. */
+  #revision: number | undefined;
   constructor(deps: SyncDependencies, options: SyncOptions) {
     this.#deps = deps;
     this.#options = options;
@@ -196,6 +199,7 @@ class RunningSync {
     const { membership, onStarted } = this.#options;
     // Deletions from before the sync are known when the members are read.
     await this.#deps.users.refresh();
+    this.#revision ??= this.#deps.users.revision;
     const mark = randomUUID();
     const marks = Array.from({ length: partitions }, (_, partition) =>
       markRecord(names.audiences, this.#state.audience, mark, partition),
@@ -254,10 +258,8 @@ class RunningSync {
    */
   #isRefused(userId: string): boolean {
     const { users } = this.#deps;
-    const { sourceId, sync } = this.#state.audience;
-    if (users.isSuppressed(userId)) return true;
-    const deletedUntil = users.deletedUntil(sourceId, userId);
-    return deletedUntil !== undefined && deletedUntil >= Date.parse(sync.startedAt);
+    const { sourceId } = this.#state.audience;
+    return users.isSuppressed(userId) || users.wasDeletedSince(this.#revision ?? 0, sourceId, userId);
   }
 
   async #waitForRate(publisher: ExclusivePublisher): Promise<void> {
