@@ -71,7 +71,7 @@ function open(url: string, limits: Partial<RegistryLimits> = {}) {
 
 test('4,000 unknown ids cause one request each, a few at a time', async () => {
   await using server = await startServer(() => 404);
-  using registry = open(server.url, { waitMs: 60_000 });
+  using registry = open(server.url, { waitMs: 60_000, rejectedForMs: 3_600_000 });
   const ids = Array.from({ length: 4_000 }, (_, index) => index + 1);
   for (let round = 0; round < 3; round += 1) {
     assert.ok((await Promise.all(ids.map((id) => registry.fetchSchema(id)))).every(Boolean));
