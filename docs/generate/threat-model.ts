@@ -53,6 +53,15 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     shown('test/integration/ingest-memory.test.ts', ''),
   ],
   [
+    'holder of a write key',
+    'send calls with any `messageId`',
+    'suppress a call of another holder whose content it does not know',
+    shown(
+      'test/pipeline/repeats.test.ts',
+      "a call that only has the messageId of a server's call does not suppress it, whichever field differs",
+    ),
+  ],
+  [
     'session of the console',
     'what its token may, with a cookie that no script can read',
     'outlive its token, twelve hours or the sign-out, serve the pages of other servers',

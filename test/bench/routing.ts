@@ -108,7 +108,8 @@ function start({ enabled, disabled = [] }: Case) {
         return Promise.resolve();
       },
     },
-    messageIds: { isRepeat: () => false },
+    messageIds: { use: () => 'first' },
+    reusedIds: { report: () => undefined },
     metrics: createRouterMetrics(createMetrics(), config),
     usage: { count: () => undefined },
     rejecter: { reject: () => undefined, rejectRouted: () => undefined },

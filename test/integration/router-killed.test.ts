@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyConfiguration, type Configuration } from '@tailrace/config';
+import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, Publisher } from '@tailrace/kafka';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '@tailrace/registry/testing';
 import type { TopicNames } from '@tailrace/topics';
@@ -69,18 +70,28 @@ interface Sent {
   readonly messageId: string;
 }
 
-/** A call as ingest writes it, or in one of the forms of a direct producer. */
+/** A call as ingest writes it, or in one of the forms of a direct producer; the content is the same. */
 function call(messageId: string, form = 0): Sent {
   const userId = `user-${messageId}`;
+  // The ids of some cannot be read back without parsing.
+  const properties = messageId.endsWith('7') ? { messageId: 'other' } : { a: 1 };
+  const reading = readCall(
+    { messageId, userId, properties },
+    { type: 'page', receivedAt: Date.now(), fallbackMessageId: () => '' },
+  );
+  assert.ok(reading.ok);
   const bySource = { 'source-id': 'web' };
   const byKey = { 'write-key': 'wk_web' };
   const forms = [
-    { headers: bySource, value: JSON.stringify({ type: 'page', messageId, userId, properties: { a: 1 } }) },
-    { headers: byKey, value: JSON.stringify({ userId, messageId, type: 'page' }) },
-    { headers: {}, value: JSON.stringify({ type: 'page', writeKey: 'wk_web', userId, messageId }) },
+    { headers: bySource, value: JSON.stringify(reading.event) },
+    { headers: byKey, value: JSON.stringify({ properties, userId, messageId, type: 'page' }) },
+    {
+      headers: {},
+      value: JSON.stringify({ type: 'page', writeKey: 'wk_web', userId, messageId, properties }),
+    },
     {
       headers: bySource,
-      value: JSON.stringify({ type: 'page', messageId, userId, properties: { messageId: 'other' } }),
+      value: JSON.stringify({ type: 'page', messageId, userId, properties, _metadata: {} }),
     },
   ];
   const { headers, value } = forms[form % forms.length] as Pick<Sent, 'headers' | 'value'>;

@@ -7,28 +7,29 @@ import { deliveryId, recordMessageId } from './name-based-id.ts';
 describe('deliveryId', () => {
   test('is the UUID of version 5 that Python computes', () => {
     assert.equal(
-      deliveryId('web', 'node-next-1763710000000-a', 'crm'),
-      '88cb5189-8d9c-505d-a3ee-1d71972c8f6f',
+      deliveryId('web', 'node-next-1763710000000-a', 'hash', 'crm'),
+      '88d7e381-e1a7-5bbc-98f1-92c7000ac0bc',
     );
-    assert.equal(deliveryId('web', 'zoë 東京', 'crm'), 'd582b079-c6a6-5e93-85f4-5e53a6dde956');
+    assert.equal(deliveryId('web', 'zoë 東京', 'hash', 'crm'), '363ce1ba-420d-53d0-ad26-62e6fc3e0992');
   });
 
   test('has the form of a UUID of version 5, for any names', () => {
     const form = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (source, message, destination) => {
-        assert.match(deliveryId(source, message, destination), form);
+        assert.match(deliveryId(source, message, 'hash', destination), form);
       }),
     );
   });
 
-  test('differs where the source, the message or the destination differs', () => {
+  test('differs where the source, the message, its content or the destination differs', () => {
     const ids = [
-      deliveryId('web', 'm-1', 'crm'),
-      deliveryId('app', 'm-1', 'crm'),
-      deliveryId('web', 'm-2', 'crm'),
-      deliveryId('web', 'm-1', 'erp'),
-      deliveryId('crm', 'm-1', 'web'),
+      deliveryId('web', 'm-1', 'hash', 'crm'),
+      deliveryId('app', 'm-1', 'hash', 'crm'),
+      deliveryId('web', 'm-2', 'hash', 'crm'),
+      deliveryId('web', 'm-1', 'other', 'crm'),
+      deliveryId('web', 'm-1', 'hash', 'erp'),
+      deliveryId('crm', 'm-1', 'hash', 'web'),
     ];
     assert.equal(new Set(ids).size, ids.length);
   });

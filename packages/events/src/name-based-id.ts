@@ -7,9 +7,18 @@ import { hash } from 'node:crypto';
 /** The namespace of all ids of Tailrace. The first part of a name distinguishes the kinds. */
 const namespace = Buffer.from('0b1f3c5a8d7e4f60a9c2d4e6f8011b3d', 'hex');
 
-/** The id of the delivery of an event to a destination, the same in every attempt, replay and repetition. */
-export function deliveryId(sourceId: string, messageId: string, destinationId: string): string {
-  return nameBasedId('delivery', sourceId, destinationId, messageId);
+/**
+ * The id of the delivery of an event to a destination, the same in every attempt, replay and repetition.
+ *
+ * @param contentHash because any sender may use the messageId of another event
+ */
+export function deliveryId(
+  sourceId: string,
+  messageId: string,
+  contentHash: string,
+  destinationId: string,
+): string {
+  return nameBasedId('delivery', sourceId, destinationId, contentHash, messageId);
 }
 
 /**

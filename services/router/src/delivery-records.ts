@@ -14,6 +14,8 @@ export interface EventOrigin {
   readonly sourceId: string;
   /** In `events`. */
   readonly position: RecordPosition;
+  /** See deduplication/content.ts. */
+  readonly contentHash: string;
   /** See accepted-at.ts. */
   readonly acceptedAt: number;
   /** That of the span of the routing where there is one; otherwise the one of the record. */
@@ -23,7 +25,7 @@ export interface EventOrigin {
 export function deliveryRecords(
   topic: string,
   event: TailraceEvent,
-  { sourceId, position, acceptedAt, traceparent }: EventOrigin,
+  { sourceId, position, contentHash, acceptedAt, traceparent }: EventOrigin,
   destinations: readonly Destination[],
 ): DeliveryRecord[] {
   if (destinations.length === 0) return [];
@@ -42,7 +44,7 @@ export function deliveryRecords(
     record: encodeDelivery(topic, {
       ...common,
       destinationId,
-      deliveryId: deliveryId(sourceId, event.messageId, destinationId),
+      deliveryId: deliveryId(sourceId, event.messageId, contentHash, destinationId),
       key: deliveryKey(destinationId, user),
     }),
   }));

@@ -19,6 +19,8 @@ export interface RouterMetrics {
   /** Milliseconds from the acceptance of an event until Kafka has its deliveries. */
   observeDelay(delayMs: number): void;
   readonly duplicates: { inc(): void };
+  /** Routed events whose messageId was used before with other content. */
+  readonly reusedIds: { inc(): void };
   readonly rejected: { inc(labels: LabelsOf<'tailrace_events_rejected_total'>): void };
   /** Records whose partition was revoked before they were processed. The new owner receives them again. */
   readonly revoked: { inc(): void };
@@ -81,6 +83,7 @@ export function createRouterMetrics(
       delay.observe(delayMs / 1_000);
     },
     duplicates: metrics.counter('tailrace_events_duplicate_total'),
+    reusedIds: metrics.counter('tailrace_events_reused_id_total'),
     rejected: metrics.counter('tailrace_events_rejected_total'),
     revoked: metrics.counter('tailrace_router_events_revoked_total'),
     expired: metrics.counter('tailrace_router_events_expired_total'),

@@ -6,6 +6,7 @@ import { defineService } from '@tailrace/service';
 import { openSuppressions, topicNames } from '@tailrace/topics';
 import { createMessageIds } from './deduplication/message-ids.ts';
 import { rebuild } from './deduplication/rebuild.ts';
+import { ReusedIds } from './deduplication/reused-ids.ts';
 import { addGauges, createRouterMetrics } from './metrics.ts';
 import { createProcessor } from './process-record.ts';
 import { createReceiver } from './receive/receive-record.ts';
@@ -62,6 +63,10 @@ export const router = defineService({
     const messageIds = createMessageIds(settings.window);
     const publisher = kafka.publisher();
     const metrics = createRouterMetrics(service.metrics, config);
+    const reusedIds = new ReusedIds({ metrics, log });
+    service.onClose('reused message ids', () => {
+      reusedIds.close();
+    });
     const { tracing } = service;
     const rejecter = createRejecter({ topic: names.eventsRejected, publisher, metrics, log, tracing });
     const processRecord = createProcessor({
@@ -72,6 +77,7 @@ export const router = defineService({
         frames,
         publisher,
         messageIds,
+        reusedIds,
         metrics,
         usage,
         rejecter,

@@ -63,6 +63,7 @@ function startRouter({
     revoked: { inc: count('revoked') },
     expired: { inc: () => undefined },
     duplicates: { inc: count('duplicate') },
+    reusedIds: { inc: count('reused id') },
     rejected: {
       inc({ code }) {
         counted.push(`rejected ${code}`);
@@ -94,6 +95,7 @@ function startRouter({
     suppressedUsers: { isSuppressed: (userId) => userId === 'suppressed' },
     frames: noRegistry,
     messageIds: createMessageIds(),
+    reusedIds: { report: () => undefined },
     usage: {
       count: (sourceId, event, filtered) => counted.push(`usage ${sourceId} ${event.type} ${filtered}`),
     },
@@ -374,14 +376,26 @@ describe('a decision', () => {
   });
 });
 
-test('an event read twice has the same delivery ids and the same bytes', () => {
+test('an event read twice has the same delivery ids and the same bytes, also where its messageId was used before', () => {
   const once = (): OutgoingRecord[] => {
     const router = startRouter();
     router.addSource('web');
     router.send('web', 'u-1', { call: { messageId: null } });
+    for (const path of ['/forged', '/genuine'])
+      router.send('web', 'u-1', { call: { messageId: 'm', properties: { path } } });
     return router.published.map(({ record }) => record);
   };
   const first = once();
-  assert.equal(new Set(first.map((record) => headerOf(record, 'delivery-id'))).size, 2);
+  assert.equal(new Set(first.map((record) => headerOf(record, 'delivery-id'))).size, 6);
   assert.deepEqual(once(), first);
+});
+
+test('two events with one messageId and different content have different delivery ids, also in two partitions', () => {
+  const router = startRouter();
+  router.addSource('web');
+  for (const partition of [0, 1]) {
+    router.send('web', `u-${partition}`, { partition, call: { messageId: 'm' } });
+  }
+  const ids = router.published.map(({ record }) => headerOf(record, 'delivery-id'));
+  assert.equal(new Set(ids).size, 4);
 });

@@ -28,7 +28,9 @@ import type { Span, Tracing } from '@tailrace/tracing';
 import { encodeDecision, type SuppressedUsers, type TopicNames } from '@tailrace/topics';
 import { acceptedAt } from './accepted-at.ts';
 import { limitRefreshes } from './config-refresh.ts';
+import { contentHashOf } from './deduplication/content.ts';
 import type { MessageIds } from './deduplication/message-ids.ts';
+import type { ReusedIds } from './deduplication/reused-ids.ts';
 import { deliveryRecords, type DeliveryRecord } from './delivery-records.ts';
 import type { RouterMetrics } from './metrics.ts';
 import { readRecord } from './read-record.ts';
@@ -46,7 +48,8 @@ export interface ProcessorDependencies {
   readonly frames: Pick<FrameReader, 'read'>;
   /** Retries without a limit while Kafka is unavailable. */
   readonly publisher: Pick<Publisher, 'publish'>;
-  readonly messageIds: Pick<MessageIds, 'isRepeat'>;
+  readonly messageIds: Pick<MessageIds, 'use'>;
+  readonly reusedIds: Pick<ReusedIds, 'report'>;
   readonly metrics: RouterMetrics;
   readonly usage: Pick<UsageCounter, 'count'>;
   readonly rejecter: Pick<Rejecter, 'reject' | 'rejectRouted'>;
@@ -75,6 +78,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     frames,
     publisher,
     messageIds,
+    reusedIds,
     metrics,
     usage,
     rejecter,
@@ -121,12 +125,15 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     }
     const { event } = reading;
     if (span) setEvent(span, event, source.id);
-    if (messageIds.isRepeat(record.partition, record.offset, source.id, event.messageId)) {
+    const contentHash = contentHashOf(record.value, event);
+    const idUse = messageIds.use(record, source.id, event.messageId, contentHash);
+    if (idUse === 'repeat') {
       metrics.duplicates.inc();
       if (span) endDuplicate(span);
       record.done();
       return;
     }
+    if (idUse === 'reused') reusedIds.report(source.id, event.messageId);
     const routes = routesOf(source.id);
     const isSuppressed = event.userId !== undefined && suppressedUsers.isSuppressed(event.userId);
     const routing = routeEvent(event, source, routes, webhookDocument, isSuppressed);
@@ -138,6 +145,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     const origin = {
       sourceId: source.id,
       position: record,
+      contentHash,
       acceptedAt: acceptedAt(Date.parse(event.receivedAt), record.timestamp, Date.now()),
       traceparent: span ? span.traceparent : recordTraceparent(record),
     };

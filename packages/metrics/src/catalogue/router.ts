@@ -22,7 +22,13 @@ export const routerMetrics = {
     type: 'counter',
     unit: 'events',
     services,
-    help: 'Events dropped because their messageId was seen before.',
+    help: 'Events dropped because their messageId was seen before with the same content.',
+  },
+  tailrace_events_reused_id_total: {
+    type: 'counter',
+    unit: 'events',
+    services,
+    help: 'Events that were routed although their messageId was seen before, because their content was another.',
   },
   tailrace_events_rejected_total: {
     type: 'counter',

@@ -190,7 +190,7 @@ function explainRecords(
   if (finished === true) {
     return answer(
       'not-recorded',
-      'The router has read the event, but neither deliveries nor a decision of it are known. Either it repeated an earlier messageId, ' +
+      'The router has read the event, but neither deliveries nor a decision of it are known. Either it repeated an earlier call, ' +
         'or a router of the release before read it, which recorded no decisions, or the history no longer has them.',
     );
   }

@@ -1,42 +1,92 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createMessageIds } from './message-ids.ts';
+import { createMessageIds, type IdUse, type MessageIds } from './message-ids.ts';
+
+/** Says how the event at an offset of partition 0 uses its id. */
+const useIn =
+  (ids: MessageIds) =>
+  (offset: number, messageId: string, content = 'content'): IdUse =>
+    ids.use({ partition: 0, offset }, 'web', messageId, content);
 
 describe('a repeat', () => {
   test('is an id that an earlier offset of the partition has', () => {
-    const ids = createMessageIds();
-    assert.equal(ids.isRepeat(0, 10, 'web', 'm-1'), false);
-    assert.equal(ids.isRepeat(0, 11, 'web', 'm-1'), true);
-    assert.equal(ids.isRepeat(0, 12, 'web', 'm-1'), true);
+    const use = useIn(createMessageIds());
+    assert.equal(use(10, 'm-1'), 'first');
+    assert.equal(use(11, 'm-1'), 'repeat');
+    assert.equal(use(12, 'm-1'), 'repeat');
   });
 
   test('is not the same record, read again after a rebalance', () => {
-    const ids = createMessageIds();
+    const use = useIn(createMessageIds());
     for (let reading = 0; reading < 3; reading++) {
-      assert.equal(ids.isRepeat(0, 10, 'web', 'm-1'), false, 'the first');
-      assert.equal(ids.isRepeat(0, 11, 'web', 'm-1'), true, 'its repeat');
+      assert.equal(use(10, 'm-1'), 'first');
+      assert.equal(use(11, 'm-1'), 'repeat');
     }
   });
 
   test('is not an id of a later offset, which becomes the repeat', () => {
-    const ids = createMessageIds();
-    assert.equal(ids.isRepeat(0, 11, 'web', 'm-1'), false);
-    assert.equal(ids.isRepeat(0, 10, 'web', 'm-1'), false);
-    assert.equal(ids.isRepeat(0, 11, 'web', 'm-1'), true);
+    const use = useIn(createMessageIds());
+    assert.equal(use(11, 'm-1'), 'first');
+    assert.equal(use(10, 'm-1'), 'first');
+    assert.equal(use(11, 'm-1'), 'repeat');
   });
 
   test('has the same source: two sources may use the same id', () => {
     const ids = createMessageIds();
-    assert.equal(ids.isRepeat(0, 10, 'web', 'm-1'), false);
-    assert.equal(ids.isRepeat(0, 11, 'app', 'm-1'), false);
-    assert.equal(ids.isRepeat(0, 12, 'we', 'bm-1'), false);
+    const use = (offset: number, sourceId: string, messageId: string): IdUse =>
+      ids.use({ partition: 0, offset }, sourceId, messageId, 'content');
+    assert.equal(use(10, 'web', 'm-1'), 'first');
+    assert.equal(use(11, 'app', 'm-1'), 'first');
+    assert.equal(use(12, 'we', 'bm-1'), 'first');
   });
 
   test('is in the same partition, because the ids of each partition are separate', () => {
     const ids = createMessageIds();
-    assert.equal(ids.isRepeat(0, 10, 'web', 'm-1'), false);
-    assert.equal(ids.isRepeat(1, 11, 'web', 'm-1'), false);
+    for (const partition of [0, 1]) {
+      assert.equal(ids.use({ partition, offset: 10 }, 'web', 'm-1', 'content'), 'first');
+    }
+  });
+});
+
+describe('an id with other content', () => {
+  test('is reused, and its repeats are recognised beside those of the first', () => {
+    const use = useIn(createMessageIds());
+    assert.equal(use(10, 'm-1', 'forged'), 'first');
+    assert.equal(use(11, 'm-1', 'genuine'), 'reused');
+    assert.equal(use(12, 'm-1', 'third'), 'reused');
+    for (const content of ['forged', 'genuine', 'third']) assert.equal(use(13, 'm-1', content), 'repeat');
+  });
+
+  test('is reused whenever its record is read again', () => {
+    const use = useIn(createMessageIds());
+    for (let reading = 0; reading < 3; reading++) {
+      assert.equal(use(10, 'm-1', 'forged'), 'first');
+      assert.equal(use(11, 'm-1', 'genuine'), 'reused');
+    }
+  });
+
+  test('has an entry of its own: thousands of contents of one id take what thousands of ids take', () => {
+    const limits = { minIds: 10, maxIds: 1_000, now: () => 0 };
+    const ids = createMessageIds(limits);
+    const use = useIn(ids);
+    for (let offset = 0; offset < 10_000; offset++) {
+      assert.equal(use(offset, 'm-1', String(offset)), offset === 0 ? 'first' : 'reused');
+      assert.ok(ids.size <= 1_125, `${ids.size} entries`);
+    }
+    assert.equal(use(10_000, 'm-1', '9200'), 'repeat');
+  });
+
+  test('keeps its first content known, which would else be dropped before it', () => {
+    let nowMs = 0;
+    const ids = createMessageIds({ minIds: 10, now: () => nowMs });
+    const use = useIn(ids);
+    assert.equal(use(0, 'm-1', 'forged'), 'first');
+    for (let offset = 1; offset < 1_000; offset++, nowMs += 1_000) {
+      if (offset === 500) assert.equal(use(offset, 'm-1', 'genuine'), 'reused');
+      else use(offset, String(offset));
+    }
+    assert.equal(use(1_000, 'm-1', 'genuine'), 'repeat');
   });
 });
 
@@ -46,14 +96,15 @@ describe('the window', () => {
   test('keeps ids for ten minutes, independent of their number', () => {
     let nowMs = 0;
     const ids = createMessageIds({ minIds: 10, maxIds: 1_000_000, now: () => nowMs });
+    const use = useIn(ids);
     let offset = 0;
     for (; nowMs < 60 * minuteMs; nowMs += 1_000) {
       for (let i = 0; i < 3; i++) {
-        assert.equal(ids.isRepeat(0, offset, 'web', String(offset)), false);
+        assert.equal(use(offset, String(offset)), 'first');
         offset += 1;
       }
       const tenMinutesAgo = offset - 3 * 600;
-      if (tenMinutesAgo >= 0) assert.equal(ids.isRepeat(0, offset, 'web', String(tenMinutesAgo)), true);
+      if (tenMinutesAgo >= 0) assert.equal(use(offset, String(tenMinutesAgo)), 'repeat');
     }
     assert.ok(ids.size < 3 * 600 * 1.6, `older ids are dropped: ${ids.size} ids`);
   });
@@ -61,19 +112,21 @@ describe('the window', () => {
   test('keeps the minimum number of ids, independent of their age', () => {
     let nowMs = 0;
     const ids = createMessageIds({ minIds: 1_000, now: () => nowMs });
+    const use = useIn(ids);
     for (let offset = 0; offset < 10_000; offset++) {
       nowMs += minuteMs;
-      assert.equal(ids.isRepeat(0, offset, 'web', String(offset)), false);
-      if (offset >= 1_000) assert.equal(ids.isRepeat(0, offset, 'web', String(offset - 999)), true);
+      assert.equal(use(offset, String(offset)), 'first');
+      if (offset >= 1_000) assert.equal(use(offset, String(offset - 999)), 'repeat');
     }
     assert.ok(ids.size < 1_000 * 1.6, `ids above the minimum are dropped: ${ids.size} ids`);
   });
 
   test('becomes shorter above the maximum number of ids', () => {
     const ids = createMessageIds({ minIds: 10, maxIds: 1_000, now: () => 0 });
-    for (let offset = 0; offset < 10_000; offset++) ids.isRepeat(0, offset, 'web', String(offset));
+    const use = useIn(ids);
+    for (let offset = 0; offset < 10_000; offset++) use(offset, String(offset));
     assert.ok(ids.size <= 1_125, `${ids.size} ids`);
-    assert.equal(ids.isRepeat(0, 10_000, 'web', '9200'), true);
+    assert.equal(use(10_000, '9200'), 'repeat');
   });
 });
 
@@ -81,21 +134,33 @@ test('repeats are those of an unlimited map, for any order of reading within the
   const readings = fc.array(
     fc.record({
       partition: fc.nat({ max: 1 }),
-      // The id follows from the offset, as it does in a topic; a few ids make many repeats.
       offset: fc.nat({ max: 60 }),
     }),
     { maxLength: 300 },
   );
+  // The id and the content follow from the offset, as they do in a topic; a few ids make many repeats.
+  const calls = fc.array(
+    fc.record({ messageId: fc.nat({ max: 12 }).map(String), content: fc.nat({ max: 2 }).map(String) }),
+    {
+      minLength: 61,
+      maxLength: 61,
+    },
+  );
   fc.assert(
-    fc.property(readings, fc.array(fc.nat({ max: 20 }), { minLength: 61, maxLength: 61 }), (read, idAt) => {
+    fc.property(readings, calls, (read, callAt) => {
       const ids = createMessageIds();
       const firstSeen = new Map<string, number>();
+      const firstContent = new Map<string, string>();
       for (const { partition, offset } of read) {
-        const messageId = String(idAt[offset]);
-        const key = `${partition}/${messageId}`;
-        const first = firstSeen.get(key) ?? Infinity;
-        firstSeen.set(key, Math.min(first, offset));
-        assert.equal(ids.isRepeat(partition, offset, 'web', messageId), first < offset);
+        const { messageId = '', content = '' } = callAt[offset] ?? {};
+        const id = `${partition}/${messageId}`;
+        const seenAt = (of: string): number => firstSeen.get(`${id}/${of}`) ?? Infinity;
+        const first = firstContent.get(id) ?? content;
+        const isReused = first !== content && seenAt(first) < offset;
+        const expected = seenAt(content) < offset ? 'repeat' : isReused ? 'reused' : 'first';
+        firstContent.set(id, first);
+        firstSeen.set(`${id}/${content}`, Math.min(seenAt(content), offset));
+        assert.equal(ids.use({ partition, offset }, 'web', messageId, content), expected);
       }
       assert.equal(ids.size, firstSeen.size);
     }),
@@ -104,12 +169,13 @@ test('repeats are those of an unlimited map, for any order of reading within the
 
 test('tens of thousands of ids stay distinct while the tables grow', () => {
   const ids = createMessageIds();
+  const use = useIn(ids);
   const count = 40_000;
   for (let offset = 0; offset < count; offset++) {
-    assert.equal(ids.isRepeat(0, offset, 'web', `m-${offset}`), false);
+    assert.equal(use(offset, `m-${offset}`), 'first');
   }
   for (let offset = 0; offset < count; offset++) {
-    assert.equal(ids.isRepeat(0, count + offset, 'web', `m-${offset}`), true);
+    assert.equal(use(count + offset, `m-${offset}`), 'repeat');
   }
   assert.equal(ids.size, count);
 });

@@ -8,9 +8,11 @@ import {
   type Scan,
   type ScanOptions,
 } from '@tailrace/kafka';
+import { readCall, type TailraceEvent } from '@tailrace/events';
 import { noRegistry } from '@tailrace/registry';
 import fc from 'fast-check';
-import { createMessageIds, type DeduplicationWindow } from './message-ids.ts';
+import { contentHashOf } from './content.ts';
+import { createMessageIds, type DeduplicationWindow, type IdUse } from './message-ids.ts';
 import { quickMessageId, rebuild } from './rebuild.ts';
 
 const minuteMs = 60_000;
@@ -18,9 +20,23 @@ const window: DeduplicationWindow = { windowMs: 10 * minuteMs, minIds: 10, maxId
 
 interface Written {
   readonly messageId: string;
+  readonly content?: number;
   /** Before now. */
   readonly agoMs?: number;
   readonly rejected?: boolean;
+}
+
+const callOf = (messageId: string, content: number): object => ({
+  ...{ userId: 'u', messageId, properties: { content }, type: 'page' },
+});
+
+function eventOf(messageId: string, content: number): TailraceEvent {
+  const reading = readCall(callOf(messageId, content), {
+    receivedAt: Date.now(),
+    fallbackMessageId: () => '',
+  });
+  assert.ok(reading.ok);
+  return reading.event;
 }
 
 /** `events` with one partition of these records, and `events.rejected` with the rejected ones. */
@@ -32,11 +48,14 @@ function topicsOf(written: readonly Written[]) {
     ...{ partition: 0, timestamp: at(), key: null, value: null, ...readBack() },
     ...fields,
   });
-  const events = written.map(({ messageId, agoMs }, offset) =>
+  const events = written.map(({ messageId, content = 0, agoMs }, offset) =>
     record({
       ...{ topic: 'events', offset, timestamp: at(agoMs) },
       headers: { 'source-id': Buffer.from('web') },
-      value: Buffer.from(JSON.stringify({ type: 'page', messageId, userId: 'u' })),
+      // In turns as ingest writes it, and as a direct producer does.
+      value: Buffer.from(
+        JSON.stringify(offset % 2 === 0 ? eventOf(messageId, content) : callOf(messageId, content)),
+      ),
     }),
   );
   const rejected = written.flatMap(({ rejected, agoMs }, offset) => {
@@ -92,9 +111,15 @@ async function rebuilt(
     [{ topic: 'events', partition: 0, next: written.length, finished: [], ...position }],
     new AbortController().signal,
   );
-  const knows = (messageId: string, offset = 1e9): boolean =>
-    messageIds.isRepeat(0, offset, 'web', messageId);
-  return { messageIds, knows, scanned: topics.scanned };
+  const use = (messageId: string, content = 0, offset = 1e9): IdUse =>
+    messageIds.use(
+      { partition: 0, offset },
+      'web',
+      messageId,
+      contentHashOf(null, eventOf(messageId, content)),
+    );
+  const knows = (messageId: string): boolean => use(messageId) === 'repeat';
+  return { messageIds, knows, use, scanned: topics.scanned };
 }
 
 const numbered = (count: number, agoMs: (index: number) => number): Written[] =>
@@ -157,23 +182,24 @@ describe('the range that is read back', () => {
   });
 });
 
-test('repeats are recognised as if the partition had been read without interruption', async () => {
-  const ids = fc.record({ messageId: fc.nat({ max: 8 }).map(String), rejected: fc.boolean() });
+test('repeats and reused ids are recognised as if the partition had been read without interruption', async () => {
+  const ids = fc.record({
+    messageId: fc.nat({ max: 5 }).map(String),
+    content: fc.nat({ max: 1 }),
+    rejected: fc.boolean(),
+  });
   const records = fc.array(ids, { minLength: 1, maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(records, fc.nat({ max: 20 }), async (written, crash) => {
       const next = Math.min(crash, written.length);
-      const { knows } = await rebuilt(written, { next }, { ...window, minIds: 100 });
-      const seen = new Set(
-        written
-          .slice(0, next)
-          .filter(({ rejected }) => !rejected)
-          .map(({ messageId }) => messageId),
-      );
-      for (const [offset, { messageId }] of written.entries()) {
-        if (offset < next) continue;
-        assert.equal(knows(messageId, offset), seen.has(messageId));
-        seen.add(messageId);
+      const { use } = await rebuilt(written, { next }, { ...window, minIds: 100 });
+      const seen = new Map<string, Set<number>>();
+      for (const [offset, { messageId, content, rejected }] of written.entries()) {
+        if (offset < next && rejected) continue;
+        const contents = seen.get(messageId) ?? new Set();
+        const expected = contents.has(content) ? 'repeat' : contents.size > 0 ? 'reused' : 'first';
+        if (offset >= next) assert.equal(use(messageId, content, offset), expected);
+        seen.set(messageId, contents.add(content));
       }
     }),
   );

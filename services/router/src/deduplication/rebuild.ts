@@ -15,6 +15,7 @@ import { lookUpSource } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
 import { readRecord } from '../read-record.ts';
+import { contentHashOf, storedContentHash } from './content.ts';
 import type { DeduplicationWindow, MessageIds } from './message-ids.ts';
 
 export interface RebuildDependencies {
@@ -189,11 +190,11 @@ function createIdReader({ config, frames, messageIds }: RebuildDependencies) {
 
   /** Returns whether the record has an id, which is now remembered. */
   const remember = async (record: ConsumedRecord): Promise<boolean> => {
-    const { partition, offset } = record;
     const sourceId = record.headers['source-id']?.toString();
     const messageId = sourceId ? quickMessageId(record.value) : undefined;
-    if (sourceId && messageId !== undefined) {
-      messageIds.isRepeat(partition, offset, sourceId, messageId);
+    const contentHash = messageId === undefined ? undefined : storedContentHash(record.value);
+    if (sourceId && messageId !== undefined && contentHash !== undefined) {
+      messageIds.use(record, sourceId, messageId, contentHash);
       return true;
     }
     let reading = readRecord(record, frames);
@@ -207,7 +208,7 @@ function createIdReader({ config, frames, messageIds }: RebuildDependencies) {
     const call = readCall(reading.call, { enriched: true, receivedAt: 0, fallbackMessageId: () => '' });
     // Without a messageId, the id is derived from the position of the record, which no other record has.
     if (lookup.outcome === 'unknown' || !call.ok || call.event.messageId === '') return false;
-    messageIds.isRepeat(partition, offset, lookup.source.id, call.event.messageId);
+    messageIds.use(record, lookup.source.id, call.event.messageId, contentHashOf(record.value, call.event));
     return true;
   };
 

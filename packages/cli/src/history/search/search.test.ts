@@ -19,7 +19,7 @@ import { deliveriesOf, gapsOf, outcomeOf } from './verdict.ts';
 const names = topicNames('tailrace.');
 const tier = names.retryTier(60_000);
 const hourMs = 3_600_000;
-const id = deliveryId('web', 'm-1', 'crm');
+const id = deliveryId('web', 'm-1', 'hash', 'crm');
 const delivery = {
   ...{ deliveryId: id, eventId: 'm-1', sourceId: 'web', destinationId: 'crm', type: 'track' },
   ...{
@@ -129,6 +129,24 @@ test('a delivery without an outcome whose last record delivery has finished does
   const later = await search(kafka, 'm-1', {}, await finishedNow());
   assert.deepEqual([later.deliveries[0]?.status, later.deliveries[0]?.finished], ['open', true]);
   assert.match(later.lines.join('\n'), /^Delivery has finished the last record above: .* was lost\.$/m);
+});
+
+test('two events with one messageId and different content are both found, with the attempts of both', async () => {
+  await using stage = await openCluster();
+  const { kafka, publisher } = stage;
+  const { partitionOf } = await kafka.partitioner(names.attempts);
+  const ids = Array.from({ length: 100 }, (_, nth) => deliveryId('web', 'm-1', `hash ${nth}`, 'crm'));
+  const other = ids.find((one) => partitionOf(one) !== partitionOf(id)) ?? '';
+  for (const deliveryId of [id, other]) {
+    await publisher.publish(encodeDelivery(names.deliveries, { ...delivery, deliveryId }));
+    const value = JSON.stringify({ ...attempt, deliveryId });
+    await publisher.publish({ topic: names.attempts, key: deliveryId, value });
+  }
+  const { deliveries } = await search(kafka, 'm-1', { user: 'ada' });
+  assert.deepEqual(
+    deliveries.map(({ status }) => status),
+    ['delivered', 'delivered'],
+  );
 });
 
 test('an event that the router filtered says for which destinations and why, also beside its deliveries', async () => {

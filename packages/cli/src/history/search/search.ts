@@ -7,7 +7,7 @@ import type { Kafka } from '@tailrace/kafka';
 import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
 import type { SecretKeys } from '../../settings.ts';
 import { createMatcher, type Match } from './match.ts';
-import { expectedPartitions, knownEntries } from './partitions.ts';
+import { expectedPartitions, knownDestinations } from './partitions.ts';
 import { readTopic, type Period, type SearchedPartition, type SearchedTopic } from './read-topic.ts';
 
 export interface SearchOptions {
@@ -55,14 +55,17 @@ export async function searchTopics(
 
   const topics = await topicsToSearch(kafka, names);
   const narrow = user !== undefined && !allPartitions;
-  const entries = narrow ? await knownEntries(kafka, names, options.secretKeys) : undefined;
-  const first = await inParallel(topics, async (topic) => {
+  const destinations = narrow ? await knownDestinations(kafka, names, options.secretKeys) : undefined;
+  const readExpected = async (topic: string): Promise<SearchedTopic> => {
     if (!narrow) return read(topic, undefined);
-    const expected = await expectedPartitions(kafka, names, topic, { eventId, user, entries }).catch(
-      () => undefined,
-    );
+    const deliveryIds = matches.flatMap((match) => ('deliveryId' in match ? match.deliveryId : []));
+    const known = { user, destinations, deliveryIds };
+    const expected = await expectedPartitions(kafka, names, topic, known).catch(() => undefined);
     return read(topic, expected);
-  });
+  };
+  const first = await inParallel(topics, readExpected);
+  // Their keys are the delivery ids that the other topics have.
+  first.push(await readExpected(names.attempts));
   if (matches.length > 0 || !narrow) return { matches, truncated, topics: first };
 
   const rest = await inParallel(first, async (searched) => {
@@ -77,13 +80,13 @@ export async function searchTopics(
   return { matches, truncated, topics: rest };
 }
 
-/** In the order of an event's way. Retry topics of any schedule may have records. */
+/** All but `attempts`, in the order of an event's way. Retry topics of any schedule may have records. */
 async function topicsToSearch(kafka: Kafka, names: TopicNames): Promise<string[]> {
   const delays = (await kafka.listTopics()).flatMap((topic) => names.retryTierDelayMs(topic) ?? []);
   return [
     ...[names.events, names.eventsWaiting, names.eventsRejected, names.decisions, names.deliveries],
     ...tierDelaysMs(delays).map((delayMs) => names.retryTier(delayMs)),
-    ...[names.deliveriesDead, names.deliveriesReplay, names.attempts],
+    ...[names.deliveriesDead, names.deliveriesReplay],
   ];
 }
 

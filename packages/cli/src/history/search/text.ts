@@ -108,7 +108,7 @@ function verdictLines({ eventId, period, outcome, routed }: Story): string[] {
         ...(routed === false ? ['The router has not finished it yet: see tailrace doctor.'] : []),
         ...(routed === true
           ? [
-              'The router has read it: it repeated an earlier messageId, or a router of the release before read it, which ' +
+              'The router has read it: it repeated an earlier call, or a router of the release before read it, which ' +
                 'recorded no decisions, or its records are in a part that was not searched.',
             ]
           : []),
