@@ -93,3 +93,21 @@ test('an event that was routed to some destinations says so for the others too',
   );
   assert.ok(JSON.stringify(answer).length < 5_000);
 });
+
+test('two events with one messageId and different content are both listed, and the answer says so', async () => {
+  for (const deliveryId of ['d-forged', 'd-genuine']) {
+    const delivery = {
+      ...{ deliveryId, eventId: 'm-twice', sourceId: 'web', destinationId: 'crm', type: 'track' },
+      ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], key: 'crm/ada', body: Buffer.from('{}') },
+    };
+    await api.kafka.publisher().publish(encodeDelivery(names.deliveries, delivery));
+  }
+  const { explanation } = await explained(
+    'm-twice',
+    ({ deliveries }) => (deliveries as unknown[]).length === 2,
+  );
+  assert.equal(
+    explanation,
+    'It was routed to one destination. Its messageId was used for 2 events with different content, which are all listed.',
+  );
+});

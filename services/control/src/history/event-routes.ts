@@ -163,10 +163,15 @@ function showRecorded(history: History, caller: Caller | undefined, eventId: str
     .flatMap((decision) => reachedPart(caller, decision, deliveries.length) ?? []);
   if (deliveries.length === 0 && decisions.length === 0) return undefined;
   const { behind } = history.status;
-  const count = deliveries.length === 1 ? 'one destination' : `${deliveries.length} destinations`;
+  const destinations = new Set(deliveries.map(({ destinationId }) => destinationId)).size;
+  const count = destinations === 1 ? 'one destination' : `${destinations} destinations`;
+  const events = eventsOf(deliveries);
   const sentences = decisions.flatMap(decisionSentences);
   const explanation = [
     ...(deliveries.length > 0 ? [`It was routed to ${count}.`] : []),
+    ...(events > 1
+      ? [`Its messageId was used for ${events} events with different content, which are all listed.`]
+      : []),
     ...sentences.slice(0, shownSentences),
     ...(sentences.length > shownSentences ? ['decisions has all reasons.'] : []),
   ].join(' ');
@@ -178,6 +183,14 @@ function showRecorded(history: History, caller: Caller | undefined, eventId: str
       ...{ sourceId, type, routed, filtered },
     })),
   };
+}
+
+/** An event has one delivery for a source and a destination; another event with its messageId and other content has another. */
+function eventsOf(
+  deliveries: readonly { readonly sourceId: string; readonly destinationId: string }[],
+): number {
+  const pairs = Map.groupBy(deliveries, ({ sourceId, destinationId }) => `${sourceId} ${destinationId}`);
+  return Math.max(0, ...Array.from(pairs.values(), ({ length }) => length));
 }
 
 /** For a token that is limited to destinations, only these. Ids that the decision does not list are not reached. */
