@@ -41,9 +41,10 @@ type result struct {
 	err error
 	// Whether there was no answer in time: the connection may be too slow for the size of the request.
 	timedOut bool
-	// Whether the connection ended without an answer, or the service failed and did not say when to retry. Where this is
-	// repeated, the request may be too large, or one of its messages may be the cause.
+	// Whether the connection ended without an answer. Where this is repeated, the request may be too large.
 	unexplained bool
+	// Whether it is a 5xx without Retry-After: the service may fail for one of the messages.
+	serverError bool
 	// 0 without a response.
 	status     int
 	retryAfter time.Duration
@@ -131,7 +132,7 @@ func readAnswer(status int, header http.Header, body []byte, messages int) resul
 		read.err = &answerError{status: status, message: parsed.Message}
 		read.timedOut = status == http.StatusRequestTimeout
 		read.retryAfter = readRetryAfter(header.Get("Retry-After"), time.Now())
-		read.unexplained = status >= 500 && header.Get("Retry-After") == ""
+		read.serverError = status >= 500 && header.Get("Retry-After") == ""
 	}
 	return read
 }

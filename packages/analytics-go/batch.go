@@ -19,6 +19,10 @@ type batch struct {
 	ends []int
 	// When the call of each message was made, since the start of the process.
 	calledAt []time.Duration
+	// The place of the first message among all of the client. The others follow it.
+	first uint64
+	// The number of each message in the files of the queue, if there are any.
+	stored []uint64
 }
 
 var processStart = time.Now()
@@ -51,7 +55,20 @@ func (b *batch) add(message []byte, calledAt time.Duration) {
 	b.calledAt = append(b.calledAt, calledAt)
 }
 
-func (b *batch) reset() { b.body, b.ends, b.calledAt = b.body[:0], b.ends[:0], b.calledAt[:0] }
+func (b *batch) reset() {
+	b.body, b.ends, b.calledAt, b.stored = b.body[:0], b.ends[:0], b.calledAt[:0], b.stored[:0]
+}
+
+// alone returns a batch of its own for one message.
+func (b *batch) alone(i int) *batch {
+	alone := newBatch(len(b.text(part{i, i + 1})), 1)
+	alone.add(b.text(part{i, i + 1}), b.calledAt[i])
+	alone.first = b.first + uint64(i)
+	if len(b.stored) > 0 {
+		alone.stored = []uint64{b.stored[i]}
+	}
+	return alone
+}
 
 // olderThan returns the index of the first message from `from` on that is not older than age.
 func (b *batch) olderThan(age time.Duration, from int) int {

@@ -85,7 +85,8 @@ type Reason string
 
 const (
 	// Refused: the service answered with a permanent error, any status except 2xx, 408, 429 and 5xx. Messages are refused
-	// together only where the answer concerns all of them.
+	// together only where the answer concerns all of them. Or it failed for a message 20 times in at least 15 minutes, with a
+	// 5xx, while it took others.
 	Refused Reason = "refused"
 	// Rejected: the service accepted the batch, but rejected these messages as invalid.
 	Rejected Reason = "rejected"

@@ -161,7 +161,7 @@ func TestAMessageThatCannotBeStoredIsRefused(t *testing.T) {
 	trackN(t, client, 0, 1)
 	add := client.queue.store
 	full := fmt.Errorf("%w: %w", ErrNotStored, os.ErrPermission)
-	client.queue.store = func([]byte) error { return full }
+	client.queue.store = func([]byte) (uint64, error) { return 0, full }
 	if err := client.Track(&Track{UserId: "ada", Event: "E"}); !errors.Is(err, ErrNotStored) || !errors.Is(err, os.ErrPermission) {
 		t.Errorf("returned %v", err)
 	}
@@ -243,7 +243,7 @@ func TestTheAgeOfAMessageCountsFromItsCallAlsoAfterARestart(t *testing.T) {
 	}
 	for n, age := range []time.Duration{2 * time.Hour, time.Minute, -2 * time.Hour} {
 		message := fmt.Sprintf(`{"type":"track","messageId":"m-%d"}`, n)
-		if err := files.Append([]byte(message), time.Now().Add(-age)); err != nil {
+		if _, err := files.Append([]byte(message), time.Now().Add(-age)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,7 +22,7 @@ type queue struct {
 	batchBytes  int
 	batchLength int
 	// Stores each message before it is added, or nil.
-	store func(message []byte) error
+	store func(message []byte) (number uint64, err error)
 	// Whether the sender makes this call, which must not wait.
 	isSender func() bool
 
@@ -34,23 +34,23 @@ type queue struct {
 	waiting []*batch
 	// Empty batches, whose memory is reused.
 	spare []*batch
-	// Messages added and settled since the start. The difference is queued or in flight.
+	// Messages added and settled since the start. The difference is queued, in flight or aside.
 	added, settled uint64
 	// Bytes of the messages that are queued or in flight.
 	heldBytes int
-	// The sender does not wait for more messages until this many are settled.
+	// The sender does not wait for more messages while one of the first of this number waits.
 	flushTo uint64
 	// Written with mu held. Read without it, as an early check.
 	closed atomic.Bool
 	// Signals to callers that wait for capacity that a message was settled, or that the queue was closed.
 	capacity *sync.Cond
-	// Notified when this many messages are settled.
-	flushes []flush
+	flushes  []*flush
 }
 
+// A flush waits until the messages before `end` are settled, of which some are left.
 type flush struct {
-	upTo uint64
-	done chan struct{}
+	end, left uint64
+	done      chan struct{}
 }
 
 // newQueue creates a queue with limits in messages and bytes. Its batches leave `reserved` bytes of a request for the
@@ -74,12 +74,16 @@ func (q *queue) add(ctx context.Context, message []byte, calledAt time.Duration)
 	if err := q.awaitCapacity(ctx, len(message)); err != nil {
 		return err
 	}
-	if q.store != nil {
-		if err := q.store(message); err != nil {
-			return err
-		}
+	if q.store == nil {
+		q.append(message, calledAt)
+		return nil
 	}
-	q.append(message, calledAt)
+	number, err := q.store(message)
+	if err != nil {
+		return err
+	}
+	b := q.append(message, calledAt)
+	b.stored = append(b.stored, number)
 	return nil
 }
 
@@ -118,23 +122,28 @@ func (q *queue) wakeCallers() {
 	q.capacity.Broadcast()
 }
 
-func (q *queue) append(message []byte, calledAt time.Duration) {
+func (q *queue) append(message []byte, calledAt time.Duration) *batch {
 	last := q.lastFor(message)
+	if len(last.ends) == 0 {
+		last.first = q.added
+	}
 	last.add(message, calledAt)
 	q.added++
 	q.heldBytes += len(message)
 	if len(last.ends) == q.flushAt {
 		q.wakeSender()
 	}
+	return last
 }
 
 // restore adds a stored message of an earlier process, also beyond the limits: the earlier process kept to them. Its age
 // is that of the system clock. Where the clock was set back, the age begins now.
-func (q *queue) restore(message []byte, storedAt time.Time) {
+func (q *queue) restore(message []byte, storedAt time.Time, number uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
-	q.append(message, sinceStart(now)-max(0, now.Sub(storedAt)))
+	b := q.append(message, sinceStart(now)-max(0, now.Sub(storedAt)))
+	b.stored = append(b.stored, number)
 }
 
 func (q *queue) isFull(messageBytes int) bool {
@@ -173,17 +182,28 @@ func (q *queue) wakeSender() {
 	}
 }
 
-// next returns the first batch when it is due, or nil. The sender settles it before it gets another.
+// next returns the first batch when it is due, or nil.
 func (q *queue) next() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if len(q.waiting) == 1 && len(q.waiting[0].ends) < q.flushAt && q.waiting[0].first >= q.flushTo {
+		return nil
+	}
+	return q.takeFirst()
+}
+
+// nextOfAny returns the first batch, whether it is due or not, or nil.
+func (q *queue) nextOfAny() *batch {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.takeFirst()
+}
+
+func (q *queue) takeFirst() *batch {
 	if len(q.waiting) == 0 {
 		return nil
 	}
 	first := q.waiting[0]
-	if len(q.waiting) == 1 && len(first.ends) < q.flushAt && q.settled >= q.flushTo {
-		return nil
-	}
 	n := copy(q.waiting, q.waiting[1:])
 	q.waiting[n] = nil
 	q.waiting = q.waiting[:n]
@@ -191,15 +211,19 @@ func (q *queue) next() *batch {
 }
 
 // settle frees the capacity of messages that were sent or reported.
-func (q *queue) settle(messages, bytes int) {
+func (q *queue) settle(b *batch, p part) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.settled += uint64(messages)
-	q.heldBytes -= bytes
+	q.settled += uint64(p.size())
+	q.heldBytes -= b.messageBytes(p)
 	q.capacity.Broadcast()
+	from, to := b.first+uint64(p.from), b.first+uint64(p.to)
 	pending := q.flushes[:0]
 	for _, flush := range q.flushes {
-		if q.settled >= flush.upTo {
+		if from < flush.end {
+			flush.left -= min(to, flush.end) - from
+		}
+		if flush.left == 0 {
 			close(flush.done)
 		} else {
 			pending = append(pending, flush)
@@ -228,7 +252,7 @@ func (q *queue) flush() (settled <-chan struct{}, closed bool) {
 		return done, q.closed.Load()
 	}
 	q.flushTo = q.added
-	q.flushes = append(q.flushes, flush{upTo: q.added, done: done})
+	q.flushes = append(q.flushes, &flush{end: q.added, left: q.added - q.settled, done: done})
 	q.wakeSender()
 	return done, q.closed.Load()
 }

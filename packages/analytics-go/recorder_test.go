@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -40,12 +41,21 @@ type answer struct {
 // A recorder imitates the service: it records requests and answers them as configured.
 type recorder struct {
 	answers []answer
+	// Answers requests with one of its messages, until the release.
+	poison *poison
 
 	mu       sync.Mutex
 	requests []received
+	// The messageIds of the requests that were taken, in order.
+	taken    []string
 	changed  chan struct{}
 	released chan struct{}
 	release  sync.Once
+}
+
+type poison struct {
+	MessageIds []string
+	Answer     answer
 }
 
 type received struct {
@@ -61,6 +71,17 @@ func (r received) batch() []any {
 	batch, _ := r.parsed["batch"].([]any)
 	return batch
 }
+
+func (r received) ids() []string {
+	var ids []string
+	for _, message := range r.batch() {
+		id, _ := message.(map[string]any)["messageId"].(string)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func (r received) has(id string) bool { return slices.Contains(r.ids(), id) }
 
 func newRecorder(answers ...answer) *recorder {
 	return &recorder{answers: answers, changed: make(chan struct{}), released: make(chan struct{})}
@@ -81,6 +102,8 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	next := answer{Status: http.StatusOK}
 	if n < len(r.answers) {
 		next = r.answers[n]
+	} else if r.poison != nil && !r.isReleased() && slices.ContainsFunc(r.poison.MessageIds, got.has) {
+		next = r.poison.Answer
 	}
 	// Cancelled when the client gives up. Otherwise the server's shutdown would wait for it.
 	gone := request.Context().Done()
@@ -95,6 +118,10 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	r.mu.Lock()
 	r.requests[n].answered = time.Now()
+	if next.Status == http.StatusOK {
+		r.taken = append(r.taken, got.ids()...)
+		r.notify()
+	}
 	r.mu.Unlock()
 	if next.Close {
 		panic(http.ErrAbortHandler)
@@ -137,9 +164,14 @@ func (r *recorder) add(got received) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests = append(r.requests, got)
+	r.notify()
+	return len(r.requests) - 1
+}
+
+// notify is called with mu held.
+func (r *recorder) notify() {
 	close(r.changed)
 	r.changed = make(chan struct{})
-	return len(r.requests) - 1
 }
 
 func (r *recorder) all() []received {
@@ -148,15 +180,35 @@ func (r *recorder) all() []received {
 	return append([]received(nil), r.requests...)
 }
 
+func (r *recorder) isReleased() bool {
+	select {
+	case <-r.released:
+		return true
+	default:
+		return false
+	}
+}
+
 func (r *recorder) releaseAll() { r.release.Do(func() { close(r.released) }) }
 
 // await returns when this many requests were read.
 func (r *recorder) await(t *testing.T, count int) {
 	t.Helper()
+	r.awaitCount(t, count, func() int { return len(r.requests) })
+}
+
+// awaitTaken returns when this many messages were taken.
+func (r *recorder) awaitTaken(t *testing.T, count int) {
+	t.Helper()
+	r.awaitCount(t, count, func() int { return len(r.taken) })
+}
+
+func (r *recorder) awaitCount(t *testing.T, count int, counted func() int) {
+	t.Helper()
 	deadline := time.After(30 * time.Second)
 	for {
 		r.mu.Lock()
-		got, changed := len(r.requests), r.changed
+		got, changed := counted(), r.changed
 		r.mu.Unlock()
 		if got >= count {
 			return
@@ -164,7 +216,7 @@ func (r *recorder) await(t *testing.T, count int) {
 		select {
 		case <-changed:
 		case <-deadline:
-			t.Fatalf("%d requests came, not %d", got, count)
+			t.Fatalf("%d came, not %d", got, count)
 		}
 	}
 }

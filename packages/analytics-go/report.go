@@ -15,8 +15,8 @@ type reporter struct {
 	onError func(*SendError)
 	onSent  func([]json.RawMessage)
 	log     logs
-	// Called when messages are settled, in the order of the queue; or nil.
-	settled func(messages int)
+	// Called when messages are settled; or nil.
+	settled func(*batch, part)
 	// Reports whether the next start will find the messages, if the client is closed before they are sent; or nil.
 	keeps func() bool
 
@@ -97,7 +97,7 @@ func (r *reporter) closed(b *batch, p part, last result, attempts int) {
 	r.wasCut.Store(true)
 	if r.keeps != nil && r.keeps() {
 		r.keptCount.Add(uint64(p.size()))
-		r.queue.settle(p.size(), b.messageBytes(p))
+		r.queue.settle(b, p)
 		return
 	}
 	if attempts == 0 {
@@ -109,9 +109,9 @@ func (r *reporter) closed(b *batch, p part, last result, attempts int) {
 func (r *reporter) settle(b *batch, p part) {
 	r.progress.Add(1)
 	if r.settled != nil {
-		r.settled(p.size())
+		r.settled(b, p)
 	}
-	r.queue.settle(p.size(), b.messageBytes(p))
+	r.queue.settle(b, p)
 }
 
 // damaged reports the end of a file of QueueDir that cannot be read. The number of its messages is not known.

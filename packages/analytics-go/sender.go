@@ -3,6 +3,7 @@ package analytics
 import (
 	"context"
 	"math/rand"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,7 +23,8 @@ const (
 )
 
 // A sender gets batches from the queue and posts them, one request at a time, to keep the order of the calls. A failed
-// request is retried until it succeeds or is given up, so no message overtakes it.
+// request is retried until it succeeds or is given up, so no message overtakes it, except one that the service refuses while
+// it takes others (refusal.go).
 type sender struct {
 	queue       *queue
 	poster      *poster
@@ -34,6 +36,24 @@ type sender struct {
 
 	// The maximum number of messages of a request. It is halved by a timeout, and doubled by a success.
 	window int
+
+	// The batches in hand, the first one next. There is more than one only while a probe needs another.
+	jobs []*job
+	// The last attempt for them, and the failed ones in a row.
+	last     result
+	attempts int
+	// Single messages that were refused permanently, in a row.
+	refusedInRow int
+	// Requests that were taken, and whether the last one for a batch was one of them.
+	taken        uint64
+	isAfterTaken bool
+	// How far behind the first message the next probe is.
+	probePlaces int
+	aside       *asideList
+	leastAside  time.Duration
+	backoff     func(attempt int) time.Duration
+	// Writes the messages aside again behind the others in the files of the queue, where they keep settled ones; or nil.
+	compact func(held []*asideMessage, always bool)
 
 	// The number of the goroutine that sends.
 	goroutine  atomic.Uint64
@@ -58,6 +78,11 @@ func newSender(c *Client, queue *queue, poster *poster, report *reporter) *sende
 		maxAttempts: c.MaxAttempts,
 		maxAge:      max(0, c.MaxAge),
 		window:      maxBatchMessages,
+		probePlaces: 1,
+		aside:       newAsideList(queue.size, queue.bytes),
+		leastAside:  leastAside,
+		backoff:     backoff,
+		compact:     func([]*asideMessage, bool) {},
 		stuckAfter:  stuckAfter,
 		done:        make(chan struct{}),
 		release:     func() {},
@@ -82,94 +107,178 @@ func (s *sender) run(flushAfter time.Duration) {
 	ticker := time.NewTicker(flushAfter)
 	defer ticker.Stop()
 	for {
-		for b := s.queue.next(); b != nil; b = s.queue.next() {
-			s.deliver(b)
-			s.queue.recycle(b)
-			ticker.Reset(flushAfter)
+		if s.ctx.Err() != nil {
+			s.closeAside()
 		}
-		if s.queue.finished() {
+		switch {
+		case s.attemptAside():
+		case s.receive():
+			s.attempt()
+			if s.finishJobs() {
+				ticker.Reset(flushAfter)
+			}
+		case s.queue.finished() && len(s.aside.messages) == 0:
 			s.log.debug("closed")
 			return
-		}
-		select {
-		case <-s.queue.wake:
-		case <-ticker.C:
-			s.queue.release()
+		default:
+			s.wait(ticker)
 		}
 	}
 }
 
-// deliver returns when each message of the batch was sent or reported.
-func (s *sender) deliver(b *batch) {
-	// The parts that are left, the next one last.
-	left := []part{{0, len(b.ends)}}
-	attempts, refusedInRow := 0, 0
-	var last result
-	// The next part, and everything behind it.
-	rest := func(from int) part { return part{from, len(b.ends)} }
-	for len(left) > 0 {
-		depth := len(left) - 1
-		whole := left[depth]
-		if s.ctx.Err() != nil {
-			s.report.closed(b, rest(whole.from), last, attempts)
-			return
-		}
-		next := part{whole.from, min(whole.to, whole.from+s.window)}
-		left = left[:depth]
-		if next.to < whole.to {
-			left = append(left, part{next.to, whole.to})
-		}
-		last = s.poster.post(s.ctx, b.text(next), next.size())
-		attempts++
-		s.report.attempted(attempts)
+// wait ends when something is to be done.
+func (s *sender) wait(ticker *time.Ticker) {
+	var asideDue <-chan time.Time
+	if len(s.aside.messages) > 0 {
+		timer := time.NewTimer(s.aside.nextAt - sinceStart(time.Now()))
+		defer timer.Stop()
+		asideDue = timer.C
+	}
+	select {
+	case <-s.queue.wake:
+	case <-ticker.C:
+		s.queue.release()
+	case <-asideDue:
+	case <-s.ctx.Done():
+	}
+}
 
-		switch {
-		case last.outcome == accepted:
-			s.widen(last)
-			s.report.sent(b, next, last, attempts)
-			attempts, refusedInRow = 0, 0
-		case last.outcome == retried:
-			left = append(left[:depth], whole)
-			s.narrow(next, last, attempts)
-			if s.ctx.Err() != nil {
-				continue
-			}
-			if attempts == s.maxAttempts {
-				s.report.unsent(b, rest(next.from), Exhausted, last, attempts)
-				return
-			}
-			if young := s.firstYoung(b, next.from); young > next.from {
-				s.report.unsent(b, part{next.from, young}, Expired, last, attempts)
-				left = from(left, young)
-			}
-			if len(left) > 0 {
-				s.pause(attempts, next, last)
-			}
-		case last.outcome == divided && len(last.rejected) == next.size():
-			// The service names the problem of each message.
-			s.report.rejected(b, next, last, attempts)
-			attempts = 0
-		case last.outcome == divided && next.size() > 1:
-			first, second := next.halves()
-			left = append(left, second, first)
-			attempts = 0
-		default:
-			s.report.unsent(b, next, Refused, last, attempts)
-			attempts = 0
-			if last.outcome == divided {
-				refusedInRow++
-			}
-			if refusedInRow == maxRefusedInRow && len(left) > 0 {
-				s.report.unsent(b, rest(next.to), Refused, last, 0)
-				return
-			}
+// receive reports whether a batch is in hand, or is now.
+func (s *sender) receive() bool {
+	if len(s.jobs) > 0 {
+		return true
+	}
+	b := s.queue.next()
+	if b == nil {
+		return false
+	}
+	s.jobs = append(s.jobs, newJob(b))
+	return true
+}
+
+// finishJobs recycles the batches of which each message is settled or aside, and reports whether there were any.
+func (s *sender) finishJobs() bool {
+	before := len(s.jobs)
+	if len(s.jobs[0].left) == 0 {
+		s.last, s.attempts, s.refusedInRow = result{}, 0, 0
+	}
+	s.jobs = slices.DeleteFunc(s.jobs, func(j *job) bool {
+		if len(j.left) > 0 {
+			return false
+		}
+		s.queue.recycle(j.batch)
+		return true
+	})
+	return len(s.jobs) < before
+}
+
+// attempt sends the next part of the first batch.
+func (s *sender) attempt() {
+	j := s.jobs[0]
+	if s.ctx.Err() != nil {
+		s.giveUp(j, func(p part) { s.report.closed(j.batch, p, s.last, s.attempts) })
+		return
+	}
+	whole := j.top()
+	next := j.take(s.window)
+	s.last = s.poster.post(s.ctx, j.batch.text(next), next.size())
+	s.attempts++
+	s.report.attempted(s.attempts)
+	afterTaken := s.isAfterTaken
+	s.isAfterTaken = false
+	switch {
+	case s.last.outcome == accepted:
+		s.accepted(j.batch, next, s.last, s.attempts)
+		s.attempts = 0
+	case s.last.outcome == retried:
+		j.putBack(next, whole)
+		s.narrow(next, s.last, s.attempts)
+		if s.ctx.Err() == nil {
+			s.retry(j, next, afterTaken)
+		}
+	case s.last.outcome == divided && len(s.last.rejected) == next.size():
+		// The service names the problem of each message.
+		s.report.rejected(j.batch, next, s.last, s.attempts)
+		s.attempts = 0
+	case s.last.outcome == divided && next.size() > 1:
+		j.divide(next, next.size()/2)
+		s.attempts = 0
+	default:
+		s.report.unsent(j.batch, next, Refused, s.last, s.attempts)
+		s.attempts = 0
+		if s.last.outcome == divided {
+			s.refusedInRow++
+		}
+		if s.refusedInRow == maxRefusedInRow {
+			s.giveUp(j, func(p part) { s.report.unsent(j.batch, p, Refused, s.last, 0) })
 		}
 	}
+	s.tidy()
+}
+
+func (s *sender) accepted(b *batch, p part, answer result, attempts int) {
+	s.taken++
+	s.isAfterTaken, s.refusedInRow, s.probePlaces = true, 0, 1
+	s.widen(answer)
+	s.report.sent(b, p, answer, attempts)
+}
+
+// retry decides what becomes of a failed request, which was put back, and waits.
+func (s *sender) retry(j *job, failed part, afterTaken bool) {
+	if s.attempts == s.maxAttempts {
+		s.giveUp(j, func(p part) { s.report.unsent(j.batch, p, Exhausted, s.last, s.attempts) })
+		return
+	}
+	if young := s.firstYoung(j.batch, failed.from); young > failed.from {
+		for _, p := range j.before(young) {
+			s.report.unsent(j.batch, p, Expired, s.last, s.attempts)
+		}
+	}
+	if len(j.left) == 0 {
+		return
+	}
+	state := waiting
+	again := part{max(failed.from, j.top().from), failed.to}
+	if s.last.serverError && again.size() > 0 {
+		room := s.aside.hasRoom(j.batch.messageBytes(part{again.from, again.from + 1}))
+		state = refusal{again.size(), s.attempts, j.isSplit, afterTaken, room}.nextState()
+	}
+	last := s.last
+	switch state {
+	case split:
+		j.isSplit = true
+		j.divide(j.take(again.size()), firstPart(again.size(), s.attempts))
+		if afterTaken {
+			return
+		}
+	case probing:
+		j.isSplit = true
+		probed, made := s.probe()
+		if made && probed.outcome != retried {
+			s.attempts = 0
+			return
+		}
+		last.retryAfter = max(last.retryAfter, probed.retryAfter)
+	case aside:
+		j.take(1)
+		s.attempts = 0
+		s.aside.add(j.batch, again.from, s.taken)
+		s.log.warn("a message is refused while others are sent, and is retried aside", "error", last.err)
+		return
+	}
+	s.pause(s.attempts, failed, last)
+}
+
+// giveUp settles all messages of a batch that are left.
+func (s *sender) giveUp(j *job, settle func(part)) {
+	for _, p := range j.rest() {
+		settle(p)
+	}
+	j.left = nil
 }
 
 // narrow halves the requests after a timeout: a slow connection may be able to send a smaller one in time. It also does after
-// repeated failures without an explanation: some servers end the connection where a request is too large, and some fail for
-// a message that they cannot handle. Then only this message waits and expires.
+// repeated failures without an explanation: some servers end the connection where a request is too large.
 func (s *sender) narrow(p part, last result, attempts int) {
 	if last.timedOut || last.unexplained && attempts >= unexplainedAttempt {
 		s.window = min(s.window, max(1, (p.size()+1)/2))
@@ -191,22 +300,9 @@ func (s *sender) firstYoung(b *batch, index int) int {
 	return b.olderThan(s.maxAge, index)
 }
 
-// from removes the messages before an index from the parts that are left.
-func from(left []part, index int) []part {
-	for len(left) > 0 {
-		next := &left[len(left)-1]
-		if next.to > index {
-			next.from = max(next.from, index)
-			break
-		}
-		left = left[:len(left)-1]
-	}
-	return left
-}
-
 // pause waits before the next attempt, or until the deadline of Close passes.
 func (s *sender) pause(attempts int, p part, last result) {
-	pause := backoff(attempts)
+	pause := s.backoff(attempts)
 	if last.retryAfter > pause {
 		// Spread the retries, because many clients may have received the same date.
 		pause = last.retryAfter + pause/2
@@ -226,10 +322,12 @@ func (s *sender) pause(attempts int, p part, last result) {
 
 // backoff doubles with each attempt, less a random share of up to a half, so that clients do not retry at the same
 // time.
-func backoff(attempt int) time.Duration {
-	full := longestBackoff
+func backoff(attempt int) time.Duration { return jittered(attempt, firstBackoff, longestBackoff) }
+
+func jittered(attempt int, first, longest time.Duration) time.Duration {
+	full := longest
 	if doublings := attempt - 1; doublings < 7 {
-		full = min(full, firstBackoff<<doublings)
+		full = min(full, first<<doublings)
 	}
 	return full/2 + time.Duration(rand.Int63n(int64(full/2)+1))
 }

@@ -67,18 +67,23 @@ func (c *Client) keepInFiles(s *sender) error {
 		return failed(errors.Join(err, files.Close()))
 	}
 	s.damages = damages
-	s.queue.store = func(message []byte) error {
-		if err := files.Append(message, time.Now()); err != nil {
-			return fmt.Errorf("%w: %w", ErrNotStored, err)
+	s.queue.store = func(message []byte) (uint64, error) {
+		number, err := files.Append(message, time.Now())
+		if err != nil {
+			return 0, fmt.Errorf("%w: %w", ErrNotStored, err)
 		}
-		return nil
+		return number, nil
 	}
 	s.report.keeps = files.Intact
-	s.report.settled = func(messages int) {
-		if err := files.Settle(messages); err != nil {
+	notRecorded := func(err error) {
+		if err != nil {
 			s.log.warn("settled messages are not recorded, and may be sent again after a restart", "error", err)
 		}
 	}
+	s.report.settled = func(b *batch, p part) {
+		notRecorded(files.Settle(b.stored[p.from:p.to], b.messageBytes(p)))
+	}
+	s.compact = func(held []*asideMessage, always bool) { notRecorded(compact(files, held, always)) }
 	stopSyncing := files.SyncEvery(c.syncInterval(), func(err error) {
 		s.log.warn("the queue is not written to the disk", "error", err)
 	})
@@ -92,6 +97,39 @@ func (c *Client) keepInFiles(s *sender) error {
 	s.queue.release()
 	s.queue.wakeSender()
 	return nil
+}
+
+// compact writes the messages aside again, behind all others, where they are older and keep settled ones in the files: many, or
+// always any.
+func compact(files *journal.Journal, held []*asideMessage, always bool) error {
+	oldest := held[0]
+	for _, m := range held {
+		if m.batch.stored[0] < oldest.batch.stored[0] {
+			oldest = m
+		}
+	}
+	if !files.IsHeldUp(oldest.batch.stored[0], always) {
+		return nil
+	}
+	now := time.Now()
+	copies, originals, bytes := []uint64{}, []uint64{}, 0
+	var err error
+	for _, m := range held {
+		number, failed := files.Append(m.batch.body, now.Add(m.batch.calledAt[0]-sinceStart(now)))
+		if err = failed; err != nil {
+			break
+		}
+		copies, originals = append(copies, number), append(originals, m.batch.stored[0])
+		bytes += len(m.batch.body)
+	}
+	// The copies are on the disk before the files of the originals are removed.
+	if err = errors.Join(err, files.Sync()); err != nil {
+		return errors.Join(err, files.Settle(copies, bytes))
+	}
+	for i, m := range held {
+		m.batch.stored[0] = copies[i]
+	}
+	return files.Settle(originals, bytes)
 }
 
 func (c *Client) syncInterval() time.Duration {

@@ -46,8 +46,11 @@ type scenario struct {
 		DrainTimeoutMs *int
 	}
 	Server []answer
+	Poison *poison
 	Steps  []step
 	Expect struct {
+		Taken       []string
+		TakenAside  []string
 		Requests    []expectedRequest
 		Failures    []expectedFailure
 		AnyGrouping bool
@@ -61,6 +64,7 @@ type step struct {
 	Error         *struct{ Kind, Field string }
 	Flush         bool
 	AwaitRequests int
+	AwaitTaken    int
 	Release       bool
 	Close         bool
 	Incomplete    bool
@@ -99,10 +103,11 @@ func readVectors(t *testing.T, file string, into any) {
 }
 
 func TestVectors(t *testing.T) {
-	var all, delivery vectors
+	var all, delivery, aside vectors
 	readVectors(t, "vectors.json", &all)
 	readVectors(t, "delivery.json", &delivery)
-	for _, s := range append(all.Scenarios, delivery.Scenarios...) {
+	readVectors(t, "aside.json", &aside)
+	for _, s := range append(append(all.Scenarios, delivery.Scenarios...), aside.Scenarios...) {
 		s := s
 		if len(s.Only) > 0 && !slices.Contains(s.Only, "go") {
 			continue
@@ -143,6 +148,7 @@ func TestTables(t *testing.T) {
 
 func runScenario(t *testing.T, all vectors, s scenario) {
 	recorder := newRecorder(s.Server...)
+	recorder.poison = s.Poison
 	server := httptest.NewServer(recorder)
 	defer server.Close()
 	defer recorder.releaseAll()
@@ -163,6 +169,8 @@ func runScenario(t *testing.T, all vectors, s scenario) {
 			flushed(client.Flush())
 		case step.AwaitRequests > 0:
 			recorder.await(t, step.AwaitRequests)
+		case step.AwaitTaken > 0:
+			recorder.awaitTaken(t, step.AwaitTaken)
 		case step.Release:
 			recorder.releaseAll()
 		case step.Close && step.Incomplete:
@@ -185,7 +193,14 @@ func runScenario(t *testing.T, all vectors, s scenario) {
 	for _, r := range received {
 		checkEnvelope(t, all, s, r)
 	}
-	if s.Expect.AnyGrouping {
+	if len(s.Expect.Taken) > 0 {
+		n := min(len(s.Expect.Taken), len(recorder.taken))
+		inOrder, aside := recorder.taken[:n], recorder.taken[n:]
+		slices.Sort(aside)
+		if !slices.Equal(inOrder, s.Expect.Taken) || !slices.Equal(aside, s.Expect.TakenAside) {
+			t.Errorf("taken %v and aside %v, not %v and %v", inOrder, aside, s.Expect.Taken, s.Expect.TakenAside)
+		}
+	} else if s.Expect.AnyGrouping {
 		checkMessages(t, s.Expect.Requests[0].all(), withoutRepetitions(received))
 	} else {
 		checkRequests(t, s, received)

@@ -204,13 +204,13 @@ async function bundle(program: string, platform: 'browser' | 'node' = 'browser')
   return outputFiles[0]?.text ?? assert.fail();
 }
 
-test('in a browser it has at most 8 KB, compressed, and nothing of Node', async (t) => {
+test('in a browser it has at most 9 KB, compressed, and nothing of Node', async (t) => {
   const code = await bundle(
     `import { Analytics } from '@tailrace/analytics-node'; globalThis.analytics = new Analytics({ writeKey, endpoint });`,
   );
   const compressed = gzipSync(code, { level: 9 }).length;
   t.diagnostic(`${code.length} bytes, ${compressed} compressed`);
-  assert.ok(compressed <= 8 * 1024, `${compressed} bytes`);
+  assert.ok(compressed <= 9 * 1024, `${compressed} bytes`);
   assert.doesNotMatch(code, /node:|\brequire\(/);
 });
 

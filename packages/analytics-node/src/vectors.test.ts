@@ -37,9 +37,12 @@ interface Scenario {
     readonly drainTimeoutMs?: number;
   };
   readonly server: readonly Answer[];
+  readonly poison?: Poison;
   readonly steps: readonly Step[];
   readonly expect: {
-    readonly requests: readonly ExpectedRequest[];
+    readonly requests?: readonly ExpectedRequest[];
+    readonly taken?: readonly string[];
+    readonly takenAside?: readonly string[];
     readonly failures: readonly Failure[];
     readonly anyGrouping?: boolean;
   };
@@ -49,6 +52,11 @@ interface Failure {
   readonly reason: string;
   readonly status?: number;
   readonly messageIds: readonly string[];
+}
+
+interface Poison {
+  readonly messageIds: readonly string[];
+  readonly answer: Answer;
 }
 
 interface Answer {
@@ -70,6 +78,7 @@ interface Step {
   readonly error?: { readonly kind: string; readonly field?: string };
   readonly flush?: boolean;
   readonly awaitRequests?: number;
+  readonly awaitTaken?: number;
   readonly release?: boolean;
   readonly close?: boolean;
   readonly incomplete?: boolean;
@@ -106,13 +115,14 @@ const vectors = readVectors('vectors.json') as {
   readonly scenarios: readonly Scenario[];
 };
 const delivery = readVectors('delivery.json') as { readonly scenarios: readonly Scenario[] };
+const aside = readVectors('aside.json') as { readonly scenarios: readonly Scenario[] };
 const tables = readVectors('tables.json') as {
   readonly timestamps: { readonly valid: readonly string[]; readonly invalid: readonly string[] };
   readonly debug: readonly { readonly value: string; readonly enabled: boolean }[];
 };
 
 describe('the vectors', { concurrency: true }, () => {
-  for (const scenario of [...vectors.scenarios, ...delivery.scenarios]) {
+  for (const scenario of [...vectors.scenarios, ...delivery.scenarios, ...aside.scenarios]) {
     if (scenario.only?.includes('node') ?? true) test(scenario.name, () => play(scenario));
   }
 });
@@ -127,8 +137,8 @@ test('the values of DEBUG in the vectors enable the output, or do not', () => {
   for (const { value, enabled } of tables.debug) assert.equal(isEnabled(value), enabled, value);
 });
 
-async function play({ options, server: answers, steps, expect }: Scenario): Promise<void> {
-  await using server = await startRecordingServer(answers);
+async function play({ options, server: answers, poison, steps, expect }: Scenario): Promise<void> {
+  await using server = await startRecordingServer(answers, poison);
   const failures: AnalyticsError[] = [];
   const {
     writeKey = 'wk_test',
@@ -154,6 +164,7 @@ async function play({ options, server: answers, steps, expect }: Scenario): Prom
     if (step.call) makeCalls(client, step.call, step);
     if (step.flush) await client.flush();
     if (step.awaitRequests !== undefined) await server.received(step.awaitRequests);
+    if (step.awaitTaken !== undefined) await server.hasTaken(step.awaitTaken);
     if (step.release) server.release();
     if (step.close) {
       const { unsent } = await client.close({ deadlineMs });
@@ -165,7 +176,12 @@ async function play({ options, server: answers, steps, expect }: Scenario): Prom
     }
   }
   await client.close({ deadlineMs });
-  assertRequests(server.requests, expect, writeKey);
+  if (expect.taken === undefined) assertRequests(server.requests, expect, writeKey);
+  else {
+    const inOrder = server.taken.slice(0, expect.taken.length);
+    const others = server.taken.slice(expect.taken.length).sort();
+    assert.deepEqual([inOrder, others], [expect.taken, expect.takenAside ?? []]);
+  }
   // The call itself returned that the queue was full.
   const reported = failures.filter(({ code }) => code !== 'queue-full').map(describeFailure);
   assert.deepEqual(joined(reported), joined(expect.failures));
@@ -194,18 +210,22 @@ function makeCalls(client: Analytics, type: CallType, { message, times = 1, erro
   assert.deepEqual(given, expand(message), 'the message is as it was');
 }
 
-function assertRequests(requests: readonly Recorded[], expect: Scenario['expect'], writeKey: string): void {
+function assertRequests(
+  requests: readonly Recorded[],
+  { requests: expectedRequests = [], anyGrouping }: Scenario['expect'],
+  writeKey: string,
+): void {
   const sent = requests.map(({ body }) => body.batch);
-  if (expect.anyGrouping) {
+  if (anyGrouping) {
     const messages = [...new Map(sent.flat().map((message) => [message['messageId'], message])).values()];
-    assertMatches(messages, expand(expect.requests.flatMap(({ messages }) => messages)), 'messages');
+    assertMatches(messages, expand(expectedRequests.flatMap(({ messages }) => messages)), 'messages');
   } else {
-    assert.equal(requests.length, expect.requests.length, `${requests.length} requests`);
+    assert.equal(requests.length, expectedRequests.length, `${requests.length} requests`);
   }
   for (const [index, request] of requests.entries()) {
-    const expected: ExpectedRequest = expect.anyGrouping
+    const expected: ExpectedRequest = anyGrouping
       ? { messages: [] }
-      : (expect.requests[index] ?? assert.fail());
+      : (expectedRequests[index] ?? assert.fail());
     const authorization = `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`;
     const { headers, body } = request;
     assert.equal(request.method, 'POST');
@@ -217,7 +237,7 @@ function assertRequests(requests: readonly Recorded[], expect: Scenario['expect'
     const { batch, ...beside } = body;
     const context = { ...vectors.envelope.context, ...expected.context };
     assertMatches(beside, { ...vectors.envelope, context }, 'what is beside the batch');
-    if (expect.anyGrouping) continue;
+    if (anyGrouping) continue;
     const messages = Array.from({ length: expected.repeat ?? 1 }, () => expected.messages).flat();
     assertMatches(batch, expand(messages), `request ${index + 1}`);
     const before = requests[index - 1];
@@ -273,12 +293,26 @@ function assertMatches(actual: unknown, expected: unknown, where: string): void 
   for (const [key, inner] of Object.entries(expected)) assertMatches(actual[key], inner, `${where}.${key}`);
 }
 
-async function startRecordingServer(answers: readonly Answer[]) {
+async function startRecordingServer(answers: readonly Answer[], poison?: Poison) {
   const requests: Recorded[] = [];
-  const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  const taken: string[] = [];
+  const waiting: { readonly isReached: () => boolean; readonly resolve: () => void }[] = [];
+  const changed = (): void => {
+    for (const { isReached, resolve } of waiting) if (isReached()) resolve();
+  };
+  const reached = (isReached: () => boolean): Promise<void> =>
+    isReached()
+      ? Promise.resolve()
+      : new Promise((resolve) => {
+          waiting.push({ isReached, resolve });
+        });
   let release = (): void => undefined;
+  let isReleased = false;
   const released = new Promise<void>((resolve) => {
-    release = resolve;
+    release = () => {
+      isReleased = true;
+      resolve();
+    };
   });
 
   const server = createServer((incoming, response) => {
@@ -287,12 +321,17 @@ async function startRecordingServer(answers: readonly Answer[]) {
       const json = headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
       const body = JSON.parse(json.toString()) as Recorded['body'];
       const request = { method, path, headers, body, bytes: json.length, readAt: Date.now(), answeredAt: 0 };
-      const answer = answers[requests.push(request) - 1] ?? {};
-      for (const { count, resolve } of waiting) if (requests.length >= count) resolve();
+      const ids = body.batch.map(({ messageId }) => String(messageId));
+      const isPoisoned = !isReleased && ids.some((id) => poison?.messageIds.includes(id));
+      const answer = answers[requests.push(request) - 1] ?? (isPoisoned ? poison?.answer : undefined) ?? {};
+      changed();
       if (answer.hold) await released;
       const answerNow = (): void => {
         request.answeredAt = Date.now();
         respond(response, answer);
+        if ((answer.status ?? 200) !== 200) return;
+        taken.push(...ids);
+        changed();
       };
       if (answer.delayMs === undefined) answerNow();
       else delayed(answer.delayMs, answerNow)(response);
@@ -304,12 +343,9 @@ async function startRecordingServer(answers: readonly Answer[]) {
     requests,
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     release,
-    received: (count: number): Promise<void> =>
-      requests.length >= count
-        ? Promise.resolve()
-        : new Promise((resolve) => {
-            waiting.push({ count, resolve });
-          }),
+    taken,
+    received: (count: number) => reached(() => requests.length >= count),
+    hasTaken: (count: number) => reached(() => taken.length >= count),
     [Symbol.asyncDispose]: async () => {
       server.close();
       server.closeAllConnections();

@@ -21,7 +21,7 @@ func TestAPartOfARecordIsRemoved(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: before.Max}); err != nil {
 		t.Fatal(err)
 	}
-	err := j.Append([]byte(strings.Repeat("b", 2000)), appendedAt)
+	_, err := j.Append([]byte(strings.Repeat("b", 2000)), appendedAt)
 	if restored := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err == nil || restored != nil {
 		t.Fatal(err, restored)
 	}

@@ -26,15 +26,24 @@ var appendedAt = time.UnixMilli(1_700_000_000_123)
 func appendAll(t *testing.T, j *Journal, messages ...string) {
 	t.Helper()
 	for _, message := range messages {
-		if err := j.Append([]byte(message), appendedAt); err != nil {
+		if _, err := j.Append([]byte(message), appendedAt); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
+// settleNext settles the oldest messages.
+func settleNext(j *Journal, messages int) error {
+	numbers := make([]uint64, messages)
+	for i := range numbers {
+		numbers[i] = j.base + j.settled + uint64(i)
+	}
+	return j.Settle(numbers, 0)
+}
+
 func replay(t *testing.T, j *Journal) (messages []string, damages []Damage) {
 	t.Helper()
-	damages, err := j.Replay(func(message []byte, at time.Time) {
+	damages, err := j.Replay(func(message []byte, at time.Time, _ uint64) {
 		messages = append(messages, string(message))
 		if !at.Equal(appendedAt) {
 			t.Errorf("%q has the time %v", message, at)
@@ -70,7 +79,7 @@ func TestUnsettledMessagesAreReplayedAfterAKill(t *testing.T) {
 	j := open(t, folder)
 	expectMessages(t, j)
 	appendAll(t, j, "a", "b", "c")
-	if err := j.Settle(1); err != nil {
+	if err := settleNext(j, 1); err != nil {
 		t.Fatal(err)
 	}
 	kill(t, j)
@@ -78,14 +87,14 @@ func TestUnsettledMessagesAreReplayedAfterAKill(t *testing.T) {
 	j = open(t, folder)
 	expectMessages(t, j, "b", "c")
 	appendAll(t, j, "d")
-	if err := j.Settle(1); err != nil {
+	if err := settleNext(j, 1); err != nil {
 		t.Fatal(err)
 	}
 	kill(t, j)
 
 	j = open(t, folder)
 	expectMessages(t, j, "c", "d")
-	if err := j.Settle(2); err != nil {
+	if err := settleNext(j, 2); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {
@@ -121,7 +130,7 @@ func TestSettledSegmentsAreRemoved(t *testing.T) {
 	for n := 0; n < 5*perSegment; n++ {
 		appendAll(t, j, message)
 		if n >= 10 {
-			if err := j.Settle(1); err != nil {
+			if err := settleNext(j, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -199,7 +208,7 @@ func TestADamagedPositionRepeatsMessages(t *testing.T) {
 	folder := t.TempDir()
 	j := open(t, folder)
 	appendAll(t, j, "a", "b")
-	if err := j.Settle(1); err != nil {
+	if err := settleNext(j, 1); err != nil {
 		t.Fatal(err)
 	}
 	kill(t, j)
@@ -235,7 +244,7 @@ func TestAFailedAppendStoresNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.file = readOnly
-	if err := j.Append([]byte("b"), appendedAt); err == nil {
+	if _, err := j.Append([]byte("b"), appendedAt); err == nil {
 		t.Error("a record was written to a file that is only read")
 	}
 	j.file = file

@@ -105,18 +105,20 @@ func (j *Journal) writePosition() error {
 	return err
 }
 
-// Replay passes each stored message that is not settled to `add`, in order, with its time. It is called before the first
-// Append. The message is valid during the call.
-func (j *Journal) Replay(add func(message []byte, at time.Time)) (damages []Damage, err error) {
-	skip := j.settled
+// Replay passes each stored message that is not settled to `add`, in order, with its time and its number. It is called before the
+// first Append. The message is valid during the call.
+func (j *Journal) Replay(add func(message []byte, at time.Time, number uint64)) (damages []Damage, err error) {
+	skip, number := j.settled, uint64(0)
 	for i := range j.segments {
 		s := &j.segments[i]
 		damage, err := j.replaySegment(s, func(message []byte, at time.Time) {
+			number++
 			if skip > 0 {
 				skip--
 				return
 			}
-			add(message, at)
+			j.live += headBytes + timeBytes + int64(len(message))
+			add(message, at, number-1)
 		})
 		if err != nil {
 			return damages, err
@@ -154,6 +156,7 @@ func (j *Journal) replaySegment(s *segment, add func([]byte, time.Time)) (*Damag
 		}
 		at += headBytes + int64(len(record))
 		s.records++
+		s.bytes = at
 		add(record[timeBytes:], time.UnixMilli(int64(binary.LittleEndian.Uint64(record))))
 	}
 	return nil, nil

@@ -21,6 +21,10 @@ export interface Call {
   queuedAt: number;
   /** Failed attempts. */
   attempts: number;
+  /** Its place among all calls of the client, from 0. */
+  number: number;
+  /** Its place in the store, which has written it again where that is another. */
+  stored: number;
 }
 
 type Encoding = Pick<Platform, 'byteLength' | 'uuid'>;
@@ -112,7 +116,7 @@ function encode<T extends CallType>(
     const sentence = `The ${type} call has ${bytes} bytes as JSON, and ${maxCallBytes} are allowed.`;
     throw new AnalyticsError('message-too-large', sentence);
   }
-  return { json, bytes, userKey, queuedAt: 0, attempts: 0 };
+  return { json, bytes, userKey, queuedAt: 0, attempts: 0, number: 0, stored: 0 };
 }
 
 /** As the server counts: characters (code points), not UTF-16 code units. The cheap tests come first. */

@@ -8,7 +8,7 @@ export type AnalyticsErrorCode =
   | 'message-too-large'
   /** Reported, and the call returned false. Thrown by a call that `onError` makes when it receives this code. */
   | 'queue-full'
-  /** Reported. The server or Kafka refused these calls permanently. */
+  /** Reported. The server or Kafka refused these calls permanently, or failed for one with 5xx while it took others. */
   | 'refused'
   /** Reported. The server rejected these calls by name. */
   | 'rejected'

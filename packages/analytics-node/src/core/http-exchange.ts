@@ -55,7 +55,9 @@ export function outcomeOf({ status, retryAfter, body, isTooLong }: Answer, count
   const said = [code, message].filter((text) => typeof text === 'string').join(': ');
   const reason = said === '' ? `the server answered ${status}` : `the server answered ${status}, ${said}`;
   if (status === 408 || status === 429 || status >= 500) {
-    return { kind: 'failed', status, reason, afterMs: parseRetryAfter(retryAfter), slow: status === 408 };
+    const serverError = status >= 500 && retryAfter === undefined;
+    const afterMs = parseRetryAfter(retryAfter);
+    return { kind: 'failed', status, reason, afterMs, slow: status === 408, serverError };
   }
   // These concern all calls: the write key, the endpoint.
   const divisible = status >= 400 && status !== 401 && status !== 403 && status !== 404;

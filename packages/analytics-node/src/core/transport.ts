@@ -33,6 +33,8 @@ export type Outcome =
       readonly reason: string;
       readonly afterMs?: number;
       readonly slow?: boolean;
+      /** A 5xx without `Retry-After`: the server may fail for one of the calls. */
+      readonly serverError?: boolean;
     }
   /** A retry will not succeed. Where the batch was `divisible`, a part of it may. */
   | {

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import { simulateTime } from '@tailrace/testing';
-import type { CallStore } from '../queue/call-store.ts';
+import type { Call } from '../core/encode.ts';
 import type { AnalyticsError } from '../core/errors.ts';
 import { fileQueue } from './file-queue.ts';
 
@@ -34,15 +34,43 @@ const json = (n: number, text = ''): string =>
   JSON.stringify({ type: 'track', messageId: `m-${n}`, userId: 'ada', event: 'E', text });
 const line = (n: number, queuedAt = Date.now()): string => `${json(n)} ${queuedAt}`;
 const jsons = (count: number, from = 0): string[] => Array.from({ length: count }, (_, n) => json(n + from));
-const textsOf = (store: CallStore): string[] => [...store.load()].map((call) => call.json);
+const callOf = (text: string): Call => ({
+  ...{ json: text, bytes: Buffer.byteLength(text), userKey: 'ada' },
+  ...{ queuedAt: 0, attempts: 0, number: 0, stored: 0 },
+});
 
 /** Opens a store that is closed at the end of the test. */
 function open(t: TestContext, directory: string, options: { maxBytes?: number; syncAfterMs?: number } = {}) {
   const reports: AnalyticsError[] = [];
-  const store = fileQueue({ directory, ...options }).open((error) => reports.push(error));
+  const files = fileQueue({ directory, ...options }).open((error) => reports.push(error));
   t.after(() => {
-    store.close();
+    files.close();
   });
+  const loaded = [...files.load()];
+  const calls = [...loaded];
+  /** The files, by the texts of calls. */
+  const store = {
+    loaded,
+    texts: loaded.map(({ json }) => json),
+    get freeBytes() {
+      return files.freeBytes;
+    },
+    add(text: string): boolean {
+      const call = callOf(text);
+      calls.push(call);
+      return files.add(call);
+    },
+    /** Settles the oldest calls, behind `held` of them that are aside. */
+    settle(count: number, held = 0): void {
+      files.settle(calls.splice(held, count));
+      files.compact(calls.slice(0, held), false);
+    },
+    /** Closes with so many of the oldest calls aside. Returns which of the calls are kept. */
+    close(held = 0): boolean[] {
+      files.compact(calls.slice(0, held), true);
+      return calls.map(files.close());
+    },
+  };
   return { store, reports };
 }
 
@@ -56,12 +84,12 @@ test('calls that are not settled are there after a restart, in order, and settle
   first.settle(4);
   first.close();
   const second = open(t, directory).store;
-  assert.deepEqual(textsOf(second), jsons(6, 4));
+  assert.deepEqual(second.texts, jsons(6, 4));
   second.add(json(10));
   second.settle(6);
   second.close();
   const third = open(t, directory).store;
-  assert.deepEqual(textsOf(third), [json(10)]);
+  assert.deepEqual(third.texts, [json(10)]);
   third.settle(1);
   third.close();
   assert.deepEqual(readdirSync(directory), [], 'nothing is left when all is settled');
@@ -75,7 +103,7 @@ test('a crash at any byte loses at most the record that it cut off, and reports 
   const [file = ''] = callFiles(directory);
   appendFileSync(path.join(directory, file), line(3).slice(0, 30));
   const second = open(t, directory);
-  assert.deepEqual(textsOf(second.store), jsons(3));
+  assert.deepEqual(second.store.texts, jsons(3));
   assert.deepEqual(
     second.reports.map(({ code }) => code),
     ['queue-damaged'],
@@ -88,12 +116,12 @@ test('damaged records are skipped and reported, and the others are settled with 
   const lines = [line(0), '\0\0\0', line(1), '{"type":7} 1700000000000', line(2), ''];
   writeFileSync(path.join(directory, '0000000000000000.calls'), lines.join('\n'));
   const { store, reports } = open(t, directory);
-  assert.deepEqual(textsOf(store), jsons(3));
+  assert.deepEqual(store.texts, jsons(3));
   assert.equal(reports.length, 2);
   store.settle(2);
   store.close();
   const second = open(t, directory);
-  assert.deepEqual(textsOf(second.store), [json(2)]);
+  assert.deepEqual(second.store.texts, [json(2)]);
   second.store.settle(1);
   second.store.close();
   assert.deepEqual(readdirSync(directory), []);
@@ -121,6 +149,22 @@ test('the files stay within maxBytes, and are removed as their calls are settled
     held -= settled;
     assert.ok(store.freeBytes > maxBytes / 5, `${store.freeBytes} bytes are free`);
   }
+});
+
+test('a call that is aside keeps neither files nor sent calls, and is written again behind the others', (t) => {
+  const directory = folder(t);
+  const { store } = open(t, directory);
+  store.add(json(0));
+  const text = json(1, 'x'.repeat(10_000));
+  for (let n = 0; n < 2_000; n++) {
+    store.add(text);
+    store.settle(1, 1);
+    // Of one megabyte each.
+    assert.ok(callFiles(directory).length <= 4, `${callFiles(directory).length} files`);
+  }
+  store.add(json(2));
+  store.close(1);
+  assert.deepEqual(open(t, directory).store.texts, [json(2), json(0)]);
 });
 
 test('a second client on the directory is refused, and one after close is not', (t) => {
@@ -181,7 +225,7 @@ test('the age of a call counts from when it was queued, also after a restart', (
   const hourMs = 3_600_000;
   const lines = [line(0, Date.now() - hourMs), line(1), line(2, Date.now() + hourMs), ''];
   writeFileSync(path.join(directory, '0000000000000000.calls'), lines.join('\n'));
-  const queuedAt = [...open(t, directory).store.load()].map((call) => call.queuedAt);
+  const queuedAt = open(t, directory).store.loaded.map((call) => call.queuedAt);
   // Before the last one, the clock was set back.
   assert.deepEqual(queuedAt, [-hourMs, 0, 0]);
 });
@@ -197,7 +241,7 @@ test('a call that could not be written does not count as one of those that were'
   assert.equal(store.add(json(1)), true);
   store.settle(1);
   store.close();
-  assert.deepEqual(textsOf(open(t, directory).store), [json(1)]);
+  assert.deepEqual(open(t, directory).store.texts, [json(1)]);
 });
 
 test('any text and any clock are there after a restart', (t) => {
@@ -212,7 +256,7 @@ test('any text and any clock are there after a restart', (t) => {
   t.mock.timers.reset();
   first.close();
   const { store, reports } = open(t, directory);
-  assert.deepEqual(textsOf(store), texts);
+  assert.deepEqual(store.texts, texts);
   assert.deepEqual(reports, []);
 });
 
@@ -224,13 +268,12 @@ test('close keeps the calls that were written, and not those for which the disk 
   await nextTurn();
   store.add(json(2));
   await nextTurn();
-  const isKept = store.close();
-  assert.deepEqual([0, 1, 2].map(isKept), [false, false, true]);
+  assert.deepEqual(store.close(), [false, false, true]);
   assert.deepEqual(
     reports.map(({ message }) => message),
     ['The file queue cannot be written: ENOSPC: no space left on device, write'],
   );
-  assert.deepEqual(textsOf(open(t, directory).store), [json(2)]);
+  assert.deepEqual(open(t, directory).store.texts, [json(2)]);
 });
 
 test('close keeps nothing in a directory that was removed, and leaves the lock of a new one', (t) => {
@@ -239,7 +282,7 @@ test('close keeps nothing in a directory that was removed, and leaves the lock o
   store.add(json(0));
   rmSync(directory, { recursive: true });
   const second = open(t, directory).store;
-  assert.equal(store.close()(0), false);
+  assert.equal(store.close()[0], false);
   assert.ok(existsSync(path.join(directory, 'lock')));
   second.close();
 });

@@ -9,7 +9,7 @@ import type { CallStore, CallStoreOpener } from '../queue/call-store.ts';
 import { AnalyticsError, invalidOption, reasonOf } from '../core/errors.ts';
 import { positive } from '../core/options.ts';
 import { lockDirectory } from './lock.ts';
-import { readSegments, type Found, type Segment } from './read-segments.ts';
+import { lineBytes, readSegments, type Found, type Segment } from './read-segments.ts';
 import { createSegmentWriter } from './segment-writer.ts';
 
 export interface FileQueueOptions {
@@ -55,20 +55,21 @@ function openStore(
   }
   const unlock = lockDirectory(directory);
   const { segments: oldSegments, calls, next, damages } = readOrUnlock(directory, unlock);
-  let restored: readonly Call[] = calls.map(({ call }) => call);
+  let restored: readonly Call[] = calls;
   for (const { file, reason } of damages) {
     report(new AnalyticsError('queue-damaged', `A record of ${file} was skipped: ${reason}`));
   }
   /** Oldest first, each with the number of the first call after it. */
   const segments: Segment[] = [...oldSegments];
-  /** The numbers of the calls of an earlier process. */
-  const loaded = calls.map(({ number }) => number);
-  /** Calls below this number are settled. */
-  let settledBelow = loaded[0] ?? next;
+  /** The numbers of the calls that are not settled, oldest first. */
+  const unsettled = new Set(calls.map(({ stored }) => stored));
+  let unsettledBytes = calls.reduce((bytes, call) => bytes + call.bytes + lineBytes, 0);
+  let nextNumber = next;
+  const segmentBytes = Math.min(leastBytes, maxBytes / 4);
   let closed = false;
   const writer = createSegmentWriter({
     directory,
-    maxBytes: Math.min(leastBytes, maxBytes / 4),
+    maxBytes: segmentBytes,
     syncAfterMs,
     next,
     onFailure: (reason) => {
@@ -78,7 +79,9 @@ function openStore(
   });
 
   const usedBytes = (): number => segments.reduce((bytes, segment) => bytes + segment.bytes, writer.bytes);
+  const oldest = (): number => unsettled.values().next().value ?? nextNumber;
   const removeSettled = (): void => {
+    const settledBelow = oldest();
     while (segments[0] && segments[0].end <= settledBelow) {
       try {
         segments.shift()?.remove();
@@ -86,6 +89,19 @@ function openStore(
         report(new AnalyticsError('queue-damaged', `Sent calls cannot be removed: ${reasonOf(error)}`));
       }
     }
+  };
+  const forget = (number: number, { bytes }: Call): void => {
+    if (unsettled.delete(number)) unsettledBytes -= bytes + lineBytes;
+  };
+  const append = (call: Call, queuedAtMs: number): boolean => {
+    call.stored = nextNumber++;
+    unsettled.add(call.stored);
+    unsettledBytes += call.bytes + lineBytes;
+    return writer.append(call.json, queuedAtMs);
+  };
+  const settledUp = (): void => {
+    writer.settle(oldest());
+    removeSettled();
   };
   removeSettled();
   const onExit = (): void => {
@@ -102,16 +118,28 @@ function openStore(
     get freeBytes() {
       return maxBytes - usedBytes();
     },
-    add(json) {
-      return writer.append(json);
-    },
-    settle(count) {
+    add: (call) => append(call, Date.now()),
+    settle(settled) {
       if (closed) return;
-      const old = loaded.splice(0, count).length;
-      if (loaded.length > 0) settledBelow = loaded[0] ?? next;
-      else settledBelow = Math.max(settledBelow, next) + count - old;
-      writer.settle(settledBelow);
-      removeSettled();
+      for (const call of settled) forget(call.stored, call);
+      settledUp();
+    },
+    compact(held, always) {
+      const first = oldest();
+      // Others come before the calls aside, and will be settled.
+      if (closed || !held.some(({ stored }) => stored === first)) return;
+      const settledBytes = usedBytes() - unsettledBytes;
+      if (!always && settledBytes <= Math.max(2 * segmentBytes, unsettledBytes)) return;
+      if (unsettled.size === nextNumber - first) return;
+      const before = held.map((call) => ({ call, number: call.stored }));
+      for (const { call } of before) append(call, Math.round(Date.now() - performance.now() + call.queuedAt));
+      // The copies are on the disk before the files of the originals are removed.
+      const isWritten = writer.flush() && held.every(({ stored }) => writer.has(stored));
+      for (const { call, number } of before) {
+        forget(isWritten ? number : call.stored, call);
+        if (!isWritten) call.stored = number;
+      }
+      settledUp();
     },
     close() {
       if (!closed) {
@@ -123,11 +151,9 @@ function openStore(
       }
       // The files may have been removed by another program.
       const found = segments.filter(({ file }) => existsSync(file));
-      const firstNew = Math.max(settledBelow, next);
-      return (index) => {
-        const number = loaded[index] ?? firstNew + index - loaded.length;
-        const segment = segments.find(({ end }) => number < end);
-        return segment !== undefined && found.includes(segment) && writer.has(number);
+      return ({ stored }) => {
+        const segment = segments.find(({ end }) => stored < end);
+        return segment !== undefined && found.includes(segment) && writer.has(stored);
       };
     },
   };

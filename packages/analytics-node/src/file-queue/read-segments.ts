@@ -26,15 +26,10 @@ export interface Damage {
 export interface Found {
   readonly segments: readonly Segment[];
   /** The calls that are not settled, oldest first. A damaged record has a number, but no call. */
-  readonly calls: readonly NumberedCall[];
+  readonly calls: readonly Call[];
   /** The number of the next call. */
   readonly next: number;
   readonly damages: readonly Damage[];
-}
-
-export interface NumberedCall {
-  readonly number: number;
-  readonly call: Call;
 }
 
 export const segmentName = (first: number): string => `${String(first).padStart(16, '0')}.calls`;
@@ -42,7 +37,7 @@ export const segmentName = (first: number): string => `${String(first).padStart(
 export function readSegments(directory: string): Found {
   const segments: Segment[] = [];
   const damages: Damage[] = [];
-  const calls: NumberedCall[] = [];
+  const calls: Call[] = [];
   let settledBelow = 0;
   let next = 0;
   const files = readdirSync(directory)
@@ -60,8 +55,8 @@ export function readSegments(directory: string): Found {
         settledBelow = Math.max(settledBelow, Number(line));
         continue;
       }
-      const call = callOf(line);
-      if (call) calls.push({ number: next, call });
+      const call = callOf(line, next);
+      if (call) calls.push(call);
       else damages.push({ file, reason: 'it is not a call' });
       next++;
     }
@@ -69,7 +64,7 @@ export function readSegments(directory: string): Found {
   }
   return {
     segments,
-    calls: calls.filter(({ number }) => number >= settledBelow),
+    calls: calls.filter(({ stored }) => stored >= settledBelow),
     // A file without calls has the number of the next call. The number is left out, so that the file is not overwritten.
     next: Math.max(next, settledBelow) + (files.at(-1) === segmentName(next) ? 1 : 0),
     damages,
@@ -84,12 +79,12 @@ export function segmentOf(file: string, end: number, bytes: number): Segment {
 }
 
 /** A line without its end. */
-export const callLine = (json: string): string => `${json} ${Date.now()}`;
+export const callLine = (json: string, queuedAtMs: number): string => `${json} ${queuedAtMs}`;
 
 /** The bytes of a line beside its JSON. */
-export const lineBytes = callLine('').length + 1;
+export const lineBytes = callLine('', Date.now()).length + 1;
 
-function callOf(line: string): Call | undefined {
+function callOf(line: string, stored: number): Call | undefined {
   const at = line.lastIndexOf(' ');
   const json = line.slice(0, at);
   const queuedAt = line.slice(at + 1);
@@ -107,6 +102,8 @@ function callOf(line: string): Call | undefined {
       userKey,
       queuedAt: performance.now() - ageMs,
       attempts: 0,
+      number: 0,
+      stored,
     };
   } catch {
     return undefined;

@@ -20,7 +20,9 @@ export interface SegmentWriter {
   /** The size of the newest file. */
   readonly bytes: number;
   /** Returns false where the files cannot be written. */
-  append(json: string): boolean;
+  append(json: string, queuedAtMs: number): boolean;
+  /** Writes what was appended to the disk. Returns false where it cannot. */
+  flush(): boolean;
   /** All calls below `number` are settled. */
   settle(number: number): void;
   /** Whether a call that is not settled was written. */
@@ -171,14 +173,14 @@ export function createSegmentWriter(settings: SegmentWriterSettings): SegmentWri
     get bytes() {
       return bytes;
     },
-    append(json) {
+    append(json, queuedAtMs) {
       const added = guarded(() => {
         if (bytes >= maxBytes) {
           write();
           finish();
         }
         fd ??= open();
-        lines.push(`${callLine(json)}\n`);
+        lines.push(`${callLine(json, queuedAtMs)}\n`);
         pending++;
         bytes += Buffer.byteLength(json) + lineBytes;
       });
@@ -190,7 +192,13 @@ export function createSegmentWriter(settings: SegmentWriterSettings): SegmentWri
       later();
       return true;
     },
+    flush: () =>
+      guarded(() => {
+        write();
+        if (fd !== undefined) fdatasyncSync(fd);
+      }),
     settle(number) {
+      if (number === settledBelow) return;
       settledBelow = number;
       unwritten = unwritten.filter(({ to }) => to > number);
       // Then all files are removed.

@@ -7,10 +7,11 @@ import { maxCallBytes, type Call } from '../core/encode.ts';
 import { nextTurn } from './timing.ts';
 
 export interface Backlog {
-  /** Running totals of calls. Calls from `settled` to `added` are in the queue or in flight. */
+  /** Running totals of calls. The difference is in the queue, in flight or aside. */
   readonly added: number;
   readonly settled: number;
   hasCapacity(count: number, bytes: number): boolean;
+  /** Gives the call its number. */
   add(call: Call): void;
   settle(calls: readonly Call[]): void;
   /** Resolves once all calls that were added before are settled. */
@@ -29,8 +30,10 @@ export interface BacklogLimits {
 }
 
 interface Waiter {
-  /** Resolved once this many calls are settled. */
-  readonly settled: number;
+  /** The number of the first call that it does not wait for. */
+  readonly end: number;
+  /** The calls before it that are not settled. */
+  left: number;
   readonly resolve: () => void;
 }
 
@@ -63,23 +66,25 @@ export function createBacklog({ maxQueueSize, maxQueueBytes, freeBytes }: Backlo
       return settled;
     },
     hasCapacity,
-    add({ bytes }) {
+    add(call) {
       if (promised > 0) promised--;
-      heldBytes += bytes;
-      added++;
+      heldBytes += call.bytes;
+      call.number = added++;
     },
     settle(calls) {
       settled += calls.length;
       for (const { bytes } of calls) heldBytes -= bytes;
-      const reached = flushes.filter((flush) => flush.settled <= settled);
-      flushes = flushes.filter((flush) => flush.settled > settled);
+      for (const flush of flushes) flush.left -= calls.filter(({ number }) => number < flush.end).length;
+      const reached = flushes.filter(({ left }) => left === 0);
+      flushes = flushes.filter(({ left }) => left > 0);
       for (const { resolve } of reached) resolve();
       const waiting = waitingForCapacity;
       waitingForCapacity = [];
       for (const resolve of waiting) resolve();
     },
     async whenSettled() {
-      if (settled < added) await new Promise<void>((resolve) => flushes.push({ settled: added, resolve }));
+      if (settled === added) return;
+      await new Promise<void>((resolve) => flushes.push({ end: added, left: added - settled, resolve }));
     },
     async whenFree(isStopped, wake) {
       // Several callers may wait, each with a call of the maximum size. Capacity is promised to one caller only.

@@ -10,6 +10,8 @@ const call = (n: number, bytes = 99): Call => ({
   userKey: 'u',
   queuedAt: 0,
   attempts: 0,
+  number: n,
+  stored: n,
 });
 const numbers = (batch: readonly Call[]): number[] => batch.map(({ json }) => Number(json));
 

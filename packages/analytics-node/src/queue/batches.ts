@@ -2,7 +2,7 @@
  * The queued calls, and how many of them the next batch takes.
  *
  * A batch that was refused is put back and divided: its halves become batches of their own. After a timeout, batches
- * become smaller, and grow again with success. Calls always leave in order.
+ * become smaller, and grow again with success. Calls leave in order, except for one that is taken from behind another.
  */
 import type { Call } from '../core/encode.ts';
 import type { BatchLimits } from '../core/transport.ts';
@@ -10,6 +10,8 @@ import type { BatchLimits } from '../core/transport.ts';
 export interface Batches {
   /** The number of queued calls, without those that were taken. */
   readonly length: number;
+  /** The number of the first one, or Infinity. */
+  readonly first: number;
   add(call: Call): void;
   /** The next batch: at least one call, if there is one, and no further calls beyond `mostBytes`. */
   take(mostBytes?: number): Call[];
@@ -17,6 +19,14 @@ export interface Batches {
   putBack(batch: readonly Call[]): void;
   /** The halves of the batch will be taken separately. */
   divide(batch: readonly Call[]): void;
+  /** The first calls of the batch, this many, and the rest of it will be taken separately. */
+  split(batch: readonly Call[], first: number): void;
+  /** Whether the batch that was taken last is a part of one that was split. */
+  readonly isSplit: boolean;
+  /** Takes one call, so many places behind the first one or the last one of all, if there is one. */
+  takeBehind(places: number): Call | undefined;
+  /** A call that was taken from behind returns to its place. */
+  putBehind(call: Call): void;
   /** Whether parts of a divided batch are queued. */
   readonly isDivided: boolean;
   /** Takes all queued parts of the divided batch. */
@@ -39,17 +49,37 @@ export function createBatches(limits: BatchLimits): Batches {
   /** The sizes of the parts of a divided batch, which lie at the front of the queue. */
   let parts: number[] = [];
   let isPart = false;
+  let isSplit = false;
   let maxBytes = Infinity;
   let successes = 0;
 
   const sum = (): number => parts.reduce((total, part) => total + part, 0);
 
+  const divide = (batch: readonly Call[], first = Math.floor(batch.length / 2)): void => {
+    queue.unshift(...batch);
+    parts = [first, batch.length - first, ...parts].filter((part) => part > 0);
+  };
+
+  /** A call is added to the part in which it has this index, or removed from it. */
+  const resize = (index: number, by: 1 | -1): void => {
+    let end = 0;
+    const at = parts.findIndex((part) => index < (end += part));
+    if (at !== -1) parts[at] = (parts[at] ?? 0) + by;
+    parts = parts.filter((part) => part > 0);
+  };
+
   return {
     get length() {
       return queue.length;
     },
+    get first() {
+      return queue[0]?.number ?? Infinity;
+    },
     get isDivided() {
       return parts.length > 0;
+    },
+    get isSplit() {
+      return isSplit;
     },
     add(call) {
       queue.push(call);
@@ -57,6 +87,7 @@ export function createBatches(limits: BatchLimits): Batches {
     take(mostBytes = Infinity) {
       const [part] = parts;
       isPart = part !== undefined;
+      isSplit &&= isPart;
       const maxCalls = part ?? limits.calls;
       const limit = Math.min(limits.bytes, maxBytes, mostBytes);
       let bytes = 0;
@@ -76,10 +107,24 @@ export function createBatches(limits: BatchLimits): Batches {
       queue.unshift(...batch);
       if (isPart && batch.length > 0) parts.unshift(batch.length);
     },
-    divide(batch) {
-      const half = Math.floor(batch.length / 2);
-      queue.unshift(...batch);
-      parts.unshift(half, batch.length - half);
+    divide,
+    split(batch, first) {
+      divide(batch, first);
+      isSplit = true;
+    },
+    takeBehind(places) {
+      const index = Math.min(places, queue.length - 1);
+      if (index < 1) return undefined;
+      resize(index, -1);
+      return queue.splice(index, 1)[0];
+    },
+    putBehind(call) {
+      const index = queue.findIndex(({ number }) => number > call.number);
+      if (index === -1) queue.push(call);
+      else {
+        resize(index, 1);
+        queue.splice(index, 0, call);
+      }
     },
     takeDivided() {
       const calls = queue.splice(0, sum());

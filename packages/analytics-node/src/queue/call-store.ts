@@ -10,11 +10,16 @@ export interface CallStore {
   load(): Iterable<Call>;
   readonly freeBytes: number;
   /** Returns false where it cannot be written, which was reported. */
-  add(json: string): boolean;
-  /** The oldest `count` calls are sent or reported. */
-  settle(count: number): void;
-  /** Returns whether the store keeps a call that is not settled: the oldest one has the index 0. */
-  close(): (index: number) => boolean;
+  add(call: Call): boolean;
+  /** The calls are sent or reported. */
+  settle(calls: readonly Call[]): void;
+  /**
+   * Writes the calls `held`, all that are aside, again behind all others where they are older and keep many settled
+   * calls, or `always` where they keep any.
+   */
+  compact(held: readonly Call[], always: boolean): void;
+  /** Returns whether the store keeps a call that is not settled. */
+  close(): (call: Call) => boolean;
 }
 
 /** Opens a store. `report` receives what was lost in it. */

@@ -17,10 +17,21 @@ export function backoffMs(
   retryAfterMs: number,
   random: () => number = Math.random,
 ): number {
-  const delay = Math.min(firstMs * 2 ** Math.min(failures - 1, 30), longestMs);
+  const delay = doubled(failures, firstMs, longestMs);
   const jittered = delay * (1 - random() / 2);
   return retryAfterMs > 0 ? retryAfterMs + random() * Math.min(delay, retryAfterMs / 10) : jittered;
 }
+
+const firstAsideMs = 1_000;
+const longestAsideMs = 60_000;
+
+/** The delay before the next attempt for a call aside: doubles from a second to a minute, less up to a half. */
+export function asideMs(attempts: number, random: () => number = Math.random): number {
+  return doubled(attempts, firstAsideMs, longestAsideMs) * (1 - random() / 2);
+}
+
+const doubled = (attempts: number, first: number, longest: number): number =>
+  Math.min(first * 2 ** Math.min(attempts - 1, 30), longest);
 
 /** `Retry-After` (RFC 9110, section 10.2.3) in milliseconds, at most five minutes; 0 where absent or unreadable. */
 export function parseRetryAfter(value: string | undefined, nowMs: number = Date.now()): number {

@@ -3,18 +3,21 @@
  * Joining, writing and waiting happen after the call has returned.
  *
  * A due batch takes all queued calls, up to the limits of a batch. So a slow server gets larger batches, and the
- * queue stays short.
+ * queue stays short. A call that the server refuses with a 5xx while it takes others is set aside (refusal.ts).
  */
+import { createAside, type AsideCall } from './aside.ts';
 import { createBacklog } from './backlog.ts';
 import { bytesOf, createBatches } from './batches.ts';
 import type { CallStore } from './call-store.ts';
 import type { Call } from '../core/encode.ts';
-import { AnalyticsError, type AnalyticsErrorCode } from '../core/errors.ts';
+import type { AnalyticsError } from '../core/errors.ts';
 import type { Page } from '../core/platform.ts';
 import type { Debug } from '../core/report.ts';
+import { firstPart, nextPlaces, nextState } from './refusal.ts';
 import { backoffMs } from './retry.ts';
 import { nextTurn, pause } from './timing.ts';
-import type { Outcome, Rejection, Transport } from '../core/transport.ts';
+import type { Outcome, Transport } from '../core/transport.ts';
+import { createUnsent, type Unsent } from './unsent.ts';
 
 export interface SenderSettings {
   /** The number of queued calls that makes a batch due. */
@@ -37,7 +40,7 @@ export interface SenderSettings {
 }
 
 export interface SenderCounts {
-  /** Calls in the queue and in flight. */
+  /** Calls in the queue, in flight and aside. */
   readonly queued: number;
   /** Calls that the server has accepted. */
   readonly sent: number;
@@ -83,16 +86,21 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     ...{ maxQueueSize, maxQueueBytes },
     freeBytes: () => store?.freeBytes ?? Infinity,
   });
+  const aside = createAside({ maxQueueSize, maxQueueBytes });
   let sent = 0;
-  let unsent = 0;
+  const unsent = createUnsent(settings.report);
   /** Calls up to this total are sent without waiting. */
   let due = 0;
   /** Failed attempts in a row. */
   let failures = 0;
+  /** Requests that the server has taken, and whether the last one for queued calls was one of them. */
+  let taken = 0;
+  let isAfterTaken = false;
+  /** How far behind the first call the next probe is. */
+  let probePlaces = 1;
   let refusedAlone = 0;
-  /** While `onError` receives a call for which the queue is full. */
-  let isRefusing = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let asideTimer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> | undefined;
   const leaving = new Set<Promise<void>>();
   let leavingBytes = 0;
@@ -109,24 +117,49 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
   };
 
   const run = async (): Promise<void> => {
+    clearTimeout(asideTimer);
     // Let the caller continue first.
     await nextTurn();
-    while (backlog.settled < due && !stopped.signal.aborted) {
-      if (batches.length > 0) await attempt(batches.take());
-      else await Promise.all(leaving);
+    while (!stopped.signal.aborted) {
+      // While the server takes nothing, no attempt for a call aside says anything.
+      const isDue = batches.first < due;
+      const dueAside = failures === 0 || !isDue ? aside.takeDue() : undefined;
+      if (dueAside) await attemptAside(dueAside);
+      else if (isDue) await attempt(batches.take());
+      else break;
     }
     running = undefined;
+    if (aside.length === 0 || stopped.signal.aborted) return;
+    asideTimer = setTimeout(
+      () => {
+        running ??= run();
+      },
+      Math.ceil(aside.nextAt - performance.now()),
+    );
   };
 
-  const attempt = async (batch: readonly Call[]): Promise<void> => {
+  const attempt = async (batch: readonly Call[], isLeaving = false): Promise<void> => {
     if (batches.length === 0) stopTimer();
+    const isSplit = batches.isSplit && !isLeaving;
     const startedAt = performance.now();
     const outcome = await transport.send(batch, stopped.signal);
     if (outcome.kind === 'sent') {
       batches.succeeded((performance.now() - startedAt) / timeoutMs);
       accepted(batch, outcome);
     } else if (outcome.kind === 'refused') refused(batch, outcome);
-    else await retry(batch, outcome);
+    else if (stopped.signal.aborted) batches.putBack(batch);
+    else await retry(batch, { ...outcome, isSplit, serverError: outcome.serverError === true && !isLeaving });
+  };
+
+  const attemptAside = async (entry: AsideCall): Promise<void> => {
+    const { call } = entry;
+    const outcome = await transport.send([call], stopped.signal);
+    if (outcome.kind === 'sent') {
+      aside.recovered();
+      accepted([call], outcome);
+    } else if (outcome.kind === 'refused') refused([call], { ...outcome, divisible: false });
+    else if (stopped.signal.aborted) aside.putBack(entry);
+    else await retryAside(entry, outcome);
   };
 
   const leave = (): void => {
@@ -134,7 +167,7 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     const batch = batches.take(maxLeavingBytes - leavingBytes);
     const bytes = bytesOf(batch);
     leavingBytes += bytes;
-    const attempted = attempt(batch).then(() => {
+    const attempted = attempt(batch, true).then(() => {
       leavingBytes -= bytes;
       leaving.delete(attempted);
       if (batches.length > 0) makeDue();
@@ -149,16 +182,20 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     debug?.(`sent ${batch.length} calls`);
     failures = 0;
     refusedAlone = 0;
+    taken++;
+    isAfterTaken = true;
+    probePlaces = 1;
     sent += batch.length - rejected.length;
-    reportRejected(batch, rejected, status);
+    unsent.rejected(batch, rejected, status);
     settle(batch);
   };
 
   const refused = (batch: readonly Call[], outcome: Extract<Outcome, { kind: 'refused' }>): void => {
     const { reason, status, divisible = false, rejected = [] } = outcome;
     failures = 0;
+    isAfterTaken = false;
     if (rejected.length === batch.length) {
-      reportRejected(batch, rejected, status);
+      unsent.rejected(batch, rejected, status);
       settle(batch);
       return;
     }
@@ -168,83 +205,97 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       batches.divide(batch);
       return;
     }
-    reportUnsent('refused', batch, `refused: ${reason}`, status);
-    settle(batch);
+    giveUp('refused', batch, `refused: ${reason}`, status);
     if (!batches.isDivided || ++refusedAlone < maxRefusedAlone) return;
     const rest = batches.takeDivided();
-    reportUnsent(
+    giveUp(
       'refused',
       rest,
       `not sent, since ${maxRefusedAlone} calls in a row were refused: ${reason}`,
       status,
     );
-    settle(rest);
   };
 
-  /** Puts the batch back and waits, except for calls for which this attempt was the last. */
-  const retry = async (
-    batch: readonly Call[],
-    outcome: Extract<Outcome, { kind: 'failed' }>,
-  ): Promise<void> => {
-    const { reason, status, afterMs = 0, slow = false } = outcome;
-    if (stopped.signal.aborted) {
-      batches.putBack(batch);
+  /** Decides what becomes of the batch, and waits, except for calls for which this attempt was the last. */
+  const retry = async (batch: readonly Call[], outcome: Failed & { readonly isSplit: boolean }) => {
+    const { reason, status, afterMs = 0, slow = false, serverError, isSplit } = outcome;
+    const afterTaken = isAfterTaken;
+    isAfterTaken = false;
+    failures++;
+    const isUnexplained = afterMs === 0 && status !== 429 && !serverError;
+    // Its size may be the cause.
+    if (slow || (isUnexplained && failures >= failuresUntilSmaller)) batches.slower(batch);
+    const left = giveUpOld(batch, outcome);
+    const [first] = left;
+    if (!first) return;
+    const refused = { calls: left.length, failures, isSplit, afterTaken, hasRoom: aside.hasRoom(first) };
+    const state = serverError ? nextState({ state: 'sending', ...refused }) : 'waiting';
+    debug?.(`attempt ${failures} for ${batch.length} calls: ${reason}; they are ${state}`);
+    if (state === 'aside') {
+      aside.add(first, taken);
       return;
     }
-    failures++;
-    // One of its calls may make the server fail, or its size.
-    const isUnexplained = afterMs === 0 && status !== 429;
-    if (slow || (isUnexplained && failures >= failuresUntilSmaller)) batches.slower(batch);
+    if (state === 'waiting') batches.putBack(left);
+    else batches.split(left, firstPart(left.length, failures));
+    if (state === 'split' && afterTaken) return;
+    const probed = state === 'probing' ? await probe() : undefined;
+    if (failures > 0)
+      await pause(backoffMs(failures, Math.max(afterMs, probed?.afterMs ?? 0)), stopped.signal);
+  };
+
+  /** Sends a call from behind the first one, which fails alone. Returns how it failed, if it did. */
+  const probe = async (): Promise<Failed | undefined> => {
+    const call = batches.takeBehind(probePlaces);
+    if (!call) return undefined;
+    probePlaces = probePlaces <= batches.length ? nextPlaces(probePlaces) : 1;
+    const outcome = await transport.send([call], stopped.signal);
+    if (outcome.kind === 'sent') accepted([call], outcome);
+    else if (outcome.kind === 'refused') refused([call], outcome);
+    else batches.putBehind(call);
+    return outcome.kind === 'failed' ? outcome : undefined;
+  };
+
+  const retryAside = async (entry: AsideCall, outcome: Failed): Promise<void> => {
+    const { call } = entry;
+    if (giveUpOld([call], outcome).length === 0) return;
+    if (!outcome.serverError) {
+      aside.putBack(entry);
+      await pause(backoffMs(++failures, outcome.afterMs ?? 0), stopped.signal);
+      return;
+    }
+    if (taken > entry.takenBefore) entry.refusals++;
+    entry.takenBefore = taken;
+    const { refusals, since } = entry;
+    if (nextState({ state: 'aside', refusals, forMs: performance.now() - since }) === 'aside') {
+      aside.putBack(entry);
+      return;
+    }
+    const what = `refused ${refusals} times alone, while others were taken: ${outcome.reason}`;
+    giveUp('refused', [call], what, outcome.status);
+  };
+
+  const giveUp: Unsent['report'] = (code, calls, what, status) => {
+    if (calls.length === 0) return;
+    unsent.report(code, calls, what, status);
+    settle(calls);
+  };
+
+  /** Reports the calls for which the failed attempt was the last, and returns the others. */
+  const giveUpOld = (batch: readonly Call[], { reason, status }: Failed): readonly Call[] => {
     for (const call of batch) call.attempts++;
     // The earlier a call was queued, the more attempts it has had.
     const oldest = performance.now() - maxAgeMs;
     const [exhausted, alive] = splitWhile(batch, ({ attempts }) => attempts >= maxAttempts);
     const [expired, left] = splitWhile(alive, ({ queuedAt }) => queuedAt <= oldest);
-    batches.putBack(left);
-    if (exhausted.length > 0) {
-      reportUnsent('exhausted', exhausted, `given up after ${maxAttempts} attempts: ${reason}`, status);
-      settle(exhausted);
-    }
-    if (expired.length > 0) {
-      reportUnsent('expired', expired, `given up after ${Math.round(maxAgeMs / 1_000)} s: ${reason}`, status);
-      settle(expired);
-    }
-    if (left.length === 0) return;
-    const waitMs = Math.round(backoffMs(failures, afterMs));
-    debug?.(`attempt ${failures} for ${batch.length} calls: ${reason}; the next in ${waitMs} ms`);
-    await pause(waitMs, stopped.signal);
+    giveUp('exhausted', exhausted, `given up after ${maxAttempts} attempts: ${reason}`, status);
+    giveUp('expired', expired, `given up after ${Math.round(maxAgeMs / 1_000)} s: ${reason}`, status);
+    return left;
   };
 
   const settle = (calls: readonly Call[]): void => {
-    store?.settle(calls.length);
+    store?.settle(calls);
+    if (aside.length > 0) store?.compact(aside.calls(), false);
     backlog.settle(calls);
-  };
-
-  const reportUnsent = (
-    code: AnalyticsErrorCode,
-    calls: readonly Call[],
-    what: string,
-    status?: number,
-  ): void => {
-    unsent += calls.length;
-    const count = calls.length === 1 ? '1 call' : `${calls.length} calls`;
-    const texts = calls.map(({ json }) => json);
-    settings.report(new AnalyticsError(code, `${count} ${what}`, { status, calls: texts }));
-  };
-
-  const reportRejected = (batch: readonly Call[], rejected: readonly Rejection[], status?: number): void => {
-    for (const { index, reason } of rejected) {
-      reportUnsent('rejected', batch.slice(index, index + 1), `rejected: ${reason}`, status);
-    }
-  };
-
-  const refuseCall = (call: Call): void => {
-    const what = 'not queued: the queue is full';
-    // Reported in turn, the calls of onError would never end.
-    if (isRefusing) throw new AnalyticsError('queue-full', `1 call ${what}`, { calls: [call.json] });
-    isRefusing = true;
-    reportUnsent('queue-full', [call], what);
-    isRefusing = false;
   };
 
   const append = (call: Call): void => {
@@ -261,11 +312,13 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
   };
 
   /** After the deadline: reports the remaining calls, which also resolves pending flushes. */
-  const giveUp = (): number => {
-    const left = batches.takeAll();
+  const giveUpAll = (): number => {
+    const held = aside.calls();
+    store?.compact(held, true);
+    const left = held.concat(batches.takeAll()).sort((one, other) => one.number - other.number);
     const isKept = store?.close() ?? (() => false);
-    const lost = left.filter((_, index) => !isKept(index));
-    if (lost.length > 0) reportUnsent('closed', lost, 'unsent when the client was closed');
+    const lost = left.filter((call) => !isKept(call));
+    if (lost.length > 0) unsent.report('closed', lost, 'unsent when the client was closed');
     settle(left);
     return left.length - lost.length;
   };
@@ -277,11 +330,11 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       if (!backlog.hasCapacity(1, call.bytes)) {
         // Waiting for more calls has no benefit now.
         makeDue();
-        refuseCall(call);
+        unsent.queueFull(call);
         return false;
       }
       call.queuedAt = performance.now();
-      store?.add(call.json);
+      store?.add(call);
       append(call);
       return true;
     },
@@ -298,8 +351,9 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       let kept = 0;
       const deadline = setTimeout(() => {
         stopped.abort();
+        clearTimeout(asideTimer);
         void Promise.all([running, ...leaving]).then(() => {
-          kept = giveUp();
+          kept = giveUpAll();
         });
       }, deadlineMs);
       await flush();
@@ -308,9 +362,11 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       transport.close();
       return kept;
     },
-    counts: () => ({ queued: backlog.added - backlog.settled, sent, unsent }),
+    counts: () => ({ queued: backlog.added - backlog.settled, sent, unsent: unsent.count }),
   };
 }
+
+type Failed = Extract<Outcome, { kind: 'failed' }>;
 
 /** The calls from the first on for which `isTrue`, and the rest. */
 function splitWhile(

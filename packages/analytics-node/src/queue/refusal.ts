@@ -1,0 +1,59 @@
+/**
+ * The states of a batch that the server answers with a 5xx without `Retry-After`: it may be down, or fail for one of
+ * the calls. Which of them is true shows in requests with other calls. The same in Go: refusal.go.
+ *
+ *     waiting ─► sending ─► (taken)
+ *        ▲          │
+ *        ├──────────┤ the first two failures
+ *        │          ├─► split: its first call alone, and then halves, in order ─► waiting
+ *        │          ├─► probing: a single call still fails, so one behind it is tried ─► waiting
+ *        │          └─► aside: a single call failed directly after another request was taken ─► (taken)
+ *        └─ a later success sends the rest                                              └──► reported
+ *
+ * While no request is taken, nothing is set aside, and the batch waits in its place.
+ */
+export type BatchState = 'waiting' | 'split' | 'probing' | 'aside' | 'reported';
+
+export type Refused =
+  | {
+      readonly state: 'sending';
+      readonly calls: number;
+      /** Failed requests in a row, with this one. */
+      readonly failures: number;
+      /** Whether it is a part of a batch that was split, or waited for a probe. */
+      readonly isSplit: boolean;
+      /** Whether the request before this one was taken. */
+      readonly afterTaken: boolean;
+      /** Whether another call may be set aside. */
+      readonly hasRoom: boolean;
+    }
+  | {
+      readonly state: 'aside';
+      /** Refusals alone, with another request taken before each. */
+      readonly refusals: number;
+      readonly forMs: number;
+    };
+
+/** The failure in a row from which on the server may fail for one of the calls. */
+export const suspicious = 3;
+/** A call aside is reported after this many refusals, and not before this time. */
+export const mostRefusals = 20;
+export const leastAsideMs = 15 * 60_000;
+
+export function nextState(refused: Refused): BatchState {
+  if (refused.state === 'aside') {
+    return refused.refusals >= mostRefusals && refused.forMs >= leastAsideMs ? 'reported' : 'aside';
+  }
+  const { calls, failures, isSplit, afterTaken, hasRoom } = refused;
+  if (calls > 1) return isSplit || failures >= suspicious ? 'split' : 'waiting';
+  if (isSplit && afterTaken && hasRoom) return 'aside';
+  return failures >= suspicious ? 'probing' : 'waiting';
+}
+
+/** After a failed probe, the next one is further behind: 1, 2, 3, 5, 8, 12 … places, for several such calls in a row. */
+export const nextPlaces = (places: number): number => places + Math.ceil(places / 2);
+
+/** The calls of the first part of a split batch. A single call is a probe that keeps the order. */
+export function firstPart(calls: number, failures: number): number {
+  return failures >= suspicious ? 1 : Math.floor(calls / 2);
+}
