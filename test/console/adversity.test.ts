@@ -69,7 +69,7 @@ test('while the API has not answered, the page says so, sends a change once, and
   await page.locator('main [aria-busy="true"]').first().waitFor();
   answer(undefined);
   await created;
-  await page.getByText('The source was created').waitFor();
+  await page.getByText('Source created').waitFor();
   await page.getByRole('link', { name: 'crm', exact: true }).waitFor();
   assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Destinations', 'the reader stays');
   assert.equal(posts.length, 1);
@@ -87,7 +87,7 @@ test('what is typed while a change is saved stays, and is saved with the next on
     await route.continue();
   });
   const name = page.getByLabel('Name', { exact: true });
-  const rate = page.getByLabel('Most requests per second');
+  const rate = page.getByLabel('Max requests per second');
   await name.fill(' Renamed ');
   await press(page, 'Save');
   await rate.fill('7');
@@ -118,7 +118,7 @@ test('a server with too much to do is asked again when it says so, and not befor
     await page.clock.runFor(80_000);
     assert.equal(requests.length, 1);
     await page.clock.runFor(20_000);
-    await runUntil(page, () => page.getByText('No replay yet').isVisible());
+    await runUntil(page, () => page.getByText('No replays yet').isVisible());
     await page.unroute('**/v1/replays?*');
     // Until it is left, the page asks for its replays again and again.
     await goTo(page, '#/');
@@ -140,7 +140,7 @@ test('a page that loads itself again waits for answers that take longer than its
   await page.clock.runFor(60_000);
   assert.equal(requests.length, 1);
   answer(undefined);
-  await runUntil(page, () => page.getByText('No replay yet').isVisible());
+  await runUntil(page, () => page.getByText('No replays yet').isVisible());
   await page.context().close();
 });
 
@@ -150,7 +150,7 @@ test('an answer that is not of the API is reported, also at the start, and does 
     route.fulfill({ contentType: 'text/html', body: '<h1>Sign in to the proxy</h1>' }),
   );
   await visit(page, '#/sources', 'Sources');
-  await page.getByRole('alert').getByText('not one of Tailrace').waitFor();
+  await page.getByRole('alert').getByText('did not come from Tailrace').waitFor();
   await page.unroute('**/v1/sources?*');
   await press(page, 'Try again');
   await page.getByRole('link', { name: 'web', exact: true }).waitFor();
@@ -179,11 +179,11 @@ test('an error of the server is shown where it happened, with a way to try again
   await page.getByLabel('Name', { exact: true }).fill('Typed');
   await page.route('**/v1/sources', (route) => route.fulfill({ status: 500, body: 'Internal Server Error' }));
   await press(page, 'Create a source');
-  await page.getByRole('alert').getByText('It did not work.').waitFor();
+  await page.getByRole('alert').getByText('Something went wrong.').waitFor();
   await page.unroute('**/v1/sources');
   await page.route('**/v1/sources', (route) => route.abort());
   await press(page, 'Create a source');
-  await page.getByRole('alert').getByText('The server does not answer.').waitFor();
+  await page.getByRole('alert').getByText('The server is not responding.').waitFor();
   assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Typed');
   await page.unroute('**/v1/sources');
   await press(page, 'Create a source');
@@ -198,7 +198,7 @@ test('a session that ends during an edit loses nothing that was typed, and shows
   const end = async (): Promise<void> => {
     await page.context().clearCookies();
     await press(page, 'Save');
-    await signIn.getByText('The session has ended').waitFor();
+    await signIn.getByText('Your session has ended').waitFor();
     assert.equal(await page.getByRole('heading', { level: 1 }).count(), 0, 'what is behind is not seen');
   };
   const withToken = async (token: string): Promise<void> => {
@@ -232,7 +232,7 @@ test('a sign-out in one tab hides the other, and a sign-in shows both', async ()
   await second.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
   await press(second, 'Sign out');
   await second.getByLabel('Token').waitFor();
-  await first.getByText('The session has ended').waitFor();
+  await first.getByText('Your session has ended').waitFor();
   assert.equal(await first.getByRole('heading', { level: 1 }).count(), 0);
   await second.getByLabel('Token').fill(adminToken);
   await press(second, 'Sign in');
@@ -276,7 +276,7 @@ test('each address is the same page after a reload, and by going back and forwar
 test('going back closes a question, which then does nothing', async () => {
   const { page } = await browser.open(`${url}#/destinations`, { token: adminToken });
   await visit(page, '#/destinations/mailer', 'Mail service');
-  await press(page, 'Switch off');
+  await press(page, 'Disable');
   await page.getByRole('dialog').waitFor();
   await page.goBack();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -448,11 +448,11 @@ test('no source and 1,000 sources are shown, and can be chosen from', async () =
     return route.fulfill({ json: { items, ...(to < count && { next: String(to) }) } });
   });
   await visit(page, '#/sources', 'Sources');
-  await page.getByText('No source yet').waitFor();
+  await page.getByText('No sources yet').waitFor();
   await visit(page, '#/audiences', 'Audiences');
   await page.getByText('An audience belongs to a source').waitFor();
   await visit(page, '#/destinations/+new?type=Webhooks', 'Create a destination');
-  await page.getByText('There is no source yet').waitFor();
+  await page.getByText('No sources yet. You can connect').waitFor();
 
   count = 1_000;
   await visit(page, '#/sources', 'Sources');

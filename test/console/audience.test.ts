@@ -36,7 +36,7 @@ test('100,000 members are uploaded, and their changes are followed to the end', 
     });
   const members = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
   await upload('Everybody', 'everybody.csv', `userId\n${members.join('\n')}\n`);
-  await page.getByText('The list was received.').waitFor();
+  await page.getByText('List received.').waitFor();
   const row = page.getByRole('row', { name: /Everybody/ });
   await row.getByRole('progressbar').waitFor();
   await row.getByText(/of 100,000 changes sent/).waitFor();
@@ -57,7 +57,7 @@ test('an upload shows how much was sent, and is cancelled without a change', asy
     });
   await atMost(10_000);
   await upload('Slow', 'slow.csv', content);
-  const progress = page.getByRole('progressbar', { name: 'Sent of the file' });
+  const progress = page.getByRole('progressbar', { name: 'Upload progress' });
   await eventually(
     () => progress.evaluate((bar: { readonly value: number }) => bar.value),
     (sent) => sent > 0 && sent < size,

@@ -47,13 +47,13 @@ async function save(page: Page): Promise<number> {
   return status;
 }
 
-const heading = 'Somebody else has changed this destination';
+const heading = 'Someone else changed this destination';
 
 test('of two who save in the same moment one chooses between both values', async () => {
   await openBoth('race', 'settings');
-  await ada.page.getByLabel('Most requests per second').fill('10');
+  await ada.page.getByLabel('Max requests per second').fill('10');
   await ada.page.getByLabel('Name', { exact: true }).fill("Ada's");
-  await bob.page.getByLabel('Most requests per second').fill('20');
+  await bob.page.getByLabel('Max requests per second').fill('20');
   const answers = await Promise.all([save(ada.page), save(bob.page)]);
   assert.deepEqual(answers.toSorted(), [200, 412]);
   const second = answers[0] === 200 ? bob : ada;
@@ -61,7 +61,7 @@ test('of two who save in the same moment one chooses between both values', async
   const [mine, theirs] = second === ada ? ['10', '20'] : ['20', '10'];
   await second.page.getByRole('radio', { name: new RegExp(`Yours\\s*${mine}`) }).waitFor();
   await second.page.getByRole('radio', { name: new RegExp(`Theirs\\s*${theirs}`) }).check();
-  await press(second.page, 'Save the chosen values');
+  await press(second.page, 'Save selected values');
   await second.page.getByText('Saved.').waitFor();
   const { name, rateLimit } = await control.expect(200, { path: '/v1/destinations/race' });
   assert.deepEqual({ name, rateLimit }, { name: "Ada's", rateLimit: Number(theirs) });
@@ -69,18 +69,18 @@ test('of two who save in the same moment one chooses between both values', async
 
 test('a third change during the choice is not overwritten either', async () => {
   await openBoth('thrice', 'settings');
-  await ada.page.getByLabel('Most requests per second').fill('10');
-  await bob.page.getByLabel('Most requests per second').fill('20');
+  await ada.page.getByLabel('Max requests per second').fill('10');
+  await bob.page.getByLabel('Max requests per second').fill('20');
   assert.equal(await save(bob.page), 200);
   await press(ada.page, 'Save');
   await ada.page.getByRole('radio', { name: /Theirs\s*20/ }).waitFor();
-  await bob.page.getByLabel('Most requests per second').fill('30');
+  await bob.page.getByLabel('Max requests per second').fill('30');
   assert.equal(await save(bob.page), 200);
   await ada.page.getByRole('radio', { name: /Yours\s*10/ }).check();
-  await press(ada.page, 'Save the chosen values');
+  await press(ada.page, 'Save selected values');
   await ada.page.getByRole('radio', { name: /Theirs\s*30/ }).waitFor();
   await press(ada.page, 'Discard my changes');
-  assert.equal(await ada.page.getByLabel('Most requests per second').inputValue(), '30');
+  assert.equal(await ada.page.getByLabel('Max requests per second').inputValue(), '30');
   const { rateLimit } = await control.expect(200, { path: '/v1/destinations/thrice' });
   assert.equal(rateLimit, 30);
 });
@@ -91,8 +91,8 @@ test('a filter and a setting that two people change meet without a choice', asyn
   await bob.page.getByLabel('Name', { exact: true }).fill("Bob's");
   assert.equal(await save(bob.page), 200);
   await ada.page.getByLabel('Only these events').fill('Order *');
-  await press(ada.page, 'Save the filter');
-  await ada.page.getByText('The other changes do not concern yours').waitFor();
+  await press(ada.page, 'Save filter');
+  await ada.page.getByText('The changes do not conflict').waitFor();
   await press(ada.page, 'Save');
   await ada.page.getByRole('heading', { level: 1, name: "Bob's" }).waitFor();
   const { name, filter } = await control.expect(200, { path: '/v1/destinations/apart' });
@@ -100,7 +100,7 @@ test('a filter and a setting that two people change meet without a choice', asyn
 });
 
 for (const [id, button, answer, state] of [
-  ['off', 'Switch off', 'Switch off', 'disabled'],
+  ['off', 'Disable', 'Disable', 'disabled'],
   ['still', 'Pause', undefined, 'paused'],
 ] as const) {
   test(`a change to a destination that somebody has ${state} keeps it ${state} and shows it`, async () => {
@@ -123,8 +123,8 @@ for (const [id, button, answer, state] of [
 test('a change to a destination that somebody has deleted is refused, and what was typed stays', async () => {
   await openBoth('gone', 'settings');
   await ada.page.getByLabel('Name', { exact: true }).fill('Typed');
-  await press(bob.page, 'Delete the destination');
-  await bob.page.getByRole('dialog').getByRole('button', { name: 'Delete the destination' }).click();
+  await press(bob.page, 'Delete destination');
+  await bob.page.getByRole('dialog').getByRole('button', { name: 'Delete destination' }).click();
   await bob.page.getByRole('heading', { level: 1, name: 'Destinations' }).waitFor();
   await press(ada.page, 'Save');
   await ada.page.getByRole('alert').getByText('Not found.').waitFor();

@@ -132,7 +132,7 @@ test('questions about hostile names are texts', async () => {
   ] as const) {
     await goTo(page, place);
     await page.getByRole('main').getByText(button, { exact: true }).first().click();
-    if (button === 'Unblock') await page.getByText('No event yet').waitFor();
+    if (button === 'Unblock') await page.getByText('No events yet').waitFor();
     else await page.getByRole('dialog').waitFor();
     await assertInert(opened, `${place} ${button}`);
     if (button === 'Unblock') continue;

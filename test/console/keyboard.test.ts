@@ -80,19 +80,19 @@ withKeyboard('a destination is connected, tried, switched on and off, paused and
   await page.getByRole('heading', { level: 1, name: 'books' }).waitFor();
   await enter(page, 'Send');
   await page.getByText('accepted').waitFor();
-  await enter(page, 'Switch on');
-  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+  await enter(page, 'Enable');
+  await page.getByRole('button', { name: 'Disable' }).waitFor();
   await keepsFocus(page, 'after it was switched on');
   await enter(page, 'Pause');
   await enter(page, 'Resume');
   await page.getByRole('button', { name: 'Pause' }).waitFor();
-  await enter(page, 'Switch off');
+  await enter(page, 'Disable');
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await keepsFocus(page, 'after a question that was not answered');
   await page.keyboard.press('Enter');
-  await answer(page, 'Switch off');
-  await page.getByRole('button', { name: 'Switch on' }).waitFor();
+  await answer(page, 'Disable');
+  await page.getByRole('button', { name: 'Enable' }).waitFor();
   await keepsFocus(page, 'after it was switched off');
 });
 
@@ -100,25 +100,25 @@ withKeyboard('a destination is configured, gets a filter and a new secret, and i
   await visit(page, '#/destinations/mailer', 'Mail service');
   await enter(page, 'Filter', 'link');
   await type(page, 'Only these events', 'Order *');
-  await enter(page, 'Save the filter');
-  await page.getByRole('button', { name: 'Remove the filter' }).waitFor();
-  await enter(page, 'Try it');
-  await page.getByText('would get this call').waitFor();
-  await enter(page, 'Remove the filter');
-  await page.getByRole('button', { name: 'Remove the filter' }).waitFor({ state: 'detached' });
+  await enter(page, 'Save filter');
+  await page.getByRole('button', { name: 'Remove filter' }).waitFor();
+  await enter(page, 'Test filter');
+  await page.getByText('would receive this call').waitFor();
+  await enter(page, 'Remove filter');
+  await page.getByRole('button', { name: 'Remove filter' }).waitFor({ state: 'detached' });
   await keepsFocus(page, 'after the removal of the filter');
   await enter(page, 'Settings', 'link');
-  await type(page, 'Most requests per second', '50');
+  await type(page, 'Max requests per second', '50');
   await tabTo(page, page.getByLabel('Order', { exact: true }));
   await page.keyboard.press('ArrowDown');
   await enter(page, 'Save');
   await page.getByText('Saved.').last().waitFor();
-  await enter(page, 'Rotate the secret');
+  await enter(page, 'Rotate secret');
   await answer(page, 'Done');
   const { rateLimit, ordering } = await control.expect(200, { path: '/v1/destinations/mailer' });
   assert.deepEqual({ rateLimit, ordering }, { rateLimit: 50, ordering: 'user' });
-  await enter(page, 'Delete the destination');
-  await answer(page, 'Delete the destination');
+  await enter(page, 'Delete destination');
+  await answer(page, 'Delete destination');
   await page.getByRole('heading', { level: 1, name: 'Destinations' }).waitFor();
   await keepsFocus(page, 'after the destination was deleted');
 });
@@ -129,7 +129,7 @@ withKeyboard('an event is blocked and unblocked', async (page) => {
   await page.keyboard.press('Enter');
   await answer(page, 'Block');
   await enter(page, 'Unblock Cart Updated');
-  await page.getByText('No event yet').waitFor();
+  await page.getByText('No events yet').waitFor();
   await keepsFocus(page, 'after its row is gone');
 });
 
@@ -148,7 +148,7 @@ withKeyboard('an audience is uploaded and deleted', async (page) => {
   await page.getByRole('row', { name: /Buyers.*done/ }).waitFor();
   await enter(page, 'Delete Buyers');
   await answer(page, 'Delete');
-  await page.getByText('No audience at this source').waitFor();
+  await page.getByText('No audiences for this source').waitFor();
   await keepsFocus(page, 'after its row is gone');
 });
 
@@ -159,9 +159,9 @@ withKeyboard(
     await type(page, 'User ids', 'u-1');
     await enter(page, 'Delete users');
     await answer(page, 'Delete users');
-    await enter(page, 'Lift the deletion');
-    await answer(page, 'Lift the deletion');
-    await page.getByRole('button', { name: 'Lift the deletion' }).waitFor({ state: 'detached' });
+    await enter(page, 'Lift deletion');
+    await answer(page, 'Lift deletion');
+    await page.getByRole('button', { name: 'Lift deletion' }).waitFor({ state: 'detached' });
     await keepsFocus(page, 'after the deletion was lifted');
     await visit(page, '#/suppressions', 'Suppressions');
     await type(page, 'User ids', 'u-2');
@@ -172,7 +172,7 @@ withKeyboard(
     await page.getByText('is suppressed.').waitFor();
     await enter(page, 'Remove u-2');
     await answer(page, 'Remove');
-    await page.getByText('No suppressed user').waitFor();
+    await page.getByText('No suppressed users').waitFor();
     await keepsFocus(page, 'after its row is gone');
   },
 );
@@ -186,11 +186,11 @@ withKeyboard('a token is created and revoked', async (page) => {
   await page.keyboard.press('Enter');
   await tabTo(page, page.getByRole('button', { name: 'Create', exact: true }));
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'The new token' }).waitFor();
+  await page.getByRole('heading', { name: 'New token' }).waitFor();
   await answer(page, 'Done');
   await enter(page, 'Revoke Grafana');
   await answer(page, 'Revoke');
-  await page.getByText('No token yet').waitFor();
+  await page.getByText('No tokens yet').waitFor();
   await keepsFocus(page, 'after its row is gone');
 });
 
@@ -202,9 +202,9 @@ withKeyboard(
     const dialog = page.getByRole('dialog');
     await dialog.getByText(`${letters} dead letters will be sent again`).waitFor();
     await type(page, 'Per second', '1');
-    await answer(page, 'Start the replay');
+    await answer(page, 'Start replay');
     await enter(page, 'Cancel');
-    await answer(page, 'Cancel the replay');
+    await answer(page, 'Cancel replay');
     await page
       .getByRole('row', { name: new RegExp(`of ${letters}`) })
       .getByRole('button')
@@ -214,10 +214,10 @@ withKeyboard(
     await tabTo(page, page.getByRole('listbox', { name: 'Deliveries' }));
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.getByText('Time line').waitFor();
+    await page.getByText('Timeline').waitFor();
     await enter(page, 'Resend');
     // The note about it goes away by itself.
-    await Promise.all([answer(page, 'Resend'), page.getByText('It is sent again.').waitFor()]);
+    await Promise.all([answer(page, 'Resend'), page.getByText('Resending.').waitFor()]);
   },
 );
 
@@ -239,16 +239,16 @@ withKeyboard('rows are chosen one by one, as a range, all and none, and are sent
   await press(['Shift+ArrowDown'], 3);
   await press(['Escape'], 0);
   await press(['Control+a'], 20);
-  await enter(page, 'Choose none');
+  await enter(page, 'Clear selection');
   await press([], 0);
-  await enter(page, 'Choose all shown');
+  await enter(page, 'Select all shown');
   await press([], 20);
   await tabTo(page, list);
   await press(['Escape', 'Home', 'Space', 'ArrowDown', 'Shift+Space'], 2);
-  await enter(page, 'Resend the chosen (2)');
+  await enter(page, 'Resend selected (2)');
   await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Resend', exact: true }));
   await page.keyboard.press('Enter');
-  await page.getByText('2 are sent again. 0 were refused.').waitFor();
+  await page.getByText('Resending 2. 0 could not be resent.').waitFor();
   await answer(page, 'Done');
 });
 

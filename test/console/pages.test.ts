@@ -64,7 +64,7 @@ test('the sign-in keeps nothing that a script can read, and axe finds nothing se
   assert.deepEqual(await axeProblems(page), []);
   await page.getByLabel('Token').fill('wrong-token');
   await page.keyboard.press('Enter');
-  await page.getByText('The token is not valid').waitFor();
+  await page.getByText('Invalid token').waitFor();
   await page.getByLabel('Token').fill(adminToken);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
@@ -104,7 +104,7 @@ test('pages are reached by keyboard alone', async () => {
   await page.getByRole('listbox', { name: 'Deliveries' }).focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  await page.getByText('Time line').waitFor();
+  await page.getByText('Timeline').waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox').fill('event-filtered');
   await page.keyboard.press('Enter');
@@ -179,13 +179,13 @@ test('an open page says that the connection is lost, and recovers when control i
   target = undefined;
   await first[Symbol.asyncDispose]();
   proxy.closeAllConnections();
-  await page.getByText('The connection is lost').waitFor();
+  await page.getByText('Connection lost').waitFor();
   await using second = await openApi(cluster);
   await second.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'later' } });
-  const back = page.getByText('The connection is back').waitFor();
+  const back = page.getByText('Reconnected').waitFor();
   target = await second.listen();
   await back;
-  await page.getByText('The connection is back').waitFor({ state: 'detached' });
+  await page.getByText('Reconnected').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();
   await page.context().close();

@@ -58,7 +58,7 @@ test('from the first visit to the first delivered event', async () => {
   await page.getByLabel('Token').fill(adminToken);
   await press(page, 'Sign in');
   await page.getByRole('link', { name: 'Sources', exact: true }).click();
-  await page.getByText('No source yet').waitFor();
+  await page.getByText('No sources yet').waitFor();
   await page.getByRole('link', { name: 'Create a source' }).first().click();
   await page.getByLabel('Name', { exact: true }).fill('Web site');
   await page.getByLabel('Id', { exact: true }).fill('web');
@@ -89,8 +89,8 @@ test('from the first visit to the first delivered event', async () => {
   assert.ok(tried && verifySignature(secret, tried.body, tried.headers['x-signature'] ?? ''));
   assert.equal(await page.locator('main script, main img').count(), 0, 'an answer stays text');
   await page.getByText(hostile).first().waitFor();
-  await press(page, 'Switch on');
-  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+  await press(page, 'Enable');
+  await page.getByRole('button', { name: 'Disable' }).waitFor();
 
   const follows = page.waitForResponse((answer) => answer.url().includes('/v1/attempts/stream'));
   await visit(page, '#/sources/web', 'Web site');
@@ -116,8 +116,8 @@ test('from the first visit to the first delivered event', async () => {
   assert.equal(await page.locator('main script, main img').count(), 0, 'the name of an event stays text');
   await log.getByRole('link', { name: 'Order Completed' }).last().click();
   await page.getByRole('heading', { level: 1, name: 'Order Completed' }).waitFor();
-  await page.getByRole('main').getByRole('link', { name: 'The whole way of the event' }).click();
-  const picture = page.getByRole('figure', { name: 'The way of the event' });
+  await page.getByRole('main').getByRole('link', { name: 'Trace this event' }).click();
+  const picture = page.getByRole('figure', { name: 'Event flow' });
   await picture.getByRole('link', { name: 'crm' }).waitFor();
   await picture.getByText('delivered', { exact: true }).waitFor();
   assert.deepEqual(
@@ -144,7 +144,7 @@ test('a failing receiver is found and understood in three clicks, and its dead l
   assert.equal(refused().length, 1);
 
   const { page, complaints } = await browser.open(`${controlUrl}/`, { token: adminToken });
-  await page.getByRole('link', { name: 'dead: The receiver refused it (4xx)' }).click();
+  await page.getByRole('link', { name: 'dead: The receiver rejected the event (4xx)' }).click();
   await page.getByRole('heading', { level: 1, name: 'Dead letters' }).waitFor();
   await page.getByRole('row', { name: /crm/ }).getByRole('link', { name: 'Deliveries' }).click();
   await page.getByRole('listbox', { name: 'Deliveries' }).getByRole('option').first().click();
@@ -158,7 +158,7 @@ test('a failing receiver is found and understood in three clicks, and its dead l
   const dialog = page.getByRole('dialog');
   await dialog.getByText('1 dead letter will be sent again.').waitFor();
   assert.deepEqual(await axeProblems(page), []);
-  await dialog.getByRole('button', { name: 'Start the replay' }).click();
+  await dialog.getByRole('button', { name: 'Start replay' }).click();
   await page
     .getByRole('row', { name: /1 of 1/ })
     .getByText('done')

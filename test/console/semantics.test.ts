@@ -48,7 +48,7 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/suppressions', 'Suppressions'],
   ['#/tokens', 'Tokens'],
   ['#/audit', 'Audit'],
-  ['#/no-such-page', 'There is no such page'],
+  ['#/no-such-page', 'Page not found'],
 ];
 
 /** What is wrong in the page, as sentences. */

@@ -48,17 +48,17 @@ test('a filter is tried on a call before it is saved', async () => {
   await visit(page, '#/destinations/filtered?tab=filter', 'filtered');
   const condition = page.getByLabel('Condition', { exact: true });
   await condition.fill('{');
-  await page.getByText('This is not JSON').waitFor();
+  await page.getByText('Enter a JSON object').waitFor();
   await condition.fill('{"field":"properties.total","atLeast":100}');
-  await press(page, 'Try it');
-  await page.getByText('would not get this call').waitFor();
+  await press(page, 'Test filter');
+  await page.getByText('would not receive this call').waitFor();
   await page
     .getByLabel('Sample call')
     .fill('{"type":"track","userId":"a","event":"E","properties":{"total":100}}');
-  await press(page, 'Try it');
-  await page.getByText('would get this call').waitFor();
-  await press(page, 'Save the filter');
-  await page.getByRole('button', { name: 'Remove the filter' }).waitFor();
+  await press(page, 'Test filter');
+  await page.getByText('would receive this call').waitFor();
+  await press(page, 'Save filter');
+  await page.getByRole('button', { name: 'Remove filter' }).waitFor();
   const { filter } = await control.expect(200, { path: '/v1/destinations/filtered' });
   assert.deepEqual(filter, { condition: { field: 'properties.total', atLeast: 100 } });
   assert.deepEqual(complaints, []);
@@ -69,15 +69,15 @@ test('two people who change one destination choose between their values', async 
   await createDestination('shared');
   const one = await browser.open(url, { token: adminToken });
   await visit(one.page, '#/destinations/shared?tab=settings', 'shared');
-  await one.page.getByLabel('Most requests per second').fill('10');
+  await one.page.getByLabel('Max requests per second').fill('10');
   await one.page.getByLabel('Name', { exact: true }).fill('Mine');
   const theirs = { rateLimit: 20, ordering: 'user' };
   await control.expect(200, { method: 'PATCH', path: '/v1/destinations/shared', body: theirs });
   await press(one.page, 'Save');
-  await one.page.getByRole('heading', { name: 'Somebody else has changed this destination' }).waitFor();
+  await one.page.getByRole('heading', { name: 'Someone else changed this destination' }).waitFor();
   assert.deepEqual(await axeProblems(one.page), []);
   await one.page.getByRole('radio', { name: /Theirs/ }).check();
-  await press(one.page, 'Save the chosen values');
+  await press(one.page, 'Save selected values');
   await one.page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
   const { name, rateLimit, ordering } = await control.expect(200, { path: '/v1/destinations/shared' });
   assert.deepEqual({ name, rateLimit, ordering }, { name: 'Mine', ...theirs });
@@ -110,7 +110,7 @@ test('a source and a destination are found among more than a page lists', async 
   await page.getByRole('row', { name: /^erp/ }).waitFor();
   await page.waitForURL(/search=ER$/);
   await page.getByLabel('Find a destination').fill('none');
-  await page.getByText('No destination has this in its id or name').waitFor();
+  await page.getByText('No destinations match this id or name').waitFor();
 
   await visit(page, '#/sources/app-99', 'app-99');
   await page.getByRole('link', { name: 'erp', exact: true }).waitFor();
@@ -149,7 +149,7 @@ test('an event is blocked and unblocked, also one with a hostile name', async ()
   assert.deepEqual(schema.track.blocked, [hostile]);
   assert.equal(await page.locator('main script, main img').count(), 0);
   await page.getByRole('button', { name: `Unblock ${hostile}` }).click();
-  await page.getByText('No event yet').waitFor();
+  await page.getByText('No events yet').waitFor();
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
@@ -160,7 +160,7 @@ test('a user is deleted, and suppressed', async () => {
   await page.getByLabel('User ids').fill('u-deleted');
   await press(page, 'Delete users');
   await confirm(page, 'Delete users');
-  await page.getByRole('button', { name: 'Lift the deletion' }).waitFor();
+  await page.getByRole('button', { name: 'Lift deletion' }).waitFor();
   await visit(page, '#/suppressions', 'Suppressions');
   await page.getByLabel('User ids').fill('u-deleted');
   await press(page, 'Suppress users');
@@ -176,7 +176,7 @@ test('a token is made and shown once, and the audit log names it', async () => {
   await press(page, 'Create a token');
   await page.getByLabel('Name', { exact: true }).fill('Grafana');
   await press(page, 'Create');
-  const secret = await page.getByLabel('The new token').locator('visible=true').last().innerText();
+  const secret = await page.getByLabel('New token').locator('visible=true').last().innerText();
   await press(page, 'Done');
   await control.expect(200, { path: '/v1/destinations', token: secret.trim() });
   await page.getByRole('button', { name: 'Revoke Grafana' }).waitFor();
@@ -200,7 +200,7 @@ const readable: readonly (readonly [place: string, heading: string])[] = [
   ['#/audiences/web', 'Audiences'],
 ];
 const changing =
-  /^(Create|Connect a|Add|Remove|Delete|Rotate|Switch|Pause|Resume|Block|Unblock|Save|Send|Suppress|Upload|Revoke|Lift|Retry all|End all)/;
+  /^(Create|Connect a|Add|Remove|Delete|Rotate|Enable|Disable|Pause|Resume|Block|Unblock|Save|Send|Suppress|Upload|Revoke|Lift|Retry all|Drain)/;
 
 test('a session that may only read has no button that changes something, and is refused by the API', async () => {
   const { page, complaints } = await browser.open(url, { token: readToken });
@@ -240,7 +240,7 @@ test('a token that is limited to a source and a destination is asked for no numb
   await visit(page, '#/sources/web', 'Web site');
   await visit(page, '#/destinations/crm', 'crm');
   assert.equal(await page.getByRole('link', { name: 'Failures' }).count(), 0);
-  await page.getByRole('link', { name: 'To its deliveries' }).click();
+  await page.getByRole('link', { name: 'View deliveries' }).click();
   await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();
   await settled(page);
   await page.waitForURL(/destination=crm/);

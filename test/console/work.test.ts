@@ -18,15 +18,15 @@ async function press(page: Page, name: string): Promise<void> {
 
 test('a number of filtered events leads to the events, and an event to its whole way', async () => {
   const { page, complaints } = await browser.open(url, { token: readToken });
-  await page.getByRole('link', { name: 'not delivered: The filter of the destination' }).waitFor();
+  await page.getByRole('link', { name: "not delivered: Excluded by the destination's filter" }).waitFor();
   // The number of events received has two lists: each is of the same period.
-  const lists = page.getByRole('link', { name: /^those (with deliveries|that a destination did not get)/ });
+  const lists = page.getByRole('link', { name: /^events (with deliveries|that a destination did not receive)/ });
   const [routed, filtered] = await lists.evaluateAll((links: readonly { readonly hash: string }[]) =>
     links.map(({ hash }) => hash),
   );
   assert.match(routed ?? '', /^#\/deliveries\?since=2\d{3}-.*until=2\d{3}-/);
   assert.match(filtered ?? '', /^#\/filtered\?since=2\d{3}-.*until=2\d{3}-/);
-  await page.getByRole('link', { name: 'not delivered: The filter of the destination' }).click();
+  await page.getByRole('link', { name: "not delivered: Excluded by the destination's filter" }).click();
   await page.getByRole('heading', { level: 1, name: 'Filtered' }).waitFor();
   const list = page.getByRole('listbox', { name: 'Filtered events' });
   await list.getByText('web → erp').waitFor();
@@ -37,7 +37,7 @@ test('a number of filtered events leads to the events, and an event to its whole
   await list.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Why' }).waitFor();
-  await page.getByRole('heading', { name: 'It was filtered for all destinations' }).waitFor();
+  await page.getByRole('heading', { name: 'Filtered for all destinations' }).waitFor();
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
@@ -45,9 +45,7 @@ test('a number of filtered events leads to the events, and an event to its whole
 test('a destination says what it waits for: since when its circuit breaker is open, the next probe, the backlog', async () => {
   const { page, complaints } = await browser.open(`${url}#/destinations/mailer`, { token: readToken });
   await visit(page, '#/destinations/mailer', 'Mail service');
-  const waits = page.getByText(
-    /The circuit breaker is open since \d{4}-.* next probe of the receiver .* the oldest/,
-  );
+  const waits = page.getByText(/The circuit breaker is open since \d{4}-.* next probe .* oldest/);
   await waits.waitFor();
   await page.getByRole('heading', { name: 'Pending over time' }).waitFor();
   await visit(page, '#/', 'Overview');
@@ -84,10 +82,10 @@ test('a body that could not be read is asked for again', async () => {
   const failing = '**/v1/deliveries/*/body';
   await page.route(failing, (route) => route.fulfill({ status: 500, body: 'Internal Server Error' }));
   await page.goto(`${url}#/deliveries/00000000-0000-4000-8000-000000000255`);
-  await page.getByRole('alert').getByText('It did not work.').waitFor();
+  await page.getByRole('alert').getByText('Something went wrong.').waitFor();
   await page.unroute(failing);
   await press(page, 'Try again');
-  await page.getByText('The values are masked').or(page.getByText('"messageId"')).first().waitFor();
+  await page.getByText('Values are masked').or(page.getByText('"messageId"')).first().waitFor();
   await page.context().close();
 });
 
@@ -99,7 +97,7 @@ test('chosen deliveries are sent again, and each that is refused says why', asyn
   const list = page.getByRole('listbox', { name: 'Deliveries' });
   const chosen = list.locator('[aria-selected="true"]');
   const isChosen = async (rows: number): Promise<void> => {
-    await page.getByRole('button', { name: `Resend the chosen (${rows})` }).waitFor();
+    await page.getByRole('button', { name: `Resend selected (${rows})` }).waitFor();
     assert.equal(await chosen.count(), rows);
   };
   await list.locator('.row-box').nth(1).click();
@@ -116,9 +114,9 @@ test('chosen deliveries are sent again, and each that is refused says why', asyn
   await list.press('Shift+ArrowDown');
   await isChosen(2);
   assert.deepEqual(await axeProblems(page), []);
-  await press(page, 'Resend the chosen (2)');
+  await press(page, 'Resend selected (2)');
   await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click();
-  await page.getByText('2 are sent again. 0 were refused.').waitFor();
+  await page.getByText('Resending 2. 0 could not be resent.').waitFor();
   await press(page, 'Done');
   await control.historyRead();
   const { items } = await control.expect(200, { path: '/v1/dead-letters?destination=erp' });
@@ -127,9 +125,9 @@ test('chosen deliveries are sent again, and each that is refused says why', asyn
   // Pending deliveries are attempted anyway, so they are refused.
   await visit(page, '#/deliveries?destination=mailer', 'Deliveries');
   await list.press('Control+a');
-  await press(page, 'Resend the chosen (9)');
+  await press(page, 'Resend selected (9)');
   await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click();
-  await page.getByText('0 are sent again. 9 were refused.').waitFor();
+  await page.getByText('Resending 0. 9 could not be resent.').waitFor();
   assert.equal(await page.getByRole('dialog').getByRole('listitem').count(), 9);
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.includes('status of 409')),
@@ -143,7 +141,7 @@ test('a session that may only read chooses nothing', async () => {
   await visit(page, '#/deliveries', 'Deliveries');
   await page.getByRole('listbox', { name: 'Deliveries' }).press('Control+a');
   assert.equal(await page.locator('.row-box').count(), 0);
-  assert.equal(await page.getByRole('button', { name: /chosen|Choose/ }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: /select/i }).count(), 0);
   await page.context().close();
 });
 
@@ -172,18 +170,18 @@ test('a condition is built by its parts or as JSON, each of which shows the othe
   const any = [{ field: 'properties.currency', oneOf: ['EUR', '100'] }];
   await shows({ all: [total, { not: { any } }] });
   assert.deepEqual(await axeProblems(page), []);
-  await press(page, 'Try it');
-  await page.getByText('would not get this call').waitFor();
+  await press(page, 'Test filter');
+  await page.getByText('would not receive this call').waitFor();
 
   await json.fill('{"not":{"field":"userId","exists":true}}');
   await page.getByLabel('Field of condition 1.1').waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('Operator of condition 1').inputValue(), 'exists');
   assert.equal(await page.getByLabel('Sense of condition 1').inputValue(), 'not');
   await json.fill('{"not":{"not":{"field":"userId","exists":true}}}');
-  await page.getByText('a form that only the JSON below can show').waitFor();
+  await page.getByText('can only be edited as JSON').waitFor();
   await json.fill(JSON.stringify(total));
-  await press(page, 'Save the filter');
-  await page.getByRole('button', { name: 'Remove the filter' }).waitFor();
+  await press(page, 'Save filter');
+  await page.getByRole('button', { name: 'Remove filter' }).waitFor();
   const { filter } = await control.expect(200, { path: '/v1/destinations/crm' });
   assert.deepEqual(filter, { condition: total });
   assert.deepEqual(complaints, []);
@@ -199,10 +197,10 @@ test('two people who change one source choose between their values', async () =>
   const theirs = { name: 'Theirs', rateLimit: 20 };
   await control.expect(200, { method: 'PATCH', path: '/v1/sources/app', body: theirs });
   await press(page, 'Save');
-  await page.getByRole('heading', { name: 'Somebody else has changed this source' }).waitFor();
+  await page.getByRole('heading', { name: 'Someone else changed this source' }).waitFor();
   assert.deepEqual(await axeProblems(page), []);
   await page.getByRole('radio', { name: /Theirs/ }).check();
-  await press(page, 'Save the chosen values');
+  await press(page, 'Save selected values');
   await page.getByRole('heading', { level: 1, name: 'Theirs' }).waitFor();
   const { name, rateLimit, addIp, enabled } = await control.expect(200, { path: '/v1/sources/app' });
   assert.deepEqual({ name, rateLimit, addIp, enabled }, { ...theirs, addIp: true, enabled: false });

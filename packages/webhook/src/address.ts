@@ -3,7 +3,7 @@
  * address that is dialled, after every notation (decimal, octal, IPv4 in IPv6, a name) was resolved, so no notation
  * and no answer of a name server bypasses it.
  *
- * Refused are all ranges that IANA's special-purpose registries (RFC 6890 and its updates) do not list as globally
+ * Rejects every range that IANA's special-purpose registries (RFC 6890 and its updates) do not list as globally
  * reachable, multicast, IPv6 ranges that embed an IPv4 address, because a gateway chooses the real destination, and
  * public addresses that a cloud uses internally. The allow-list opens networks of the operator.
  */

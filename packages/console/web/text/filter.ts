@@ -1,6 +1,6 @@
 export const filter = {
-  builder: 'Condition, by its parts',
-  onlyJson: 'This condition has a form that only the JSON below can show.',
+  builder: 'Condition builder',
+  onlyJson: 'This condition can only be edited as JSON below.',
   addTest: 'Add a condition',
   addGroup: 'Add a group',
   senses: {
@@ -22,7 +22,7 @@ export const filter = {
     atLeast: 'is at least',
   },
   valueHint:
-    'A number, true, false and null are meant as such; a text that looks like one stands in quotes: "100". A list has a value in each line. Values are never converted.',
+    'Numbers, true, false and null are read as such. Put text that looks like one in quotes: "100". For a list, enter one value per line. Values are never converted.',
   json: 'Condition',
   group: (path: string) => `Group ${path}`,
   test: (path: string) => `Condition ${path}`,

@@ -1,9 +1,9 @@
 export const filtered = {
-  lead: 'Every event that a connected destination did not get, newest first, with the reason at that time.',
-  search: 'Search the filtered events',
+  lead: 'Events that a connected destination did not receive, newest first, with the reason at the time.',
+  search: 'Search filtered events',
   reason: 'Reason',
   anyReason: 'any',
   list: 'Filtered events',
-  none: 'No filtered event matches',
-  noneLead: 'Loosen the search. An event that a destination got is among the deliveries.',
+  none: 'No matching filtered events',
+  noneLead: 'Broaden the search. Events that a destination received are listed under Deliveries.',
 };

@@ -112,7 +112,7 @@ test('a summary counts from the last one, and names the five destinations with t
   log.close();
   assert.equal(lines.length, 1);
   assert.partialDeepStrictEqual(lines[0], {
-    msg: 'attempts, in sum',
+    msg: 'attempt summary',
     ...{ attempts: 29, delivered: 1, retried: 28, dead: 1, deferred: 3, behind: 2, parked: 1 },
     topFailing: [7, 6, 5, 4, 3].map((failed) => ({ destinationId: `d-${failed}`, failed })),
   });

@@ -104,7 +104,7 @@ export class AttemptLog {
       .slice(0, mostNamed)
       .map(([destinationId, failed]) => ({ destinationId, failed }));
     this.#failed.clear();
-    this.#options.log.info({ seconds, ...Object.fromEntries(since), topFailing }, 'attempts, in sum');
+    this.#options.log.info({ seconds, ...Object.fromEntries(since), topFailing }, 'attempt summary');
   }
 }
 

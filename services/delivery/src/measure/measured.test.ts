@@ -81,7 +81,7 @@ test('the log has a line for each failed attempt, none for successful ones, and 
   assert.equal(linesOf('bad').length, 2);
   assert.ok(linesOf('bad').every((line) => line['userKey'] === undefined));
   const failed = stage.log
-    .filter(({ msg }) => msg === 'attempts, in sum')
+    .filter(({ msg }) => msg === 'attempt summary')
     .flatMap((line) => line['topFailing'] as { destinationId: string; failed: number }[]);
   assert.deepEqual(
     failed.map(({ destinationId, failed }) => [destinationId, failed]),

@@ -186,7 +186,7 @@ export class Order<J extends Ordered> {
     if (!link || job.work.revoked || this.#stopped) return;
     const now = this.#deps.now();
     if (this.#deps.isPaused(job)) {
-      // Each waits by itself, not behind earlier ones, because the window of none of them may run.
+      // Each waits by itself, not behind earlier ones: pausing must not consume retry windows.
       if (!partition.chains.hold({ ...link, job })) job.work.done();
       else partition.chains.expect(link, this.#deps.pause(job));
       return;
