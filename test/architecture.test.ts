@@ -1,6 +1,7 @@
 /** Keeps dependencies pointing one way, so that each part can be read, tested and replaced by itself. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { builtinModules, stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import test from 'node:test';
 import ts from 'typescript';
@@ -109,6 +110,87 @@ test('the checker names the file and the import of every kind of violation', () 
     assert.equal(found.length, violated ? 1 : 0, `${file}: ${text}`);
     for (const sentence of found) assert.ok(sentence.startsWith(file));
   }
+});
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The packages that the text imports. Types are not loaded, so `ofTypes` says whether they count. */
+function packagesIn(file: string, text: string, ofTypes: boolean): string[] {
+  const code = ofTypes || file.endsWith('.tsx') ? text : stripTypeScriptTypes(text);
+  return ts.preProcessFile(code, true, true).importedFiles.flatMap(({ fileName }) => {
+    if (/^(\.|node:)/.test(fileName) || builtinModules.includes(fileName)) return [];
+    return [fileName.split('/', fileName.startsWith('@') ? 2 : 1).join('/')];
+  });
+}
+
+/** Returns what the manifest of a workspace declares too little or too much for what its files import. */
+function undeclared(
+  { name, dependencies = {}, devDependencies = {} }: Manifest,
+  loaded: ReadonlySet<string>,
+  imported: ReadonlySet<string>,
+): string[] {
+  const own = (packages: Iterable<string>): string[] => [...packages].filter((each) => each !== name);
+  const isDevelopment = (each: string): boolean => each in devDependencies || each in tools;
+  return [
+    ...own(loaded).flatMap((each) => (each in dependencies ? [] : [`${name} does not declare ${each}`])),
+    ...own(imported).flatMap((each) =>
+      each in dependencies || isDevelopment(each) ? [] : [`${name} does not declare ${each} for development`],
+    ),
+    ...Object.keys(dependencies).flatMap((each) =>
+      loaded.has(each) ? [] : [`${name} does not load ${each}`],
+    ),
+    ...Object.keys(devDependencies).flatMap((each) =>
+      imported.has(each) || isPeer.test(each) ? [] : [`${name} does not import ${each}`],
+    ),
+  ];
+}
+
+/** Types of an imported package, and what an imported package asks for beside itself. */
+const isPeer = /^@types\/|^@lezer\/(highlight|lr)$/;
+const { devDependencies: tools } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  readonly devDependencies: Readonly<Record<string, string>>;
+};
+
+test('each workspace declares the packages that it imports, and no others', () => {
+  const found = globSync(['{packages,services,infra}/*/package.json', 'test/package.json'], {
+    cwd: root,
+  }).flatMap((file) => {
+    const folder = path.dirname(file);
+    // What these do happens before an image is built.
+    const isDevelopment = /^(infra|test)|^packages\/console$/.test(folder);
+    const loaded = new Set<string>();
+    const imported = new Set<string>();
+    const isGenerated = (each: string): boolean => /(^|\/)(node_modules|dist)(\/|$)/.test(each);
+    for (const each of globSync('**/*.{ts,tsx}', { cwd: path.join(root, folder), exclude: isGenerated })) {
+      const text = readFileSync(path.join(root, folder, each), 'utf8');
+      for (const name of packagesIn(each, text, true)) imported.add(name);
+      if (isDevelopment || /\.test\.tsx?$|(^|\/)(testing|examples)\//.test(each)) continue;
+      for (const name of packagesIn(each, text, false)) loaded.add(name);
+    }
+    const manifest = JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Manifest;
+    const { dependencies, devDependencies } = manifest;
+    const all = isDevelopment ? { devDependencies: { ...dependencies, ...devDependencies } } : manifest;
+    return undeclared({ ...all, name: manifest.name }, loaded, imported);
+  });
+  assert.deepEqual(found, []);
+});
+
+test('the check of manifests names what is missing, what is unused, and what is declared for tests only', () => {
+  const manifest = { name: 'a', dependencies: { b: '1', c: '1' }, devDependencies: { d: '1', e: '1' } };
+  assert.deepEqual(undeclared(manifest, new Set(['a', 'b', 'd']), new Set(['a', 'b', 'd', 'f'])), [
+    'a does not declare d',
+    'a does not declare f for development',
+    'a does not load c',
+    'a does not import e',
+  ]);
+  assert.deepEqual(
+    packagesIn('a.ts', `import type { T } from 'x/y'; import '@s/p/q'; import 'node:fs';`, false),
+    ['@s/p'],
+  );
 });
 
 /** The import cycles among `imports`, each as a path that ends where it begins. */

@@ -9,6 +9,7 @@ import { run, toolPath } from '@tailrace/tools';
 import ts from 'typescript';
 import type { TObject } from 'typebox';
 import { parse } from 'yaml';
+import { withDependencies } from '../../../infra/images/workspaces.ts';
 import { settings as cli } from '../../../packages/cli/src/settings.ts';
 import { revisionFile } from '../../../packages/service/src/process-metrics.ts';
 import { settings as control } from '../../../services/control/src/settings.ts';
@@ -79,8 +80,11 @@ test('hadolint finds nothing in the Dockerfile', async () => {
 
 for (const [target, main] of Object.entries(mains)) {
   test(`the image ${target} contains the workspaces that are imported, and no other`, () => {
-    const [, list = ''] = /^ENV WORKSPACES="(.*)"$/m.exec(stage(`${target}-files`)) ?? [];
-    assert.deepEqual(list.split(' ').sort(), importedWorkspaces(main));
+    const workspace = main.split('/').slice(0, 2).join('/');
+    for (const verb of ['install', 'keep']) {
+      assert.ok(stage(`${target}-files`).includes(`RUN node workspaces.ts ${verb} ${workspace}`), verb);
+    }
+    assert.deepEqual(withDependencies(workspace, root), importedWorkspaces(main));
   });
 }
 
