@@ -149,6 +149,7 @@ replace<(offset: unknown) => boolean>(
   () => (offset) => offset === undefined || offset === null || offset === '' || Number(offset) < 0,
 );
 
+replace<(options: { readonly cluster: unknown }) => Library.Admin>('admin/index', (create) =>
   withEnds(withLeaderCheck(withRecords(create))),
 );
 
