@@ -20,7 +20,9 @@ test('a number of filtered events leads to the events, and an event to its whole
   const { page, complaints } = await browser.open(url, { token: readToken });
   await page.getByRole('link', { name: "not delivered: Excluded by the destination's filter" }).waitFor();
   // The number of events received has two lists: each is of the same period.
-  const lists = page.getByRole('link', { name: /^events (with deliveries|that a destination did not receive)/ });
+  const lists = page.getByRole('link', {
+    name: /^events (with deliveries|that a destination did not receive)/,
+  });
   const [routed, filtered] = await lists.evaluateAll((links: readonly { readonly hash: string }[]) =>
     links.map(({ hash }) => hash),
   );

@@ -25,8 +25,9 @@ export function maskedSecretsOf(destination: unknown): Generator<Secret> {
 export function* queriesOf(destination: unknown): Generator<Secret> {
   for (const [index, webhook] of items(field(field(destination, 'settings'), 'webhooks')).entries()) {
     const url = field(webhook, 'url');
-    const [, before = '', value] = (typeof url === 'string' && /^([^?]*\?)(.+)$/s.exec(url)) || [];
-    if (value === undefined) continue;
+    const parts = typeof url === 'string' ? /^([^?]*\?)(.+)$/s.exec(url) : null;
+    if (!parts) continue;
+    const [, before = '', value = ''] = parts;
     yield {
       path: ['settings', 'webhooks', index, 'url'],
       value,
