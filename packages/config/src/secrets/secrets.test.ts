@@ -152,12 +152,16 @@ test('sealed queries of URLs are opened with the key only, and apply does not ch
   assert.deepEqual(await apply(cluster, open, { current: other, previous: current }), ['updated']);
   assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
   assert.deepEqual(await stored(cluster, { current: other }), open);
+  // So does an entry that replaces one whose key was lost.
+  const third = randomBytes(32);
+  assert.deepEqual(await apply(cluster, open, { current: third }), ['updated']);
+  assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
   // What the release before wrote meanwhile is sealed again.
   const publisher = cluster.connect().publisher();
   const rss = { ...open, id: 'rss' };
   await publisher.publish({ topic, key: 'destination/rss', value: JSON.stringify(rss) });
   await publisher.close();
-  assert.deepEqual(await apply(cluster, rss, { current: other }), ['updated', 'left']);
+  assert.deepEqual(await apply(cluster, rss, { current: third }), ['updated', 'left']);
   assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
 });
 

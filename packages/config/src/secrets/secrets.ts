@@ -25,14 +25,14 @@ export function maskedSecretsOf(destination: unknown): Generator<Secret> {
 export function* queriesOf(destination: unknown): Generator<Secret> {
   for (const [index, webhook] of items(field(field(destination, 'settings'), 'webhooks')).entries()) {
     const url = field(webhook, 'url');
-    const parts = typeof url === 'string' ? /^([^?]*\?)(.+)$/s.exec(url) : null;
-    if (!parts) continue;
-    const [, before = '', value = ''] = parts;
+    if (typeof url !== 'string') continue;
+    const start = url.indexOf('?') + 1;
+    if (start === 0 || start === url.length) continue;
     yield {
       path: ['settings', 'webhooks', index, 'url'],
-      value,
+      value: url.slice(start),
       replace: (replacement) => {
-        (webhook as Record<string, string>)['url'] = before + replacement;
+        (webhook as Record<string, string>)['url'] = url.slice(0, start) + replacement;
       },
     };
   }

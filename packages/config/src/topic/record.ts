@@ -9,7 +9,12 @@ import { formatPath } from '../rules/problem.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
-import { decryptDestination, encryptDestination, type Decrypted } from '../secrets/secrets.ts';
+import {
+  decryptDestination,
+  encryptDestination,
+  type Decrypted,
+  type QuerySealing,
+} from '../secrets/secrets.ts';
 
 export type EntryKind = 'source' | 'destination' | 'token';
 
@@ -26,6 +31,8 @@ export type ConfigRecord = Entry & Pick<Decrypted, 'stale' | 'queries'>;
 export interface Unreadable {
   readonly problem: string;
   readonly locked: boolean;
+  /** Of a locked destination. */
+  readonly queries?: QuerySealing;
 }
 
 export function entryKey(kind: EntryKind, id: string): string {
@@ -72,7 +79,9 @@ export function decodeEntry(
     kind === 'destination'
       ? decryptDestination(content, id, secretKeys)
       : { content, stale: false, queries: 'none' };
-  if (decrypted.locked !== undefined) return { problem: decrypted.locked, locked: true };
+  if (decrypted.locked !== undefined) {
+    return { problem: decrypted.locked, locked: true, queries: decrypted.queries };
+  }
   const checked =
     kind === 'source'
       ? checkSource(content, options)

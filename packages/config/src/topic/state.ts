@@ -116,9 +116,14 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
       versions.set(key, record.offset);
       locked.delete(key);
       if ('problem' in decoded) {
-        unreadable.set(key, decoded.problem);
-        if (decoded.locked) locked.set(key, decoded.problem);
-        return { outcome: 'unreadable', key, ...decoded };
+        const { problem, locked: isLocked } = decoded;
+        unreadable.set(key, problem);
+        if (isLocked) {
+          locked.set(key, problem);
+          mark(plainQueries, key, decoded.queries === 'plain');
+          mark(sealedQueries, key, decoded.queries === 'sealed');
+        }
+        return { outcome: 'unreadable', key, problem, locked: isLocked };
       }
       unreadable.delete(key);
       mark(stale, key, decoded.stale);
