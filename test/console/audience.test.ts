@@ -64,7 +64,7 @@ test('an upload shows how much was sent, and is cancelled without a change', asy
   );
   await page.getByText(/^\d+\.\d % · [\d.]+ \S+ of 2\.0 MB sent$/).waitFor();
   await page.getByRole('button', { name: 'Cancel the upload' }).click();
-  await page.getByText('The upload was cancelled').waitFor();
+  await page.getByText('Upload canceled').waitFor();
   await progress.waitFor({ state: 'detached' });
   await atMost(-1);
   await control.refused({ path: '/v1/sources/app/audiences/Slow' }, 404, 'not-found');
