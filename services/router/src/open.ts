@@ -10,6 +10,7 @@ import { ReusedIds } from './deduplication/reused-ids.ts';
 import { addGauges, createRouterMetrics } from './metrics.ts';
 import { createProcessor } from './process-record.ts';
 import { createReceiver } from './receive/receive-record.ts';
+import { SourceTurns } from './receive/source-turns.ts';
 import { createRejecter } from './reject-record.ts';
 import { settings } from './settings.ts';
 import { idleTopics, partitionLimits, topicsToConsume, untilRouted } from './topics.ts';
@@ -92,7 +93,14 @@ export const router = defineService({
       // A publisher of its own, so that records that are routed do not wait for those that are enqueued.
       publisher: kafka.publisher(),
     });
-    const receiveRecord = createReceiver({ frames, processRecord, rejecter, waiting, metrics });
+    const turns = new SourceTurns({
+      ...{ config, publisher },
+      process: createReceiver({ frames, processRecord, rejecter, waiting, metrics }),
+      onFull: (full) => {
+        if (full) consumption.pause([names.events]);
+        else consumption.resume([names.events]);
+      },
+    });
     const consumption = await kafka.consume({
       groupId: `${settings.topicPrefix}router`,
       topics,
@@ -113,14 +121,19 @@ export const router = defineService({
       },
       onHold: (held) => {
         waiting.hold(held);
+        turns.hold(held);
       },
       onUnreadable: (batch, work) => {
         metrics.countReceived();
         rejecter.rejectBatch(batch, work);
       },
       onRecord(record) {
-        if (record.topic === names.events) receiveRecord(record);
-        else waiting.receive(record);
+        if (record.topic === names.events) {
+          metrics.countReceived();
+          turns.receive(record);
+        } else {
+          waiting.receive(record);
+        }
       },
     });
     service.onClose('events in flight', async () => {

@@ -39,8 +39,11 @@ export async function topicsToConsume(
   return topics;
 }
 
-/** Unfinished records of `events` wait for Kafka, or up to a second for the configuration or a schema. */
-const eventsLimits: PartitionLimits = { records: 5_000, bytes: 8 * 2 ** 20 };
+/**
+ * Unfinished records of `events` wait for the turn of their source, for Kafka, or up to a second for the configuration or a schema.
+ * Those of all partitions that wait for a turn have a limit too (receive/source-turns.ts).
+ */
+const eventsLimits: PartitionLimits = { records: 10_000, bytes: 8 * 2 ** 20 };
 /** An unfinished record of `events.waiting` takes about 330 bytes, without its content. More of them stay unread in Kafka. */
 const waitingLimits: PartitionLimits = { records: 20_000, bytes: Infinity };
 

@@ -233,6 +233,22 @@ describe('a publisher', () => {
     assert.equal(openProducers(), 0);
   });
 
+  test('says when less than so many bytes wait for their acknowledgement', async () => {
+    const { publisher } = openPublisher(healthy);
+    await publisher.untilBelow(1, 60_000);
+    const published = ['a', 'b', 'c'].map((key) =>
+      publisher.publish({ topic: 't', key, value: 'v'.repeat(1_000) }),
+    );
+    const reached: string[] = [];
+    const waiting = [
+      publisher.untilBelow(1, 60_000).then(() => reached.push('none')),
+      publisher.untilBelow(2_000, 60_000).then(() => reached.push('half')),
+    ];
+    assert.ok(publisher.bufferedBytes >= 3_000);
+    await Promise.all([...published, ...waiting]);
+    assert.deepEqual(reached, ['half', 'none']);
+  });
+
   test('is closed when every producer is disconnected, also those of requests that failed', async () => {
     const disconnecting = Promise.withResolvers<undefined>();
     const fates: Fate[] = ['refused', 'refused'];

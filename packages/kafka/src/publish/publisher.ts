@@ -36,6 +36,8 @@ export interface Publisher {
   publish(record: OutgoingRecord): Promise<void>;
   /** The bytes of records that are not acknowledged yet. */
   readonly bufferedBytes: number;
+  /** Resolves once `bufferedBytes` is below `bytes`, at the latest after `timeoutMs`. */
+  untilBelow(bytes: number, timeoutMs: number): Promise<void>;
   /** Drains for at most `timeoutMs` (default 10 s), then rejects the remaining records with `shutting-down`. */
   close(options?: { timeoutMs?: number }): Promise<void>;
 }
@@ -69,6 +71,7 @@ export class BatchingPublisher implements Publisher {
   #closing = false;
   #sweeper: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
+  readonly #waitingForRoom = new Set<{ readonly bytes: number; readonly end: () => void }>();
 
   constructor(dependencies: PublisherDependencies, options: PublisherOptions = {}) {
     this.#deps = dependencies;
@@ -100,6 +103,20 @@ export class BatchingPublisher implements Publisher {
       const layout = this.#deps.layouts.known(record.topic);
       if (!layout || !this.#enqueue(pending, layout)) this.#waitForLayout(pending);
       if (Number.isFinite(this.#options.giveUpAfterMs)) this.#rejectOverdueWhileBusy();
+    });
+  }
+
+  async untilBelow(bytes: number, timeoutMs: number): Promise<void> {
+    if (this.#bufferedBytes < bytes) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#waitingForRoom.delete(waiting);
+        resolve();
+      };
+      const waiting = { bytes, end };
+      const timer = setTimeout(end, timeoutMs);
+      this.#waitingForRoom.add(waiting);
     });
   }
 
@@ -245,7 +262,14 @@ export class BatchingPublisher implements Publisher {
     if (pending.target) this.#leave(pending.target);
     if (error === undefined) pending.resolve();
     else pending.reject(error);
+    if (this.#waitingForRoom.size > 0) this.#giveRoom();
     if (this.#idle) this.#onIdle?.();
+  }
+
+  #giveRoom(): void {
+    for (const waiting of this.#waitingForRoom) {
+      if (this.#bufferedBytes < waiting.bytes) waiting.end();
+    }
   }
 
   /** Once a partition has no pending records, its next record chooses the lane again. */

@@ -19,7 +19,7 @@ export interface ReceiverDependencies {
   readonly processRecord: ProcessRecord;
   readonly rejecter: Pick<Rejecter, 'reject'>;
   readonly waiting: Pick<WaitingQueue, 'hasKeyOf' | 'enqueue'>;
-  readonly metrics: Pick<RouterMetrics, 'countReceived' | 'revoked'>;
+  readonly metrics: Pick<RouterMetrics, 'revoked'>;
 }
 
 /** Returns a function that receives the records of `events`, in the order of their partitions. */
@@ -76,7 +76,6 @@ export function createReceiver(deps: ReceiverDependencies): (record: TrackedReco
   };
 
   return (record) => {
-    metrics.countReceived();
     inKeyOrder(keyOf(record), () => receive(record));
   };
 }

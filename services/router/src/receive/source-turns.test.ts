@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TrackedRecord } from '@tailrace/kafka';
+import fc from 'fast-check';
+import { mostHeld, publishedAheadBytes, SourceTurns } from './source-turns.ts';
+
+interface Call {
+  readonly source: string;
+  readonly nth: number;
+  readonly value?: Buffer;
+}
+
+/** Each call that is processed adds `bytesOfCall` to what waits for Kafka, until `acknowledge`. */
+function openTurns(bytesOfCall: (call: Call) => number = () => 1_024) {
+  const processed: string[] = [];
+  const full: boolean[] = [];
+  let bufferedBytes = 0;
+  let isStuck = false;
+  let room = Promise.withResolvers<undefined>();
+  const turns = new SourceTurns({
+    config: { sourceByWriteKey: (key) => ({ id: key.slice('wk_'.length), writeKeys: [key], enabled: true }) },
+    publisher: {
+      get bufferedBytes() {
+        return bufferedBytes;
+      },
+      async untilBelow(bytes) {
+        while (bufferedBytes >= bytes && !isStuck) await room.promise;
+      },
+    },
+    process({ headers, offset }) {
+      const source = headers['source-id']?.toString() ?? headers['write-key']?.toString().slice(3) ?? '';
+      processed.push(`${source}${offset}`);
+      bufferedBytes += bytesOfCall({ source, nth: offset });
+    },
+    onFull: (isFull) => full.push(isFull),
+  });
+  return {
+    turns,
+    processed,
+    full,
+    receive: ({ source, nth, value = Buffer.alloc(100) }: Call, header = 'source-id'): void => {
+      const headers = { [header]: Buffer.from(header === 'write-key' ? `wk_${source}` : source) };
+      turns.receive({ headers, offset: nth, key: null, value } as unknown as TrackedRecord);
+    },
+    /** Kafka acknowledges nothing for so long that waiting for it ends. */
+    beStuck: (): void => {
+      isStuck = true;
+      room.resolve(undefined);
+    },
+    /** Kafka acknowledges everything that was published, until nothing is held. */
+    acknowledge: async (held: number): Promise<void> => {
+      const all = processed.length + held;
+      while (processed.length < all) {
+        bufferedBytes = 0;
+        room.resolve(undefined);
+        room = Promise.withResolvers();
+        await nextTurn();
+      }
+    },
+  };
+}
+
+const ahead = publishedAheadBytes / 1_024;
+
+test('a record is processed when it is received, while little waits for Kafka', () => {
+  const { processed, receive } = openTurns();
+  for (let nth = 0; nth < ahead + 10; nth += 1) receive({ source: 'a', nth });
+  assert.equal(processed.length, ahead);
+});
+
+test('sources take turns by what they publish, however many records or destinations they have', async () => {
+  const { processed, receive, acknowledge } = openTurns(({ source }) =>
+    source === 'wide' ? 100_000 : 1_024,
+  );
+  for (let nth = 0; nth < ahead + 1_000; nth += 1) receive({ source: 'flood', nth });
+  for (let nth = 0; nth < 20; nth += 1) receive({ source: 'wide', nth });
+  for (let nth = 0; nth < 50; nth += 1) receive({ source: 'small', nth });
+  await acknowledge(1_070);
+  const inTurn = processed.slice(ahead);
+  const until = inTurn.slice(0, inTurn.indexOf('small49'));
+  assert.ok(until.filter((name) => name.startsWith('flood')).length <= 55, until.join());
+  assert.ok(until.filter((name) => name.startsWith('wide')).length <= 2, until.join());
+});
+
+test('the records of a source stay in order, whether they name it by its id or by its write key', async () => {
+  const calls = fc.array(fc.tuple(fc.nat(4), fc.boolean()), { minLength: 1, maxLength: 200 });
+  await fc.assert(
+    fc.asyncProperty(calls, fc.integer({ min: 1, max: publishedAheadBytes }), async (calls, bytes) => {
+      const { processed, receive, acknowledge } = openTurns(() => bytes);
+      for (const [nth, [source, byKey]] of calls.entries()) {
+        receive({ source: `s${source}-`, nth }, byKey ? 'write-key' : 'source-id');
+      }
+      await acknowledge(calls.length - processed.length);
+      assert.equal(new Set(processed).size, calls.length);
+      for (const ofSource of Map.groupBy(processed, (name) => name.split('-')[0]).values()) {
+        const offsets = ofSource.map((name) => Number(name.split('-')[1]));
+        assert.deepEqual(
+          offsets,
+          offsets.toSorted((a, b) => a - b),
+        );
+      }
+    }),
+  );
+});
+
+test('reading pauses while 40,000 records or 32 MB are held, until half of them have had their turn', async () => {
+  for (const value of [Buffer.alloc(0), Buffer.alloc(64 * 1_024)]) {
+    const { full, receive, processed, acknowledge } = openTurns();
+    const most = Math.min(mostHeld.records, mostHeld.bytes / value.length);
+    for (let nth = 0; nth < ahead + most - 1; nth += 1) receive({ source: 'flood', nth, value });
+    assert.deepEqual(full, []);
+    receive({ source: 'flood', nth: ahead + most, value });
+    assert.deepEqual(full, [true]);
+    await acknowledge(most / 2 - 1);
+    const left = ahead + most - processed.length;
+    assert.deepEqual(full, left >= most / 2 ? [true] : [true, false]);
+    await acknowledge(left);
+    assert.deepEqual(full, [true, false]);
+  }
+});
+
+test('nothing is processed while it could not be committed', async () => {
+  const { turns, processed, receive, acknowledge } = openTurns();
+  turns.hold(true);
+  for (let nth = 0; nth < 5; nth += 1) receive({ source: 'a', nth });
+  await nextTurn();
+  assert.deepEqual(processed, []);
+  turns.hold(false);
+  await acknowledge(5);
+  assert.deepEqual(processed, ['a0', 'a1', 'a2', 'a3', 'a4']);
+});
+
+test('records pass a partition of Kafka that is stuck', async () => {
+  const { processed, receive, beStuck } = openTurns();
+  for (let nth = 0; nth < ahead + 100; nth += 1) receive({ source: 'a', nth });
+  await nextTurn();
+  assert.equal(processed.length, ahead);
+  beStuck();
+  while (processed.length < ahead + 100) await nextTurn();
+});

@@ -1,0 +1,153 @@
+/**
+ * Lets the sources of `events` take turns, so that the records of one do not wait behind the flood of another. While little
+ * waits for Kafka, a record is processed when it is received. The others are held here and keep the order of their source.
+ *
+ * A turn ends when the source has used its quantum, counted as what it made the publisher write, because that is what sources
+ * compete for (deficit round robin, Shreedhar and Varghese, 1995, paid afterwards).
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ConfigView } from '@tailrace/config';
+import type { Publisher, TrackedRecord } from '@tailrace/kafka';
+import { sourceReference } from '@tailrace/routing';
+
+export interface SourceTurnsDependencies {
+  readonly config: Pick<ConfigView, 'sourceByWriteKey'>;
+  /** The publisher of the deliveries. */
+  readonly publisher: Pick<Publisher, 'bufferedBytes' | 'untilBelow'>;
+  readonly process: (record: TrackedRecord) => void;
+  /** Called with true when no more should be read, and with false when reading may continue. */
+  readonly onFull: (full: boolean) => void;
+}
+
+/**
+ * While so much waits for Kafka, records are held. A record waits for as much after its turn. It is two requests to Kafka, so
+ * that one is made while the other is in flight.
+ */
+export const publishedAheadBytes = 2 ** 20;
+/** For longer, a partition of Kafka is stuck, and the records of the others shall pass: as much again may wait. */
+const stuckMs = 1_000;
+/** Beyond this nothing more is read, until half of it is held. A fetch that is under way may add to it. */
+export const mostHeld = { records: 40_000, bytes: 32 * 2 ** 20 };
+/** Of one turn, in bytes. A record of 1 KB with one destination uses half of it. */
+const quantum = 4_096;
+/** What a record uses beside what it publishes, because a repeat takes time too. */
+const recordCost = 512;
+/** Processed in one turn of the event loop, which takes some milliseconds. */
+const mostAtOnce = 200;
+
+/** The records of one source, first in, first out. */
+interface SourceQueue {
+  first: Held;
+  last: Held;
+  /** What is left of its turn. Negative where its last record used more. */
+  left: number;
+}
+
+interface Held {
+  readonly record: TrackedRecord;
+  next: Held | undefined;
+}
+
+export class SourceTurns {
+  readonly #deps: SourceTurnsDependencies;
+  /** In the order of their turns. */
+  readonly #queues = new Map<string, SourceQueue>();
+  #heldRecords = 0;
+  #heldBytes = 0;
+  /** What may wait for Kafka; more than usual while a partition of it is stuck. */
+  #aheadBytes = publishedAheadBytes;
+  #isFull = false;
+  #isRunning = false;
+  #isOnHold = false;
+
+  constructor(dependencies: SourceTurnsDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** Processes the record, now or when it is its turn. */
+  receive(record: TrackedRecord): void {
+    if (this.#heldRecords === 0 && this.#mayProcess()) {
+      this.#deps.process(record);
+      return;
+    }
+    const held: Held = { record, next: undefined };
+    const source = this.#sourceOf(record);
+    const queue = this.#queues.get(source);
+    if (queue) queue.last = queue.last.next = held;
+    else this.#queues.set(source, { first: held, last: held, left: quantum });
+    this.#heldRecords += 1;
+    this.#heldBytes += bytesOf(record);
+    this.#updateFull();
+    void this.#run();
+  }
+
+  /** While on hold nothing is processed, because it could not be committed. */
+  hold(isOnHold: boolean): void {
+    this.#isOnHold = isOnHold;
+    void this.#run();
+  }
+
+  #mayProcess(): boolean {
+    const { bufferedBytes } = this.#deps.publisher;
+    if (bufferedBytes < publishedAheadBytes) this.#aheadBytes = publishedAheadBytes;
+    return !this.#isOnHold && bufferedBytes < this.#aheadBytes;
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const { publisher } = this.#deps;
+    while (this.#heldRecords > 0 && !this.#isOnHold) {
+      await publisher.untilBelow(this.#aheadBytes, stuckMs);
+      if (publisher.bufferedBytes >= this.#aheadBytes) this.#aheadBytes += publishedAheadBytes;
+      for (let n = 0; n < mostAtOnce && this.#heldRecords > 0 && this.#mayProcess(); n += 1) {
+        this.#processNext();
+      }
+      await nextTurn();
+    }
+    this.#isRunning = false;
+  }
+
+  #processNext(): void {
+    for (const [source, queue] of this.#queues) {
+      if (queue.left > 0) {
+        this.#processFirst(source, queue);
+        return;
+      }
+      queue.left += quantum;
+      this.#queues.delete(source);
+      this.#queues.set(source, queue);
+    }
+  }
+
+  #processFirst(source: string, queue: SourceQueue): void {
+    const { publisher, process } = this.#deps;
+    const { record, next } = queue.first;
+    if (next) queue.first = next;
+    else this.#queues.delete(source);
+    this.#heldRecords -= 1;
+    this.#heldBytes -= bytesOf(record);
+    const before = publisher.bufferedBytes;
+    process(record);
+    queue.left -= recordCost + publisher.bufferedBytes - before;
+    this.#updateFull();
+  }
+
+  #updateFull(): void {
+    const part = Math.max(this.#heldRecords / mostHeld.records, this.#heldBytes / mostHeld.bytes);
+    const isFull = part >= (this.#isFull ? 0.5 : 1);
+    if (isFull === this.#isFull) return;
+    this.#isFull = isFull;
+    this.#deps.onFull(isFull);
+  }
+
+  /** Records that name their source only in the call share one turn: reading the call is what they wait for. */
+  #sourceOf({ headers }: TrackedRecord): string {
+    const { by, value = '' } = sourceReference(headers, undefined) ?? {};
+    return by === 'write-key' ? (this.#deps.config.sourceByWriteKey(value)?.id ?? value) : value;
+  }
+}
+
+function bytesOf({ key, value }: TrackedRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
+}
