@@ -40,7 +40,10 @@ export const settings = Type.Object({
   }),
 });
 
-/** The lanes buffer about a quarter of a second of work of the fastest destinations; see lanes.ts. */
+/**
+ * The lanes buffer about a quarter of a second of work of the fastest destinations, and read ahead a second of it; see
+ * isolation/buffer.ts.
+ */
 export function laneLimits(settings: {
   readonly concurrencyPerDestination: number;
   readonly concurrency: number;
@@ -50,5 +53,6 @@ export function laneLimits(settings: {
     total: settings.concurrency,
     waiting: 1_000,
     waitingBytes: 8 * 2 ** 20,
+    readAhead: { count: 4_000, bytes: 8 * 2 ** 20 },
   };
 }

@@ -3,10 +3,13 @@
  * fill the buffer, reading pauses until a quarter of it is free. A lane that does not keep up may use its share of the
  * buffer, and further deliveries are deferred.
  *
+ * What a lane that keeps up holds beyond its share is read ahead, beside the buffer. So reading continues, and the
+ * deliveries of others behind a flood for one lane are found.
+ *
  * A pause delays all destinations, so the lanes that cause it are charged (credit.ts), and stop being waited for when
  * their credit runs out.
  */
-import { Budget } from './budget.ts';
+import { Budget, type Amount } from './budget.ts';
 import { Credit } from './credit.ts';
 import type { Lane } from './lane.ts';
 import type { Moment, Task } from './task.ts';
@@ -17,6 +20,8 @@ export type Traffic = 'live' | 'background';
 export interface LaneBufferOptions {
   readonly count: number;
   readonly bytes: number;
+  /** What lanes that keep up may hold beyond their shares. */
+  readonly readAhead: Amount;
   readonly lanes: () => Iterable<Lane>;
   readonly clock: () => Moment;
   /** Called when reading should pause (`high`), and when it should resume. */
@@ -33,15 +38,17 @@ const resumeAt = 0.75;
 const creditTerms = { firstMs: 30_000, mostMs: 30_000, regained: 0.05 };
 /** Finished tasks in a millisecond from which this process itself is the bottleneck, and no lane is charged. */
 const fastest = 2;
-/** While reading is paused, how often slow lanes are looked for. */
+/** While reading is paused, or something is read ahead, how often slow lanes are looked for. */
 const checkEveryMs = 100;
 
 export class LaneBuffer {
   readonly #options: LaneBufferOptions;
   readonly #live: Budget;
   readonly #background: Budget;
+  readonly #ahead: Budget;
+  readonly #readAhead = new Set<Task>();
   readonly #isHigh = { live: false, background: false };
-  /** Runs while reading is paused. */
+  /** Runs while reading is paused, or lanes hold more than their shares. */
   #check: NodeJS.Timeout | undefined;
   #checkedAt = 0;
   readonly #credit = new Credit(creditTerms, performance.now());
@@ -49,13 +56,14 @@ export class LaneBuffer {
 
   constructor(options: LaneBufferOptions) {
     this.#options = options;
-    const { count, bytes } = options;
+    const { count, bytes, readAhead } = options;
+    this.#ahead = new Budget(readAhead, 0);
     this.#live = new Budget({ count, bytes }, reserve);
     this.#background = new Budget({ count: count * backgroundPart, bytes: bytes * backgroundPart }, reserve);
   }
 
   get count(): number {
-    return this.#live.count + this.#background.count;
+    return this.#live.count + this.#background.count + this.#ahead.count;
   }
 
   /** While lanes are paused, nothing is deferred and no lane is charged. */
@@ -74,14 +82,20 @@ export class LaneBuffer {
   }
 
   add(lane: Lane, task: Task, background: boolean): void {
+    if (!background && this.#ahead.fill < 1 && !this.#isWithinShare(lane, background)) {
+      this.#readAhead.add(task);
+      this.#ahead.acquire(task.bytes);
+    } else {
+      this.#budget(background).acquire(task.bytes);
+    }
     lane.push(task, background);
-    this.#budget(background).acquire(task.bytes);
     this.updatePressure();
   }
 
   /** To be called for each task that leaves the buffer, followed by `updatePressure` after the last one. */
-  release({ bytes }: Task, background: boolean): void {
-    this.#budget(background).release(bytes);
+  release(task: Task, background: boolean): void {
+    const budget = this.#readAhead.delete(task) ? this.#ahead : this.#budget(background);
+    budget.release(task.bytes);
   }
 
   /** Removes the tasks of revoked partitions. */
@@ -103,15 +117,16 @@ export class LaneBuffer {
 
   /** Pauses or resumes reading, by how full the buffer is. */
   updatePressure(): void {
-    this.#update('live', this.#live);
-    this.#update('background', this.#background);
-    const isHigh = this.#isHigh.live || this.#isHigh.background;
-    if (isHigh && !this.#check) {
+    const hasReadAhead = this.#options.readAhead.count > 0;
+    this.#update('live', hasReadAhead ? Math.min(this.#live.fill, this.#ahead.fill) : this.#live.fill);
+    this.#update('background', this.#background.fill);
+    const isWatched = this.#isHigh.live || this.#isHigh.background || this.#readAhead.size > 0;
+    if (isWatched && !this.#check) {
       this.#checkedAt = this.#options.clock().idle;
       this.#check = setInterval(() => {
         this.#relieve();
       }, checkEveryMs);
-    } else if (!isHigh && this.#check) {
+    } else if (!isWatched && this.#check) {
       clearInterval(this.#check);
       this.#check = undefined;
     }
@@ -129,7 +144,7 @@ export class LaneBuffer {
     return this.#budget(background).admits(lane.waitingOf(background), 'slow');
   }
 
-  #update(traffic: Traffic, { fill }: Budget): void {
+  #update(traffic: Traffic, fill: number): void {
     const isHigh = this.#isHigh[traffic] ? fill > resumeAt : fill >= 1;
     if (isHigh === this.#isHigh[traffic]) return;
     this.#isHigh[traffic] = isHigh;

@@ -236,6 +236,33 @@ describe('the buffer', () => {
     assert.deepEqual(deferred, []);
   });
 
+  test('reads ahead for a lane that keeps up, so that the deliveries of others behind its flood are found', async (t) => {
+    holdTime(t);
+    const { pressure, started, deferred, submit, endOne } = openLanes({
+      ...{ perLane: 1, total: 10, waiting: 20, readAhead: { count: 100, bytes: 2 ** 20 } },
+    });
+    for (let count = 0; count < 105; count += 1) submit('flood');
+    submit('other');
+    assert.deepEqual([pressure, started], [[], ['flood', 'other']]);
+    for (let count = 0; count < 20; count += 1) submit('flood');
+    assert.deepEqual(pressure, [true]);
+    for (let count = 0; count < 40; count += 1) await endOne();
+    assert.deepEqual([pressure, deferred], [[true, false], []]);
+  });
+
+  test('defers what it has read ahead for a lane that stops keeping up', async (t) => {
+    const pass = holdTime(t);
+    const { lanes, deferred, pressure, submit } = openLanes({
+      ...{ perLane: 1, total: 10, waiting: 20, readAhead: { count: 100, bytes: 2 ** 20 } },
+    });
+    for (let count = 0; count < 90; count += 1) submit('hanging');
+    assert.deepEqual([lanes.waiting, deferred.length], [89, 0]);
+    await pass(2_600);
+    assert.ok(lanes.waiting <= 10, `${lanes.waiting}`);
+    assert.equal(deferred.length + lanes.waiting + lanes.running, 90);
+    assert.deepEqual(pressure, []);
+  });
+
   test('is not filled by a lane that does not keep up, which defers the excess', async (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });

@@ -4,7 +4,7 @@
  * by the same rule (budget.ts). README.md explains it.
  */
 import { Breakers, type BreakerChange } from './breakers.ts';
-import { Budget } from './budget.ts';
+import { Budget, type Amount } from './budget.ts';
 import { LaneBuffer, type Traffic } from './buffer.ts';
 import { Lane } from './lane.ts';
 import type { Feedback, Moment, Started, Task } from './task.ts';
@@ -17,6 +17,8 @@ export interface LaneLimits {
   /** Waiting tasks, and their bytes, at which reading pauses. */
   readonly waiting: number;
   readonly waitingBytes: number;
+  /** Waiting tasks of lanes that keep up, and their bytes, beyond the shares of these lanes. Default: none. */
+  readonly readAhead?: Amount;
 }
 
 export interface SubmitOptions {
@@ -78,6 +80,7 @@ export class Lanes {
     this.#inFlight = new Budget({ count: limits.total, bytes: bytesInFlight }, reserve);
     this.#buffer = new LaneBuffer({
       ...{ count: limits.waiting, bytes: limits.waitingBytes, onPressure },
+      readAhead: limits.readAhead ?? { count: 0, bytes: 0 },
       lanes: () => this.#lanes.values(),
       clock: () => this.#moment(),
     });
