@@ -14,8 +14,13 @@ const formats = [
     folder: 'cjs',
     type: 'commonjs',
     options: [
-      ...['--module', 'commonjs', '--moduleResolution', 'bundler'],
-      ...['--verbatimModuleSyntax', 'false', '--noCheck'],
+      '--module',
+      'commonjs',
+      '--moduleResolution',
+      'bundler',
+      '--verbatimModuleSyntax',
+      'false',
+      '--noCheck',
     ],
   },
 ];

@@ -69,7 +69,9 @@ export function simulate({
     largestSourceShare: Math.max(...rates) / eventsPerSecond,
     busiest: Math.max(...first),
     busiestAfterLoss: Math.max(...second),
-    ...{ arrived, handled, mostBacklog },
+    arrived,
+    handled,
+    mostBacklog,
     backlog: sum(queues),
     movedNeedlessly: moved.length,
   };

@@ -84,7 +84,9 @@ export function capacityFor({ eventsPerSecond, bytes, destinations }: Load): Cap
   );
   const stored = (copied * daySeconds * assumptions.retentionDays) / 1e3;
   return {
-    ...{ cores, replicas, brokers },
+    cores,
+    replicas,
+    brokers,
     // Twice the replicas, so that replicas can be added; a multiple of 12, so that shares are equal.
     partitions: Math.max(
       assumptions.leastPartitions,

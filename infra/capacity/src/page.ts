@@ -5,12 +5,18 @@ import measured from './measured.json' with { type: 'json' };
 import { simulate, type Simulation } from './clusters.ts';
 
 const loads: readonly Load[] = [1_000, 10_000, 100_000].map((eventsPerSecond) => ({
-  ...{ eventsPerSecond, bytes: 1_024, destinations: 1 },
+  eventsPerSecond,
+  bytes: 1_024,
+  destinations: 1,
 }));
 
 /** A million events a second, 100,000 sources, clusters of the size of the last row of the table. */
 export const million: Simulation = {
-  ...{ eventsPerSecond: 1_000_000, sources: 100_000, clusters: 16, capacity: 100_000, exponent: 0.7 },
+  eventsPerSecond: 1_000_000,
+  sources: 100_000,
+  clusters: 16,
+  capacity: 100_000,
+  exponent: 0.7,
   seconds: 120,
 };
 
@@ -61,7 +67,9 @@ ${table(
     return [
       count(load.eventsPerSecond),
       ...[found.replicas.ingest, found.replicas.router, found.replicas.delivery].map(String),
-      ...[String(found.partitions), String(found.brokers), `${count(Math.ceil(found.diskGBPerBroker))} GB`],
+      String(found.partitions),
+      String(found.brokers),
+      `${count(Math.ceil(found.diskGBPerBroker))} GB`,
       `${found.saturates.part}, at ${count(Math.floor(found.saturates.eventsPerSecond))}`,
     ];
   }),

@@ -113,7 +113,8 @@ async function bringUp(): Promise<void> {
   };
   const { signal } = stopping;
   const showingAs = (name: string) => ({
-    ...{ env, signal },
+    env,
+    signal,
     onMessage: (line: string) => {
       terminal.progress(name, line);
     },

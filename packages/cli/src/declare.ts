@@ -14,7 +14,13 @@ export type Declare = (program: Command, action: MakeAction) => void;
 
 /** As in @tailrace/events, which is not imported because that would load its validators at every start. */
 export const eventTypes = [
-  ...['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'],
+  'track',
+  'identify',
+  'page',
+  'screen',
+  'group',
+  'alias',
+  'delete',
 ] as readonly EventType[];
 
 /** The subcommands of `parent` under the word `name`, such as `get`. Several topics may add to them. */

@@ -30,7 +30,11 @@ export function decisionOf(planned: readonly PlannedChange[]): Decision<readonly
 /** The changes without the entries. */
 export function changesOf(planned: readonly PlannedChange[]): EntryChange[] {
   return planned.map(({ kind, id, outcome, fields, differences }) => ({
-    ...{ kind, id, outcome, fields, differences },
+    kind,
+    id,
+    outcome,
+    fields,
+    differences,
   }));
 }
 

@@ -136,7 +136,8 @@ export function createClients(client: LibraryClient): Clients {
       readerConsumer({ groupId, maxWaitTimeInMs: usedForEachFetch({ waitMs: followerWaitMs, onAnswer }) }),
     tailConsumer: (groupId, onAnswer) =>
       readerConsumer({
-        ...{ groupId, ...fetchBytes },
+        groupId,
+        ...fetchBytes,
         maxWaitTimeInMs: usedForEachFetch({ waitMs: followerWaitMs, onAnswer }),
       }),
     scanConsumer: (groupId) => readerConsumer({ groupId, ...fetchBytes, maxWaitTimeInMs: maxWaitMs }),

@@ -182,7 +182,14 @@ export function openKafka(
         fetching: pacing,
       });
       const dependencies = {
-        ...{ consumer, classify, log, reportUnreadable, owned, openScan, pacing, refusals },
+        consumer,
+        classify,
+        log,
+        reportUnreadable,
+        owned,
+        openScan,
+        pacing,
+        refusals,
         lookUpAdmin: lookUps.admin,
       };
       return closeLater(

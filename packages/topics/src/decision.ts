@@ -117,7 +117,12 @@ export function decodeDecision({ value }: Pick<ConsumedRecord, 'value'>): Decisi
   const groups = filtered.map(groupOf).filter((group) => group !== undefined);
   if (groups.length < filtered.length) return undefined;
   return {
-    ...{ eventId, sourceId, type, decidedAt, routed, filtered: groups },
+    eventId,
+    sourceId,
+    type,
+    decidedAt,
+    routed,
+    filtered: groups,
     ...(typeof event === 'string' && { event }),
   };
 }

@@ -12,14 +12,33 @@ export const eventAcceptedAtHeader = 'event-accepted-at';
 
 /** Identify a delivery and its event, in every topic. */
 const identityHeaders = [
-  ...['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'traceparent'],
-  ...['event-position', eventAcceptedAtHeader],
+  'delivery-id',
+  'event-id',
+  'source-id',
+  'destination-id',
+  'type',
+  'event-name',
+  'traceparent',
+  'event-position',
+  eventAcceptedAtHeader,
 ];
 
 /** Describe the progress of a delivery. A replay begins without them. */
 export const progressHeaders: ReadonlySet<string> = new Set([
-  ...['attempt', 'step', 'put-off', 'place-at', 'first-attempt-at', 'first-attempt-span', 'due-at'],
-  ...['reason', 'sequence', 'held-by', 'closed-urls', 'last-answer', 'accepted-at', replayedFromHeader],
+  'attempt',
+  'step',
+  'put-off',
+  'place-at',
+  'first-attempt-at',
+  'first-attempt-span',
+  'due-at',
+  'reason',
+  'sequence',
+  'held-by',
+  'closed-urls',
+  'last-answer',
+  'accepted-at',
+  replayedFromHeader,
 ]);
 
 const knownHeaders: ReadonlySet<string> = new Set([...identityHeaders, ...progressHeaders]);

@@ -67,8 +67,18 @@ export async function openControl(
     const { config, audiences, audiencesSyncs, deletions, suppressions, destinationsHealth } = names;
     const { recalls, replays, deliveriesReplay } = names;
     const needed = [
-      ...[config, audiences, audiencesSyncs, deletions, suppressions, destinationsHealth],
-      ...[recalls, replays, deliveriesReplay, names.audit, names.idempotency, names.sessions],
+      config,
+      audiences,
+      audiencesSyncs,
+      deletions,
+      suppressions,
+      destinationsHealth,
+      recalls,
+      replays,
+      deliveriesReplay,
+      names.audit,
+      names.idempotency,
+      names.sessions,
     ];
     requireTopics(await kafka.listTopics(), needed);
   });

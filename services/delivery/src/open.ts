@@ -99,14 +99,23 @@ export async function openDelivery(
   );
   service.onClose('recalls', () => ledger.close());
   const deliverer: Deliverer = new Deliverer({
-    ...{ names, config, deletedUsers, sender, lanes, policy, metrics, log, tracing: service.tracing },
+    names,
+    config,
+    deletedUsers,
+    sender,
+    lanes,
+    policy,
+    metrics,
+    log,
+    tracing: service.tracing,
     pauseMs: pauseDelayMs(topics, names, policy),
     ...(changes.now && { now: changes.now }),
     publisher,
     attemptPublisher: kafka.publisher(attemptPublishing),
     unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
     recall: {
-      ...{ ledger, tiers },
+      ledger,
+      tiers,
       ends: (topic) => kafka.ends(topic),
       offsetsAt: (topic, time) => kafka.offsetsAt(topic, time),
       unfinished: (topic, numbers, spans) => consumption.unfinished(topic, numbers, spans),
@@ -133,10 +142,7 @@ export async function openDelivery(
   };
   const consumption = await consumeDeliveries(kafka, group);
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
-  watchDelivery(service.metrics, {
-    ...{ deliverer, lanes, config, consumption, partitions },
-    limits,
-  });
+  watchDelivery(service.metrics, { deliverer, lanes, config, consumption, partitions, limits });
   service.onClose('deliveries in flight', async () => {
     consumption.stopReceiving();
     await deliverer.stop();

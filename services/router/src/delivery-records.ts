@@ -30,11 +30,16 @@ export function deliveryRecords(
 ): DeliveryRecord[] {
   if (destinations.length === 0) return [];
   const common = {
-    ...{ eventId: event.messageId, sourceId, type: event.type },
+    eventId: event.messageId,
+    sourceId,
+    type: event.type,
     eventName: event.type === 'track' ? event.event : undefined,
     eventPosition: formatPosition(position),
     acceptedAt,
-    ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [] },
+    attempt: 0,
+    step: 0,
+    deferrals: 0,
+    closedUrls: [],
     traceparent,
     body: Buffer.from(webhookBody(event)),
   };

@@ -71,30 +71,34 @@ export const router = defineService({
     const { tracing } = service;
     const rejecter = createRejecter({ topic: names.eventsRejected, publisher, metrics, log, tracing });
     const processRecord = createProcessor({
-      ...{
-        names,
-        config,
-        suppressedUsers,
-        frames,
-        publisher,
-        messageIds,
-        reusedIds,
-        metrics,
-        usage,
-        rejecter,
-        log,
-        tracing,
-      },
+      names,
+      config,
+      suppressedUsers,
+      frames,
+      publisher,
+      messageIds,
+      reusedIds,
+      metrics,
+      usage,
+      rejecter,
+      log,
+      tracing,
     });
     const waiting = createWaitingQueue({
-      ...{ kafka, frames, processRecord, rejecter, metrics, log },
+      kafka,
+      frames,
+      processRecord,
+      rejecter,
+      metrics,
+      log,
       topics: { events: names.events, waiting: names.eventsWaiting },
       unfinished: (partitions) => consumption.unfinished(names.eventsWaiting, partitions),
       // A publisher of its own, so that records that are routed do not wait for those that are enqueued.
       publisher: kafka.publisher(),
     });
     const turns = new SourceTurns({
-      ...{ config, publisher },
+      config,
+      publisher,
       process: createReceiver({ frames, processRecord, rejecter, waiting, metrics }),
       onFull: (full) => {
         if (full) consumption.pause([names.events]);

@@ -93,9 +93,19 @@ export async function startCluster({
     const logDir = join(dataDir, 'log');
     nodes.push(
       new RunningNode({
-        ...{ env, id, port, dataDir, logDir, classPath, archive, clusterId },
+        env,
+        id,
+        port,
+        dataDir,
+        logDir,
+        classPath,
+        archive,
+        clusterId,
         properties: clusterProperties({
-          ...{ id, port, controllerPorts, logDir },
+          id,
+          port,
+          controllerPorts,
+          logDir,
           ...(properties && { more: properties }),
         }),
         // What is down or frozen is not waited for.

@@ -85,7 +85,12 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
     progress('starting the broker');
     expectedEnd = false;
     const started = (keeper = await spawnKafka({
-      ...{ env, dataDir, classPath, archive, keepData, quickStart },
+      env,
+      dataDir,
+      classPath,
+      archive,
+      keepData,
+      quickStart,
       ...(secure && { systemProperties: secureSystemProperties(secure) }),
     }));
     await writeFile(join(dataDir, 'keeper'), JSON.stringify(await identify(started.pid ?? 0)));

@@ -56,9 +56,14 @@ export async function startRegistry(options: RegistryOptions): Promise<LocalRegi
   const child = spawn(
     'sh',
     [
-      ...[keeper, directory, javaCommand(env)],
+      keeper,
+      directory,
+      javaCommand(env),
       ...(quickStart ? withoutOptimiser : []),
-      ...['-Xmx512m', '-Djava.awt.headless=true', '-jar', jar],
+      '-Xmx512m',
+      '-Djava.awt.headless=true',
+      '-jar',
+      jar,
     ],
     {
       cwd: directory,

@@ -84,7 +84,11 @@ export function fetchTransport({ writeKey, url, timeoutMs, context, fetch }: Fet
       try {
         const body = batchJson(calls, context, head);
         const exchange = fetch(url, {
-          ...{ method: 'POST', headers, body, redirect: 'manual', signal: controller.signal },
+          method: 'POST',
+          headers,
+          body,
+          redirect: 'manual',
+          signal: controller.signal,
           ...(keepsAlive(body) && { keepalive: true }),
         }).then(async (response) => {
           hasFailed = false;

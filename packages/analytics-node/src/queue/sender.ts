@@ -83,7 +83,8 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
   const stopped = new AbortController();
 
   const backlog = createBacklog({
-    ...{ maxQueueSize, maxQueueBytes },
+    maxQueueSize,
+    maxQueueBytes,
     freeBytes: () => store?.freeBytes ?? Infinity,
   });
   const aside = createAside({ maxQueueSize, maxQueueBytes });

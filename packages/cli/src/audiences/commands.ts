@@ -19,7 +19,7 @@ export const declareAudiences: Declare = (program, action) => {
       choice(
         '--format <format>',
         'format of the file (default: csv for a name that ends in .csv, else ndjson)',
-        [...['ndjson', 'csv']],
+        ['ndjson', 'csv'],
       ),
     )
     .addOption(integer('--rate <n>', 'send at most N changes a second', 1, 1_000_000))

@@ -41,7 +41,8 @@ function leafCase(path: string, command: Command): string[] {
   const values = command.options.filter(({ required }) => required);
   const words = [
     ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
-    ...[...command.options.map(({ long }) => long), '--help'],
+    ...command.options.map(({ long }) => long),
+    '--help',
   ];
   return [
     `    '${path} '*) case "$last" in`,

@@ -38,7 +38,9 @@ export const applyFile: Run<Values> = async (
     async (kafka, { prefix }, secretKeys, patience) => {
       const apply = (options: Pick<ApplyOptions, 'dryRun' | 'mayDelete'>): Promise<readonly EntryChange[]> =>
         applyConfiguration(kafka, topicNames(prefix).config, configuration, {
-          ...{ prune, secretKeys, ...options },
+          prune,
+          secretKeys,
+          ...options,
           giveUpAfterMs: patience.limitMs - 30_000,
           beforeWrite: auditedAs(topicNames(prefix).audit, 'apply'),
           log: {

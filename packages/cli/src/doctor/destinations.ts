@@ -29,7 +29,8 @@ export async function checkDestinations(api: Pick<Api, 'list' | 'get'>): Promise
       (failure) => failure !== undefined,
     );
     const findings = failing.slice(0, mostNamed).map(({ id, attempts, reason }): Finding => ({
-      ...{ level: 'warn', about },
+      level: 'warn',
+      about,
       says: `${id} fails: ${countOf(attempts, 'attempt')} in the last 15 minutes, none delivered (${reason}).`,
       hint: `Find the cause: tailrace get failures ${id}, tailrace test ${id}.`,
     }));

@@ -45,8 +45,13 @@ export const doctor: Run<Values> = async ({ ingest, probe: probes, service: serv
     exitCode: exitCodeOf[result],
     text: [...findings.flatMap(linesOf), `${verdict.join(', ')}.`],
     json: {
-      ...{ version: formatVersion, result, checkedAt: new Date().toISOString(), findings },
-      ...{ replicas: replicas.map(replicaJson), topics: kafka.topics, lag: kafka.lags },
+      version: formatVersion,
+      result,
+      checkedAt: new Date().toISOString(),
+      findings,
+      replicas: replicas.map(replicaJson),
+      topics: kafka.topics,
+      lag: kafka.lags,
     },
   };
 };
@@ -87,8 +92,12 @@ function membershipFindings(replicas: readonly ReplicaReport[], members: KafkaRe
 
 function replicaJson({ service, url, state, reason, aheadMs, metrics }: ReplicaReport) {
   return {
-    ...{ service, url, state, reason: reason ?? null },
-    ...{ version: metrics?.version ?? null, revision: metrics?.revision ?? null },
+    service,
+    url,
+    state,
+    reason: reason ?? null,
+    version: metrics?.version ?? null,
+    revision: metrics?.revision ?? null,
     clockAheadMs: aheadMs ?? null,
     failingChecks: metrics?.failingChecks ?? [],
     configAgeSeconds: metrics?.configAgeSeconds ?? null,

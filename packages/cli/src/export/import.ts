@@ -28,7 +28,9 @@ export const importConfiguration: Run<ImportValues> = async (
   const { header, changes } = await withKafka(context, async (kafka, { prefix }, secretKeys) => {
     const opened = await open(file, context, { keys: secretKeys, passphrase });
     const changes = await restoreConfiguration(kafka, topicNames(prefix).config, opened.configuration, {
-      ...{ mode, dryRun, secretKeys },
+      mode,
+      dryRun,
+      secretKeys,
       beforeWrite: auditedAs(topicNames(prefix).audit, 'config import'),
       log: context.log,
     });

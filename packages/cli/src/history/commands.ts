@@ -75,7 +75,11 @@ export const declareHistory: Declare = (program, action) => {
       .option('--user <user>', 'only events of this user')
       .addOption(
         choice('--status <status>', 'only deliveries with this status', [
-          ...['waiting', 'delivered', 'retrying', 'dead', 'unknown'],
+          'waiting',
+          'delivered',
+          'retrying',
+          'dead',
+          'unknown',
         ]),
       ),
   )

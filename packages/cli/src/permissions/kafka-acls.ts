@@ -17,9 +17,12 @@ export function kafkaAclCommands({ resources }: UserPermissions, options: AclOpt
   const { principal, prefix, bootstrapServer, commandConfig } = options;
   const begin = [
     'kafka-acls.sh',
-    ...['--bootstrap-server', quoted(bootstrapServer)],
+    '--bootstrap-server',
+    quoted(bootstrapServer),
     ...(commandConfig === undefined ? [] : ['--command-config', quoted(commandConfig)]),
-    ...['--add', '--allow-principal', quoted(`User:${principal}`)],
+    '--add',
+    '--allow-principal',
+    quoted(`User:${principal}`),
   ];
   return resources.map((permission) => {
     const { type, patternType, operations } = permission;

@@ -46,7 +46,9 @@ export const applyTopics: Run<Values> = async ({ strict = false, partitions, onl
       const changes = topics
         .filter(({ outcome }) => outcome === 'created' || outcome === 'grown')
         .map(({ name, outcome, partitions }) => ({
-          ...{ field: name, before: partitions?.from, after: partitions?.to ?? outcome },
+          field: name,
+          before: partitions?.from,
+          after: partitions?.to ?? outcome,
         }));
       if (changes.length > 0) {
         const giveUpAfterMs = Math.max(10_000, patience.deadline - performance.now());
@@ -92,7 +94,10 @@ async function createAndExtend(
   if (partitions === undefined) return reports;
 
   const grown = await addPartitions(kafka, {
-    ...{ names: topicNames(settings.prefix), specs, partitions, only },
+    names: topicNames(settings.prefix),
+    specs,
+    partitions,
+    only,
     onTopic: (name) => {
       terminal.progress(`Adding partitions to ${name}`);
       return startPatience(patience.onWait);
@@ -113,7 +118,10 @@ async function createAndExtend(
   return [
     ...after,
     ...others.map(({ name, from, to }): AppliedTopic => ({
-      ...{ name, outcome: 'grown', differences: [], partitions: { from, to } },
+      name,
+      outcome: 'grown',
+      differences: [],
+      partitions: { from, to },
     })),
   ];
 }

@@ -27,7 +27,8 @@ export const declareTopics: Declare = (program, action) => {
     )
     .addOption(
       choice('--only <topics>', 'with --partitions: extend only these topics and their retry topics', [
-        ...['deliveries', 'events'],
+        'deliveries',
+        'events',
       ]),
     )
     .addHelpText(

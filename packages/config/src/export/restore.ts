@@ -50,10 +50,7 @@ export async function restoreConfiguration(
     if (problems.length > 0) throw problemsError(problems);
     return planChanges(wanted, current, mode === 'replace');
   };
-  const editor = await openConfigEditor(kafka, topic, log, {
-    ...{ secretKeys, beforeWrite },
-    withoutKey: 'refuse',
-  });
+  const editor = await openConfigEditor(kafka, topic, log, { secretKeys, beforeWrite, withoutKey: 'refuse' });
   try {
     if (dryRun) return changesOf(plan(editor));
     const { result } = await editor.change((current) => decisionOf(plan(current)));

@@ -143,8 +143,19 @@ export const filterSchema = Type.Object(
 
 /** The top-level keys of webhook bodies (docs/specification.md, rule 6.2). */
 const bodyKeys = [
-  ...['version', 'type', 'userId', 'anonymousId', 'timestamp', 'context', 'event', 'properties', 'traits'],
-  ...['name', 'groupId', 'Previous ID', 'User ID'],
+  'version',
+  'type',
+  'userId',
+  'anonymousId',
+  'timestamp',
+  'context',
+  'event',
+  'properties',
+  'traits',
+  'name',
+  'groupId',
+  'Previous ID',
+  'User ID',
 ];
 
 /** The keys of a path; a backslash makes a dot or a backslash part of a key. Undefined where a key is empty. */

@@ -57,7 +57,12 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
   };
   const page = Math.max(1, Math.floor(visible / rowHeight) - 1);
   const steps: Readonly<Record<string, number>> = {
-    ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -items.length, End: items.length },
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: page,
+    PageUp: -page,
+    Home: -items.length,
+    End: items.length,
   };
   const keyed = items[marked];
   const onKeyDown = (event: KeyboardEvent): void => {

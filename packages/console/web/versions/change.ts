@@ -115,7 +115,9 @@ export function useChange<Data extends { readonly id: string }>(
     });
 
   return {
-    ...{ isBusy, error, divergence },
+    isBusy,
+    error,
+    divergence,
     save: (mine) => send(version.data, version, mine),
     async resolve(choices) {
       if (!divergence) return false;

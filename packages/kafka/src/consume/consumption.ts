@@ -226,8 +226,7 @@ export async function startConsumption(
       drain.changed();
     },
   });
-  const idle =
-    idleTopics && startIdleTopics({ ...{ consumer, session, partitions, mayFetch }, ...idleTopics });
+  const idle = idleTopics && startIdleTopics({ consumer, session, partitions, mayFetch, ...idleTopics });
   pace(pacing, { consumer, partitions, mayFetch, idle });
   pacing.onAnswer = ({ topic, partition: number, fetchedFrom, end }) => {
     const partition = assignment.get(topic, number);
@@ -258,7 +257,9 @@ export async function startConsumption(
   });
   await session.joined;
   const lookUps = startLookUps({
-    ...{ ...dependencies, topics, partitions },
+    ...dependencies,
+    topics,
+    partitions,
     relocate: (partition) => {
       assignment.relocate(partition);
     },

@@ -97,8 +97,13 @@ export class BatchingPublisher implements Publisher {
       this.#bufferedBytes += bytes;
       this.#bufferedRecords += 1;
       const pending: Pending = {
-        ...{ record, bytes, since: performance.now(), resolve, reject },
-        ...{ settled: false, target: undefined },
+        record,
+        bytes,
+        since: performance.now(),
+        resolve,
+        reject,
+        settled: false,
+        target: undefined,
       };
       const layout = this.#deps.layouts.known(record.topic);
       if (!layout || !this.#enqueue(pending, layout)) this.#waitForLayout(pending);
@@ -176,7 +181,12 @@ export class BatchingPublisher implements Publisher {
   #openLane(lingerMs: number, failed?: FailedPartitions): Lane {
     const { createProducer, classify, log, layouts, clock } = this.#deps;
     const dependencies: LaneDependencies = {
-      ...{ createProducer, classify, log, layouts, clock, lingerMs },
+      createProducer,
+      classify,
+      log,
+      layouts,
+      clock,
+      lingerMs,
       rejectsMissing: Number.isFinite(this.#options.giveUpAfterMs),
       settle: (pending, error) => {
         this.#settle(pending, error);

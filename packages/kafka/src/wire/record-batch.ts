@@ -70,7 +70,9 @@ export function decodeBatch(bytes: Buffer, start: number, length: number, maxCos
   const firstOffset = Number(batch.readBigInt64BE(0));
   if (batch[magicPlace] !== magic || length < headerBytes) {
     return unreadableBatch(length, noContext, {
-      ...{ firstOffset, lastOffset: firstOffset, reason: 'undecodable' },
+      firstOffset,
+      lastOffset: firstOffset,
+      reason: 'undecodable',
       detail: 'Its format is older than that of Kafka 0.11.',
     });
   }
@@ -87,7 +89,10 @@ export function decodeBatch(bytes: Buffer, start: number, length: number, maxCos
     const isCompressed = (attributes & codecMask) !== 0;
     const reader = new RecordReader(decompressed, isCompressed ? maxCost - decompressed.length : maxCost);
     const records = reader.records(batch.readInt32BE(57), {
-      ...{ firstOffset, lastOffset, batchContext, isControlRecord },
+      firstOffset,
+      lastOffset,
+      batchContext,
+      isControlRecord,
       firstTimestamp: Number(batch.readBigInt64BE(27)),
       appendTimestamp: attributes & logAppendTimeFlag ? Number(batch.readBigInt64BE(35)) : undefined,
     });
@@ -98,7 +103,8 @@ export function decodeBatch(bytes: Buffer, start: number, length: number, maxCos
   } catch (error) {
     const isTooLarge = error instanceof TooLargeDecompressed;
     return unreadableBatch(length, batchContext, {
-      ...{ firstOffset, lastOffset },
+      firstOffset,
+      lastOffset,
       reason: isTooLarge ? 'too-large-decoded' : 'undecodable',
       detail: isTooLarge
         ? `Decoded, it takes more than ${Math.round(maxCost / 2 ** 20)} MiB of memory.`
@@ -165,7 +171,11 @@ class RecordReader {
     const headers = this.#headers();
     if (this.#at !== end) throw new Malformed('the length of a record is wrong');
     return {
-      ...{ offset, timestamp: appendTimestamp ?? timestamp, key, value, headers },
+      offset,
+      timestamp: appendTimestamp ?? timestamp,
+      key,
+      value,
+      headers,
       isControlRecord: context.isControlRecord,
       batchContext: context.batchContext,
     };

@@ -61,7 +61,9 @@ async function fetchFirst(
   const broker = await cluster.findBroker({ nodeId: String(leader.leader) });
   const { responses } = await broker.fetch({
     // Kafka returns at least one batch, also if it is larger.
-    ...{ maxWaitTime: 0, minBytes: 0, maxBytes: 1 },
+    maxWaitTime: 0,
+    minBytes: 0,
+    maxBytes: 1,
     // Records of an open transaction are unfinished too.
     isolationLevel: 0,
     topics: [{ topic, partitions: [{ partition, fetchOffset: String(offset), maxBytes: 1 }] }],

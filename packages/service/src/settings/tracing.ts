@@ -122,7 +122,12 @@ export function tracingSettings() {
     if (problems.length > 0) throw new TailraceError('invalid-settings', problems.join('\n'));
     const { timeoutMs, sampler, samplerRatio, maxQueuedSpans, exportEveryMs, serviceName } = values;
     return {
-      ...{ url, timeoutMs, sampler, samplerRatio, maxQueuedSpans, exportEveryMs },
+      url,
+      timeoutMs,
+      sampler,
+      samplerRatio,
+      maxQueuedSpans,
+      exportEveryMs,
       protocol: protocol === 'http/json' ? protocol : 'http/protobuf',
       headers: { ...values.headers, ...values.tracesHeaders },
       resource: { ...values.resource, ...(serviceName !== undefined && { 'service.name': serviceName }) },

@@ -55,15 +55,27 @@ export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, l
       const { tokenFingerprint, clientAddress: address } = request;
       log.info(
         {
-          ...{ audit: action, target, actor: caller?.scope, token: caller?.name, tokenFingerprint, address },
-          ...{ outcome, status: reply.statusCode, code: errorCode },
+          audit: action,
+          target,
+          actor: caller?.scope,
+          token: caller?.name,
+          tokenFingerprint,
+          address,
+          outcome,
+          status: reply.statusCode,
+          code: errorCode,
           ...(notRecorded && { notRecorded }),
         },
         'audit',
       );
       if (outcome === 'done' && request.isAudited) return;
       const record = newAudit({
-        ...{ action, target, outcome, address, actor: actorOf(request), changes: [] },
+        action,
+        target,
+        outcome,
+        address,
+        actor: actorOf(request),
+        changes: [],
         ...(outcome === 'refused' && { code: errorCode }),
         ...(notRecorded && { notRecorded }),
       });

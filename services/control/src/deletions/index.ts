@@ -104,7 +104,9 @@ class DeletionManager implements Deletions {
     this.#view = view;
     const { kafka, names, suppressions } = options;
     this.#writer = new ExclusiveWriter({
-      ...{ kafka, id: names.deletions, signal: this.#closing.signal },
+      kafka,
+      id: names.deletions,
+      signal: this.#closing.signal,
       partitioned: { events: names.events, audiences: names.audiences },
       refresh: () => Promise.all([view.refresh(), suppressions.refresh()]),
     });

@@ -46,11 +46,20 @@ export function newRequest(
   }
   const now = new Date().toISOString();
   return {
-    ...{ id, createdAt: now, updatedAt: now, users: userIds.length, content, sources, unaffected, sent: 0 },
+    id,
+    createdAt: now,
+    updatedAt: now,
+    users: userIds.length,
+    content,
+    sources,
+    unaffected,
+    sent: 0,
     scopes: wanted ? [...new Set(wanted)] : [allSources],
     audiences: audiences
       .filter(({ sourceId }) => !wanted || wanted.includes(sourceId))
       .map(({ sourceId, trait }) => ({ sourceId, trait })),
-    ...{ marked: 0, userIds, ends },
+    marked: 0,
+    userIds,
+    ends,
   };
 }

@@ -36,9 +36,16 @@ export const errorSchema = Type.Object(
 );
 
 const errorsOfAll = [
-  ...['malformed-request', 'invalid-request', 'unauthorized', 'not-found'],
-  ...['forbidden', 'too-many-requests'],
-  ...['internal-error', 'kafka-unavailable', 'topic-missing', 'shutting-down'],
+  'malformed-request',
+  'invalid-request',
+  'unauthorized',
+  'not-found',
+  'forbidden',
+  'too-many-requests',
+  'internal-error',
+  'kafka-unavailable',
+  'topic-missing',
+  'shutting-down',
 ] as const satisfies ErrorCode[];
 const errorsOfWrites = [
   'malformed-json',

@@ -118,10 +118,7 @@ export const deliveryRoutes: Routes = (app, { records, history }) => {
     async ({ query, role, caller }) => {
       const { userId, type, event, status, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
-      const filter = {
-        ...{ ...listedOf(caller, query), userKey: userId, type, event, status },
-        ...periodOf(query),
-      };
+      const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
       const { rows, next } = await readPage(limit, after, (limit, after: DeliveryPosition | undefined) =>
         history.list(filter, limit, after),
       );
@@ -194,9 +191,15 @@ export function showDelivery(
   const { eventId, sourceId, destinationId, type, userKey, attempts } = row;
   const { status, changedAt, reason, nextDueAt } = state;
   return {
-    ...{ deliveryId: id, eventId, sourceId, destinationId, type },
+    deliveryId: id,
+    eventId,
+    sourceId,
+    destinationId,
+    type,
     ...(event !== null && { event }),
-    ...{ userKey: showUser(userKey, role), status, createdAt: formatInstant(createdAt) },
+    userKey: showUser(userKey, role),
+    status,
+    createdAt: formatInstant(createdAt),
     ...(changedAt > 0 && { changedAt: formatInstant(changedAt) }),
     attempts,
     ...(reason !== null && { reason }),
@@ -207,7 +210,10 @@ export function showDelivery(
 
 export function showAttempt({ attempt, startedAt, latencyMs, outcome, reason, nextDueAt, urls }: AttemptRow) {
   return {
-    ...{ attempt, startedAt: formatInstant(startedAt), latencyMs, outcome },
+    attempt,
+    startedAt: formatInstant(startedAt),
+    latencyMs,
+    outcome,
     ...(reason !== null && { reason }),
     ...(nextDueAt !== null && { nextDueAt: formatInstant(nextDueAt) }),
     urls,

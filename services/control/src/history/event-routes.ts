@@ -22,7 +22,13 @@ const catchUpMs = 10_000;
 const shownSentences = 5;
 
 const outcomes = [
-  ...['routed', 'rejected', 'filtered', 'no-destination', 'not-routed', 'not-recorded', 'not-searched'],
+  'routed',
+  'rejected',
+  'filtered',
+  'no-destination',
+  'not-routed',
+  'not-recorded',
+  'not-searched',
   'unknown',
 ] as const;
 
@@ -177,10 +183,18 @@ function showRecorded(history: History, caller: Caller | undefined, eventId: str
   ].join(' ');
   const outcome = outcomeOf(deliveries.length, decisions);
   return {
-    ...{ eventId, outcome, explanation, deliveries, rejections: [], behind },
+    eventId,
+    outcome,
+    explanation,
+    deliveries,
+    rejections: [],
+    behind,
     decisions: decisions.map(({ decidedAt, sourceId, type, routed, filtered }) => ({
       decidedAt: formatInstant(decidedAt),
-      ...{ sourceId, type, routed, filtered },
+      sourceId,
+      type,
+      routed,
+      filtered,
     })),
   };
 }
@@ -219,7 +233,8 @@ function showExplanation(
 ) {
   const { at, ...call } = accepted ?? { at: 0 };
   return {
-    ...{ outcome, explanation },
+    outcome,
+    explanation,
     rejections: rejections.map(({ code, message, at }) => ({ code, message, rejectedAt: formatInstant(at) })),
     ...(accepted && { accepted: { ...call, acceptedAt: formatInstant(at) } }),
     searched: { since: formatInstant(since), complete: searchedAll },

@@ -192,10 +192,17 @@ export function openHistory(options: HistoryOptions): History {
     if (store.isNew) log.info({ folder }, 'rebuilding history from topics');
     const retention = createRetention(store, limits, Date.now);
     const at: OpenHistory = {
-      ...{ store, retention, writer: createWriter(db, retention) },
+      store,
+      retention,
+      writer: createWriter(db, retention),
       queries: {
-        ...{ ...deliveryQueries(db), ...deadLetterQueries(db), ...decisionQueries(db) },
-        ...{ ...statisticsQueries(db), ...usageQueries(db), ...flowQueries(db), ...breakerQueries(db) },
+        ...deliveryQueries(db),
+        ...deadLetterQueries(db),
+        ...decisionQueries(db),
+        ...statisticsQueries(db),
+        ...usageQueries(db),
+        ...flowQueries(db),
+        ...breakerQueries(db),
         ...backlogQueries(db),
       },
       deliveryTopics: [deliveries, deliveriesReplay, ...tiers],
@@ -250,7 +257,12 @@ export function openHistory(options: HistoryOptions): History {
         const ending = new AbortController();
         void pruneRegularly(at.retention, ending.signal);
         void reconcileRegularly({
-          ...{ kafka, names, log, group: deliveryGroup, topics: at.deliveryTopics, signal: ending.signal },
+          kafka,
+          names,
+          log,
+          group: deliveryGroup,
+          topics: at.deliveryTopics,
+          signal: ending.signal,
           refresh: async () => at.tail?.refresh(),
           end: (topic, partition, range) => {
             let next: number | undefined;

@@ -165,7 +165,9 @@ export const overviewRoutes: Routes = (app, { config, history, names }) => {
         items.push({ at: formatInstant(at), ...fields, attempts: showCounts(counts.get(at) ?? noCounts()) });
       }
       return {
-        ...{ since: formatInstant(since), until: formatInstant(until), step: formatDuration(stepMs) },
+        since: formatInstant(since),
+        until: formatInstant(until),
+        step: formatDuration(stepMs),
         total: { ...totalsOf(flow), attempts: showCounts(totalOf(counts)) },
         before: {
           ...totalsOf(history.flowOf(before)),
@@ -268,8 +270,13 @@ function sumOf(rows: readonly FlowRow[]) {
   };
   return {
     fields: {
-      ...{ received: of('received'), blocked: of('blocked'), unconnected: of('unconnected') },
-      ...{ waiting: of('waiting'), retrying: of('retrying'), delivered: of('delivered'), dead: of('dead') },
+      received: of('received'),
+      blocked: of('blocked'),
+      unconnected: of('unconnected'),
+      waiting: of('waiting'),
+      retrying: of('retrying'),
+      delivered: of('delivered'),
+      dead: of('dead'),
       unknown: of('unknown'),
     },
     reasonsOf,

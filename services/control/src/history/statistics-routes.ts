@@ -97,8 +97,11 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
       const first = Math.floor(since / stepMs) * stepMs;
       const backlog = history.backlogOf(id, { since: first, until, stepMs }, pending);
       return {
-        ...{ destinationId: id, since: formatInstant(since), until: formatInstant(until) },
-        ...{ step: formatDuration(stepMs), total: showCounts(total) },
+        destinationId: id,
+        since: formatInstant(since),
+        until: formatInstant(until),
+        step: formatDuration(stepMs),
+        total: showCounts(total),
         items: Array.from(steps, ([at, counts]) => ({ at: formatInstant(at), ...showCounts(counts) })),
         backlog: Array.from(backlog, ([at, deliveries]) => ({ at: formatInstant(at), deliveries })),
       };
@@ -139,8 +142,11 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
       const failures = history.failuresOf(id, since);
       return {
         items: failures.map(({ reason, attempts, dead, firstAt, lastAt, samples }) => ({
-          ...{ reason, count: attempts, dead },
-          ...{ firstAt: formatInstant(firstAt), lastAt: formatInstant(lastAt) },
+          reason,
+          count: attempts,
+          dead,
+          firstAt: formatInstant(firstAt),
+          lastAt: formatInstant(lastAt),
           samples: samples.map((attempt) => ({ deliveryId: attempt.deliveryId, ...showAttempt(attempt) })),
         })),
       };

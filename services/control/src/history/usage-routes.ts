@@ -69,8 +69,11 @@ export const usageRoutes: Routes = (app, { config, history }) => {
       const blocked = new Set(loadSource(config, id).schema?.track?.blocked);
       const after = cursors.decode(cursor) ?? '';
       const sent = history.eventsOf(id, limit + 1, after).map((usage) => ({
-        ...{ event: usage.event, count: usage.calls, filtered: usage.filtered },
-        ...{ firstSeenAt: formatInstant(usage.firstAt), lastSeenAt: formatInstant(usage.lastAt) },
+        event: usage.event,
+        count: usage.calls,
+        filtered: usage.filtered,
+        firstSeenAt: formatInstant(usage.firstAt),
+        lastSeenAt: formatInstant(usage.lastAt),
         blocked: blocked.has(usage.event),
       }));
       const names = new Set(sent.map(({ event }) => event));
@@ -120,10 +123,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
 };
 
 function showOther({ calls, filtered, firstAt, lastAt }: NonNullable<ReturnType<History['otherEventsOf']>>) {
-  return {
-    ...{ count: calls, filtered },
-    ...{ firstSeenAt: formatInstant(firstAt), lastSeenAt: formatInstant(lastAt) },
-  };
+  return { count: calls, filtered, firstSeenAt: formatInstant(firstAt), lastSeenAt: formatInstant(lastAt) };
 }
 
 /** Byte order, as in the history. */

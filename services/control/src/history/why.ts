@@ -173,7 +173,9 @@ function explainRecords(
     at: timestamp,
   }));
   const answer = (outcome: EventOutcome, explanation: string) => ({
-    ...{ outcome, explanation, rejections },
+    outcome,
+    explanation,
+    rejections,
     accepted: accepted && describeCall(config, accepted),
   });
 
@@ -211,7 +213,9 @@ function describeCall(config: ExplainerDependencies['config'], record: ConsumedR
   const reference = sourceReference(record.headers, call);
   const lookup = reference && lookUpSource(reference, config);
   return {
-    ...{ partition: record.partition, offset: record.offset, at: record.timestamp },
+    partition: record.partition,
+    offset: record.offset,
+    at: record.timestamp,
     sourceId:
       lookup === undefined || lookup.outcome === 'unknown'
         ? record.headers['source-id']?.toString()

@@ -89,7 +89,9 @@ export async function openIdempotency({
     const held: HeldKey = {
       key: digestOf(owner, given),
       caller: owner,
-      ...{ claim, id: claim, isMade: false },
+      claim,
+      id: claim,
+      isMade: false,
       request: digestOf(method, url, body === undefined ? '' : JSON.stringify(body)),
       secret: `${credential ?? ''}\n${given}`,
     };
@@ -171,7 +173,8 @@ async function answerMade(request: FastifyRequest, reply: FastifyReply, entry: s
   }
   const { authorization, cookie } = request.headers;
   const current = await request.server.inject({
-    ...{ method: 'GET', url: path },
+    method: 'GET',
+    url: path,
     headers: {
       ...(authorization !== undefined && { authorization }),
       ...(cookie !== undefined && { cookie }),

@@ -52,9 +52,7 @@ export function deadEvent(
   return {
     event: 'deliveries.dead',
     messageId: idOf('dead', destinationId, isoOf(until)),
-    properties: {
-      ...{ destinationId, count, since: isoOf(since), until: isoOf(until), reasons },
-    },
+    properties: { destinationId, count, since: isoOf(since), until: isoOf(until), reasons },
   };
 }
 

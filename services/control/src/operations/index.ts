@@ -154,7 +154,9 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
   };
 
   const writer = new ExclusiveWriter({
-    ...{ kafka, id: names.destinationsHealth, signal },
+    kafka,
+    id: names.destinationsHealth,
+    signal,
     partitioned: { events: names.events },
     refresh: () => reported.refresh(),
   });

@@ -228,7 +228,9 @@ function showFacts(
   role: Role | undefined,
 ) {
   return {
-    ...{ ref: `${partition}-${offset}`, diedAt: formatInstant(diedAt), ...facts },
+    ref: `${partition}-${offset}`,
+    diedAt: formatInstant(diedAt),
+    ...facts,
     ...(userKey !== undefined && { userKey: showUser(userKey, role) }),
   };
 }

@@ -67,7 +67,10 @@ export async function openRecalls(
     const ended = all.filter(({ state }) => state !== 'running');
     const endState = ended.some(({ state }) => state === 'stopped') ? 'stopped' : 'done';
     return {
-      ...{ id, kind, destinationId, requestedAt },
+      id,
+      kind,
+      destinationId,
+      requestedAt,
       state: ended.length < total ? 'running' : endState,
       count: all.reduce((sum, { count }) => sum + count, 0),
       partitions: { total, ended: Math.min(ended.length, total) },
@@ -92,7 +95,10 @@ export async function openRecalls(
       const partitions = (await kafka.describeTopics([names.deliveries])).get(names.deliveries)?.partitions;
       if (partitions === undefined) throw new TailraceError('topic-missing');
       const request: RecallRequest = {
-        ...{ id: randomUUID(), kind, destinationId, partitions },
+        id: randomUUID(),
+        kind,
+        destinationId,
+        partitions,
         requestedAt: new Date().toISOString(),
         ends: await retryEnds(),
       };
@@ -103,7 +109,12 @@ export async function openRecalls(
       const found = find(destinationId);
       if (found?.id === id) return found;
       return {
-        ...{ id, kind, destinationId, requestedAt, state: 'stopped', count: 0 },
+        id,
+        kind,
+        destinationId,
+        requestedAt,
+        state: 'stopped',
+        count: 0,
         partitions: { total: partitions, ended: 0 },
       };
     },

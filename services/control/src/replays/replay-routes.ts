@@ -191,7 +191,12 @@ export function showReplay(
   const { destinationId: destination, userKey, reason, type, event, since, until } = more.filter;
   const userId = userKey === undefined ? undefined : showUser(userKey, role);
   return {
-    ...{ id, state, dryRun, ratePerSecond, replayed, malformed },
+    id,
+    state,
+    dryRun,
+    ratePerSecond,
+    replayed,
+    malformed,
     filter: { destination, reason, type, event, userId, since: timeOf(since), until: timeOf(until) },
     startedAt: formatInstant(more.startedAt),
     endedAt: timeOf(more.endedAt),

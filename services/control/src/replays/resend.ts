@@ -83,7 +83,10 @@ function sourceOf({ history, names }: ResendDependencies, deliveryId: string): S
     place.partition === letter?.partition &&
     place.offset === letter.offset;
   return {
-    ...{ sourceId, destinationId, place, status: found?.state.status ?? 'dead' },
+    sourceId,
+    destinationId,
+    place,
+    status: found?.state.status ?? 'dead',
     reason: found ? (found.state.reason ?? undefined) : letter?.reason,
     isOpenLetter: isLetter && !letter.replayed,
   };

@@ -97,7 +97,11 @@ export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
     update({ state: 'running' });
     await report().catch(ignoreKafka);
     const { interrupted, replayed, malformed } = await replayDeadLetters(kafka, names, {
-      ...{ filter, ratePerSecond, signal, ends: counts.ends, writer },
+      filter,
+      ratePerSecond,
+      signal,
+      ends: counts.ends,
+      writer,
       onReplayed: (replayed) => {
         update({ replayed: replayedBefore + replayed });
       },

@@ -44,7 +44,8 @@ export const sessionRoutes: Routes = (app, { config, sessions, endedSessions, se
   const show = (caller: Caller, end: number | undefined) => {
     const ends = [end, endOfToken(caller)].filter((one) => one !== undefined);
     return {
-      ...{ name: caller.name, scope: caller.scope },
+      name: caller.name,
+      scope: caller.scope,
       ...(caller.sources && { sources: caller.sources }),
       ...(caller.destinations && { destinations: caller.destinations }),
       ...(ends.length > 0 && { expiresAt: formatInstant(Math.min(...ends)) }),

@@ -79,7 +79,9 @@ export class Lanes {
     this.breakers = new Breakers(Math.max(1, limits.total * probePart), onBreaker);
     this.#inFlight = new Budget({ count: limits.total, bytes: bytesInFlight }, reserve);
     this.#buffer = new LaneBuffer({
-      ...{ count: limits.waiting, bytes: limits.waitingBytes, onPressure },
+      count: limits.waiting,
+      bytes: limits.waitingBytes,
+      onPressure,
       readAhead: limits.readAhead ?? { count: 0, bytes: 0 },
       lanes: () => this.#lanes.values(),
       clock: () => this.#moment(),

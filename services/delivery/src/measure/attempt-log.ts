@@ -122,9 +122,14 @@ function numbersOf({
   paused,
 }: DeliveryCounts) {
   return {
-    ...{ attempts, delivered },
-    ...{ retried: sum(failed.retry), dead: sum(deadLetters) },
-    ...{ deferred, behind, parked, paused },
+    attempts,
+    delivered,
+    retried: sum(failed.retry),
+    dead: sum(deadLetters),
+    deferred,
+    behind,
+    parked,
+    paused,
   };
 }
 

@@ -6,7 +6,10 @@ export function countedWork(work: Work, count: () => void): Work {
   const { topic, partition, offset, timestamp } = work;
   let isDone = false;
   return {
-    ...{ topic, partition, offset, timestamp },
+    topic,
+    partition,
+    offset,
+    timestamp,
     get revoked() {
       return work.revoked;
     },

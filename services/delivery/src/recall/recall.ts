@@ -220,7 +220,9 @@ export class Recall {
     const { destinationId, request } = this.spec;
     const { marks, count } = this.#progress.of(partition, this.#state === 'done', this.#deps.now());
     return {
-      ...{ destinationId, partition: partition.number, marks },
+      destinationId,
+      partition: partition.number,
+      marks,
       ...(request && { request: { id: request.id, state: this.#state, count } }),
     };
   }

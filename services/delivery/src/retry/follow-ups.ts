@@ -134,7 +134,10 @@ export class FollowUps {
   writeMalformed(record: TrackedRecord, reason: DeadReason, problem: string, onWritten?: () => void): void {
     const { partition, key, value, headerList } = record;
     const letter: OutgoingRecord = {
-      ...{ topic: this.#deps.names.deliveriesDead, partition, key, value },
+      topic: this.#deps.names.deliveriesDead,
+      partition,
+      key,
+      value,
       headers: [...headerList, ['reason', reason], ['last-answer', problem]],
     };
     this.#write(record.work, letter, onWritten);

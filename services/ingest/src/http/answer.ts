@@ -22,9 +22,12 @@ export interface ErrorAnswer extends Answer {
 const corsHeaders = ['access-control-allow-origin', '*', 'access-control-expose-headers', 'Retry-After'];
 
 const preflightHeaders = [
-  ...['access-control-allow-methods', 'GET, POST, OPTIONS'],
-  ...['access-control-allow-headers', 'Authorization, Content-Type, X-Retry-Count'],
-  ...['access-control-max-age', '86400'],
+  'access-control-allow-methods',
+  'GET, POST, OPTIONS',
+  'access-control-allow-headers',
+  'Authorization, Content-Type, X-Retry-Count',
+  'access-control-max-age',
+  '86400',
 ];
 
 /** Seconds, where the error has no value. Memory is free again within a second; brokers need longer to recover. */

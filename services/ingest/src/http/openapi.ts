@@ -11,8 +11,12 @@ const everywhere = ['malformed-request', 'request-timeout', 'internal-error'] as
 const ofBodies = ['unsupported-encoding', 'overloaded'] as const;
 const ofSources = ['unknown-write-key', 'kafka-unavailable'] as const;
 const ofCalls = [
-  ...['malformed-json', 'invalid-call', 'rate-limited'],
-  ...['topic-missing', 'record-too-large', 'shutting-down'],
+  'malformed-json',
+  'invalid-call',
+  'rate-limited',
+  'topic-missing',
+  'record-too-large',
+  'shutting-down',
 ] as const satisfies ErrorCode[];
 const byKey = [{ writeKey: [] }, { token: [] }, {}];
 

@@ -40,8 +40,10 @@ const letters: Readonly<Record<CallType, string>> = {
 
 /** A transparent GIF of one pixel. */
 const pixel = answer(200, Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'), [
-  ...['content-type', 'image/gif'],
-  ...['cache-control', 'no-store'],
+  'content-type',
+  'image/gif',
+  'cache-control',
+  'no-store',
 ]);
 
 export function trackingRoutes({ sources, acceptor, proxies, metrics }: TrackingDependencies): Route[] {

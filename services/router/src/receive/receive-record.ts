@@ -96,7 +96,10 @@ function keyOf({ partition, key }: TrackedRecord): string | undefined {
 function withOwnBytes({ work, key, value, headerList }: TrackedRecord): TrackedRecord {
   const { topic, partition, offset, timestamp } = work;
   return trackedRecord(work, {
-    ...{ topic, partition, offset, timestamp },
+    topic,
+    partition,
+    offset,
+    timestamp,
     key: key && Buffer.from(key),
     value: value && Buffer.from(value),
     headerList: headerList.map(([name, header]): RecordHeader => [name, header && Buffer.from(header)]),

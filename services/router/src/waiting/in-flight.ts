@@ -60,7 +60,11 @@ export function createInFlight(): InFlight {
       };
       const { topic, partition, offset, timestamp } = work;
       return {
-        ...{ topic, partition, offset, timestamp, release },
+        topic,
+        partition,
+        offset,
+        timestamp,
+        release,
         get revoked() {
           return work.revoked;
         },

@@ -66,10 +66,7 @@ export async function runPass(
 
 function startPass(partition: WaitingPartition): PartitionPass {
   const offsets = [...partition.entries.keys()];
-  return {
-    ...{ partition, blocked: new Set(), unread: new Set(offsets) },
-    ...{ end: offsets.at(-1) ?? -1, readTo: -1 },
-  };
+  return { partition, blocked: new Set(), unread: new Set(offsets), end: offsets.at(-1) ?? -1, readTo: -1 };
 }
 
 /**

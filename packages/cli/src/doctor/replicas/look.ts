@@ -52,7 +52,8 @@ async function lookAt({ service, url }: Replica, timeoutMs: number): Promise<Rep
       ? Math.round(read.clockSeconds * 1_000 - metrics.answeredAt)
       : ready.aheadMs;
   return {
-    ...{ service, url },
+    service,
+    url,
     ...(ready.status === 200
       ? { state: 'ready' as const }
       : { state: 'not-ready' as const, reason: whyNotReady(ready) }),

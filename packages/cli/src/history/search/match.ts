@@ -125,7 +125,10 @@ function deliveryOf(names: TopicNames, record: ConsumedRecord, eventId: string):
   return {
     ...placeOf(record),
     kind: kindOf(names, record.topic),
-    ...{ deliveryId, destinationId, attempts: attempt, reason: reason ?? null },
+    deliveryId,
+    destinationId,
+    attempts: attempt,
+    reason: reason ?? null,
     dueAt: dueAt === undefined ? null : new Date(dueAt).toISOString(),
   };
 }
@@ -150,7 +153,11 @@ function attemptOf(record: ConsumedRecord, eventId: string, id: Buffer): Match |
   return {
     ...placeOf(record),
     kind: 'attempt',
-    ...{ deliveryId, destinationId, outcome, reason: reason ?? null, nextDueAt: nextDueAt ?? null },
+    deliveryId,
+    destinationId,
+    outcome,
+    reason: reason ?? null,
+    nextDueAt: nextDueAt ?? null,
     attempt: Number(attempt.attempt),
     answers: urls.map(({ url, status, reason, detail }) => ({ url, status, reason, detail })),
   };

@@ -108,7 +108,9 @@ async function read(kafka: Kafka, topic: string, options: ReadOptions): Promise<
   return {
     topic,
     partitions: spans.map(({ partition, from, to, expired }) => ({
-      ...{ partition, from, to },
+      partition,
+      from,
+      to,
       state: problem !== null && (next.get(partition) ?? from) < to ? 'unread' : expired ? 'expired' : 'read',
     })),
     partitionCount: kept.size,

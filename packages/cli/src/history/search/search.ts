@@ -46,7 +46,12 @@ export async function searchTopics(
   };
   const read = (topic: string, partitions: ReadonlySet<number> | undefined): Promise<SearchedTopic> =>
     readTopic(kafka, topic, {
-      ...{ period, partitions, matcher, onMatch, signal, now },
+      period,
+      partitions,
+      matcher,
+      onMatch,
+      signal,
+      now,
       onProgress(done, total) {
         const percent = Math.floor((done / Math.max(1, total)) * 100);
         options.onProgress(`Searching ${topic}: ${percent} % of ${total.toLocaleString('en')} records`);
@@ -84,9 +89,14 @@ export async function searchTopics(
 async function topicsToSearch(kafka: Kafka, names: TopicNames): Promise<string[]> {
   const delays = (await kafka.listTopics()).flatMap((topic) => names.retryTierDelayMs(topic) ?? []);
   return [
-    ...[names.events, names.eventsWaiting, names.eventsRejected, names.decisions, names.deliveries],
+    names.events,
+    names.eventsWaiting,
+    names.eventsRejected,
+    names.decisions,
+    names.deliveries,
     ...tierDelaysMs(delays).map((delayMs) => names.retryTier(delayMs)),
-    ...[names.deliveriesDead, names.deliveriesReplay],
+    names.deliveriesDead,
+    names.deliveriesReplay,
   ];
 }
 

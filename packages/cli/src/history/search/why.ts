@@ -27,7 +27,13 @@ export function searchKafka(values: SearchValues, context: CommandContext): Prom
     async (kafka, { prefix }, secretKeys) => {
       const names = topicNames(prefix);
       const { matches, truncated, topics } = await searchTopics(kafka, names, {
-        ...{ eventId, period, user, allPartitions, secretKeys, signal, now: Date.now() },
+        eventId,
+        period,
+        user,
+        allPartitions,
+        secretKeys,
+        signal,
+        now: Date.now(),
         onProgress: (text) => {
           context.terminal.progress(text);
         },
@@ -38,25 +44,30 @@ export function searchKafka(values: SearchValues, context: CommandContext): Prom
       const routed = outcome === 'accepted' && event ? await isRouted(event) : undefined;
       const sorted = matches.toSorted((a, b) => a.at.localeCompare(b.at));
       const story: Story = {
-        ...{
-          eventId,
-          period,
-          outcome,
-          matches: sorted,
-          deliveries: deliveriesOf(matches, await finishedOf(matches)),
-          topics,
-          gaps,
-          routed,
-        },
+        eventId,
+        period,
+        outcome,
+        matches: sorted,
+        deliveries: deliveriesOf(matches, await finishedOf(matches)),
+        topics,
+        gaps,
+        routed,
       };
       if (truncated) context.warn('There are more records of this id than are shown.');
       return {
         exitCode: exitCodeOf(outcome, signal),
         text: storyLines(story).map(printable),
         json: {
-          ...{ version: formatVersion, eventId, outcome, routed: routed ?? null, truncated },
+          version: formatVersion,
+          eventId,
+          outcome,
+          routed: routed ?? null,
+          truncated,
           period: { from: new Date(period.from).toISOString(), until: new Date(period.until).toISOString() },
-          ...{ records: sorted, deliveries: story.deliveries, searched: topics, notSearched: gaps },
+          records: sorted,
+          deliveries: story.deliveries,
+          searched: topics,
+          notSearched: gaps,
         },
       };
 

@@ -38,7 +38,12 @@ export default function Audit({ query }: PageProps) {
   const { action, target, actor, outcome, since } = query;
   const pages = usePages(JSON.stringify([action, target, actor, outcome, since]), (cursor, signal) => {
     const filter = {
-      ...{ limit: 100, cursor, action, target, actor, since },
+      limit: 100,
+      cursor,
+      action,
+      target,
+      actor,
+      since,
       outcome: outcomes.find((one) => one === outcome),
     };
     return ask(api.GET('/v1/audit', { signal, params: { query: filter } }));

@@ -28,8 +28,14 @@ const emptyUrl: UrlDraft = { url: '', headers: '', secretHeaders: [] };
 
 export function newDraft(sources: readonly string[]): Draft {
   return {
-    ...{ name: '', sources, urls: [emptyUrl], secret: '', standardWebhooks: false, traceparent: false },
-    ...{ ordering: 'none', rateLimit: '' },
+    name: '',
+    sources,
+    urls: [emptyUrl],
+    secret: '',
+    standardWebhooks: false,
+    traceparent: false,
+    ordering: 'none',
+    rateLimit: '',
   };
 }
 
@@ -39,12 +45,16 @@ export function withUrl(draft: Draft): Draft {
 
 export function draftOf({ name = '', sources, rateLimit, ordering = 'none', settings }: Destination): Draft {
   return {
-    ...{ name, sources, ordering, rateLimit: String(rateLimit ?? '') },
+    name,
+    sources,
+    ordering,
+    rateLimit: String(rateLimit ?? ''),
     secret: settings.sharedSecret ?? '',
     standardWebhooks: settings.standardWebhooks ?? false,
     traceparent: settings.traceparent ?? false,
     urls: settings.webhooks.map(({ url, headers = {}, secretHeaders = [] }) => ({
-      ...{ url, secretHeaders },
+      url,
+      secretHeaders,
       headers: Object.entries(headers)
         .map(([header, value]) => `${header}: ${value}`)
         .join('\n'),

@@ -58,13 +58,12 @@ function stepsOf({ total, since, until }: Overview): Step[] {
       isExit: false,
     },
     ...filtered.map(({ reason, count }) => ({
-      ...{
-        label: text.overview.filteredBy(said(reason)),
-        count,
-        of: made + notMade,
-        tone: 'neutral' as const,
-      },
-      ...{ href: notSent(reason), ...exit },
+      label: text.overview.filteredBy(said(reason)),
+      count,
+      of: made + notMade,
+      tone: 'neutral' as const,
+      href: notSent(reason),
+      ...exit,
     })),
     {
       label: text.overview.delivered,
@@ -99,8 +98,12 @@ function stepsOf({ total, since, until }: Overview): Step[] {
       ...exit,
     },
     ...deadReasons.map(({ reason, count }) => ({
-      ...{ label: `${text.overview.dead}: ${said(reason)}`, count, of: made, tone: 'bad' as const },
-      ...{ href: hrefOf(['replays'], { reason }), ...exit },
+      label: `${text.overview.dead}: ${said(reason)}`,
+      count,
+      of: made,
+      tone: 'bad' as const,
+      href: hrefOf(['replays'], { reason }),
+      ...exit,
     })),
   ];
   return steps.filter(({ isExit, count }) => !isExit || count > 0);

@@ -28,7 +28,9 @@ export function useSourceChoice(): SourceChoice {
   const isCut = useRef(false);
   isCut.current ||= data?.next !== undefined;
   return {
-    ...{ sources: last.current?.items, error, reload },
+    sources: last.current?.items,
+    error,
+    reload,
     search: isCut.current && (
       <SearchField label={words.find} hint={words.firstOnly(limit)} value={search} onSearch={setSearch} />
     ),

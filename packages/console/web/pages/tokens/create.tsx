@@ -24,7 +24,8 @@ export function CreateToken({ onClose, onMade }: CreateTokenProps) {
   const create = (): Promise<boolean> =>
     run(async () => {
       const body = {
-        ...{ name, scope },
+        name,
+        scope,
         ...(linesOf(sources).length > 0 && { sources: linesOf(sources) }),
         ...(linesOf(destinations).length > 0 && { destinations: linesOf(destinations) }),
         ...(expiresIn.trim() !== '' && { expiresIn: expiresIn.trim() }),

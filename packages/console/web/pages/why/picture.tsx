@@ -95,7 +95,11 @@ function Arrow() {
 }
 
 const tones: Readonly<Record<Schema['Delivery']['status'], Tone>> = {
-  ...{ delivered: 'good', dead: 'bad', retrying: 'warning', waiting: 'accent', unknown: 'neutral' },
+  delivered: 'good',
+  dead: 'bad',
+  retrying: 'warning',
+  waiting: 'accent',
+  unknown: 'neutral',
 };
 
 function Delivered({ delivery }: { readonly delivery: Schema['Delivery'] }) {

@@ -112,10 +112,7 @@ function eventOf({ call, type = 'track' }: Readonly<Record<string, unknown>>): T
     if (sample) return sampleEvent(sample);
     throw invalidField('type', `is not one of ${eventTypes.join(', ')}`);
   }
-  const reading = readCall(call, {
-    ...{ receivedAt: Date.now(), enriched: true },
-    fallbackMessageId: () => 'test',
-  });
+  const reading = readCall(call, { receivedAt: Date.now(), enriched: true, fallbackMessageId: () => 'test' });
   if (reading.ok) return reading.event;
   throw invalidField('call', `is not valid: ${reading.message.replace(/\.$/, '')}`);
 }

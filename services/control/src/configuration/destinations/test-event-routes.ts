@@ -116,8 +116,12 @@ async function sendSample(sender: Sender, destination: Destination, target: Targ
   const chunks: Buffer[] = [];
   const ended = Promise.withResolvers<undefined>();
   const result = await sender.send({
-    ...{ destinationId: destination.id, origin: target.origin, path: target.path, tls: target.tls },
-    ...{ headers, body },
+    destinationId: destination.id,
+    origin: target.origin,
+    path: target.path,
+    tls: target.tls,
+    headers,
+    body,
     watch: {
       onHead(status, received) {
         response.status = status;

@@ -77,7 +77,8 @@ export function decisionQueries(db: DatabaseSync): DecisionQueries {
     from: 'filtered_events JOIN decisions ON decisions.row = filtered_events.decision',
     select: 'filtered_events.*, type, event, user_key, filtered',
     order: ['decided_at', 'event_id', 'source_id', 'destination_id'],
-    ...{ indexes: filteredIndexes, timeIndex: 'filtered_events_by_time' },
+    indexes: filteredIndexes,
+    timeIndex: 'filtered_events_by_time',
   });
   return {
     decisionsOf: (eventId) =>
@@ -94,7 +95,10 @@ export function decisionQueries(db: DatabaseSync): DecisionQueries {
         .reverse(),
     listFilteredEvents(filter, limit, after) {
       const { rows, reached } = list({
-        ...{ wanted: wantedOf(columns, filter), limit, since: filter.since, until: filter.until },
+        wanted: wantedOf(columns, filter),
+        limit,
+        since: filter.since,
+        until: filter.until,
         after: after && [after.decidedAt, after.eventId, after.sourceId, after.destinationId],
       });
       const [decidedAt, ...ids] = reached ?? [];
@@ -102,7 +106,10 @@ export function decisionQueries(db: DatabaseSync): DecisionQueries {
       return {
         rows: rows.map(filteredEventOf),
         reached: reached && {
-          ...{ decidedAt: Number(decidedAt), eventId, sourceId: source, destinationId: destination },
+          decidedAt: Number(decidedAt),
+          eventId,
+          sourceId: source,
+          destinationId: destination,
         },
       };
     },
@@ -144,9 +151,15 @@ export function decisionWriter(db: DatabaseSync): (decision: StoredDecision) => 
     const [eventId, sourceId] = [bounded(decision.eventId), bounded(decision.sourceId)];
     const exits = exitsOf(decision);
     const { changes, lastInsertRowid } = insert.run(
-      ...[eventId, decidedAt, sourceId, bounded(decision.type)],
-      ...[event === undefined ? null : bounded(event), bounded(decision.userKey)],
-      ...[routed, JSON.stringify(filtered), exits.length],
+      eventId,
+      decidedAt,
+      sourceId,
+      bounded(decision.type),
+      event === undefined ? null : bounded(event),
+      bounded(decision.userKey),
+      routed,
+      JSON.stringify(filtered),
+      exits.length,
     );
     if (changes === 0) return false;
     for (const [destinationId, reason] of exits) {

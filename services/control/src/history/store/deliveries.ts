@@ -67,8 +67,11 @@ export const attemptColumns =
 
 export function deliveryQueries(db: DatabaseSync): DeliveryQueries {
   const list = listQueries(db, {
-    ...{ table: 'deliveries', select: counted, order: ['created_at', 'id'] },
-    ...{ indexes: deliveryIndexes, timeIndex: 'deliveries_by_time' },
+    table: 'deliveries',
+    select: counted,
+    order: ['created_at', 'id'],
+    indexes: deliveryIndexes,
+    timeIndex: 'deliveries_by_time',
   });
   const find = db.prepare(`SELECT ${counted} FROM deliveries WHERE id = ?`);
   const ofEvent = db.prepare(
@@ -81,7 +84,10 @@ export function deliveryQueries(db: DatabaseSync): DeliveryQueries {
   return {
     list(filter, limit, after) {
       const { rows, reached } = list({
-        ...{ wanted: wantedOf(columns, filter), limit, since: filter.since, until: filter.until },
+        wanted: wantedOf(columns, filter),
+        limit,
+        since: filter.since,
+        until: filter.until,
         after: after && [after.createdAt, after.id],
       });
       const [createdAt, id] = reached ?? [];

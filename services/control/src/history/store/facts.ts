@@ -77,7 +77,8 @@ export function factReader(names: TopicNames): (record: ConsumedRecord) => reado
       facts.push({ kind: 'replay', replay: { ...replayed, deliveryId: delivery.deliveryId } });
     }
     facts.push({
-      ...{ kind: 'delivery', delivery: placedRow(record, delivery, names) },
+      kind: 'delivery',
+      delivery: placedRow(record, delivery, names),
       backlog: backlogChange(record.topic, names),
     });
     return facts;
@@ -156,12 +157,23 @@ function attemptFact(record: AttemptRecord | undefined): readonly Fact[] {
       kind: 'attempt',
       record,
       attempt: {
-        ...{ deliveryId, destinationId, attempt, startedAt, latencyMs, outcome, reason, nextDueAt },
+        deliveryId,
+        destinationId,
+        attempt,
+        startedAt,
+        latencyMs,
+        outcome,
+        reason,
+        nextDueAt,
         breakerOpenSince: instant(record.breakerOpenSince),
         urls: urls.slice(0, maxUrls).map(boundedUrl),
       },
       delivery: {
-        ...{ id: deliveryId, eventId, sourceId, destinationId, type },
+        id: deliveryId,
+        eventId,
+        sourceId,
+        destinationId,
+        type,
         event: boundedOrNull(record.event),
         // Older records have no user key.
         userKey: typeof record.userKey === 'string' ? bounded(record.userKey) : '',

@@ -115,7 +115,14 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
     const { startedAt, destinationId, latencyMs, outcome, reason, nextDueAt, urls } = attempt;
     const failedAt = reason === null ? null : destinationId;
     const { changes } = insertAttempt.run(
-      ...[delivery, startedAt, attempt.attempt, failedAt, latencyMs, outcome, reason, nextDueAt],
+      delivery,
+      startedAt,
+      attempt.attempt,
+      failedAt,
+      latencyMs,
+      outcome,
+      reason,
+      nextDueAt,
       JSON.stringify(urls),
     );
     return changes > 0;

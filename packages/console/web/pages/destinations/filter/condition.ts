@@ -7,7 +7,14 @@ export type Scalar = string | number | boolean | null;
 export type Value = Scalar | readonly Scalar[];
 
 export const operators = [
-  ...['equals', 'oneOf', 'exists', 'missing', 'lessThan', 'atMost', 'greaterThan', 'atLeast'],
+  'equals',
+  'oneOf',
+  'exists',
+  'missing',
+  'lessThan',
+  'atMost',
+  'greaterThan',
+  'atLeast',
 ] as const;
 export type Operator = (typeof operators)[number];
 

@@ -28,7 +28,9 @@ import { TryFilter } from './try.tsx';
 const words = text.destinations;
 
 const sample = {
-  ...{ type: 'track', userId: 'ada', event: 'Order Completed' },
+  type: 'track',
+  userId: 'ada',
+  event: 'Order Completed',
   properties: { total: 25.5, currency: 'EUR' },
 };
 

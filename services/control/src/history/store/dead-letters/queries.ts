@@ -64,8 +64,11 @@ const lastTime = 253_402_300_799_000;
 
 export function deadLetterQueries(db: DatabaseSync): DeadLetterQueries {
   const list = listQueries(db, {
-    ...{ table: 'dead_letters', select: '*', order: ['died_at', 'partition', '"offset"'] },
-    ...{ indexes: deadLetterIndexes, timeIndex: 'dead_letters_by_time' },
+    table: 'dead_letters',
+    select: '*',
+    order: ['died_at', 'partition', '"offset"'],
+    indexes: deadLetterIndexes,
+    timeIndex: 'dead_letters_by_time',
   });
   const ofDelivery = db.prepare('SELECT * FROM dead_letters WHERE delivery_id = ? ORDER BY died_at, row');
   const at = db.prepare('SELECT * FROM dead_letters WHERE partition = ? AND "offset" = ?');
@@ -82,7 +85,10 @@ export function deadLetterQueries(db: DatabaseSync): DeadLetterQueries {
 
   const listDeadLetters: DeadLetterQueries['listDeadLetters'] = (filter, limit, after) => {
     const { rows, reached } = list({
-      ...{ wanted: wantedOf(columns, filter), limit, since: filter.since, until: filter.until },
+      wanted: wantedOf(columns, filter),
+      limit,
+      since: filter.since,
+      until: filter.until,
       after: after && [after.diedAt, after.partition, after.offset],
     });
     return { rows: rows.map(deadLetterOf), reached: reached && positionOf(reached) };
@@ -140,8 +146,12 @@ export function countRows(rows: Iterable<CountRow>): CountRow[] {
 
 function rowOfOne({ destinationId, reason, replayed, diedAt }: DeadLetterSummary): CountRow {
   return {
-    ...{ destinationId, reason, deadLetters: 1, replayed: replayed ? 1 : 0 },
-    ...{ oldestAt: diedAt, newestAt: diedAt },
+    destinationId,
+    reason,
+    deadLetters: 1,
+    replayed: replayed ? 1 : 0,
+    oldestAt: diedAt,
+    newestAt: diedAt,
   };
 }
 

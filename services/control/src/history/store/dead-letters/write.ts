@@ -40,8 +40,19 @@ export function createDeadLetterWriter(db: DatabaseSync): DeadLetterWriter {
       if (early) removeEarly.run(partition, offset);
       const replayed = early?.['delivery_id'] === texts.deliveryId ? 1 : 0;
       insert.run(
-        ...[partition, offset, diedAt, texts.deliveryId, texts.eventId, texts.sourceId, texts.destinationId],
-        ...[texts.type, texts.event, texts.userKey, texts.reason, attempts, replayed],
+        partition,
+        offset,
+        diedAt,
+        texts.deliveryId,
+        texts.eventId,
+        texts.sourceId,
+        texts.destinationId,
+        texts.type,
+        texts.event,
+        texts.userKey,
+        texts.reason,
+        attempts,
+        replayed,
       );
     },
     putReplay({ partition, offset, deliveryId }) {

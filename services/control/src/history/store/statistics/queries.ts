@@ -68,8 +68,11 @@ export function statisticsQueries(db: DatabaseSync): Statistics {
       const failures = reasons.all(destinationId, from).map((row): Failure => {
         const reason = textOf(row, 'reason');
         return {
-          ...{ reason, attempts: Number(row['attempts']), dead: Number(row['dead']) },
-          ...{ firstAt: Number(row['first']), lastAt: Number(row['last']) },
+          reason,
+          attempts: Number(row['attempts']),
+          dead: Number(row['dead']),
+          firstAt: Number(row['first']),
+          lastAt: Number(row['last']),
           samples: samples.all(destinationId, reason, from).map(attemptRow),
         };
       });
