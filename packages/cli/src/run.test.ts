@@ -160,7 +160,7 @@ test('topics apply shows what it waits for on a slow new cluster, and then succe
   using time = simulateTime();
   const cluster = new MemoryCluster();
   cluster.refusals.createTopics.push('REQUEST_TIMED_OUT', 'NOT_CONTROLLER');
-  cluster.refusals.askLeaders.push(...Array<string>(60).fill('NOT_LEADER_FOR_PARTITION'));
+  cluster.refusals.readEnds.push(...Array<string>(60).fill('NOT_LEADER_FOR_PARTITION'));
   const progress = new Set<string>();
   const err: string[] = [];
   const exitCode = await time.settled(

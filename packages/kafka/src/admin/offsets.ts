@@ -24,7 +24,10 @@ export function topicOffsets(admin: Admin, topic: string): Promise<TopicOffsets[
 
 /** By partition, the offset after the last record, also where that is in an open transaction. */
 export function topicEnds(admin: Admin, topic: string): Promise<SeekEntry[]> {
-  return retryWhileLeadersMove(admin, async () => checkKnown(await readEnds(admin, topic), topic));
+  return retryWhileLeadersMove(admin, async () => {
+    const [found] = await readEnds(admin, [topic]);
+    return checkKnown(found?.partitions ?? [], topic);
+  });
 }
 
 /** By topic, the group's committed offset of each partition; -1 if there is none. */

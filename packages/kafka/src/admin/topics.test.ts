@@ -22,7 +22,7 @@ test('topics are created on a cluster that is slow to elect leaders, which is sa
   await using kafka = cluster.connect();
   cluster.refusals.createTopics.push('NOT_CONTROLLER', 'REQUEST_TIMED_OUT');
   for (const name of ['b', 'c']) cluster.leaderless.add(name);
-  cluster.refusals.askLeaders.push(...Array<string>(30).fill('NOT_LEADER_FOR_PARTITION'));
+  cluster.refusals.readEnds.push(...Array<string>(30).fill('NOT_LEADER_FOR_PARTITION'));
   const { patience, waits } = patienceOf();
   const created = kafka.ensureTopics(specs, patience);
   await time.pass(30_000);
@@ -45,7 +45,7 @@ test('at the end of the patience the error names what was waited for, and the la
   using time = simulateTime();
   const cluster = new MemoryCluster();
   await using kafka = cluster.connect();
-  cluster.refusals.askLeaders.push(...Array<string>(1_000).fill('NOT_LEADER_FOR_PARTITION'));
+  cluster.refusals.readEnds.push(...Array<string>(1_000).fill('NOT_LEADER_FOR_PARTITION'));
   await assert.rejects(time.settled(kafka.ensureTopics(specs, patienceOf().patience)), {
     code: 'kafka-unavailable',
     message:

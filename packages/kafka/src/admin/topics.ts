@@ -8,7 +8,7 @@ import { errorChain } from '../failure.ts';
 import { NotYet, patiently, startPatience, type Patience, type WaitFor } from './patience.ts';
 import { differencesOf } from './topic-differences.ts';
 import type { TopicDescription, TopicReport, TopicSpec } from './topic-spec.ts';
-import { askLeaders } from '../wire/leaders.ts';
+import { readEnds } from '../wire/ends.ts';
 import kafkajs from '../wire/library.ts';
 
 /** Topics that do not exist are left out. */
@@ -198,7 +198,8 @@ async function leadersKnown(admin: Admin, topics: readonly string[], waitFor: Wa
     throw new NotYet(`${first.name} has partitions without a leader`);
   }
   waitFor(`the leaders of ${topics.length === 1 ? (topics[0] ?? '') : `${topics.length} new topics`}`);
-  await askLeaders(admin, topics);
+  // Answered only by leaders that know that they are.
+  await readEnds(admin, topics);
 }
 
 function countOf(count: number, what: string): string {

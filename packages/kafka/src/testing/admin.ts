@@ -1,7 +1,6 @@
 /** The client library's administration client on the in-memory cluster. */
 import type { Admin } from 'kafkajs';
 import type { EndReader } from '../wire/ends.ts';
-import type { LeaderCheck } from '../wire/leaders.ts';
 import type { RecordReader } from '../wire/timestamp.ts';
 import type { MemoryBroker, RefusableRequest } from './broker.ts';
 import { protocolError } from './errors.ts';
@@ -32,7 +31,7 @@ type UsedMethods =
   | 'describeGroups'
   | 'listGroups';
 
-export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & LeaderCheck & EndReader {
+export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & EndReader {
   /** Answers after a turn of the event loop, as a request would. */
   const request = async <T>(answer: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve));
@@ -46,7 +45,7 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & Leade
       return answer();
     });
 
-  const admin: Pick<Admin, UsedMethods> & RecordReader & LeaderCheck & EndReader = {
+  const admin: Pick<Admin, UsedMethods> & RecordReader & EndReader = {
     connect: () => request(() => undefined),
     disconnect: () => Promise.resolve(),
     listTopics: () => request(() => [...cluster.topics.keys()]),
@@ -119,14 +118,14 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & Leade
         }));
       }),
 
-    askLeaders: (topics) =>
-      refusable('askLeaders', () => {
-        for (const topic of topics) cluster.topic(topic);
-      }),
-
-    readEnds: (topic) =>
-      request(() =>
-        cluster.topic(topic).partitions.map(({ partition, high }) => ({ partition, offset: String(high) })),
+    readEnds: (topics) =>
+      refusable('readEnds', () =>
+        topics.map((topic) => ({
+          topic,
+          partitions: cluster
+            .topic(topic)
+            .partitions.map(({ partition, high }) => ({ partition, offset: String(high) })),
+        })),
       ),
 
     readFirst: ({ topic, partition, offset }) =>
@@ -156,5 +155,5 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & Leade
         }) as unknown as Awaited<ReturnType<Admin['describeConfigs']>>['resources'],
       })),
   };
-  return admin as Admin & RecordReader & LeaderCheck & EndReader;
+  return admin as Admin & RecordReader & EndReader;
 }

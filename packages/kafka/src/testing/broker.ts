@@ -12,7 +12,7 @@ export interface MemoryTopic {
 }
 
 /** Requests of the administration that a test can refuse. */
-export type RefusableRequest = 'createTopics' | 'askLeaders';
+export type RefusableRequest = 'createTopics' | 'readEnds';
 
 export class MemoryBroker {
   readonly id = randomUUID();
@@ -29,7 +29,7 @@ export class MemoryBroker {
   /** Whether produce requests are refused for the time of their records. */
   refusesClock = false;
   /** The types of errors with which the next requests are refused, one each. */
-  readonly refusals: Readonly<Record<RefusableRequest, string[]>> = { createTopics: [], askLeaders: [] };
+  readonly refusals: Readonly<Record<RefusableRequest, string[]>> = { createTopics: [], readEnds: [] };
   /** Topics whose partitions have no leader. */
   readonly leaderless = new Set<string>();
   /** How long the broker takes for a commit of offsets. */

@@ -1,14 +1,16 @@
 /**
- * Reads where the partitions of a topic end, with the records of open transactions. The library's administration client
- * stops before the first open transaction, although records behind it were acknowledged.
+ * Reads where the partitions of topics end, with the records of open transactions, in one request for each leader. The library's
+ * administration client stops before the first open transaction, although records behind it were acknowledged. It also asks for one
+ * topic at a time, and its requests for several topics wait for each other under a lock, whose timeout ten topics reach on a
+ * slow broker.
  */
 import type { Admin, SeekEntry } from 'kafkajs';
 
 /** The library's class `Cluster`: the members that are used here. */
 interface Cluster {
   readonly isolationLevel?: number;
-  addTargetTopic(topic: string): Promise<void>;
-  refreshMetadataIfNecessary(): Promise<void>;
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  refreshMetadata(): Promise<void>;
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number }[];
   fetchTopicsOffset(
     topics: readonly {
@@ -16,14 +18,19 @@ interface Cluster {
       readonly fromBeginning: boolean;
       readonly partitions: readonly { readonly partition: number }[];
     }[],
-  ): Promise<readonly { readonly partitions: SeekEntry[] }[]>;
+  ): Promise<readonly TopicEnds[]>;
+}
+
+export interface TopicEnds {
+  readonly topic: string;
+  readonly partitions: SeekEntry[];
 }
 
 const readUncommitted = 0;
 
 /** An administration client with the request that this file adds. */
 export interface EndReader {
-  readEnds(topic: string): Promise<SeekEntry[]>;
+  readEnds(topics: readonly string[]): Promise<readonly TopicEnds[]>;
 }
 
 /** Adds the request to the clients that a function of the library creates. */
@@ -35,21 +42,22 @@ export function withEnds<Options extends { readonly cluster: unknown }, Client e
     const cluster = Object.create(options.cluster as Cluster, {
       isolationLevel: { value: readUncommitted },
     }) as Cluster;
-    return { ...create(options), readEnds: (topic) => fetchEnds(cluster, topic) };
+    return { ...create(options), readEnds: (topics) => fetchEnds(cluster, topics) };
   };
 }
 
-/** Returns the offset after the last record of each partition. */
-export function readEnds(admin: Admin, topic: string): Promise<SeekEntry[]> {
-  return (admin as Admin & EndReader).readEnds(topic);
+/** Returns the offset after the last record of each partition. Fails unless each partition has a leader that knows that it is. */
+export function readEnds(admin: Admin, topics: readonly string[]): Promise<readonly TopicEnds[]> {
+  return (admin as Admin & EndReader).readEnds(topics);
 }
 
-async function fetchEnds(cluster: Cluster, topic: string): Promise<SeekEntry[]> {
-  await cluster.addTargetTopic(topic);
-  await cluster.refreshMetadataIfNecessary();
-  const partitions = cluster
-    .findTopicPartitionMetadata(topic)
-    .map(({ partitionId }) => ({ partition: partitionId }));
-  const [found] = await cluster.fetchTopicsOffset([{ topic, fromBeginning: false, partitions }]);
-  return found?.partitions ?? [];
+async function fetchEnds(cluster: Cluster, topics: readonly string[]): Promise<readonly TopicEnds[]> {
+  await cluster.addMultipleTargetTopics(topics);
+  // Leaders may have moved since an earlier question.
+  await cluster.refreshMetadata();
+  const partitionsOf = (topic: string): { readonly partition: number }[] =>
+    cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ partition: partitionId }));
+  return cluster.fetchTopicsOffset(
+    topics.map((topic) => ({ topic, fromBeginning: false, partitions: partitionsOf(topic) })),
+  );
 }

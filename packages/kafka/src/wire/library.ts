@@ -8,8 +8,7 @@
  * - Produce requests and responses: null header values; the result of each partition.
  * - Metadata: a partition without a leader must not fail all other partitions of all topics.
  * - Grouping by partition: linear time.
- * - Administration: reads one record, and the ends of partitions with open transactions; asks all leaders of several topics at
- *   once.
+ * - Administration: reads one record, and the ends of several topics at once, with open transactions.
  * - Connections, requests and fetches: without work that costs more than the records at low load. Joins have a connection
  *   of their own. Each request is reported.
  * - Authentication: tokens are fetched before an exchange begins; short sessions.
@@ -24,7 +23,6 @@ import { withEnds } from './ends.ts';
 import { encodeFetchRequest } from './fetch-request.ts';
 import { decodeFetchResponse } from './fetch-response.ts';
 import { fetchLean, type Fetching, type Group } from './group.ts';
-import { withLeaderCheck } from './leaders.ts';
 import { loadMonotonic } from './monotonic.ts';
 import {
   frameRequest,
@@ -150,7 +148,7 @@ replace<(offset: unknown) => boolean>(
 );
 
 replace<(options: { readonly cluster: unknown }) => Library.Admin>('admin/index', (create) =>
-  withEnds(withLeaderCheck(withRecords(create))),
+  withEnds(withRecords(create)),
 );
 
 (require('kafkajs/src/consumer/consumerGroup') as { prototype: Group }).prototype.fetch = fetchLean;
