@@ -1,7 +1,6 @@
 /** The client library against the pipeline: each kind of call arrives, over HTTP and straight into Kafka, in order. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { Kafka, logLevel } from 'kafkajs';
 import {
   Analytics,
   verifySignature,
@@ -26,6 +25,8 @@ interface Body {
 }
 
 async function connectProducer(): Promise<KafkaProducer> {
+  // Not before packages/kafka, which replaces some of its modules.
+  const { Kafka, logLevel } = await import('kafkajs');
   const { brokers } = await sharedBroker();
   const producer = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).producer();
   await producer.connect();
