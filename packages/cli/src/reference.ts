@@ -1,32 +1,34 @@
-/** docs/cli.md: the help of every command. */
-import type { Command } from 'commander';
+/** docs/cli.md: one line for each command, in the groups of `tailrace --help`. */
+import { Help, type Command } from 'commander';
 import { buildProgram } from './program.ts';
 
 const introduction = `# Command line
 
-The help of every command of \`tailrace\`. [packages/cli](../packages/cli/README.md) explains common tasks.
+All commands of \`tailrace\`. [packages/cli](../packages/cli/README.md) explains common tasks. This page is generated from the command line: run
+\`npm run docs:cli\` after a change.
 
-This page is generated from the command line: run \`npm run docs:cli\` after a change.
+- **Help**: \`tailrace --help\` lists the commands. \`tailrace <command> --help\` has the options, examples and environment variables of one.
+- **Output**: results go to standard output as text, as JSON with \`-o json\`, or as YAML with \`-o yaml\`. Everything else goes to standard error.
+- **Exit codes**: 0 done, 1 failed, 2 invalid command line or settings, 130 interrupted. The help of a command names others that it has.
+- **Environment**: commands that use the management API read \`TAILRACE_URL\` and \`TAILRACE_API_TOKEN\`, those that use Kafka \`KAFKA_BROKERS\`;
+  \`--help\` says which. [Settings](settings.md#command-line) has all variables.
 `;
 
 export function cliPage(): string {
-  let help = '';
-  const program = buildProgram(() => () => Promise.resolve(), {
-    writeOut: (text) => (help += text),
-    getOutHelpWidth: () => 100,
-  });
-  const sections = commandsOf(program, program.name()).map(({ path, command }) => {
-    help = '';
-    command.outputHelp();
-    return `## ${path}\n\n\`\`\`\n${help.trimEnd()}\n\`\`\`\n`;
-  });
+  const groups = new Map<string, string[]>();
+  for (const command of buildProgram(() => () => Promise.resolve()).commands) {
+    const heading = command.helpGroup().replace(/:$/, '');
+    groups.set(heading, [...(groups.get(heading) ?? []), ...linesOf(command, 'tailrace')]);
+  }
+  const sections = [...groups].map(([heading, lines]) => `## ${heading}\n\n${lines.join('\n')}\n`);
   return [introduction, ...sections].join('\n');
 }
 
-/** The command and all commands below it. */
-function commandsOf(command: Command, path: string): { path: string; command: Command }[] {
-  return [
-    { path, command },
-    ...command.commands.flatMap((subcommand) => commandsOf(subcommand, `${path} ${subcommand.name()}`)),
-  ];
+/** A line for the command, or for each command below it. */
+function linesOf(command: Command, parent: string): string[] {
+  if (command.commands.length > 0) {
+    return command.commands.flatMap((below) => linesOf(below, `${parent} ${command.name()}`));
+  }
+  const synopsis = new Help().subcommandTerm(command).replace(' [options]', '');
+  return [`- \`${parent} ${synopsis}\`: ${command.summary()}`];
 }
