@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { tokenScopes } from '@tailrace/config';
 import { access } from '../../services/control/src/access/table.ts';
-import { evidenceOf, roles, sharing, storedSecrets, threatModelPage } from './threat-model.ts';
+import { roles, routeEvidence, sharing, storedSecrets, threatModelPage } from './threat-model.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 
@@ -12,7 +12,7 @@ test('every test that the threat model names exists', () => {
   const named = [
     ...roles.map(([, , , evidence]) => evidence),
     ...storedSecrets.map(([, , , evidence]) => evidence),
-    ...Object.values(access).flatMap(evidenceOf),
+    ...routeEvidence,
     ...Object.values(sharing),
   ];
   for (const { file, title } of named) {
