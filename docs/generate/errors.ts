@@ -4,9 +4,8 @@ import { table } from './table.ts';
 
 const introduction = `# Errors
 
-Every error that Tailrace can name has a code. Answers of the HTTP APIs contain it in the JSON field \`code\`, next to a sentence
-in \`message\`; rejected records contain both in the headers \`error-code\` and \`error-message\`, and log lines contain both too. The status is that of an HTTP answer with this error; errors that no
-HTTP answer can contain have status 500 or that of a similar error.
+Every error that Tailrace can name has a code. Answers of the HTTP APIs contain it in the JSON field \`code\`, next to a sentence in \`message\`; so do log
+lines, and rejected records in the headers \`error-code\` and \`error-message\`. Errors that no HTTP answer can contain have status 500 or that of a similar error.
 
 This page is generated from \`packages/errors\`: run \`npm run docs:errors\` after a change.
 `;

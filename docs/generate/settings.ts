@@ -16,17 +16,17 @@ export const processes: Record<string, TObject> = { ...services, '`npm start`': 
 
 const introduction = `# Settings
 
-Every process reads its settings from environment variables when it starts. This page lists all of them, for each process.
-It is generated from the schemas in the code: run \`npm run docs:settings\` after a change.
+The settings of each process are environment variables, which it reads when it starts. This page is generated from the schemas in the code: run
+\`npm run docs:settings\` after a change.
 
 - An empty variable counts as unset.
-- A duration is a whole number with a unit: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`.
+- A duration is a whole number with a unit: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`, such as \`250ms\` or \`4h\`.
 - A size is a whole number of bytes, or one with \`KB\`, \`MB\` or \`GB\`, each 1024 of the one before.
 - Items of a list are separated by commas.
 - If a setting is invalid, the process prints all problems and ends with exit code 78 (the command line: 2).
-- A setting that is marked as secret can be in a file instead: \`<NAME>_FILE\` is the path of the file, such as
-  \`KAFKA_SASL_PASSWORD_FILE\`. The file is read once, at the start. White space around the secret, such as a newline at its end, is
-  ignored. To set both is an error, and so is a file that is empty, cannot be read or has more than 64 KB.
+- A setting that is marked as secret can be in a file instead, which is read once, at the start: \`KAFKA_SASL_PASSWORD_FILE\` is the path of the file
+  for \`KAFKA_SASL_PASSWORD\`. White space around the secret is ignored. To set both is an error, and so is a file that is empty, cannot be read or has more
+  than 64 KB.
 - A variable whose name is close to a known one is reported as misspelled. Other unknown variables are ignored.
 `;
 
@@ -34,7 +34,10 @@ It is generated from the schemas in the code: run \`npm run docs:settings\` afte
 function rowsOf(settings: TObject): string[][] {
   return variablesOf(settings).map((variable) => {
     const { env, isRequired, writeOnly, description = '' } = variable;
-    const form = formOf(variable).replaceAll('|', '\\|');
+    // The introduction has examples of durations and sizes.
+    const form = formOf(variable)
+      .replace(/^(a duration|a size) .*? or \w+/, '$1')
+      .replaceAll('|', '\\|');
     return [
       `\`${env}\``,
       writeOnly ? `${form} (secret, or \`_FILE\`)` : form,
@@ -57,9 +60,19 @@ export function settingsPage(): string {
   const tables = Object.values(services).map((settings) => rowsOf(settings).map((row) => row.join()));
   const isShared = (row: string[]): boolean => tables.every((rows) => rows.includes(row.join()));
 
+  const sectionOf = new Map<string, string>();
   const sections = Object.entries(processes).map(([name, settings]) => {
-    const own = rowsOf(settings).filter((row) => !isShared(row));
-    return `## ${name}\n\n${table(header, own)}`;
+    const rows = rowsOf(settings).filter((row) => !isShared(row));
+    const own = rows.filter((row) => !sectionOf.has(row.join()));
+    const others = Map.groupBy(
+      rows.filter((row) => !own.includes(row)),
+      (row) => sectionOf.get(row.join()) ?? '',
+    );
+    for (const row of own) sectionOf.set(row.join(), name);
+    const repeated = [...others].map(
+      ([section, those]) => `\nAs in ${section}: ${those.map(([variable]) => variable).join(', ')}.\n`,
+    );
+    return `## ${name}\n\n${table(header, own)}${repeated.join('')}`;
   });
   const all = `## Every service\n\n${table(header, rowsOf(ingest).filter(isShared))}`;
   return [introduction, all, ...sections].join('\n');
