@@ -1,9 +1,10 @@
 /** Keeps the documents consistent: rule numbers, links and file names that they mention exist. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { permissions } from '@tailrace/topics';
 
 const root = path.join(import.meta.dirname, '..');
 const specification = 'docs/specification.md';
@@ -82,6 +83,15 @@ function brokenLinks(file: string): string[] {
   });
 }
 
+/** The topics that a service may read or write, by the permissions that it needs in Kafka. */
+function topicsOf(service: string, operation: 'Read' | 'Write'): string[] {
+  const { resources = [] } = permissions.find(({ user }) => user === service) ?? {};
+  return resources
+    .filter(({ type, operations }) => type === 'topic' && operations.includes(operation))
+    .map(({ name, patternType }) => (patternType === 'prefix' ? `${name}*` : name))
+    .sort();
+}
+
 describe('documents', () => {
   test('every cited rule and section of the specification exists', () => {
     const text = read(specification);
@@ -153,6 +163,39 @@ describe('documents', () => {
         .map(({ name }) => `${file}: ${name}`);
     });
     assert.deepEqual(missing, []);
+  });
+
+  test('the architecture lists the topics that each service reads and writes', () => {
+    const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `(\w+)` *\|([^|]*)\|([^|]*)\|$/gm)];
+    assert.equal(rows.length, 4);
+    const everyTopic = new Set(
+      rows.flatMap(([, service = '']) => [...topicsOf(service, 'Read'), ...topicsOf(service, 'Write')]),
+    );
+    for (const [, service = '', reads = '', writes = ''] of rows) {
+      const named = (cell: string): string[] =>
+        cell.includes('all topics')
+          ? [...everyTopic].sort()
+          : [...cell.matchAll(/`([^`]+)`/g)].map(([, topic = '']) => topic).sort();
+      assert.deepEqual(named(reads), topicsOf(service, 'Read'), `${service} reads`);
+      assert.deepEqual(named(writes), topicsOf(service, 'Write'), `${service} writes`);
+    }
+  });
+
+  test('the architecture lists every part, and the index of decisions every page', () => {
+    const parts = read('ARCHITECTURE.md').split('## The parts')[1] ?? '';
+    const folders = globSync('{services,packages,infra}/*/', { cwd: root, exclude: ['**/node_modules'] });
+    assert.ok(folders.length > 20);
+    assert.deepEqual(
+      folders.filter((folder) => !new RegExp(`[[\`]${folder.replace(/\/$/, '')}[\\]\`]`).test(parts)),
+      [],
+    );
+    const index = read('docs/decisions/README.md');
+    const pages = globSync('docs/decisions/*.md', { cwd: root, exclude: ['**/README.md'] });
+    assert.ok(pages.length > 10);
+    assert.deepEqual(
+      pages.filter((page) => !index.includes(`(${path.basename(page)})`)),
+      [],
+    );
   });
 
   test('sequence diagrams use declared participants and no character that ends a statement', () => {
