@@ -22,7 +22,7 @@ The settings of each process are environment variables, which it reads when it s
 - An empty variable counts as unset.
 - A duration is a whole number with a unit: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`, such as \`250ms\` or \`4h\`.
 - A size is a whole number of bytes, or one with \`KB\`, \`MB\` or \`GB\`, each 1024 of the one before.
-- Items of a list are separated by commas.
+- A URL begins with \`http\` or \`https\`, a port is 0 to 65535, and other numbers are whole. Items of a list are separated by commas.
 - If a setting is invalid, the process prints all problems and ends with exit code 78 (the command line: 2).
 - A setting that is marked as secret can be in a file instead, which is read once, at the start: \`KAFKA_SASL_PASSWORD_FILE\` is the path of the file
   for \`KAFKA_SASL_PASSWORD\`. White space around the secret is ignored. To set both is an error, and so is a file that is empty, cannot be read or has more
@@ -34,17 +34,23 @@ The settings of each process are environment variables, which it reads when it s
 function rowsOf(settings: TObject): string[][] {
   return variablesOf(settings).map((variable) => {
     const { env, isRequired, writeOnly, description = '' } = variable;
-    // The introduction has examples of durations and sizes.
-    const form = formOf(variable)
-      .replace(/^(a duration|a size) .*? or \w+/, '$1')
-      .replaceAll('|', '\\|');
+    const form = shortForm(formOf(variable)).replaceAll('|', '\\|');
     return [
       `\`${env}\``,
-      writeOnly ? `${form} (secret, or \`_FILE\`)` : form,
+      writeOnly ? `${form} (secret)` : form,
       defaultOf(variable, isRequired),
       description,
     ];
   });
+}
+
+/** Without what the introduction explains once. */
+function shortForm(form: string): string {
+  return form
+    .replace(/^(a duration|a size) .*? or \w+/, '$1')
+    .replace(/^a whole number from /, '')
+    .replace(/^a full URL with http or https$/, 'a URL')
+    .replace(/^a port from 0 to 65535$/, 'a port');
 }
 
 function defaultOf(variable: Parameters<typeof formatValue>[0], isRequired: boolean): string {

@@ -339,8 +339,8 @@ const reaches = {
   replay: 'replays of its destinations',
 };
 
-const sharedIntroduction = `By entry of \`services/control/src/access/shared.ts\`. [A test](../${placesAreLeft.file}) fails for an operation that is in no entry, and for a
-limit beside the table.`;
+const sharedIntroduction = `By entry of \`services/control/src/access/shared.ts\`, which has the operations of each. [A test](../${placesAreLeft.file}) fails for an
+operation that is in no entry, and for a limit beside the table.`;
 
 function mostOf(entry: PlacesEntry | AmountEntry): string {
   if (entry.kind === 'amount') return entry.most;
@@ -384,7 +384,6 @@ export function threatModelPage(): string {
     `${entry.what}${entry.of === 'instance' ? ', in an instance' : ''}`,
     mostOf(entry),
     entry.ends,
-    entry.operations?.map((operation) => `\`${operation}\``).join(', ') ?? 'all',
     linkTo(sharing[name as keyof typeof shared]),
   ]);
   return [
@@ -394,7 +393,7 @@ export function threatModelPage(): string {
       roles.map(([role, may, not, by]) => [role, may, not, linkTo(by)]),
     )}`,
     `## Routes\n\n${routesIntroduction}\n\n${table(['scope', 'a limited token reaches', 'operations'], routeRows())}`,
-    `## What requests share\n\n${sharedIntroduction}\n\n${table(['entry', 'what', 'at most', 'until', 'operations', 'shown by'], sharedRows)}`,
+    `## What requests share\n\n${sharedIntroduction}\n\n${table(['entry', 'what', 'at most', 'until', 'shown by'], sharedRows)}`,
     `## Secrets in Kafka\n\n${table(
       ['secret', 'kept', 'seen by', 'shown by'],
       storedSecrets.map(([secret, kept, seen, by]) => [secret, kept, seen, linkTo(by)]),
