@@ -1,4 +1,5 @@
 /** docs/threat-model.md: each role, route and secret with the test that shows it. Routes and settings come from the code. */
+import path from 'node:path';
 import { tokenScopes } from '@tailrace/config';
 import { variablesOf } from '@tailrace/service';
 import { shared, type AmountEntry, type PlacesEntry } from '../../services/control/src/access/shared.ts';
@@ -366,6 +367,11 @@ function linkTo({ file, title }: Evidence): string {
   return `[${title || 'all tests'}](../${file})`;
 }
 
+/** Where the row has what the test is about. */
+function linkToFile({ file }: Evidence): string {
+  return `[${path.basename(file)}](../${file})`;
+}
+
 /** The operations with the same scope and reach share a row. */
 function routeRows(): string[][] {
   return tokenScopes.flatMap((scope) =>
@@ -384,7 +390,7 @@ export function threatModelPage(): string {
     `${entry.what}${entry.of === 'instance' ? ', in an instance' : ''}`,
     mostOf(entry),
     entry.ends,
-    linkTo(sharing[name as keyof typeof shared]),
+    linkToFile(sharing[name as keyof typeof shared]),
   ]);
   return [
     introduction,
