@@ -402,7 +402,7 @@ export function threatModelPage(): string {
     `## What requests share\n\n${sharedIntroduction}\n\n${table(['entry', 'what', 'at most', 'until', 'shown by'], sharedRows)}`,
     `## Secrets in Kafka\n\n${table(
       ['secret', 'kept', 'seen by', 'shown by'],
-      storedSecrets.map(([secret, kept, seen, by]) => [secret, kept, seen, linkTo(by)]),
+      storedSecrets.map(([secret, kept, seen, by]) => [secret, kept, seen, linkToFile(by)]),
     )}`,
     `## Secrets in settings\n\nEach may be in a file (\`<NAME>_FILE\`). Messages and logs never contain the value: ${linkTo(inFiles)}.\n\n${table(['read by', 'settings'], settingsRows())}`,
   ].join('\n');
