@@ -82,7 +82,7 @@ test('a webhook signed with another secret is refused by the receiver', async ()
   assert.deepEqual(verified.items, []);
 });
 
-test('the calls that turn an anonymous visitor into a known user keep their order', async () => {
+test('11.3 the calls that turn an anonymous visitor into a known user keep their order', async () => {
   const { url, verified } = await startGoReceiver(sharedSecret);
   const { writeKey, destinationId } = await pipeline.connect({ webhooks: [{ url }], sharedSecret });
   await run(send, [pipeline.ingestUrl, writeKey, 'alias']);

@@ -142,7 +142,7 @@ function userOf(body: Buffer): string {
   return userId ?? anonymousId ?? aliased ?? '';
 }
 
-test('every call is delivered once, or refused with a reason, and the totals add up', async () => {
+test('16.1 17.1 every call is delivered once, or refused with a reason, and the totals add up', async () => {
   const publisher = pipeline.kafka.publisher();
   let run = 0;
   await fc.assert(

@@ -48,7 +48,7 @@ async function assertTimes(runProgram: (args: readonly string[]) => Promise<stri
 
 const title = 'set by the program arrive unchanged, and those of the library by the clock of Tailrace';
 
-test(`timestamps of the TypeScript client ${title}`, async (t) => {
+test(`15.7 timestamps of the TypeScript client ${title}`, async (t) => {
   await using clock = await openClock();
   if (!clock) {
     notRun(t, 'libfaketime is a package of Debian');
@@ -59,7 +59,7 @@ test(`timestamps of the TypeScript client ${title}`, async (t) => {
   await assertTimes((args) => run(process.execPath, [program, ...args], { env: clock.env }));
 });
 
-test(`timestamps of the Go client ${title}`, async () => {
+test(`15.7 timestamps of the Go client ${title}`, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-go-'));
   opened.defer(() => rm(folder, { recursive: true }));
   const program = await buildGoProgramAhead(path.join(programs, 'go/clock'), folder);

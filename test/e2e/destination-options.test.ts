@@ -66,7 +66,7 @@ describe("a destination's signatures", { concurrency: true }, () => {
     return new Webhook(secret).verify(body, Object.fromEntries(given));
   };
 
-  test('Standard Webhooks headers are verified by the public library, with one id for all attempts at a delivery', async () => {
+  test('3.6 Standard Webhooks headers are verified by the public library, with one id for all attempts at a delivery', async () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(503), answers.status(200)),
     });
@@ -80,7 +80,7 @@ describe("a destination's signatures", { concurrency: true }, () => {
     }
   });
 
-  test('during a rotation the newer secret signs X-Signature, and both sign the Standard Webhooks header', async () => {
+  test('8.4 during a rotation the newer secret signs X-Signature, and both sign the Standard Webhooks header', async () => {
     await using receiver = await startReceiver();
     await sendTo(receiver, { sharedSecret: newer, previousSharedSecret: older, standardWebhooks: true });
     const [request] = await receiver.waitFor(1);

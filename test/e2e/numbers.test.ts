@@ -69,7 +69,7 @@ const numbers = [
 const written = numbers.map((text) => (kept.includes(text) ? text : JSON.stringify(Number(text))));
 
 describe('a number', { concurrency: true }, () => {
-  test('arrives without loss, over HTTP, in a batch and from Kafka', async () => {
+  test('1.8 arrives without loss, over HTTP, in a batch and from Kafka', async () => {
     const properties = (texts: readonly string[]): string =>
       `{${texts.map((text, index) => `"n${index}":${text}`).join(',')},"list":[${texts.join(',')}]}`;
     const [sent, expected] = [properties(numbers), properties(written)];

@@ -168,7 +168,7 @@ describe('the webhook request', { concurrency: true }, () => {
 describe('the body of each type, with exactly its keys', { concurrency: true }, () => {
   const userId = 'ada';
 
-  test('6.2 page: properties', async () => {
+  test('1.9 6.2 page: properties', async () => {
     const properties = {
       path: '/docs',
       referrer: 'https://example.com/',
@@ -185,7 +185,7 @@ describe('the body of each type, with exactly its keys', { concurrency: true }, 
     assert.deepEqual(request.json(), { version: 1, type: 'page', userId, timestamp, properties });
   });
 
-  test('6.2 screen: name, and context with device, os and app', async () => {
+  test('1.9 6.2 screen: name, and context with device, os and app', async () => {
     const context = {
       device: { model: 'Pixel 9', type: 'android' },
       os: { name: 'Android', version: '16' },
@@ -239,7 +239,7 @@ describe('the body of each type, with exactly its keys', { concurrency: true }, 
     });
   });
 
-  test('6.2 delete: only type, userId and timestamp', async () => {
+  test('6.2 12.3 delete: only type, userId and timestamp', async () => {
     await using receiver = await startReceiver();
     const { sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
     await requestDeletion(sourceId, userId);
@@ -256,7 +256,7 @@ describe('the signature', { concurrency: true }, () => {
     }
   });
 
-  test('8.1 every type is signed, delete included', async () => {
+  test('8.1 12.3 every type is signed, delete included', async () => {
     const sharedSecret = 's3cret';
     await using receiver = await startReceiver();
     const { send, sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }], sharedSecret });

@@ -27,7 +27,7 @@ const failureRates = { serverError: 170, reset: 100, never: 20 };
 
 const pipelineOptions = { retrySchedule: '500ms,500ms,1s,1s', retryWindow: '1m', deliveryTimeout: '5s' };
 
-test('no event is lost while receivers fail at random, and while each service is killed and started again', async (t) => {
+test('17.1 no event is lost while receivers fail at random, and while each service is killed and started again', async (t) => {
   await using pipeline = await startPipelineOfProcesses(pipelineOptions);
   await using sender = await openSender(pipeline);
   const { ledger } = sender;

@@ -150,7 +150,7 @@ test('topics apply refuses more copies than brokers with one error', async () =>
   assert.match(stderr, /would have 5 replicas, but there are fewer brokers\..*TAILRACE_REPLICATION/);
 });
 
-test('while a broker is down, partitions below min.insync.replicas wait, in order, and all others are written', async (t) => {
+test('14.3 while a broker is down, partitions below min.insync.replicas wait, in order, and all others are written', async (t) => {
   const env = environment();
   await apply(env);
   const healthy = await createTopic(3);

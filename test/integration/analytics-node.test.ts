@@ -72,7 +72,7 @@ test('100,000 calls of 100 tasks reach a server that fails every second request,
   for (const numbers of arrived.values()) assert.deepEqual(numbers, all);
 });
 
-test('while the server is unavailable the queue stays bounded, and every unsent call is reported', async (t) => {
+test('15.6 while the server is unavailable the queue stays bounded, and every unsent call is reported', async (t) => {
   const reported: AnalyticsError[] = [];
   const client = open(t, {
     ...{ endpoint: `http://127.0.0.1:${await closedPort()}`, maxQueueSize: 100 },

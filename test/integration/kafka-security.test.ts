@@ -146,7 +146,7 @@ test('a missing permission is named with its operation and resource, in the log 
   assert.match(refused.stderr, /Kafka refuses \w+ on (the topic|one of the topics) tailrace\.deliveries\./);
 });
 
-test('the pipeline works with a user for each service, and a producer may write only to events', async () => {
+test('16.1 the pipeline works with a user for each service, and a producer may write only to events', async () => {
   const of = (user: string, more: Environment = {}): Environment =>
     environment(broker.environment(user), more);
   await tailrace(['topics', 'apply'], of('topics'));

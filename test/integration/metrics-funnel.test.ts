@@ -265,7 +265,7 @@ function assertAddsUp(series: readonly Series[], expected: Expected): void {
 
 const expected = new Expected();
 
-test('after a mixed load and a drain, every counter has its exact value and the equations hold', async () => {
+test('17.3 after a mixed load and a drain, every counter has its exact value and the equations hold', async () => {
   registry.answers(() => 500);
   const load = Array.from({ length: 4 }, () => Object.keys(kinds)).flat();
   for (let last = load.length; last > 1; last -= 1) {

@@ -129,7 +129,7 @@ async function routedUpTo(name: string): Promise<readonly ConsumedRecord[]> {
 const countOf = (ids: readonly string[], wanted: ReadonlySet<string>): number =>
   ids.filter((id) => wanted.has(id)).length;
 
-test('after a kill -9, a routed call that is sent again is dropped, and a rejected one is routed', async () => {
+test('3.4 3.5 after a kill -9, a routed call that is sent again is dropped, and a rejected one is routed', async () => {
   const calls = Array.from({ length: 400 }, (_, index) => call(`killed-${index}`, index));
   const early = { ...call('early'), headers: { 'source-id': 'late-source' } };
   await send([...calls, early]);

@@ -114,7 +114,7 @@ const avroCall = (userId: string) => ({
   properties: { total: 12, image: Buffer.from([1, 2, 3]), tags: ['a', 'b'], either: { double: 0.5 } },
 });
 
-describe('a call in wire format', () => {
+describe('16.4 a call in wire format', () => {
   test('of JSON Schema arrives without loss of digits', async () => {
     const { id } = await client.register(
       { type: SchemaType.JSON, schema: JSON.stringify(jsonSchema) },

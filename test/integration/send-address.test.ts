@@ -41,7 +41,7 @@ function countDialled(t: TestContext): () => number {
   return () => count;
 }
 
-describe('an address that is not allowed', () => {
+describe('7.5 an address that is not allowed', () => {
   const forms = [
     ...['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '0x7f000001', '0177.0.0.1', '017700000001'],
     ...['127.1', '0', '0.0.0.0', '１２７.０.０.１'],
@@ -138,7 +138,7 @@ describe('an address that is not allowed', () => {
 });
 
 describe('a name whose address changes', () => {
-  test('to a refused one is not dialled, because the address of each connection is checked', async (t) => {
+  test('7.5 to a refused one is not dialled, because the address of each connection is checked', async (t) => {
     await using allowed = await startReceiver({ answer: () => answers.status(200, { connection: 'close' }) });
     await using forbidden = await startReceiver({ address: '127.0.0.2', port: allowed.port });
     const lookup = nameServer(['127.0.0.1'], ['127.0.0.2']);

@@ -76,7 +76,7 @@ for (const [clock, aheadMs] of [
     });
   }
 
-  test(`a deletion covers the earlier calls of its user, and no later ones, where the clock of control is ${clock}`, async () => {
+  test(`12.6 a deletion covers the earlier calls of its user, and no later ones, where the clock of control is ${clock}`, async () => {
     await using stage = await openStage(aheadMs);
     await stage.send('ada', 'Earlier');
     await eventually(

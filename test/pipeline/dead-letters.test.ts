@@ -36,7 +36,7 @@ function deadLetters(destinationId: string, count: number) {
   );
 }
 
-test('a replay delivers a refused delivery once, with the same delivery id and bytes', async () => {
+test('3.6 9.7 a replay delivers a refused delivery once, with the same delivery id and bytes', async () => {
   let answer = answers.status(400);
   await using receiver = await startReceiver({ answer: () => answer });
   const { destinationId, send } = await pipeline.connect({

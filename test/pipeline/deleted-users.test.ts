@@ -115,7 +115,7 @@ test('the earlier events of a deleted user are sent by no retry, replay or audie
   assert.match(await command('get', 'deletion', 'gdpr-1'), /Lifted at/);
 });
 
-test('calls of a suppressed user are refused until the suppression is lifted, and why shows it', async () => {
+test('5.8 calls of a suppressed user go to no destination until the suppression is lifted, and why shows it', async () => {
   await using receiver = await startReceiver();
   const { send } = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
   assert.match(await command('user', 'suppress', 'eve'), /Suppressed 1 user\./);

@@ -131,7 +131,7 @@ describe('an event without deliveries', () => {
   const explained = (id: string) =>
     eventually(`/v1/events/${id}`, ({ outcome }) => !undecided.includes(outcome));
 
-  test('was blocked by its source', async () => {
+  test('5.3 was blocked by its source', async () => {
     const schema = { track: { blocked: ['Debug Event'] } };
     const { send, sourceId } = await pipeline.connect({ webhooks: [{ url: receiver.url }] }, { schema });
     await send('track', { userId: 'u', event: 'Debug Event', messageId: `blocked-${sourceId}` });
@@ -146,7 +146,7 @@ describe('an event without deliveries', () => {
     assert.deepEqual([event, filtered, blocked], ['Debug Event', 1, true]);
   });
 
-  test('was sent while its destination was disabled, and says so after it was enabled', async () => {
+  test('5.7 was sent while its destination was disabled, and says so after it was enabled', async () => {
     const webhooks = [{ url: receiver.url }];
     const { send, sourceId, destinationId } = await pipeline.connect({ webhooks, enabled: false });
     await send('page', { userId: 'u', messageId: `while-off-${sourceId}` });

@@ -84,7 +84,7 @@ async function routed({ send, destinationId }: Connection, lastId: string): Prom
 
 const connect = (): Promise<Connection> => pipeline.connect({ webhooks: [{ url: receiver.url }] });
 
-test('each call of an SDK is a repeat where it is sent again in other batches, compressed, at another time', async () => {
+test('3.2 14.7 each call of an SDK is a repeat where it is sent again in other batches, compressed, at another time', async () => {
   const connection = await connect();
   const order = { type: 'track', userId: 'ada', event: 'Order Completed', properties: { total: 25.5 } };
   const calls = [...vectorCalls(), ...sdkForms.map((form) => ({ ...order, ...form }))].map((call, index) => ({
@@ -101,7 +101,7 @@ test('each call of an SDK is a repeat where it is sent again in other batches, c
   assert.deepEqual(ids.sort(), calls.map(({ messageId }) => messageId).sort());
 });
 
-test("a call that only has the messageId of a server's call does not suppress it, whichever field differs", async () => {
+test("3.7 a call that only has the messageId of a server's call does not suppress it, whichever field differs", async () => {
   const connection = await connect();
   const genuine = {
     ...{ type: 'track', userId: 'ada', event: 'Order Completed', messageId: 'order-17' },

@@ -223,7 +223,7 @@ test('a destination may name a source that is only in the topic, unless prune wo
   ]);
 });
 
-test('a new write key is not short, and a short one of before stays', async () => {
+test('14.2 a new write key is not short, and a short one of before stays', async () => {
   const topic = configTopic();
   const short = { ...web, writeKeys: ['k'] };
   await assert.rejects(

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { callBytes, maxBatchBytes, maxCallBytes } from './limits.ts';
 
 describe('limits', () => {
-  test('a call has 32 KB and a batch 500 KB', () => {
+  test('2.1 2.2 a call has 32 KB and a batch 500 KB', () => {
     assert.equal(maxCallBytes, 32_768);
     assert.equal(maxBatchBytes, 512_000);
   });

@@ -22,7 +22,7 @@ describe('deliveryId', () => {
     );
   });
 
-  test('differs where the source, the message, its content or the destination differs', () => {
+  test('3.6 differs where the source, the message, its content or the destination differs', () => {
     const ids = [
       deliveryId('web', 'm-1', 'hash', 'crm'),
       deliveryId('app', 'm-1', 'hash', 'crm'),
@@ -47,7 +47,7 @@ describe('recordMessageId', () => {
     assert.equal(recordMessageId(record), '19e2d7e4-8410-5b11-8164-5aab04d154d0');
   });
 
-  test('differs where the position or the time of the record differs', () => {
+  test('3.1 differs where the position or the time of the record differs', () => {
     const ids = [
       recordMessageId(record),
       recordMessageId({ ...record, topic: 'other.events' }),

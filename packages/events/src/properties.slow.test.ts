@@ -128,7 +128,7 @@ describe('every event', () => {
     });
   });
 
-  test('has a body with exactly the keys that its type specifies', () => {
+  test('6.2 has a body with exactly the keys that its type specifies', () => {
     forEveryEvent((event) => {
       const body = JSON.parse(webhookBody(event)) as object;
       const expected = [...specifiedKeys[event.type]];
@@ -148,7 +148,7 @@ describe('the body of a call in any JSON', () => {
     batchContext: objectText,
   });
 
-  test('holds the values that JavaScript reads from the call, and JavaScript serialises it unchanged', () => {
+  test('1.9 8.2 holds the values that JavaScript reads from the call, and JavaScript serialises it unchanged', () => {
     fc.assert(
       fc.property(sent, ({ type, text, object, batchContext }) => {
         const texts = `"userId":"ada","groupId":"g","previousId":"p","event":${text},"name":${text}`;

@@ -99,7 +99,7 @@ test('it does not count as a level of nesting', () => {
 describe('an id', () => {
   const fields = ['userId', 'anonymousId', 'previousId', 'groupId'];
 
-  test('has at most 1,024 characters, independent of UTF-16 code units', () => {
+  test('2.6 has at most 1,024 characters, independent of UTF-16 code units', () => {
     for (const field of fields) {
       for (const sign of ['x', '𝄞']) {
         eventOf(`"${field}":"${sign.repeat(1_024)}"`);
@@ -111,7 +111,7 @@ describe('an id', () => {
     }
   });
 
-  test('and a messageId, is refused where it contains half a surrogate pair', () => {
+  test('2.10 is refused where it contains half a surrogate pair, and so is a messageId', () => {
     for (const field of ['messageId', ...fields]) {
       for (const half of ['\\ud800', '\\udbff', 'a\\udc00b']) {
         assert.equal(
@@ -124,7 +124,7 @@ describe('an id', () => {
   });
 });
 
-test('half a surrogate pair in other text stays an escape', () => {
+test('2.10 half a surrogate pair in other text stays an escape', () => {
   const event = eventOf('"event":"e\\ud800","properties":{"k\\udfff":"v\\udbff"}');
   assert.ok(webhookBody(event).endsWith('"event":"e\\ud800","properties":{"k\\udfff":"v\\udbff"}}'));
 });

@@ -21,7 +21,7 @@ function refusal(input: unknown, more: Partial<ReadOptions> = {}): string {
 }
 
 describe('missing fields', () => {
-  test('null, the empty string and a missing field are equivalent', () => {
+  test('1.5 null, the empty string and a missing field are equivalent', () => {
     const sparse = {
       ...track,
       anonymousId: null,
@@ -44,7 +44,7 @@ describe('missing fields', () => {
     assert.equal(read({ ...track, type: 'page' }, { type: 'track' }).type, 'track');
   });
 
-  test('identify without traits takes them from the context', () => {
+  test('1.6 identify without traits takes them from the context', () => {
     const call = { type: 'identify', userId: 'u-1', context: { traits: { plan: 'pro' }, ip: '10.0.0.1' } };
     const event = read(call);
     assert.deepEqual(event.traits, { plan: 'pro' });
@@ -52,14 +52,14 @@ describe('missing fields', () => {
     assert.deepEqual(read({ ...call, traits: { plan: 'free' } }).traits, { plan: 'free' });
   });
 
-  test('other types do not take traits from the context', () => {
+  test('1.6 other types do not take traits from the context', () => {
     const context = { traits: { plan: 'pro' } };
     assert.equal(read({ type: 'group', userId: 'u-1', groupId: 'g-1', context }).traits, undefined);
   });
 });
 
 describe('conversions', () => {
-  test('a whole number for an id becomes its digits', () => {
+  test('1.5 a whole number for an id becomes its digits', () => {
     assert.equal(read({ ...track, userId: 42 }).userId, '42');
     assert.equal(read({ ...track, messageId: 7 }).messageId, '7');
   });
@@ -72,11 +72,11 @@ describe('conversions', () => {
     assert.match(refusal({ ...track, userId: 1.5 }), /^userId must be a string/);
   });
 
-  test('an empty array counts as an empty object, because PHP writes it', () => {
+  test('1.5 an empty array counts as an empty object, because PHP writes it', () => {
     assert.deepEqual(read({ ...track, properties: [] }).properties, {});
   });
 
-  test('unknown keys are dropped', () => {
+  test('1.7 unknown keys are dropped', () => {
     const event = read({ ...track, writeKey: 'wk', _metadata: { nodeVersion: '24' }, sequence: 1 });
     assert.deepEqual(event, read(track));
   });
@@ -114,7 +114,7 @@ describe('required fields', () => {
     });
   }
 
-  test('an anonymousId is sufficient as user for every tracking call', () => {
+  test('1.2 an anonymousId is sufficient as user for every tracking call', () => {
     const calls = [
       { type: 'track', event: 'e' },
       { type: 'identify' },
@@ -132,7 +132,7 @@ describe('required fields', () => {
     }
   });
 
-  test('delete is accepted from the events topic only, and requires a userId', () => {
+  test('1.1 1.2 delete is accepted from the events topic only, and requires a userId', () => {
     const call = { type: 'delete', userId: 'u-1' };
     assert.match(refusal(call), /^type must not be delete/);
     assert.equal(read(call, { enriched: true }).type, 'delete');
@@ -150,13 +150,13 @@ describe('required fields', () => {
 });
 
 describe('limits', () => {
-  test('a messageId has at most 100 characters, independent of UTF-16 code units', () => {
+  test('2.5 a messageId has at most 100 characters, independent of UTF-16 code units', () => {
     assert.equal(read({ ...track, messageId: 'm'.repeat(100) }).messageId.length, 100);
     assert.equal(read({ ...track, messageId: '𝄞'.repeat(100) }).messageId.length, 200);
     assert.match(refusal({ ...track, messageId: 'm'.repeat(101) }), /^messageId must not be longer than 100/);
   });
 
-  test('objects have at most 100 levels, so that they can be written as JSON', () => {
+  test('2.7 objects have at most 100 levels, so that they can be written as JSON', () => {
     const nested = (levels: number): unknown => JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels));
     const list: unknown = JSON.parse('['.repeat(6000) + ']'.repeat(6000));
     assert.ok(read({ ...track, properties: nested(100) }));
@@ -178,16 +178,16 @@ describe('times', () => {
   ];
   const noon = '2026-11-21T12:00:00.000Z';
 
-  test('a call without a time gets the time of receipt', () => {
+  test('4.3 a call without a time gets the time of receipt', () => {
     assert.deepEqual(times(read(track)), [noon, undefined, undefined, noon]);
   });
 
-  test('a timestamp without sentAt is used unchanged', () => {
+  test('4.3 a timestamp without sentAt is used unchanged', () => {
     const event = read({ ...track, timestamp: '2024-05-01T10:00:00+0200' });
     assert.deepEqual(times(event), ['2024-05-01T08:00:00.000Z', '2024-05-01T08:00:00.000Z', undefined, noon]);
   });
 
-  test('a clock that is an hour fast is corrected by receivedAt − (sentAt − timestamp)', () => {
+  test('4.2 a clock that is an hour fast is corrected by receivedAt − (sentAt − timestamp)', () => {
     const event = read({ ...track, timestamp: '2026-11-21T12:59:50Z', sentAt: '2026-11-21T13:00:00Z' });
     assert.deepEqual(times(event), [
       '2026-11-21T11:59:50.000Z',
@@ -197,12 +197,12 @@ describe('times', () => {
     ]);
   });
 
-  test('a historical timestamp keeps its distance from sentAt', () => {
+  test('4.5 a historical timestamp keeps its distance from sentAt', () => {
     const event = read({ ...track, timestamp: '2019-01-01T00:00:00Z', sentAt: '2026-11-21T11:59:59.900Z' });
     assert.equal(event.timestamp, '2019-01-01T00:00:00.100Z');
   });
 
-  test('originalTimestamp can replace timestamp, and takes precedence over it', () => {
+  test('4.2 originalTimestamp can replace timestamp, and takes precedence over it', () => {
     const sentAt = noon;
     const original = { ...track, originalTimestamp: '2026-11-21T11:00:00Z', sentAt };
     assert.equal(read(original).timestamp, '2026-11-21T11:00:00.000Z');
@@ -215,18 +215,18 @@ describe('times', () => {
     assert.equal(event.timestamp, '2026-11-21T08:00:00.000Z');
   });
 
-  test('null as the sentAt of a call keeps its time unchanged, also in a batch that has one', () => {
+  test('4.3 null as the sentAt of a call keeps its time unchanged, also in a batch that has one', () => {
     const call = { ...track, timestamp: '2019-01-01T00:00:00.007Z', sentAt: null };
     const event = read(call, { sentAt: Date.parse('2026-11-21T13:00:00Z') });
     assert.deepEqual(times(event), ['2019-01-01T00:00:00.007Z', '2019-01-01T00:00:00.007Z', undefined, noon]);
   });
 
-  test('an unreadable sentAt counts as absent', () => {
+  test('4.4 an unreadable sentAt counts as absent', () => {
     const event = read({ ...track, timestamp: '2026-11-21T08:00:00Z', sentAt: 'just now' });
     assert.deepEqual(times(event), ['2026-11-21T08:00:00.000Z', '2026-11-21T08:00:00.000Z', undefined, noon]);
   });
 
-  test('an unreadable timestamp is refused, because a wrong time could not be corrected later', () => {
+  test('4.4 an unreadable timestamp is refused, because a wrong time could not be corrected later', () => {
     for (const timestamp of ['tomorrow', '2026-02-30', 1_763_710_173, true, {}]) {
       assert.match(refusal({ ...track, timestamp }), /^timestamp must be an ISO 8601 date-time/);
     }
@@ -254,7 +254,7 @@ describe('times', () => {
 });
 
 describe('batches', () => {
-  test("the batch's context and integrations are merged under those of the call", () => {
+  test("14.5 the batch's context and integrations are merged under those of the call", () => {
     const batch = readBatch({
       sentAt: '2026-11-21T12:00:00Z',
       context: { library: { name: 'go' }, ip: '10.0.0.1' },

@@ -82,7 +82,7 @@ describe('a number', () => {
     });
   }
 
-  test('in any notation is written as JavaScript does where nothing is lost, and unchanged elsewhere', () => {
+  test('1.8 in any notation is written as JavaScript does where nothing is lost, and unchanged elsewhere', () => {
     fc.assert(
       fc.property(numberText, (text) => {
         assert.equal(JSON.stringify(parseJson(`[${text}]`)), `[${written(text)}]`);
@@ -141,7 +141,7 @@ describe('a number', () => {
     );
   });
 
-  test('in properties, traits and context is unchanged in the webhook body', () => {
+  test('1.8 in properties, traits and context is unchanged in the webhook body', () => {
     const options = { receivedAt: 0, fallbackMessageId: () => 'm' };
     fc.assert(
       fc.property(fc.array(numberText, { minLength: 1 }), (texts) => {

@@ -53,7 +53,7 @@ describe('the body of a webhook, by type (docs/specification.md, rule 6.2)', () 
     ['delete', {}, `{"type":"delete","userId":"u-1","timestamp":"${timestamp}"}`],
   ];
   for (const [type, fields, body] of bodies) {
-    test(`${type} has the keys of its type, in order, and no others`, () => {
+    test(`1.7 6.1 ${type} has the keys of its type, in order, and no others`, () => {
       assert.equal(webhookBody(read({ ...everything, type, userId: 'u-1', ...fields })), body);
     });
   }
@@ -80,19 +80,19 @@ describe('fields that are converted', () => {
     assert.ok(!('anonymousId' in body));
   });
 
-  test('an alias of an anonymous user has that id under User ID', () => {
+  test('6.7 an alias of an anonymous user has that id under User ID', () => {
     const body = bodyOf({ type: 'alias', anonymousId: 'a-1', previousId: 'p-1' });
     assert.deepEqual(body, { version: 1, type: 'alias', 'Previous ID': 'p-1', 'User ID': 'a-1', timestamp });
   });
 
-  test('properties and traits are empty objects where the call has none', () => {
+  test('6.5 properties and traits are empty objects where the call has none', () => {
     assert.deepEqual(bodyOf({ type: 'track', userId: 'u-1', event: 'e' })['properties'], {});
     assert.deepEqual(bodyOf({ type: 'page', userId: 'u-1' })['properties'], {});
     assert.deepEqual(bodyOf({ type: 'identify', userId: 'u-1' })['traits'], {});
     assert.deepEqual(bodyOf({ type: 'group', userId: 'u-1', groupId: 'g' })['traits'], {});
   });
 
-  test("a page's name and category replace keys of the same name in its properties", () => {
+  test("6.6 a page's name and category replace keys of the same name in its properties", () => {
     const properties = { name: 'old', path: '/' };
     const page = bodyOf({ type: 'page', userId: 'u-1', name: 'Home', category: 'Docs', properties });
     assert.deepEqual(page['properties'], { name: 'Home', path: '/', category: 'Docs' });
@@ -114,7 +114,7 @@ describe('fields that are converted', () => {
   });
 });
 
-test('the user key is the userId, else the anonymousId', () => {
+test('16.2 the user key is the userId, else the anonymousId', () => {
   assert.equal(userKey(read({ type: 'page', userId: 'u-1', anonymousId: 'a-1' })), 'u-1');
   assert.equal(userKey(read({ type: 'page', anonymousId: 'a-1' })), 'a-1');
 });

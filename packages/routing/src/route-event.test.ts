@@ -77,7 +77,7 @@ describe('integrations (docs/specification.md, rule 5.2)', () => {
 describe("the source's schema", () => {
   const schema = { track: { blocked: ['Debug Event'] } };
 
-  test('blocks the track events that it names', () => {
+  test('5.3 blocks the track events that it names', () => {
     assert.equal(decisionFor({ event: 'Debug Event' }, schema), 'schema');
   });
 
@@ -100,11 +100,11 @@ describe("the source's schema", () => {
   });
 });
 
-test('a delete goes to every destination, also where its integrations turn them off', () => {
+test('5.4 a delete goes to every destination, also where its integrations turn them off', () => {
   assert.equal(decisionFor({ type: 'delete', integrations: { All: false, Webhooks: false } }), 'routed');
 });
 
-test('a disabled destination does not get an event, and is named, also for a delete', () => {
+test('5.7 a disabled destination does not get an event, and is named, also for a delete', () => {
   const off: Destination = { ...crm, id: 'off', enabled: false };
   for (const call of [{}, { type: 'delete' }, { integrations: { All: true } }]) {
     const { outcome, routed, filtered } = route(eventOf(call), undefined, [crm], [off]);
@@ -114,7 +114,7 @@ test('a disabled destination does not get an event, and is named, also for a del
   assert.equal(route(eventOf({}), undefined, [], [off]).outcome, 'filtered');
 });
 
-test('a filter applies after the event itself and its source, and never to a delete', () => {
+test('5.4 5.6 a filter applies after the event itself and its source, and never to a delete', () => {
   const picky: Destination = { ...crm, filter: { events: { include: ['Signed Up'] } } };
   const rule = { path: 'events.include', text: 'events include Signed Up' };
   assert.deepEqual(route(eventOf({}), undefined, [picky, erp]), {
@@ -129,7 +129,7 @@ test('a filter applies after the event itself and its source, and never to a del
   assert.equal(route(eventOf({}), blocked, [picky]).filtered[0]?.reason, 'schema');
 });
 
-test('an event of a suppressed user goes to no destination, and a delete to all', () => {
+test('5.8 an event of a suppressed user goes to no destination, and a delete to all', () => {
   const off: Destination = { ...crm, id: 'off', enabled: false };
   const source = createRoutes({ destinationsOf: () => [crm, erp], disabledDestinationsOf: () => [off] });
   const routed = (call: object) => routeEvent(eventOf(call), {}, source('web'), webhookDocument, true);

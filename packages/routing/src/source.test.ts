@@ -7,7 +7,7 @@ function headers(texts: Record<string, string>): Record<string, Buffer> {
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
 }
 
-describe('the source that a record names', () => {
+describe('16.3 the source that a record names', () => {
   const call = { type: 'page', userId: 'u-1' };
   const withField = { ...call, writeKey: 'wk_field' };
   const cases: [title: string, headers: Record<string, string>, call: unknown, expected?: SourceReference][] =

@@ -21,7 +21,7 @@ test('a line contains time, level, service and message', () => {
   assert.deepEqual(rest, { level: 'warn', service: 'test', destinationId: 'crm', msg: 'slow' });
 });
 
-test('secrets and write keys are redacted at any depth of a line', () => {
+test('17.5 secrets and write keys are redacted at any depth of a line', () => {
   const { log, lines } = collect();
   const destination = {
     id: 'crm',

@@ -97,7 +97,7 @@ describe('an empty secret', () => {
   // As in JavaScript code that reads a missing setting.
   const missing = undefined as unknown as string;
 
-  test('makes verifySignature throw, for any header', () => {
+  test('8.5 makes verifySignature throw, for any header', () => {
     for (const header of [signedWithNothing, sign('s3cret', body), '', undefined, null]) {
       assert.throws(() => verifySignature('', body, header), /^TypeError: The secret is empty/);
       assert.throws(() => verifySignature(missing, body, header), /^TypeError: The secret is empty/);

@@ -97,7 +97,7 @@ test('a topic allows larger records than the topics that it is written from', ()
   }
 });
 
-test('dead letters and rejected records are kept for 30 days, replays, usage and the audit log longer, other records for 7 days, and state is compacted', () => {
+test('9.7 dead letters and rejected records are kept for 30 days, replays, usage and the audit log longer, other records for 7 days, and state is compacted', () => {
   const state = [
     ...[names.config, names.audiences, names.audiencesSyncs, names.deletions, names.replays],
     ...[names.suppressions, names.destinationsHealth],

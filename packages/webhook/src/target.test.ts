@@ -81,7 +81,7 @@ describe('the headers of a request', () => {
     assert.deepEqual(headersOf({ webhooks }), { ...always, 'X-Team': 'growth' });
   });
 
-  test('include the signature with the shared secret, with the newer one of two', () => {
+  test('8.4 include the signature with the shared secret, with the newer one of two', () => {
     const signed = { ...always, 'X-Signature': sign('newer', body) };
     assert.deepEqual(headersOf({ sharedSecret: 'newer' }), signed);
     assert.deepEqual(headersOf({ sharedSecret: 'newer', previousSharedSecret: 'older' }), signed);

@@ -11,7 +11,7 @@ import { destinationOf, names, newDelivery, Stage } from './testing/stage.ts';
 const crm = destinationOf('crm');
 
 describe('a delivery becomes a dead letter', () => {
-  test('with the answers of its URLs, if each has refused it permanently', async () => {
+  test('9.4 9.7 with the answers of its URLs, if each has refused it permanently', async () => {
     await using stage = new Stage();
     const webhooks = [
       { url: 'https://wrong.example.com/?key=topsecret' },
@@ -37,7 +37,7 @@ describe('a delivery becomes a dead letter', () => {
     assert.partialDeepStrictEqual(await stage.attempts(), [{ outcome: 'dead', reason: 'client-error' }]);
   });
 
-  test('after the last failure of the schedule', async () => {
+  test('10.4 after the last failure of the schedule', async () => {
     await using stage = new Stage({ scheduleMs: [20, 40] });
     await stage.configure(crm);
     const { sender } = await stage.startReplica();
@@ -49,7 +49,7 @@ describe('a delivery becomes a dead letter', () => {
     assert.equal(sender.requests.length, 3);
   });
 
-  test('if no retry is possible within its window', async () => {
+  test('10.4 if no retry is possible within its window', async () => {
     await using stage = new Stage({ scheduleMs: [2_000], windowMs: 1_000 });
     await stage.configure(crm);
     const { sender } = await stage.startReplica();
@@ -60,7 +60,7 @@ describe('a delivery becomes a dead letter', () => {
     assert.partialDeepStrictEqual(JSON.parse(letter.lastAnswer ?? ''), [{ status: 503 }]);
   });
 
-  test('without a request, if its window has ended', async () => {
+  test('9.5 without a request, if its window has ended', async () => {
     await using stage = new Stage({ scheduleMs: [20], windowMs: 60_000 });
     await stage.configure(crm);
     const { sender } = await stage.startReplica();
@@ -70,7 +70,7 @@ describe('a delivery becomes a dead letter', () => {
     assert.equal(sender.requests.length, 0);
   });
 
-  test('without a request, if its destination is disabled', async () => {
+  test('9.5 without a request, if its destination is disabled', async () => {
     await using stage = new Stage();
     await stage.configure({ ...crm, enabled: false });
     const { sender } = await stage.startReplica();
@@ -83,7 +83,7 @@ describe('a delivery becomes a dead letter', () => {
     await stage.untilCommitted(1);
   });
 
-  test('without a request, if its destination was deleted', async () => {
+  test('9.5 without a request, if its destination was deleted', async () => {
     await using stage = new Stage();
     await stage.startReplica();
     const delivery = newDelivery('never-was');
@@ -105,7 +105,7 @@ describe('a delivery becomes a dead letter', () => {
   });
 });
 
-test('a record that is not a delivery becomes a dead letter with its own content, and its partition continues', async () => {
+test('9.5 a record that is not a delivery becomes a dead letter with its own content, and its partition continues', async () => {
   await using stage = new Stage();
   await stage.configure(crm);
   const { sender } = await stage.startReplica();
@@ -177,7 +177,7 @@ for (const [refusedBy, answer] of [
   });
 }
 
-test('the log contains no secret', async () => {
+test('17.5 the log contains no secret', async () => {
   await using stage = new Stage();
   const settings = {
     webhooks: [{ url: 'https://crm.example.com/hook?token=t0psecret' }],

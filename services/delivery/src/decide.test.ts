@@ -103,7 +103,7 @@ describe('Retry-After', () => {
   const decideAsked = (retryAfterMs: number): Outcome =>
     decideFirst([failed('too-many-requests', retryAfterMs)]);
 
-  test('selects the shortest retry topic that is long enough, and is waited in full', () => {
+  test('10.5 selects the shortest retry topic that is long enough, and is waited in full', () => {
     const outcome = decideAsked(2 * minuteMs);
     assertRetry(outcome);
     assert.equal(outcome.tierMs, 5 * minuteMs);
@@ -113,7 +113,7 @@ describe('Retry-After', () => {
     assert.equal(nearlyAll.earliestDueAt, now + 5 * minuteMs - secondMs);
   });
 
-  test('never shortens a delay', () => {
+  test('10.5 never shortens a delay', () => {
     const outcome = decideAsked(secondMs);
     assertRetry(outcome);
     assert.equal(outcome.tierMs, 10 * secondMs);
@@ -131,7 +131,7 @@ describe('Retry-After', () => {
     assert.equal(outcome.reason, 'too-many-requests');
   });
 
-  test('delays by no more than the longest delay of the schedule', () => {
+  test('10.5 delays by no more than the longest delay of the schedule', () => {
     const outcome = decideAsked(24 * hourMs);
     assertRetry(outcome);
     assert.equal(outcome.tierMs, hourMs);
@@ -176,7 +176,7 @@ function simulate(
 const next = <T>(stream: Iterator<T>): T => (stream.next() as IteratorYieldResult<T>).value;
 
 describe('the retry window', () => {
-  test('of four hours has the nine attempts of the default schedule, and none after them', () => {
+  test('10.1 of four hours has the nine attempts of the default schedule, and none after them', () => {
     const fullMs = 3 * hourMs + 46 * minuteMs + 10 * secondMs;
     for (const random of [Math.random, () => 0, () => 1 - Number.EPSILON]) {
       const { attemptedAt, tiersMs, end } = simulate(defaults, { random });
@@ -208,7 +208,7 @@ describe('the retry window', () => {
     assert.deepEqual(end, { kind: 'dead', reason: 'window-exceeded' });
   });
 
-  test('is never exceeded, and every delay is 80 to 100 % of its retry topic, for all schedules and receivers', () => {
+  test('10.2 10.3 is never exceeded, and every delay is 80 to 100 % of its retry topic, for all schedules and receivers', () => {
     const delayMs = fc.integer({ min: 1, max: 5 * hourMs });
     fc.assert(
       fc.property(

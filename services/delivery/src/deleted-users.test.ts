@@ -44,7 +44,7 @@ async function sentOf(stage: Stage, deliveries: readonly Delivery[], topic = nam
 }
 
 describe('a delivery of a deleted user', () => {
-  test('that was accepted before the deletion becomes a dead letter without content', async () => {
+  test('9.5 12.6 that was accepted before the deletion becomes a dead letter without content', async () => {
     await using stage = new Stage();
     await stage.configure(crm);
     await deleteUser(stage, 'ada');
@@ -66,7 +66,7 @@ describe('a delivery of a deleted user', () => {
     ['50 minutes ahead', 50 * minuteMs],
     ['ten minutes behind', -10 * minuteMs],
   ] as const) {
-    test(`is judged by its place in events, where the clock of the deletion is ${clock}`, async () => {
+    test(`12.6 is judged by its place in events, where the clock of the deletion is ${clock}`, async () => {
       await using stage = new Stage();
       await stage.configure(crm);
       const at = new Date(now + aheadMs).toISOString();
@@ -161,7 +161,7 @@ describe('a delivery of a deleted user', () => {
     assert.equal(sender.requests.length, 0);
   });
 
-  test('that is replayed is judged by when its event was accepted', async () => {
+  test('12.6 that is replayed is judged by when its event was accepted', async () => {
     await using stage = new Stage();
     await stage.configure(crm);
     await deleteUser(stage, 'ada');

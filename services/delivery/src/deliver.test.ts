@@ -10,7 +10,7 @@ import { destinationOf, groupId, names, newDelivery, Stage } from './testing/sta
 const crm = destinationOf('crm');
 
 describe('a delivery', () => {
-  test('is sent with exactly the bytes of its record, signed, and its offset is committed after the answer', async () => {
+  test('6.8 is sent with exactly the bytes of its record, signed, and its offset is committed after the answer', async () => {
     await using stage = new Stage();
     const { webhooks } = crm.settings;
     await stage.configure({ ...crm, settings: { webhooks, sharedSecret: 'sësame' } });
@@ -37,7 +37,7 @@ describe('a delivery', () => {
     assert.deepEqual(stage.cluster.records(names.deliveriesDead), []);
   });
 
-  test('is retried through the retry topics of the schedule until it succeeds', async () => {
+  test('6.8 is retried through the retry topics of the schedule until it succeeds', async () => {
     await using stage = new Stage({ scheduleMs: [20, 40] });
     await stage.configure(crm);
     const { sender } = await stage.startReplica();
@@ -108,7 +108,7 @@ describe('a delivery', () => {
     await stage.untilCommitted(2);
   });
 
-  test('is not sent again to a URL that refused it permanently, and is sent to one that was corrected', async () => {
+  test('5.5 9.3 is not sent again to a URL that refused it permanently, and is sent to one that was corrected', async () => {
     await using stage = new Stage({ scheduleMs: [20, 60_000] });
     const webhooks = [{ url: 'https://wrong.example.com/' }, { url: 'https://failing.example.com/' }];
     await stage.configure({ ...crm, settings: { webhooks } });
@@ -129,7 +129,7 @@ describe('a delivery', () => {
     assert.equal(sentTo(sender, 'wrong'), 1);
   });
 
-  test('keeps headers that only a newer version knows, in retries and in the dead letter', async () => {
+  test('9.7 keeps headers that only a newer version knows, in retries and in the dead letter', async () => {
     await using stage = new Stage({ scheduleMs: [20] });
     await stage.configure(crm);
     const { sender } = await stage.startReplica();
@@ -160,7 +160,7 @@ describe('a delivery', () => {
     assert.equal(sender.requests.length, 1);
   });
 
-  test('is decided by a configuration change that was written just before it', async () => {
+  test('5.5 is decided by a configuration change that was written just before it', async () => {
     await using stage = new Stage();
     const { sender } = await stage.startReplica();
     for (let round = 1; round <= 5; round += 1) {
@@ -174,7 +174,7 @@ describe('a delivery', () => {
     assert.deepEqual(stage.cluster.records(names.deliveriesDead), []);
   });
 
-  test('of a revoked partition writes no follow-up record, and the next owner sends it again', async () => {
+  test('17.2 of a revoked partition writes no follow-up record, and the next owner sends it again', async () => {
     await using stage = new Stage({ scheduleMs: [60_000] });
     await stage.configure(crm);
     const first = await stage.startReplica();

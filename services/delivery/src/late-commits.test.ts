@@ -5,7 +5,7 @@ import { destinationOf, names, newDelivery, Stage } from './testing/stage.ts';
 
 const crm = destinationOf('crm');
 
-test('without answers to commits only what finished in 2 s is sent, of 40 s of deliveries and of retries that are due', async () => {
+test('17.2 without answers to commits only what finished in 2 s is sent, of 40 s of deliveries and of retries that are due', async () => {
   await using stage = new Stage({ scheduleMs: [10_000] });
   const { time, cluster } = stage;
   await stage.configure(crm);

@@ -6,7 +6,7 @@ import { destinationOf, names, newDelivery, Stage } from './testing/stage.ts';
 const crm = destinationOf('crm');
 const unrecorded = 'tailrace_deliveries_unrecorded_total';
 
-test('a delivery is committed when the record of its attempt is written, and no other delivery waits for that', async () => {
+test('17.2 a delivery is committed when the record of its attempt is written, and no other delivery waits for that', async () => {
   await using stage = new Stage();
   const { time, cluster } = stage;
   await stage.configure(crm);
@@ -26,7 +26,7 @@ test('a delivery is committed when the record of its attempt is written, and no 
   assert.equal((await replica.series()).get(unrecorded), 0);
 });
 
-test('while attempts cannot be recorded, deliveries are committed within a second, and nothing is held', async () => {
+test('17.2 while attempts cannot be recorded, deliveries are committed within a second, and nothing is held', async () => {
   await using stage = new Stage();
   const { time, cluster } = stage;
   await stage.configure(crm);

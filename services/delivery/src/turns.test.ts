@@ -136,7 +136,7 @@ test('the retries of a new owner are due behind those that are in the retry topi
 });
 
 describe('a full lane', () => {
-  test('defers the delivery without a step of its schedule', async () => {
+  test('10.6 defers the delivery without a step of its schedule', async () => {
     await using stage = new Stage({ scheduleMs: [60_000], limits: { waiting: 4 } });
     await stage.configure({ ...crm, rateLimit: 1 });
     const { sender } = await stage.startReplica();
@@ -178,7 +178,7 @@ function openBreakers(t: TestContext, { lanes: { breakers } }: Replica, probeInM
 }
 
 describe('an open circuit breaker', () => {
-  test('parks deliveries without an attempt, one of them until the next probe', async (t) => {
+  test('10.6 parks deliveries without an attempt, one of them until the next probe', async (t) => {
     await using stage = new Stage({ scheduleMs: [10_000, 60_000] });
     await stage.configure(crm);
     const replica = await stage.startReplica();
@@ -230,7 +230,7 @@ describe('an open circuit breaker', () => {
 });
 
 describe('a destination with an order', () => {
-  test('lets later deliveries of a user wait behind one that is retried, and not those of others', async () => {
+  test('10.6 lets later deliveries of a user wait behind one that is retried, and not those of others', async () => {
     await using stage = new Stage({ scheduleMs: [60_000] });
     await stage.configure({ ...crm, ordering: 'user' });
     const { sender } = await stage.startReplica();

@@ -30,7 +30,7 @@ describe('ingest', () => {
     assertAccepted(await sendTo({ url, ...sent }));
   };
 
-  test('the address of the sender becomes context.ip of each call of a source with addIp, and of no other', async () => {
+  test('14.10 the address of the sender becomes context.ip of each call of a source with addIp, and of no other', async () => {
     const [bare, given] = [call(), call({ context: { locale: 'de' } })];
     await send({ path: '/v1/t', body: bare });
     await send({ path: '/v1/track', body: given });
@@ -49,7 +49,7 @@ describe('ingest', () => {
     assert.deepEqual(await contextOf(without), { locale: 'de' });
   });
 
-  test('the ip of a call or of its batch is kept, whatever its value', async () => {
+  test('14.10 the ip of a call or of its batch is kept, whatever its value', async () => {
     const ip = '198.51.100.9';
     for (const context of [{ ip }, { ip: null }, { ip: '' }]) {
       const body = call({ context });
@@ -68,7 +68,7 @@ describe('ingest', () => {
     assert.deepEqual(await contextOf(shared), { ip });
   });
 
-  test('the address comes from X-Forwarded-For behind a trusted proxy only, and nothing else of it is stored', async () => {
+  test('14.10 the address comes from X-Forwarded-For behind a trusted proxy only, and nothing else of it is stored', async () => {
     await using behind = await stage.start({ TAILRACE_TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' });
     const chains: [forwarded: string, ip: string | undefined][] = [
       ['203.0.113.7', '203.0.113.7'],
@@ -89,7 +89,7 @@ describe('ingest', () => {
     }
   });
 
-  test('calls of the largest size are accepted with the address', async () => {
+  test('2.14 calls of the largest size are accepted with the address', async () => {
     const padded = (more: (padding: string) => object): string => {
       const empty = JSON.stringify(more('')).length;
       return JSON.stringify(more('x'.repeat(32 * 1024 - empty)));

@@ -155,7 +155,7 @@ describe('input', () => {
     }
   });
 
-  test('ids that UTF-8 cannot encode, or that are too long, are refused', async () => {
+  test('2.6 2.10 ids that UTF-8 cannot encode, or that are too long, are refused', async () => {
     for (const half of ['m\\ud800', 'm\\udbff']) {
       const answer = await send({ bytes: `{"userId":"ada","event":"e","messageId":"${half}"}` });
       assertRefused(answer, 400, 'invalid-call');
@@ -183,7 +183,7 @@ describe('input', () => {
     await storedAs(longest.messageId);
   });
 
-  test('numbers that are written longer than they were sent count with all their digits', async () => {
+  test('2.13 numbers that are written longer than they were sent count with all their digits', async () => {
     const numbers = (count: number): string => Array.from({ length: count }, () => '1e20').join(',');
     const digits = '100000000000000000000';
     /** A call that is written with this many bytes. */
@@ -222,7 +222,7 @@ describe('input', () => {
     assert.ok(record.value?.toString() === bad.json.replaceAll('1e20', digits));
   });
 
-  test('the stored size of an event is checked before the response', async () => {
+  test('2.4 the stored size of an event is checked before the response', async () => {
     const wide = callJson(`"properties":{"t":"${'x'.repeat(31_000)}"}`);
     assertAccepted(await send({ bytes: wide.json }));
 

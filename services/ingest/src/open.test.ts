@@ -60,7 +60,7 @@ describe('ingest', () => {
     ['group', 'g'],
     ['alias', 'a'],
   ] as const) {
-    test(`a ${type} call is accepted in every form of its path, without a type of its own`, async () => {
+    test(`1.1 14.1 a ${type} call is accepted in every form of its path, without a type of its own`, async () => {
       for (const path of [
         `/v1/${type}`,
         `/v1/${letter}`,
@@ -76,7 +76,7 @@ describe('ingest', () => {
     });
   }
 
-  test('a batch is accepted in every form of its path', async () => {
+  test('14.1 a batch is accepted in every form of its path', async () => {
     for (const path of ['/v1/batch', '/v1/b', '/v1/import', '/v1/import/', '//v1/batch', '/v1/batch/']) {
       const calls = [call(), call({ type: 'identify' })];
       assertAccepted(await send({ path, body: { batch: calls } }));
@@ -104,14 +104,14 @@ describe('ingest', () => {
     assert.equal((await eventOf(anonymous.messageId)).record.key?.toString(), 'a-1');
   });
 
-  test('a call without a messageId gets one', async () => {
+  test('3.1 a call without a messageId gets one', async () => {
     const event = `Nameless ${randomUUID()}`;
     assertAccepted(await send({ path: '/v1/track', body: { userId: 'ada', event } }));
     const record = await stage.events.find((record) => parse(record)['event'] === event);
     assert.match(String(parse(record)['messageId']), /^[\da-f-]{36}$/);
   });
 
-  test('the write key is taken from Basic auth with or without its colon, a Bearer token, or the body', async () => {
+  test('14.2 the write key is taken from Basic auth with or without its colon, a Bearer token, or the body', async () => {
     const ways: Partial<Sent>[] = [
       { headers: { authorization: `Basic ${btoa('wk_web:')}` } },
       { headers: { authorization: `Basic ${btoa('wk_web')}` } },
@@ -140,7 +140,7 @@ describe('ingest', () => {
     assert.equal(await countOf(body.messageId), 0);
   });
 
-  test('the body is read as JSON for any Content-Type', async () => {
+  test('14.1 the body is read as JSON for any Content-Type', async () => {
     const types = [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -155,7 +155,7 @@ describe('ingest', () => {
     assertAccepted(await send({ path: '/v1/track', bytes: `\uFEFF${JSON.stringify(call())}` }));
   });
 
-  test('a body may be compressed with gzip or deflate', async () => {
+  test('14.1 a body may be compressed with gzip or deflate', async () => {
     const encodings = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync, GZIP: gzipSync };
     for (const [encoding, compress] of Object.entries(encodings)) {
       const body = call();
@@ -189,7 +189,7 @@ describe('ingest', () => {
     return JSON.stringify(call({ properties: { padding: 'x'.repeat(bytes - empty.length) } }));
   }
 
-  test('a call may have 32 KB and no more, after decompression', async () => {
+  test('2.1 a call may have 32 KB and no more, after decompression', async () => {
     assertAccepted(await send({ path: '/v1/track', bytes: callOf(32 * 1024) }));
     const larger = callOf(32 * 1024 + 1);
     assertRefused(await send({ path: '/v1/track', bytes: larger }), 413, 'call-too-large');
@@ -202,7 +202,7 @@ describe('ingest', () => {
     );
   });
 
-  test('a batch may have 500 KB and 2,500 calls and no more, after decompression', async () => {
+  test('2.2 2.3 a batch may have 500 KB and 2,500 calls and no more, after decompression', async () => {
     const small = { type: 'track', event: 'e', userId: 'u' };
     const padded = (bytes: number): string => {
       const empty = JSON.stringify({ batch: [small], padding: '' });
@@ -224,7 +224,7 @@ describe('ingest', () => {
     );
   });
 
-  test('an invalid call of a batch is listed in the response and stored unchanged, and the valid ones are accepted', async () => {
+  test('14.4 an invalid call of a batch is listed in the response and stored unchanged, and the valid ones are accepted', async () => {
     const good = call();
     const bad = call({ event: '', userId: 'ben', odd: { ключ: [1, null] } });
     const large = call({ properties: { padding: 'x'.repeat(33 * 1024) } });
@@ -278,7 +278,7 @@ describe('ingest', () => {
     }
   });
 
-  test('the context and integrations of a batch go into its calls', async () => {
+  test('14.5 the context and integrations of a batch go into its calls', async () => {
     const body = call({ context: { own: 1 }, integrations: { A: true } });
     const batch = { batch: [body], context: { shared: 2, own: 3 }, integrations: { All: false } };
     assertAccepted(await send({ path: '/v1/batch', body: batch }));
@@ -419,7 +419,7 @@ describe('ingest', () => {
     }
   });
 
-  test('a source over its rate limit gets Retry-After', async () => {
+  test('14.8 a source over its rate limit gets Retry-After', async () => {
     const batch = {
       path: '/v1/batch',
       key: 'wk_slow',
@@ -480,7 +480,7 @@ describe('ingest', () => {
     assert.equal(ready.status, 200, await ready.text());
   });
 
-  test('at its stop each accepted request is answered, and each call with a 200 is in Kafka', async () => {
+  test('14.3 at its stop each accepted request is answered, and each call with a 200 is in Kafka', async () => {
     await using stopping = await stage.start();
     const calls = Array.from({ length: 200 }, () => call());
     const answers = calls.map(async (body) => {

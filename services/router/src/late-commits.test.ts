@@ -5,7 +5,7 @@ import { simulateTime } from '@tailrace/testing';
 import { groupId, names, openStage } from './testing/stage.ts';
 import { createInFlight } from './waiting/in-flight.ts';
 
-test('without answers to commits only what finished in 2 s is routed, of 40 s of events', async () => {
+test('17.2 without answers to commits only what finished in 2 s is routed, of 40 s of events', async () => {
   using time = simulateTime();
   const stage = await time.settled(openStage());
   const { cluster } = stage;

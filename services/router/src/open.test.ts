@@ -69,7 +69,7 @@ describe('a router', () => {
   }
 
   describe('a valid call', () => {
-    test('becomes one delivery for each enabled destination of its source, with the same bytes', async () => {
+    test('5.1 6.8 becomes one delivery for each enabled destination of its source, with the same bytes', async () => {
       const call = newCall({
         name: 'Home',
         properties: { path: '/' },
@@ -98,7 +98,7 @@ describe('a router', () => {
       assert.notEqual(found[0]?.deliveryId, found[1]?.deliveryId);
     });
 
-    test('can name its source by write key, in the header or in the body', async () => {
+    test('16.3 can name its source by write key, in the header or in the body', async () => {
       const byHeader = newCall();
       const byField = newCall({ writeKey: 'wk_web' });
       await publish(byHeader, { 'write-key': 'wk_web' });
@@ -109,7 +109,7 @@ describe('a router', () => {
       assert.ok(!delivery.body.includes('wk_web'));
     });
 
-    test('without messageId and times gets them from its record', async () => {
+    test('3.1 16.1 without messageId and times gets them from its record', async () => {
       const sentAt = Date.now();
       const { userId, type } = newCall();
       const bare = { userId, type };
@@ -121,7 +121,7 @@ describe('a router', () => {
       assert.equal(delivery?.acceptedAt, Date.parse(timestamp));
     });
 
-    test('keeps its order among the calls of its user', async () => {
+    test('11.1 keeps its order among the calls of its user', async () => {
       const { userId } = newCall();
       const count = 200;
       const numbers = Array.from({ length: count }, (_, number) => number);
@@ -135,7 +135,7 @@ describe('a router', () => {
       assert.deepEqual(arrived, numbers);
     });
 
-    test('is dropped if it is a repeat', async () => {
+    test('3.2 is dropped if it is a repeat', async () => {
       const call = newCall();
       await publish(call);
       await publish(call);
@@ -145,7 +145,7 @@ describe('a router', () => {
       assert.equal(found.filter(({ eventId }) => eventId === call.messageId).length, 2);
     });
 
-    test('is not delivered if it is filtered, and a delete is delivered to all destinations', async () => {
+    test('5.4 is not delivered if it is filtered, and a delete is delivered to all destinations', async () => {
       const { userId } = newCall();
       const integrations = { All: false };
       await publish({ ...newCall({ type: 'track', event: 'Debug Event' }), userId });
@@ -186,7 +186,7 @@ describe('a router', () => {
       ],
     ];
     for (const [title, value, headers, code] of poison) {
-      test(`is rejected as it was received: ${title}`, async () => {
+      test(`16.5 is rejected as it was received: ${title}`, async () => {
         const { userId: key } = newCall();
         await stage.publish({ key, value, headers: { ...headers, 'x-own': 'kept' } });
         const record = await rejectedWithKey(key);
@@ -212,7 +212,7 @@ describe('a router', () => {
     });
   });
 
-  test('the metrics count events and their outcomes', async () => {
+  test('17.3 the metrics count events and their outcomes', async () => {
     const call = newCall({ integrations: { All: false } });
     const scrape = async (): Promise<Map<string, number>> => {
       const pages = ['', '/sources', '/destinations'].map(async (page) => {

@@ -203,7 +203,7 @@ describe('a record is done', () => {
 });
 
 describe('a suppressed user', () => {
-  test('has no deliveries, which is recorded as the decision, and the call counts as usage', () => {
+  test('5.8 has no deliveries, which is recorded as the decision, and the call counts as usage', () => {
     const router = startRouter();
     router.addSource('web');
     router.send('web', 'suppressed');
@@ -215,7 +215,7 @@ describe('a suppressed user', () => {
     assert.deepEqual(router.counted, ['routed web page', 'usage web page false', 'filtered suppressed 2']);
   });
 
-  test('is still deleted at the destinations, and an anonymous id is not the id of a user', () => {
+  test('5.8 is still deleted at the destinations, and an anonymous id is not the id of a user', () => {
     const router = startRouter();
     router.addSource('web');
     router.send('web', 'suppressed', { call: { type: 'delete' } });
@@ -320,7 +320,7 @@ describe('a decision', () => {
     assert.deepEqual([router.published.length, decisionOf(router)], [2, undefined]);
   });
 
-  test('names the destinations that do not get it, and why; the record is done when Kafka has it', async () => {
+  test('5.7 names the destinations that do not get it, and why; the record is done when Kafka has it', async () => {
     const picky = destinationOf('picky', {
       filter: { condition: { field: 'properties.total', atLeast: 100 } },
     });
@@ -359,7 +359,7 @@ describe('a decision', () => {
     assert.equal(decisionOf(router)?.event, 'Signed Up');
   });
 
-  test('is written where no destination is connected', () => {
+  test('5.7 is written where no destination is connected', () => {
     const router = startRouter({ enabled: [] });
     router.addSource('web');
     router.send('web', 'u-1');
@@ -376,7 +376,7 @@ describe('a decision', () => {
   });
 });
 
-test('an event read twice has the same delivery ids and the same bytes, also where its messageId was used before', () => {
+test('3.6 17.2 an event read twice has the same delivery ids and the same bytes, also where its messageId was used before', () => {
   const once = (): OutgoingRecord[] => {
     const router = startRouter();
     router.addSource('web');

@@ -120,7 +120,7 @@ test('a call that fails beyond maxAgeMs is reported as expired, and later calls 
   assert.deepEqual(await client.close(), { unsent: 1, kept: 0 });
 });
 
-test('rejected calls of an accepted batch count as unsent, and the others as sent', async () => {
+test('15.6 rejected calls of an accepted batch count as unsent, and the others as sent', async () => {
   const rejected = [{ index: 1, reason: 'wrong' }];
   const { client, reports } = open({}, [{ kind: 'sent', status: 200, rejected }]);
   for (const event of ['a', 'b', 'c']) client.track({ userId: 'ada', event });

@@ -33,7 +33,7 @@ test('a clock that is set back does not delay the next line', (t) => {
   assert.equal(lines.length, 2);
 });
 
-test('DEBUG enables the output by name and by pattern, and a minus sign disables it', () => {
+test('15.5 DEBUG enables the output by name and by pattern, and a minus sign disables it', () => {
   const enabled = [
     'analytics',
     '*',

@@ -44,7 +44,7 @@ test('a header that is not a signature is refused', () => {
   }
 });
 
-test('an empty or missing secret throws', () => {
+test('8.5 an empty or missing secret throws', () => {
   const forged = createHmac('sha1', '').update('{}').digest('hex');
   const missing = undefined as unknown as string;
   for (const header of [forged, undefined, '']) {

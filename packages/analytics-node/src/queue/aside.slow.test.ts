@@ -73,7 +73,7 @@ async function untilWithCalls(
   return calls;
 }
 
-test('a call that the server always answers with 500 is overtaken by all others, which keep their order', async () => {
+test('15.1 15.4 a call that the server always answers with 500 is overtaken by all others, which keep their order', async () => {
   using time = simulateTime();
   const { client, reports, taken, track } = open(failsForBad);
   track(...numbered(10), 'bad', ...numbered(9, 10));
@@ -87,7 +87,7 @@ test('a call that the server always answers with 500 is overtaken by all others,
   assert.deepEqual(eventsOf(reports), ['bad']);
 });
 
-test('it is reported as refused, once, after 20 refusals in at least 15 minutes in which others were taken', async () => {
+test('15.4 it is reported as refused, once, after 20 refusals in at least 15 minutes in which others were taken', async () => {
   using time = simulateTime();
   const { client, reports, requests, track } = open(failsForBad);
   track('bad');
@@ -104,7 +104,7 @@ test('it is reported as refused, once, after 20 refusals in at least 15 minutes 
   assert.deepEqual(client.stats(), { ...noneAside, sent: calls, unsent: 1 });
 });
 
-test('without other calls the server may be down, so it is reported after an hour', async () => {
+test('15.4 without other calls the server may be down, so it is reported after an hour', async () => {
   using time = simulateTime();
   const { reports, track, taken, client } = open(failsForBad);
   track('bad', 'other');
@@ -135,7 +135,7 @@ test('it is sent, and nothing is reported, where the server recovers', async () 
   assert.deepEqual(await client.close(), { unsent: 0, kept: 0 });
 });
 
-test('a server that answers 500 to everything gets all calls in order when it is back, and nothing is aside', async () => {
+test('15.4 a server that answers 500 to everything gets all calls in order when it is back, and nothing is aside', async () => {
   using time = simulateTime();
   let isDown = true;
   const { client, reports, track, taken, requests } = open(() => (isDown ? serverError : sent));
@@ -221,7 +221,7 @@ test('1,000 bad calls among 100,000 hold up none of the others, in a bounded num
   await client.close();
 });
 
-test('at most half of the queue is aside, and then a bad call waits in its place', async () => {
+test('15.4 at most half of the queue is aside, and then a bad call waits in its place', async () => {
   using time = simulateTime();
   const { client, track, taken } = open(failsForBad, { maxQueueSize: 10, flushAt: 1 });
   for (let n = 0; n < 7; n++) {
@@ -314,7 +314,7 @@ test('in any order of failures each call is sent or reported, once', async () =>
   );
 });
 
-test('the pause of a call aside doubles from a second to a minute, less up to a half', () => {
+test('15.4 the pause of a call aside doubles from a second to a minute, less up to a half', () => {
   const longest = [1, 2, 3, 6, 7, 1_000].map((attempts) => asideMs(attempts, () => 0));
   assert.deepEqual(longest, [1_000, 2_000, 4_000, 32_000, 60_000, 60_000]);
   assert.equal(

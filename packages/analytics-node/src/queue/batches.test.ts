@@ -21,7 +21,7 @@ function filled(count: number): Batches {
   return batches;
 }
 
-test('a divided batch is taken in halves, in order, and calls after it wait for their own batch', () => {
+test('15.4 a divided batch is taken in halves, in order, and calls after it wait for their own batch', () => {
   const batches = filled(5);
   batches.divide(batches.take());
   batches.add(call(5));
@@ -35,7 +35,7 @@ test('a divided batch is taken in halves, in order, and calls after it wait for 
   assert.deepEqual(numbers(batches.take()), [5]);
 });
 
-test('after slow attempts batches halve in bytes down to one call, and double with fast successes', () => {
+test('15.4 after slow attempts batches halve in bytes down to one call, and double with fast successes', () => {
   const batches = filled(64);
   const sizes: number[] = [];
   for (let turn = 0; turn < 8; turn++) {
@@ -68,7 +68,7 @@ test('slow successes double the size too, after four of them', () => {
   assert.equal(batches.take().length, 40);
 });
 
-test('in any sequence of outcomes each call leaves once, in order', () => {
+test('15.1 in any sequence of outcomes each call leaves once, in order', () => {
   const anyOutcome = fc.constantFrom('sent', 'divide', 'slow', 'put back', 'prefix');
   fc.assert(
     fc.property(

@@ -20,7 +20,7 @@ const table: readonly (readonly [calls: number, failures: number, marks: string,
   [1, 2, 'split room', 'waiting'],
 ];
 
-test('a refused batch waits, is split, waits for a probe, or is set aside', () => {
+test('15.4 a refused batch waits, is split, waits for a probe, or is set aside', () => {
   for (const [calls, failures, marks, expected] of table) {
     const refused = {
       calls,

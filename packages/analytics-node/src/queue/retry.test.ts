@@ -5,7 +5,7 @@ import { backoffMs, parseRetryAfter } from './retry.ts';
 
 const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test('the delay doubles from 100 ms to 10 s, less up to a half', () => {
+test('15.4 the delay doubles from 100 ms to 10 s, less up to a half', () => {
   const longest = [1, 2, 3, 7, 8, 1_000].map((failures) => backoffMs(failures, 0, () => 0));
   assert.deepEqual(longest, [100, 200, 400, 6_400, 10_000, 10_000]);
   fc.assert(

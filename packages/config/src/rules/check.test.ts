@@ -61,7 +61,7 @@ test('everything a source may have is accepted', () => {
   }
 });
 
-test('each rule of a source has a problem that names the field and what is allowed', () => {
+test('14.2 each rule of a source has a problem that names the field and what is allowed', () => {
   const cases: [value: unknown, problem: string][] = [
     [null, ': is empty; allowed is a source: a mapping with id and writeKeys'],
     [[], ': is a list; allowed is a source: a mapping with id and writeKeys'],
@@ -112,7 +112,7 @@ test('each rule of a source has a problem that names the field and what is allow
   }
 });
 
-test('everything a destination may have is accepted', () => {
+test('2.11 everything a destination may have is accepted', () => {
   for (const accepted of [
     destination,
     { ...destination, name: 'CRM hook', enabled: false, sources: [] },

@@ -7,7 +7,7 @@ import { murmur2, partitionOfKey } from './murmur2.ts';
 const require = createRequire(import.meta.url);
 const ofLibrary = require('kafkajs/src/producer/partitioners/default/murmur2') as (key: Buffer) => number;
 
-test('the hash of any key equals that of the library and of Java clients', () => {
+test('16.2 the hash of any key equals that of the library and of Java clients', () => {
   const keys = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
   fc.assert(
     fc.property(keys, (key) => {

@@ -110,7 +110,7 @@ function openPublisher(
 const healthy: Faults = { partition: () => 'written', request: () => 'answered' };
 
 describe('a publisher', () => {
-  test('writes every record and keeps the order of each partition, for any failures', async (t) => {
+  test('11.1 writes every record and keeps the order of each partition, for any failures', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const fates = fc.array(
       fc.constantFrom<Fate>('written', 'refused', 'written, and an error', 'unanswered'),

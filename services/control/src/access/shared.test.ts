@@ -58,7 +58,7 @@ function takeAll(taken: Places, asker: Asker, idOf: (nth: number) => string): nu
 }
 
 for (const [name, { holder, most, ofOne, ofLimited }] of places) {
-  test(`${name}: limited tokens leave places for others, and one token for other limited ones`, () => {
+  test(`17.6 ${name}: limited tokens leave places for others, and one token for other limited ones`, () => {
     const taken = new Places(name);
     const token = (id: string, sources?: readonly string[]): Asker => ({
       tokenId: id,

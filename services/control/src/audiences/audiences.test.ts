@@ -147,7 +147,7 @@ async function sentReaches({ cluster }: Stage, count: number): Promise<void> {
 }
 
 describe('audiences', { concurrency: true }, () => {
-  test('a new audience sends an identify call for each member, in the form that ingest writes', async () => {
+  test('13.1 13.2 a new audience sends an identify call for each member, in the form that ingest writes', async () => {
     await using stage = await createStage();
     await using audiences = await stage.open();
     await using kafka = stage.cluster.connect();
@@ -178,7 +178,7 @@ describe('audiences', { concurrency: true }, () => {
     }
   });
 
-  test('a later sync sends only the users who joined or left', async () => {
+  test('13.1 13.2 a later sync sends only the users who joined or left', async () => {
     await using stage = await createStage();
     await using audiences = await stage.open();
     const first = users(0, 3_000);
@@ -251,7 +251,7 @@ describe('audiences', { concurrency: true }, () => {
     assert.deepEqual(sentChanges(stage), ['+ada', '-ada']);
   });
 
-  test('a stopped sync is interrupted for every instance, and the same upload sends exactly the rest', async () => {
+  test('13.3 a stopped sync is interrupted for every instance, and the same upload sends exactly the rest', async () => {
     await using stage = await createStage();
     const first = await stage.open();
     await upload(first, users(0, 2_000), slow);
@@ -347,7 +347,7 @@ describe('audiences', { concurrency: true }, () => {
     assert.deepEqual(sentChanges(stage), joined(users(0, 2_000)).sort());
   });
 
-  test('each change is sent once even if responses of Kafka are lost', async () => {
+  test('13.3 each change is sent once even if responses of Kafka are lost', async () => {
     await using stage = await createStage();
     await using audiences = await stage.open();
     const { cluster } = stage;

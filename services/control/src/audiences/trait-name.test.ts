@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { traitName } from './trait-name.ts';
 
-test('a name becomes its lower-case words, joined by underscores', () => {
+test('13.1 a name becomes its lower-case words, joined by underscores', () => {
   const cases: Readonly<Record<string, string>> = {
     'Big Spenders': 'big_spenders',
     big_spenders: 'big_spenders',

@@ -45,7 +45,7 @@ test('a read-only token sees neither write keys nor queries of URLs nor values o
   assert.deepEqual(own['writeKeys'], source.writeKeys);
 });
 
-test('the value of every header is masked, and the mask keeps it', async () => {
+test('17.5 the value of every header is masked, and the mask keeps it', async () => {
   const body = { id: 'kept', type: 'Webhooks', sources: [], settings: { webhooks: [{ url, headers }] } };
   const created = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
   const secretHeaders = ['Authorization'];

@@ -52,7 +52,7 @@ test('a mask keeps the stored secret, but not the value of a header for another 
   ]);
 });
 
-test('secrets are sealed in Kafka, and a view without keys can still read the entry', async () => {
+test('17.5 secrets are sealed in Kafka, and a view without keys can still read the entry', async () => {
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination('sealed') });
   const text = stored('sealed');
   assert.ok(!secrets.some((secret) => text.includes(secret)), text);

@@ -89,7 +89,7 @@ async function untilSent(deletions: Deletions, id: string): Promise<void> {
 }
 
 describe('deletion requests', { concurrency: true }, () => {
-  test('each enabled source with an enabled destination gets an event for each user, which the router accepts', async () => {
+  test('12.1 12.2 12.3 each enabled source with an enabled destination gets an event for each user, which the router accepts', async () => {
     const cluster = newCluster();
     await using deletions = await open(cluster);
     const { request, isNew } = await deletions.create({ userIds: ['ada', 'bob', 'ada'] });
@@ -143,7 +143,7 @@ describe('deletion requests', { concurrency: true }, () => {
     assert.deepEqual(sentEvents(cluster), expected(['web', ['ada', 'bob']]));
   });
 
-  test('a request of several portions is sent in the background, and then holds no user ids', async () => {
+  test('12.5 a request of several portions is sent in the background, and then holds no user ids', async () => {
     const cluster = newCluster();
     const [first, second] = [cluster.partition(names.events, 0), cluster.partition(names.events, 1)];
     first?.appendInvisible(5);
@@ -176,7 +176,7 @@ describe('deletion requests', { concurrency: true }, () => {
     );
   });
 
-  test('another instance sends exactly the rest of a stopped one', async () => {
+  test('12.4 another instance sends exactly the rest of a stopped one', async () => {
     const cluster = newCluster();
     const one = await open(cluster, { portion: 3 });
     await one.create({ id: 'r1', userIds: users(400) });
@@ -203,7 +203,7 @@ describe('deletion requests', { concurrency: true }, () => {
     assert.deepEqual(sentEvents(cluster), expected(['app', all], ['web', all]));
   });
 
-  test('each event is sent once even if responses of Kafka are lost', async () => {
+  test('12.4 each event is sent once even if responses of Kafka are lost', async () => {
     const cluster = newCluster();
     await using deletions = await open(cluster, { portion: 4 });
     cluster.loseCommitAnswers = 1;

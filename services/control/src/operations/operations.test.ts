@@ -195,7 +195,7 @@ describe('the configuration', () => {
 });
 
 describe('the built-in source', () => {
-  test('is listed and read, and cannot be created, changed or deleted', async () => {
+  test('5.9 is listed and read, and cannot be created, changed or deleted', async () => {
     await using api = await openApi();
     await configure(api);
     const { items } = await api.expect(200, { path: '/v1/sources', token: readToken });

@@ -54,7 +54,7 @@ function replayed(destinationId: string): number {
   return ofDestination.length;
 }
 
-test('a recovery by a limited token ends no replay of another destination', async () => {
+test('17.6 a recovery by a limited token ends no replay of another destination', async () => {
   const all = await control.expect(202, {
     ...{ method: 'POST', path: '/v1/replays' },
     body: { destination: 'erp', ratePerSecond: 10 },

@@ -15,7 +15,7 @@ function bodyOf(nth: number): Buffer {
 }
 
 describe('a paused destination', () => {
-  test('gets nothing, and its deliveries wait for a day without an attempt or a window', async () => {
+  test('10.8 gets nothing, and its deliveries wait for a day without an attempt or a window', async () => {
     await using stage = new Stage({ windowMs: 1_000 });
     await stage.configure(paused, destinationOf('erp'));
     const { sender } = await stage.startReplica();
@@ -38,7 +38,7 @@ describe('a paused destination', () => {
     );
   });
 
-  test('loses nothing in a pause of five days, and its waits are written again daily, without a count', async () => {
+  test('10.8 loses nothing in a pause of five days, and its waits are written again daily, without a count', async () => {
     await using stage = new Stage();
     await stage.configure(paused);
     await stage.startReplica();
@@ -168,7 +168,7 @@ describe('a paused destination', () => {
 });
 
 describe('a resumed destination', () => {
-  test('gets its deliveries in the order in which they began to wait', async () => {
+  test('10.8 gets its deliveries in the order in which they began to wait', async () => {
     await using stage = new Stage({ limits: { perLane: 1 } });
     await stage.configure(paused);
     const { sender } = await stage.startReplica();
@@ -184,7 +184,7 @@ describe('a resumed destination', () => {
     );
   });
 
-  test('begins the schedule and the window of a delivery again, and keeps its number of attempts', async () => {
+  test('10.8 begins the schedule and the window of a delivery again, and keeps its number of attempts', async () => {
     await using stage = new Stage({ scheduleMs: [50, 60_000], windowMs: hour });
     await stage.configure(paused);
     const { sender } = await stage.startReplica();

@@ -14,7 +14,7 @@ function fail(breaker: Breaker, now: number): void {
   for (let count = 9; count >= 0; count -= 1) breaker.report(false, now - count * 1_200);
 }
 
-test('a breaker opens after a time of failures only, and parks deliveries', () => {
+test('9.6 a breaker opens after a time of failures only, and parks deliveries', () => {
   const { breaker, states } = openBreaker();
   for (let count = 0; count < 4; count += 1) breaker.report(false, count * 3_000);
   assert.equal(breaker.permit(10_000), 'send');
@@ -54,7 +54,7 @@ test('the breaker of a URL that answers some requests never opens', () => {
   assert.equal(breaker.permit(1_500_001), 'send');
 });
 
-test('after some time one request is a probe, and its success closes the breaker', () => {
+test('9.6 after some time one request is a probe, and its success closes the breaker', () => {
   const { breaker, states } = openBreaker();
   fail(breaker, 0);
   assert.equal(breaker.permit(4_999), 'park');
@@ -65,7 +65,7 @@ test('after some time one request is a probe, and its success closes the breaker
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
 });
 
-test('a request to another URL of the destination probes it once a second, and does not change when the next probe is due', () => {
+test('9.6 a request to another URL of the destination probes it once a second, and does not change when the next probe is due', () => {
   const { breaker, states } = openBreaker();
   fail(breaker, 0);
   assert.equal(breaker.permit(999, true), 'park');

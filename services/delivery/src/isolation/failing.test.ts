@@ -50,7 +50,7 @@ function assertNoStepIsLost(waiting: readonly Delivery[]): void {
 }
 
 describe('a receiver that fails', () => {
-  test('does not delay another destination of its origin', async () => {
+  test('17.4 does not delay another destination of its origin', async () => {
     await using stage = new Stage();
     const [bad, good] = ['bad', 'good'].map((id) =>
       destinationOf(id, { settings: { webhooks: [{ url: `https://one.example.com/${id}` }] } }),
@@ -68,7 +68,7 @@ describe('a receiver that fails', () => {
     assert.deepEqual(fatesOf(stage, [good]), undisturbed);
   });
 
-  test('beside another URL that answers gets events again within two seconds of its recovery, and from then on each', async () => {
+  test('9.6 beside another URL that answers gets events again within two seconds of its recovery, and from then on each', async () => {
     await using stage = new Stage();
     const both = destinationOf('both', {
       settings: { webhooks: ['/up', '/down'].map((path) => ({ url: `https://two.example.com${path}` })) },

@@ -193,7 +193,7 @@ function holdTime(t: TestContext, monotonicMs?: number): (ms: number) => Promise
 }
 
 describe('the capacity in flight', () => {
-  test('is shared so that a dead receiver uses one place, and the first task of another starts', () => {
+  test('17.4 is shared so that a dead receiver uses one place, and the first task of another starts', () => {
     const { started, submit } = openLanes({ perLane: 64, total: 100 });
     for (let count = 0; count < 1_000; count += 1) submit('hanging');
     submit('other');
@@ -263,7 +263,7 @@ describe('the buffer', () => {
     assert.deepEqual(pressure, []);
   });
 
-  test('is not filled by a lane that does not keep up, which defers the excess', async (t) => {
+  test('17.4 is not filled by a lane that does not keep up, which defers the excess', async (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, pressure, submit } = openLanes({ perLane: 2, total: 10, waiting: 100 });
     for (let count = 0; count < 40; count += 1) submit('hanging');
@@ -414,7 +414,7 @@ describe('breakers', () => {
 });
 
 describe('a rate limit', () => {
-  test('spaces requests evenly', async (t) => {
+  test('7.7 spaces requests evenly', async (t) => {
     const pass = holdTime(t);
     const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
     for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 2 });

@@ -58,7 +58,7 @@ test('a line has the fields of the record without the user', () => {
   );
 });
 
-test('timeouts of a destination are a warning at most once a minute, with their number', (t) => {
+test('7.3 timeouts of a destination are a warning at most once a minute, with their number', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let now = 500;
   t.mock.method(performance, 'now', () => now);

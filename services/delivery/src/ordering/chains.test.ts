@@ -330,7 +330,7 @@ class World {
   }
 }
 
-test('after any sequence of failures, crashes, rebalances and returns, none overtakes and none is lost', () => {
+test('11.2 after any sequence of failures, crashes, rebalances and returns, none overtakes and none is lost', () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom('takeFresh', 'takeDue', 'acknowledge') },
     { weight: 5, arbitrary: fc.constantFrom('succeed', 'fail', 'giveUp', 'writeDeadLetter') },

@@ -56,7 +56,7 @@ function eventOf({ body }: { readonly body: Buffer }): Event {
 }
 
 describe('the events of a user', () => {
-  test('wait one by one while an earlier one is retried, and those of other users are delivered', async () => {
+  test('11.2 wait one by one while an earlier one is retried, and those of other users are delivered', async () => {
     await using stage = new Stage();
     const { sender, arrivals, of, publish, assertInOrder } = await open(stage, ['ada', 'bob']);
     let refusals = 0;

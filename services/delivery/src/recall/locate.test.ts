@@ -14,7 +14,7 @@ const deps: LocateDependencies = {
   log: { warn: () => undefined },
 };
 
-test('a request covers what was before its ends, and nothing in partitions and topics that were added later', async () => {
+test('10.7 a request covers what was before its ends, and nothing in partitions and topics that were added later', async () => {
   const found = await findEndsOf(deps, { requestedAt, ends: { '1m': [7, 20] } });
   assert.deepEqual([found.get('1m'), found.get('1h')], [ends(7, 20, 0), ends(0)]);
 });

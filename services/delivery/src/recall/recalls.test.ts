@@ -104,7 +104,7 @@ test('where a recalled delivery fails, the later ones of its user wait behind it
 });
 
 describe('a recall to retry', () => {
-  test('brings forward each pending delivery of the destination once, also after a restart', async () => {
+  test('10.7 brings forward each pending delivery of the destination once, also after a restart', async () => {
     await using stage = new Stage({ partitions: 2 });
     await stage.configure(crm, other);
     const ofCrm = [...(await wait(stage, 'crm', 700)), ...(await wait(stage, 'crm', 700))];
@@ -189,7 +189,7 @@ describe('a recall to retry', () => {
   });
 });
 
-test('a drain makes one dead letter of each pending delivery of the destination, which may be deleted', async () => {
+test('9.5 a drain makes one dead letter of each pending delivery of the destination, which may be deleted', async () => {
   await using stage = new Stage({ partitions: 2 });
   await stage.configure(other);
   const ordered = (nth: number): Partial<Delivery> => ({ sequence: nth });
@@ -224,7 +224,7 @@ test('a recall dispatches nothing while commits are late', async () => {
   assert.equal(sender.requests.length, 1);
 });
 
-test('when a parked delivery arrives, the other parked ones are brought forward', async () => {
+test('10.7 when a parked delivery arrives, the other parked ones are brought forward', async () => {
   await using stage = new Stage({ partitions: 2 });
   await stage.configure(crm);
   const deliveries = await wait(stage, 'crm', 1_500, () => ({ reason: 'circuit-open' }));

@@ -26,7 +26,7 @@ async function deliver(stage: Stage, answer: (nth: number, ms: number) => Answer
   return { at, sender, delivery };
 }
 
-test('by default, a delivery that fails is attempted nine times, each after the delay of its retry topic', async () => {
+test('10.1 by default, a delivery that fails is attempted nine times, each after the delay of its retry topic', async () => {
   await using stage = new Stage();
   const { at, delivery } = await deliver(stage, () => serverError);
   for (const nth of schedule.keys()) {
@@ -52,7 +52,7 @@ test('by default, a delivery that fails is attempted nine times, each after the 
   }
 });
 
-test('no attempt is later than four hours after the first, also where the receiver asks for an hour each time', async () => {
+test('10.3 no attempt is later than four hours after the first, also where the receiver asks for an hour each time', async () => {
   await using stage = new Stage();
   const { at } = await deliver(stage, () => ({ ...serverError, retryAfterMs: hour }));
   const letter = await stage.deadLetter();
@@ -66,7 +66,7 @@ test('no attempt is later than four hours after the first, also where the receiv
   assert.equal(at.length, letter.attempt);
 });
 
-test('a delivery to a receiver that is down for four hours becomes a dead letter when its window ends', async () => {
+test('9.5 a delivery to a receiver that is down for four hours becomes a dead letter when its window ends', async () => {
   await using stage = new Stage();
   const startedAt = Date.now();
   const { at } = await deliver(stage, () => serverError);
@@ -78,7 +78,7 @@ test('a delivery to a receiver that is down for four hours becomes a dead letter
   assert.equal(letter.attempt, at.length);
 });
 
-test('a retry that is read after its window becomes a dead letter without a request', async () => {
+test('10.3 a retry that is read after its window becomes a dead letter without a request', async () => {
   await using stage = new Stage();
   const { at } = await deliver(stage, () => serverError);
   await stage.records(names.retryTier(minute));

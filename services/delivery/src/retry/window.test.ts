@@ -35,7 +35,7 @@ describe('a window', () => {
     }
   });
 
-  test('begins without an attempt while the receiver is down, and not earlier', () => {
+  test('10.6 begins without an attempt while the receiver is down, and not earlier', () => {
     assert.equal(windowBegan({ attempt: 0 }, down, now), now);
     assert.equal(windowBegan({ attempt: 0, firstAttemptAt: now - 5 }, down, now), now - 5);
     assert.equal(windowBegan({ attempt: 0, firstAttemptAt: now - 2 * hour }, down, now), now - hour);

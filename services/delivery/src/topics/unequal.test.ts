@@ -80,7 +80,7 @@ test('delivery reports partitions added to deliveries alone, and loses no retry 
   assert.equal(await check(), 1);
 });
 
-test('a single replica uses the whole rate limit of ten a second, also where other partitions were configured', async () => {
+test('7.7 a single replica uses the whole rate limit of ten a second, also where other partitions were configured', async () => {
   await using stage = new Stage({ partitions: 2 });
   const crm = destinationOf('crm', { rateLimit: 10 });
   await stage.configure(crm);

@@ -66,7 +66,7 @@ const trackCall = (n: number) => ({ type: 'track', userId: 'ada', event: 'e', me
 const calls = (count: number) => Array.from({ length: count }, (_, n) => trackCall(n));
 const context = (length: number): object => ({ app: { name: 'Shop' }, note: 'n'.repeat(length) });
 
-test('a batch of 500 KB with 2,500 calls and a context of 2 KB is accepted, in order, with the context in each event', async () => {
+test('2.12 a batch of 500 KB with 2,500 calls and a context of 2 KB is accepted, in order, with the context in each event', async () => {
   const batch = calls(2_500).map((call) => ({ ...call, properties: { text: 'x'.repeat(105) } }));
   const body = { batch, context: context(2_000) };
   const missing = maxBatchBytes - JSON.stringify(body).length;
@@ -82,7 +82,7 @@ test('a batch of 500 KB with 2,500 calls and a context of 2 KB is accepted, in o
   for (const { value } of records) assert.deepEqual(value['context'], context(2_000));
 });
 
-test('an address that ingest adds counts for the size of its event, and for no other limit', async () => {
+test('2.14 an address that ingest adds counts for the size of its event, and for no other limit', async () => {
   const withIp = { ...web, addIp: true };
   const full = { batch: calls(2_500), context: context(2_000) };
   const { outcome, records } = await accept(full, withIp);
@@ -104,7 +104,7 @@ test('an address that ingest adds counts for the size of its event, and for no o
   }
 });
 
-test('a batch whose context would be copied into 150 MB of events is refused, and nothing is stored', async () => {
+test('2.12 a batch whose context would be copied into 150 MB of events is refused, and nothing is stored', async () => {
   const records: StoredRecord[] = [];
   await assert.rejects(accept({ batch: calls(2_500), context: context(60_000) }, web, records), {
     code: 'batch-too-large',
@@ -115,7 +115,7 @@ test('a batch whose context would be copied into 150 MB of events is refused, an
   assert.equal(outcome.accepted, 100);
 });
 
-test('the copies of a context count for the limit of bytes of a source', async () => {
+test('14.8 the copies of a context count for the limit of bytes of a source', async () => {
   const slow = { ...web, rateLimitBytes: 1_000_000 };
   await assert.rejects(accept({ batch: calls(50), context: context(60_000) }, slow), {
     code: 'rate-limited',

@@ -8,7 +8,7 @@ function source(limits: Pick<Source, 'rateLimit' | 'rateLimitBytes'> = {}): Sour
   return { id: 'web', writeKeys: ['wk'], enabled: true, ...limits };
 }
 
-test('a source without a limit may send any number of calls within the default limit of bytes', () => {
+test('14.8 a source without a limit may send any number of calls within the default limit of bytes', () => {
   const limits = createRateLimits(() => 0);
   for (let i = 0; i < 100; i++) assert.equal(limits.consume(source(), 2_500, 1), 0);
   assert.equal(limits.consume(source(), 1, defaultRateLimitBytes), 0);
@@ -26,7 +26,7 @@ test('a source may send its whole limit in one burst, and then at its rate', () 
   assert.equal(limits.consume(web, 1, 1), 1);
 });
 
-test('bytes are limited beside calls, and a request that one of the limits refuses uses nothing of the other', () => {
+test('14.8 bytes are limited beside calls, and a request that one of the limits refuses uses nothing of the other', () => {
   let now = 0;
   const limits = createRateLimits(() => now);
   const web = source({ rateLimit: 10, rateLimitBytes: 2_000 });
@@ -36,7 +36,7 @@ test('bytes are limited beside calls, and a request that one of the limits refus
   assert.equal(limits.consume(web, 9, 1), 0);
 });
 
-test('a batch larger than the limit passes at the pace of the limit, and single calls pass meanwhile', () => {
+test('14.9 a batch larger than the limit passes at the pace of the limit, and single calls pass meanwhile', () => {
   let now = 0;
   const limits = createRateLimits(() => now);
   const web = source({ rateLimit: 5 });
@@ -51,7 +51,7 @@ test('a batch larger than the limit passes at the pace of the limit, and single 
   assert.equal(limits.consume(web, 2_500, 1), 501);
 });
 
-test('a large batch passes although its source sends more single calls than its limit', () => {
+test('14.9 a large batch passes although its source sends more single calls than its limit', () => {
   let now = 0;
   const limits = createRateLimits(() => now);
   const web = source({ rateLimit: 10 });

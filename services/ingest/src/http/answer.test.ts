@@ -8,7 +8,7 @@ function headerOf({ headers }: Answer, name: string): string | undefined {
   return at < 0 ? undefined : headers[at + 1];
 }
 
-test('an error response has the status of the error, and a JSON object with code and message', () => {
+test('14.6 an error response has the status of the error, and a JSON object with code and message', () => {
   for (const [code, { status }] of Object.entries(errorTable)) {
     const answer = errorAnswer(new TailraceError(code as ErrorCode));
     assert.equal(answer.status, status);
@@ -20,7 +20,7 @@ test('an error response has the status of the error, and a JSON object with code
   }
 });
 
-test('responses with 429 and 503 have Retry-After', () => {
+test('14.6 responses with 429 and 503 have Retry-After', () => {
   const after = (error: TailraceError): string | undefined => headerOf(errorAnswer(error), 'retry-after');
   assert.equal(after(new TailraceError('kafka-unavailable')), '5');
   assert.equal(after(new TailraceError('overloaded')), '1');

@@ -34,7 +34,7 @@ const sameCalls: readonly [title: string, call: object][] = [
   ['has nulls for absent fields', { ...call, anonymousId: null, category: '' }],
 ];
 for (const [title, same] of sameCalls) {
-  test(`a call has the same content where it ${title}`, () => {
+  test(`3.2 a call has the same content where it ${title}`, () => {
     const event = eventOf(same, Date.UTC(2026, 0, 6));
     assert.equal(storedContentHash(stored(event)), hash);
     assert.equal(contentHashOf(Buffer.from(JSON.stringify(same)), event), hash);
@@ -66,7 +66,7 @@ const otherCalls: readonly [title: string, call: object][] = [
   ['integrations', { ...call, integrations: { All: false } }],
 ];
 for (const [title, other] of otherCalls) {
-  test(`a call has other content where it has another ${title}`, () => {
+  test(`3.2 a call has other content where it has another ${title}`, () => {
     const event = eventOf(other);
     assert.notEqual(storedContentHash(stored(event)), hash);
     assert.notEqual(contentHashOf(null, event), hash);

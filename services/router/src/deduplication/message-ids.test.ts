@@ -10,7 +10,7 @@ const useIn =
     ids.use({ partition: 0, offset }, 'web', messageId, content);
 
 describe('a repeat', () => {
-  test('is an id that an earlier offset of the partition has', () => {
+  test('3.2 is an id that an earlier offset of the partition has', () => {
     const use = useIn(createMessageIds());
     assert.equal(use(10, 'm-1'), 'first');
     assert.equal(use(11, 'm-1'), 'repeat');
@@ -50,7 +50,7 @@ describe('a repeat', () => {
 });
 
 describe('an id with other content', () => {
-  test('is reused, and its repeats are recognised beside those of the first', () => {
+  test('3.7 is reused, and its repeats are recognised beside those of the first', () => {
     const use = useIn(createMessageIds());
     assert.equal(use(10, 'm-1', 'forged'), 'first');
     assert.equal(use(11, 'm-1', 'genuine'), 'reused');
@@ -93,7 +93,7 @@ describe('an id with other content', () => {
 describe('the window', () => {
   const minuteMs = 60_000;
 
-  test('keeps ids for ten minutes, independent of their number', () => {
+  test('3.3 keeps ids for ten minutes, independent of their number', () => {
     let nowMs = 0;
     const ids = createMessageIds({ minIds: 10, maxIds: 1_000_000, now: () => nowMs });
     const use = useIn(ids);
@@ -109,7 +109,7 @@ describe('the window', () => {
     assert.ok(ids.size < 3 * 600 * 1.6, `older ids are dropped: ${ids.size} ids`);
   });
 
-  test('keeps the minimum number of ids, independent of their age', () => {
+  test('3.3 keeps the minimum number of ids, independent of their age', () => {
     let nowMs = 0;
     const ids = createMessageIds({ minIds: 1_000, now: () => nowMs });
     const use = useIn(ids);
@@ -121,7 +121,7 @@ describe('the window', () => {
     assert.ok(ids.size < 1_000 * 1.6, `ids above the minimum are dropped: ${ids.size} ids`);
   });
 
-  test('becomes shorter above the maximum number of ids', () => {
+  test('3.3 becomes shorter above the maximum number of ids', () => {
     const ids = createMessageIds({ minIds: 10, maxIds: 1_000, now: () => 0 });
     const use = useIn(ids);
     for (let offset = 0; offset < 10_000; offset++) use(offset, String(offset));

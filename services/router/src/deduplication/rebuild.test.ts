@@ -165,7 +165,7 @@ describe('the range that is read back', () => {
     );
   });
 
-  test('leaves out rejected records, which may be sent again after a correction', async () => {
+  test('3.5 leaves out rejected records, which may be sent again after a correction', async () => {
     const { knows } = await rebuilt([
       { messageId: 'm-0', agoMs: 7 * 3_600_000, rejected: true },
       { messageId: 'm-1', agoMs: 7 * 3_600_000 },
@@ -182,7 +182,7 @@ describe('the range that is read back', () => {
   });
 });
 
-test('repeats and reused ids are recognised as if the partition had been read without interruption', async () => {
+test('3.4 repeats and reused ids are recognised as if the partition had been read without interruption', async () => {
   const ids = fc.record({
     messageId: fc.nat({ max: 5 }).map(String),
     content: fc.nat({ max: 1 }),

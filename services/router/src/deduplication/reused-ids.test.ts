@@ -31,7 +31,7 @@ function decode(record: Stage['deliveries']['items'][number]): Delivery {
 const totals = (deliveries: readonly Delivery[]): unknown[] =>
   deliveries.map(({ body }) => (JSON.parse(body.toString()) as typeof genuine).properties.total);
 
-test('an event is delivered although another call used its messageId first, under a delivery id of its own', async () => {
+test('3.7 an event is delivered although another call used its messageId first, under a delivery id of its own', async () => {
   await using stage = await openStage();
   const deliveries = await routed(stage, [forged, genuine, genuine, forged]);
   assert.deepEqual(totals(deliveries), [0, 25.5]);

@@ -68,7 +68,7 @@ describe('while the registry fails', () => {
     assert.deepEqual(positions, ['0/0', `0/${rounds * perRound + 1}`], 'those in events');
   });
 
-  test('a schema that is not available delays its own records and those of their keys only', async () => {
+  test('16.4 a schema that is not available delays its own records and those of their keys only', async () => {
     registry.answers((id) => (id === goodId ? 200 : 500));
     await write('bad', 'bad-1', badId);
     await write('bad', 'bad-2', goodId);

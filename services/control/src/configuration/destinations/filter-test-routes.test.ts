@@ -85,7 +85,7 @@ test('a filter is saved, shown and removed like any field', async () => {
   assert.equal('filter' in removed, false);
 });
 
-test('the catalog says whether a type accepts historical timestamps', async () => {
+test('4.5 the catalog says whether a type accepts historical timestamps', async () => {
   const { acceptsHistoricalTimestamps } = await control.expect(200, { path: '/v1/catalog/Webhooks' });
   assert.equal(acceptsHistoricalTimestamps, true);
 });

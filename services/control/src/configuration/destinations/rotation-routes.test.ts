@@ -25,7 +25,7 @@ async function storedBy(control: Api): Promise<Destination> {
   return found ?? assert.fail('the destination is missing');
 }
 
-test('a rotation makes a secret, shows it once, and keeps the previous one for a day', async () => {
+test('8.4 a rotation makes a secret, shows it once, and keeps the previous one for a day', async () => {
   await using control = await openApi();
   await create(control, { sharedSecret: 'S3CRET-old', standardWebhooks: true });
   await control.refused({ ...rotate, token: readToken }, 403, 'forbidden');
