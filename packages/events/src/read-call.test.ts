@@ -88,6 +88,20 @@ describe('conversions', () => {
     assert.deepEqual(odd, read(track));
   });
 
+  test('1.4 1.7 a call of any type keeps every field that some type defines', () => {
+    const fields = {
+      ...{ messageId: 'm-1', userId: 'u-1', anonymousId: 'a-1', groupId: 'g-1', previousId: 'p-1' },
+      ...{ event: 'e', name: 'n', category: 'c', properties: { a: 1 }, traits: { b: 2 } },
+      ...{ context: { c: 3 }, integrations: { All: true } },
+    };
+    const sent = '2026-11-21T12:00:00.000Z';
+    const times = { timestamp: sent, originalTimestamp: sent, sentAt: sent, receivedAt: sent };
+    for (const type of ['track', 'identify', 'page', 'screen', 'group', 'alias']) {
+      const event = read({ type, ...fields, timestamp: sent, originalTimestamp: sent, sentAt: sent });
+      assert.deepEqual(event, { type, ...fields, ...times });
+    }
+  });
+
   test('the event contains the objects of the call, without copies', () => {
     const properties = { total: 1 };
     assert.equal(read({ ...track, properties }).properties, properties);
@@ -229,6 +243,8 @@ describe('times', () => {
   test('4.4 an unreadable timestamp is refused, because a wrong time could not be corrected later', () => {
     for (const timestamp of ['tomorrow', '2026-02-30', 1_763_710_173, true, {}]) {
       assert.match(refusal({ ...track, timestamp }), /^timestamp must be an ISO 8601 date-time/);
+      const original = { ...track, timestamp: noon, originalTimestamp: timestamp };
+      assert.match(refusal(original), /^originalTimestamp must be an ISO 8601 date-time/);
     }
   });
 

@@ -230,6 +230,23 @@ describe('an open circuit breaker', () => {
 });
 
 describe('a destination with an order', () => {
+  test('11.4 gets a replayed delivery of a user at once, also while an earlier one is retried', async () => {
+    await using stage = new Stage({ scheduleMs: [60_000] });
+    await stage.configure({ ...crm, ordering: 'user' });
+    const { sender } = await stage.startReplica();
+    const [retried, replayed] = [newDelivery('crm'), newDelivery('crm')];
+    sender.onRequest = ({ body }) => (body.equals(retried.body) ? serverError : success);
+    await stage.publish(retried);
+    await stage.untilCommitted(1);
+    await stage.publish(replayed, names.deliveriesReplay);
+    await stage.untilCommitted(1, names.deliveriesReplay);
+    assert.deepEqual(
+      sender.bodies,
+      [retried, replayed].map(({ body }) => String(body)),
+    );
+    assert.equal(stage.cluster.records(names.retryTier(60_000)).length, 1);
+  });
+
   test('10.6 lets later deliveries of a user wait behind one that is retried, and not those of others', async () => {
     await using stage = new Stage({ scheduleMs: [60_000] });
     await stage.configure({ ...crm, ordering: 'user' });

@@ -254,13 +254,17 @@ describe('ingest', () => {
     await stage.rejected.find(({ key, value }) => key === null && value?.toString() === '7');
   });
 
-  test('a batch without a valid call is refused with each problem, and nothing is stored', async () => {
+  test('14.4 a batch without a valid call is refused with the error of the first and each problem, and nothing is stored', async () => {
     const batch = [call({ userId: null }), call({ type: 'delete' })];
     const answer = await send({ path: '/v1/batch', body: { batch } });
     assertRefused(answer, 400, 'invalid-call');
     assert.equal((answer.json['rejected'] as unknown[]).length, 2);
+    const large = call({ properties: { padding: 'x'.repeat(33 * 1024) } });
+    const first = await send({ path: '/v1/batch', body: { batch: [large, ...batch] } });
+    assertRefused(first, 413, 'call-too-large');
     await stage.rejected.refresh();
-    assert.ok(!stage.rejected.items.some(({ value }) => value?.includes(batch[0]?.messageId ?? '')));
+    for (const { messageId } of [...batch, large])
+      assert.ok(!stage.rejected.items.some(({ value }) => value?.includes(messageId)));
   });
 
   test('a batch with nothing in it is accepted, and something that is no batch is not', async () => {
@@ -497,6 +501,19 @@ describe('ingest', () => {
       if (statuses[index] !== undefined) assert.equal(statuses[index], 200);
       if (statuses[index] === 200) assert.equal(await countOf(messageId), 1);
     }
+  });
+
+  test('14.7 a call that was answered with 503 may be stored, and is the same event where it is sent again', async () => {
+    await using alone = await openStage({ sources, env: { TAILRACE_INGEST_ACK_TIMEOUT: '100ms' } });
+    const body = call();
+    const track = (): Promise<Answer> => send({ path: '/v1/track', body, url: alone.url });
+    alone.cluster.pauseAcknowledgements();
+    assertRefused(await track(), 503, 'kafka-unavailable');
+    alone.cluster.resumeAcknowledgements();
+    assertAccepted(await eventually(track, ({ status }) => status === 200));
+    const events = await alone.events.waitFor((records) => records.length >= 2);
+    for (const event of events.map(parse))
+      assert.partialDeepStrictEqual(event, { messageId: body.messageId, event: body['event'] });
   });
 
   test('while Kafka is unavailable nothing is accepted; afterwards ingest recovers', async () => {

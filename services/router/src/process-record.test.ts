@@ -297,6 +297,18 @@ describe('a record of an unknown source', () => {
   });
 });
 
+test('4.5 a call of years ago is routed like a new one, and begins no retry window', () => {
+  const router = startRouter();
+  router.addSource('web');
+  for (const timestamp of ['2014-02-03', undefined]) router.send('web', 'u-1', { call: { timestamp } });
+  assert.deepEqual(router.keys(), ['crm/u-1', 'erp/u-1', 'crm/u-1', 'erp/u-1']);
+  const [old, recent] = [router.published[0]?.record, router.published[2]?.record];
+  assert.match(String(old?.value), /"timestamp":"2014-02-03T00:00:00.000Z"/);
+  const progress = ['attempt', 'first-attempt-at', 'due-at', 'accepted-at'];
+  for (const name of progress)
+    assert.equal(old && headerOf(old, name), recent && headerOf(recent, name), name);
+});
+
 test('a filtered event counts toward the usage of its source', () => {
   const router = startRouter();
   router.addSource('web');

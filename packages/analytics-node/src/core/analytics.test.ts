@@ -7,7 +7,7 @@ import { Client } from './analytics.ts';
 import type { AnalyticsError } from './errors.ts';
 import type { Middleware } from './messages.ts';
 import type { CommonOptions } from './options.ts';
-import type { Outcome } from './transport.ts';
+import { maxBatchBytes, maxBatchCalls, type Outcome } from './transport.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ function open(
     {
       platform: { ...nodePlatform, write },
       transport: {
-        limits: { bytes: 500_000, calls: 2_500 },
+        limits: { bytes: maxBatchBytes, calls: maxBatchCalls },
         timeoutMs: 10_000,
         send: (calls) => {
           batches.push(calls.map(({ json }) => JSON.parse(json) as Sent));
@@ -97,6 +97,60 @@ test('a call during which the client is closed is refused, and not lost', async 
   assert.throws(() => client.track({ userId: 'ada', event: 'E' }), { code: 'closed' });
   assert.deepEqual(await client.close(), { unsent: 0, kept: 0 });
   assert.deepEqual([client.stats().queued, batches], [0, []]);
+});
+
+test('15.2 a batch is sent when 20 calls are queued, or 5 seconds after the first of them', async () => {
+  using time = simulateTime();
+  const track = (client: Client, count: number): void => {
+    for (let n = 0; n < count; n++) client.track({ userId: 'ada', event: 'E' });
+  };
+  const { client, batches } = open({});
+  const sizes = (): number[] => batches.map(({ length }) => length);
+  track(client, 20);
+  await time.pass(1);
+  assert.deepEqual(sizes(), [20]);
+  await time.pass(3_000);
+  track(client, 1);
+  await time.pass(3_000);
+  track(client, 18);
+  await time.pass(1_999);
+  assert.deepEqual(sizes(), [20]);
+  await time.pass(1);
+  assert.deepEqual(sizes(), [20, 19]);
+  await time.settled(client.close());
+
+  const single = open({ flushAt: 1 });
+  track(single.client, 3);
+  await time.pass(1);
+  assert.deepEqual(
+    single.batches.map(({ length }) => length),
+    [1, 1, 1],
+  );
+  await time.settled(single.client.close());
+});
+
+test('15.3 a call is checked when it is made, and queued calls are sent in requests of at most 500 KB', async () => {
+  const { client, batches } = open({ flushAt: 100 });
+  const text = (length: number): object => ({ properties: { text: 'x'.repeat(length) } });
+  const ids = { userId: 'ada', messageId: 'm-1', timestamp: '2026-11-21T12:00:00.000Z' };
+  const call = { ...ids, event: 'E', ...text(0) };
+  // A time that the program sets is not corrected (15.7).
+  const most = 32 * 1_024 - JSON.stringify({ type: 'track', ...call, sentAt: null }).length;
+  assert.throws(() => client.track({ ...call, ...text(most + 1) }), { code: 'message-too-large' });
+  const incomplete: readonly (() => unknown)[] = [
+    () => client.track({ ...ids, event: '' }),
+    () => client.identify({ userId: '' }),
+    () => client.group({ ...ids, groupId: '' }),
+    () => client.alias({ ...ids, previousId: '' }),
+  ];
+  for (const make of incomplete) assert.throws(make, { code: 'invalid-message' });
+  for (let n = 0; n < 40; n++) client.track({ ...call, ...text(most) });
+  assert.deepEqual(await client.close(), { unsent: 0, kept: 0 });
+  assert.deepEqual(
+    batches.map(({ length }) => length),
+    [15, 15, 10],
+  );
+  for (const batch of batches) assert.ok(JSON.stringify({ batch }).length <= 500 * 1_024);
 });
 
 test('a call that fails beyond maxAgeMs is reported as expired, and later calls are tried', async () => {

@@ -55,7 +55,7 @@ test('everything a source may have is accepted', () => {
     },
     { ...source, schema: {} },
     { ...source, schema: { track: { blocked: ['Debug Event', 'Ünïcode'] } } },
-    { ...source, id: 'A-b_9'.padEnd(64, 'x'), writeKeys: ['a', 'B.c~d-e_f'] },
+    { ...source, id: 'A-b_9'.padEnd(64, 'x'), writeKeys: ['a', 'B.c~d-e_f', 'k'.repeat(128)] },
   ]) {
     assert.deepEqual(problemsOf(checkSource(accepted)), [], JSON.stringify(accepted));
   }
@@ -77,6 +77,10 @@ test('14.2 each rule of a source has a problem that names the field and what is 
     [{ ...source, writeKeys: [] }, 'writeKeys: has 0 items; allowed is a list of 1 to 20 write keys'],
     [
       { ...source, writeKeys: ['a:b'] },
+      'writeKeys[0]: is not 1 to 128 letters, digits, dots, dashes, underscores and tildes',
+    ],
+    [
+      { ...source, writeKeys: ['k'.repeat(129)] },
       'writeKeys[0]: is not 1 to 128 letters, digits, dots, dashes, underscores and tildes',
     ],
     [

@@ -115,6 +115,15 @@ test('2.12 a batch whose context would be copied into 150 MB of events is refuse
   assert.equal(outcome.accepted, 100);
 });
 
+test('2.12 the events of a batch may have 6,000 KB and no more', async () => {
+  const count = 100;
+  const body = { batch: calls(count), context: context(60_000), padding: '' };
+  const bytes = JSON.stringify(body).length + (count - 1) * JSON.stringify(body.context).length;
+  const padded = (more: number): object => ({ ...body, padding: 'x'.repeat(6_000 * 1_024 - bytes + more) });
+  assert.equal((await accept(padded(0))).outcome.accepted, count);
+  await assert.rejects(accept(padded(1)), { code: 'batch-too-large' });
+});
+
 test('14.8 the copies of a context count for the limit of bytes of a source', async () => {
   const slow = { ...web, rateLimitBytes: 1_000_000 };
   await assert.rejects(accept({ batch: calls(50), context: context(60_000) }, slow), {

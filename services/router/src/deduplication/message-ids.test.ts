@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { readSettings } from '@tailrace/service';
+import { settings } from '../settings.ts';
 import { createMessageIds, type IdUse, type MessageIds } from './message-ids.ts';
 
 /** Says how the event at an offset of partition 0 uses its id. */
@@ -92,6 +94,11 @@ describe('an id with other content', () => {
 
 describe('the window', () => {
   const minuteMs = 60_000;
+
+  test('3.3 is ten minutes, and from 100,000 to 500,000 ids of each partition, by default', () => {
+    const { window } = readSettings({ KAFKA_BROKERS: 'localhost:9092' }, settings);
+    assert.deepEqual(window, { windowMs: 10 * minuteMs, minIds: 100_000, maxIds: 500_000 });
+  });
 
   test('3.3 keeps ids for ten minutes, independent of their number', () => {
     let nowMs = 0;
