@@ -30,7 +30,7 @@ const inFiles = shown(
 );
 const sealed = shown(
   'services/control/src/configuration/secrets.test.ts',
-  'secrets are sealed in Kafka, and a view without keys can still read the entry',
+  '17.5 secrets are sealed in Kafka, and a view without keys can still read the entry',
 );
 const bodies = shown(`${control}/http/mask.test.ts`, 'nothing but the form of a body is left, at any depth');
 const hostile = shown(
@@ -60,7 +60,7 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     'suppress a call of another holder whose content it does not know',
     shown(
       'test/pipeline/repeats.test.ts',
-      "a call that only has the messageId of a server's call does not suppress it, whichever field differs",
+      "3.7 a call that only has the messageId of a server's call does not suppress it, whichever field differs",
     ),
   ],
   [
@@ -141,7 +141,7 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     'choose the `context.ip` that ingest adds, or put other text there',
     shown(
       'services/ingest/src/add-ip.test.ts',
-      'the address comes from X-Forwarded-For behind a trusted proxy only, and nothing else of it is stored',
+      '14.10 the address comes from X-Forwarded-For behind a trusted proxy only, and nothing else of it is stored',
     ),
   ],
   [
@@ -199,7 +199,7 @@ export const storedSecrets: readonly (readonly [
     'never',
     shown(
       `${control}/configuration/masks.test.ts`,
-      'the value of every header is masked, and the mask keeps it',
+      '17.5 the value of every header is masked, and the mask keeps it',
     ),
   ],
   [
