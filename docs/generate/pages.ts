@@ -2,7 +2,7 @@
 import { capacityPage } from '../../infra/capacity/src/page.ts';
 import { cliPage } from '../../packages/cli/src/reference.ts';
 import { networksFile, settingsFile, topicsFile } from './chart/files.ts';
-import { valuesPage } from './chart/table.ts';
+import { valuesPage } from './chart/values-page.ts';
 import { valuesSchema } from './chart/values.ts';
 import { consoleTypes } from './console-types.ts';
 import { errorsPage } from './errors.ts';

@@ -1,7 +1,4 @@
-/**
- * The values of infra/chart: their forms and meanings, which are values.schema.json and the table in its README. Defaults are in
- * values.yaml.
- */
+/** The values of infra/chart: their forms and meanings, which are values.schema.json and VALUES.md. Defaults are in values.yaml. */
 import { settingMaps, settingSource, sharedSettingMaps } from './setting-schemas.ts';
 import { settingsByProcess } from './settings.ts';
 
@@ -40,53 +37,52 @@ export const group = (properties: Readonly<Record<string, Schema>>, description?
 });
 
 const podOptions = {
-  labels: labels('Labels of the pods.'),
-  annotations: strings('Annotations of the pods.'),
-  nodeSelector: strings('Labels of the nodes to use.'),
-  tolerations: list('Taints to tolerate.'),
-  affinity: map('Affinity of the pods.'),
-  priorityClassName: text('Priority class of the pods.'),
-  dnsConfig: map('DNS options of the pods.'),
+  labels: labels('As in a pod.'),
+  annotations: strings('As in a pod.'),
+  nodeSelector: strings('As in a pod.'),
+  tolerations: list('As in a pod.'),
+  affinity: map('As in a pod.'),
+  priorityClassName: text('As in a pod.'),
+  dnsConfig: map('As in a pod.'),
   extraEnv: list(
     'Variables that are not settings of Tailrace, as in a container, such as `NODE_EXTRA_CA_CERTS`.',
     {
       items: { type: 'object', required: ['name'] },
     },
   ),
-  extraVolumes: list('Volumes of the pods.'),
-  extraVolumeMounts: list('Where the extra volumes are mounted.'),
+  extraVolumes: list('Added to those of the chart.'),
+  extraVolumeMounts: list('Added to those of the chart.'),
 };
-const podsOf = (name: string): Schema =>
-  group(podOptions, `Pod options of ${name}, merged over \`pods\`; lists replace.`);
+const ownPods = group(podOptions, 'Merged over `pods`; lists replace.');
 
 const resources = group({
-  requests: map('CPU and memory that are reserved. From the benches; see README.md.'),
-  limits: map('Most memory. Above it the container is killed.'),
+  requests: map('Reserved CPU and memory.'),
+  limits: map('Most memory.'),
 });
 const disruptionBudget = group({
   maxUnavailable: described({ type: ['integer', 'string'] })('Pods that may be evicted at the same time.'),
 });
 const serviceAccount = group({
   name: text('An existing ServiceAccount to use.'),
-  annotations: strings('Annotations of the ServiceAccount, merged over those of all.'),
+  annotations: strings('Merged over those of all.'),
 });
 const service = group({
   type: choice(['ClusterIP', 'NodePort', 'LoadBalancer'], 'Type of the Service.'),
   port: port('Port of the Service.'),
-  annotations: strings('Annotations of the Service.'),
-  loadBalancerSourceRanges: texts('Networks that may use a load balancer.'),
+  annotations: strings('As in a Service.'),
+  loadBalancerSourceRanges: texts('As in a Service.'),
 });
 const ingress = group({
   enabled: flag('Create an Ingress.'),
-  className: text('Class of the Ingress; by default that of the cluster.'),
-  annotations: strings('Annotations of the Ingress.'),
+  className: text('As in an Ingress.'),
+  annotations: strings('As in an Ingress.'),
   hosts: texts('Host names. All paths lead to the service.'),
-  tls: list('TLS of the Ingress: `[{ secretName: …, hosts: […] }]`.'),
+  tls: list('As in an Ingress.'),
 });
 const httpRoute = group({
   enabled: flag('Create an HTTPRoute of the Gateway API.'),
-  annotations: strings('Annotations of the HTTPRoute.'),
-  parentRefs: list('The Gateways.'),
+  annotations: strings('As in an HTTPRoute.'),
+  parentRefs: list('As in an HTTPRoute.'),
   hostnames: texts('Host names; by default those of the Gateway.'),
 });
 
@@ -95,14 +91,11 @@ const process = (name: string) => {
   if (settings === undefined) throw new Error(`There is no process ${name}`);
   const maps = settingMaps(settings);
   return {
-    settings: { ...maps.settings, description: `Settings of ${name}; they win over those of all.` },
-    settingsFrom: {
-      ...maps.settingsFrom,
-      description: `Settings of ${name} from an existing Secret or ConfigMap.`,
-    },
+    settings: { ...maps.settings, description: 'Settings of these pods; they win over `settings`.' },
+    settingsFrom: { ...maps.settingsFrom, description: 'The same for `settingsFrom`.' },
     resources,
     serviceAccount,
-    pods: podsOf(name),
+    pods: ownPods,
   };
 };
 const replicas = count('Replicas; unused where an autoscaler is enabled.');
@@ -128,6 +121,7 @@ const consumer = (name: 'router' | 'delivery'): Schema =>
     disruptionBudget,
     ...process(name),
   });
+const spread = 'What happens to a pod that cannot be spread over them.';
 const shared = sharedSettingMaps();
 const peers = (description: string): Schema => list(description, { items: { type: 'object' } });
 
@@ -137,21 +131,21 @@ export const values: Readonly<Record<string, Schema>> = {
     pattern: '^[a-z0-9-]*$',
   }),
   image: group({
-    registry: text('Registry, such as `registry.example.com/team`.'),
+    registry: text('Such as `registry.example.com/team`.'),
     repository: text('Images are `<registry>/<repository>-<service>`, and `-cli` for Jobs.'),
     tag: text('Tag; by default the appVersion of the chart.'),
     digests: group(
       Object.fromEntries(
         Object.keys(settingsByProcess).map((name) => [
           name,
-          text(`Digest of the image of ${name}. It wins over the tag.`, {
+          text('Digest of the image. It wins over the tag.', {
             pattern: '^$|^sha256:[0-9a-f]{64}$',
           }),
         ]),
       ),
     ),
     pullPolicy: choice(['Always', 'IfNotPresent', 'Never'], 'When the image is pulled.'),
-    pullSecrets: texts('Names of existing Secrets with access to the registry.'),
+    pullSecrets: texts('Existing Secrets with access to the registry.'),
   }),
   settings: {
     ...shared.settings,
@@ -179,17 +173,14 @@ export const values: Readonly<Record<string, Schema>> = {
     ),
   }),
   spread: group({
-    zones: choice(
-      ['ScheduleAnyway', 'DoNotSchedule'],
-      'What happens to a pod that cannot be spread over zones.',
-    ),
-    nodes: choice(['ScheduleAnyway', 'DoNotSchedule'], 'The same for nodes.'),
+    zones: choice(['ScheduleAnyway', 'DoNotSchedule'], spread),
+    nodes: choice(['ScheduleAnyway', 'DoNotSchedule'], spread),
   }),
   serviceAccounts: group({
     create: flag(
       'Create a ServiceAccount for each service, without permissions and without a mounted token.',
     ),
-    annotations: strings('Annotations of all of them, such as a role of a cloud.'),
+    annotations: strings('Of all of them, such as a role of a cloud.'),
   }),
   ingest: group({
     replicas,
@@ -293,7 +284,7 @@ export const values: Readonly<Record<string, Schema>> = {
   monitoring: group({
     serviceMonitor: group({
       enabled: flag('Create a ServiceMonitor of the Prometheus operator for all metric pages.'),
-      labels: labels('Labels by which Prometheus finds it.'),
+      labels: labels('By which Prometheus finds it.'),
       interval: text('Time between two scrapes.'),
       cluster: text('Value of a label `cluster` on every series.'),
     }),
@@ -301,7 +292,7 @@ export const values: Readonly<Record<string, Schema>> = {
       enabled: flag(
         'Create PrometheusRules. They cover all releases, so enable them in one release of a Prometheus.',
       ),
-      labels: labels('Labels by which Prometheus finds them.'),
+      labels: labels('By which Prometheus finds them.'),
       runbookUrl: url('Where the runbooks are.'),
       grafanaUrl: url('Where Grafana is.'),
     }),
@@ -310,7 +301,7 @@ export const values: Readonly<Record<string, Schema>> = {
         'Create ConfigMaps with the dashboards. They cover all releases, so enable them in one release of a Grafana.',
       ),
       labels: labels('The sidecar of Grafana looks for these labels.'),
-      annotations: strings('Annotations of the ConfigMaps, such as a folder.'),
+      annotations: strings('Such as a folder.'),
     }),
   }),
 };

@@ -31,21 +31,16 @@ export function capacityPage(): string {
   const { cpuMicroseconds: cpu, machine, date, commit, how } = measured;
   return `# Capacity
 
-The partitions, replicas, brokers and disk that a load needs. This page is generated from \`infra/capacity/src/measured.json\` and the arithmetic below: run
-\`npm run docs capacity\` after a change. For a load of your own: \`npm run capacity -- --events 10000 --size 1KB --destinations 2\`.
+The partitions, replicas, brokers and disk that a load needs, generated from \`infra/capacity/src/measured.json\`: run \`npm run docs capacity\` after a
+change. For a load of your own: \`npm run capacity -- --events 10000 --size 1KB --destinations 2\`.
 
-**These are estimates from one small machine**, not measurements at these rates: 5,498 events a second is the highest rate that was measured. Measure
-your own load before you rely on them.
+**These are estimates from one small machine**, whose highest rate was ${count(measured.deliveredPerSecond)} events a second. Measure your own load.
 
 ## Measured
 
-Measured on ${date} at commit ${commit}: ${machine}. ${how}.
-
-${table(
-  ['CPU of one event', 'ingest', 'router', 'delivery', 'broker'],
-  [['microseconds', ...[cpu.ingest, cpu.router, cpu.delivery, cpu.broker].map(String)]],
-)}
-Delivered: ${count(measured.deliveredPerSecond)} a second. Peak of resident memory: ${measured.residentMiB.ingest}, ${measured.residentMiB.router} and ${measured.residentMiB.delivery} MiB (ingest, router, delivery).
+An event costs ${cpu.ingest} µs of CPU in ingest, ${cpu.router} in router, ${cpu.delivery} in delivery and ${cpu.broker} in the broker. Peaks of resident memory were ${measured.residentMiB.ingest}, ${measured.residentMiB.router} and
+${measured.residentMiB.delivery} MiB (ingest, router, delivery). Measured on ${date} at commit ${commit}:
+${how}. ${machine}.
 
 ## Loads
 
@@ -76,44 +71,33 @@ ${table(
 )}
 ## Arithmetic
 
-For ${count(loads[1]?.eventsPerSecond ?? 0)} events a second:
-
-${
-  loads[1]
-    ? derivation(loads[1])
-        .map((line) => `- ${line}`)
-        .join('\n')
-    : ''
-}
-
-Assumptions that were not measured: a replica uses half of one core; a broker has ${assumptions.coresPerBroker} cores, half of them busy, and accepts ${assumptions.brokerMBPerSecond} MB a second, copies
-included; each copy costs a broker as much CPU as the first; a record has ${assumptions.headerBytes} bytes of key and headers, an attempt ${assumptions.attemptBytes} bytes; large requests compress to half. At low
-rates requests are small and not compressed, and each costs more CPU: at 200 events a second the services use 36 % of a core ([benches](../test/bench/README.md#results)).
+\`npm run capacity\` prints each step. Assumptions that were not measured: a replica uses half of one core; a broker has ${assumptions.coresPerBroker} cores, half of them busy, and accepts ${assumptions.brokerMBPerSecond} MB a second, copies
+included; each copy costs a broker as much CPU as the first; a record has ${assumptions.headerBytes} bytes of key and headers, an attempt ${assumptions.attemptBytes} bytes; large requests compress to
+half. [At low rates](../test/bench/README.md#results) requests are small and not compressed, and each costs more CPU.
 
 ## A million events a second
 
-One Kafka cluster per ${count(million.capacity)} events a second, and each source in one cluster, by rendezvous hashing of its id: a user's order and the detection of repeats hold
-within a cluster. When a cluster is lost, only its sources move. The simulation has ${count(million.sources)} sources whose traffic follows Zipf's law (exponent ${million.exponent}), and runs ${million.seconds} s.
+One Kafka cluster for each ${count(million.capacity)} events a second, and each source in one of them, by rendezvous hashing of its id. The simulation runs ${million.seconds} s with ${count(million.sources)} sources whose traffic follows Zipf's law (exponent ${million.exponent}); its figures are events a second.
 
 ${table(
-  ['simulation', 'largest source', 'busiest cluster', 'after the loss', 'handled', 'backlog at the end'],
+  ['simulation', 'largest source', 'busiest cluster', 'after the loss', 'handled', 'backlog'],
   scenarios.map(([title, simulation]) => {
     const result = simulate(simulation);
     return [
       title,
       percent(result.largestSourceShare),
-      `${count(Math.round(result.busiest))} a second`,
-      simulation.lostAt === undefined ? '-' : `${count(Math.round(result.busiestAfterLoss))} a second`,
+      count(Math.round(result.busiest)),
+      simulation.lostAt === undefined ? '-' : count(Math.round(result.busiestAfterLoss)),
       percent(result.handled / result.arrived),
       count(Math.round(result.backlog)),
     ];
   }),
 )}
-- **A source cannot be larger than a cluster.** Where one source has more than ${count(million.capacity)} events a second, give it several sources, each with its own write key.
-- **Spare clusters**: hashing does not spread sources evenly, because the largest ones are a visible share of a cluster. The busiest cluster decides.
-- **A lost cluster**: its sources are sent to the others. Events that wait in it are delivered when it is back, and may be repeated or out of order.
-- Tailrace has no router between clusters: the name to which a source sends decides. [Export and import](../packages/cli/README.md#export-and-restore-the-configuration) give the
-  clusters the same configuration.
+- **A source cannot be larger than a cluster.** Split it into several sources, each with its own write key.
+- **The busiest cluster decides**, because hashing does not spread large sources evenly. Plan spare clusters.
+- **A lost cluster**: only its sources move to the others. Events that wait in it are delivered when it is back, and may be repeated or out of order.
+- **Tailrace has no router between clusters**: the name to which a source sends decides. [Export and import](../packages/cli/README.md#export-and-restore-the-configuration)
+  give them the same configuration.
 `;
 }
 
