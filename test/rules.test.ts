@@ -1,8 +1,9 @@
-/** Rules for test code that no rule of the linter expresses. */
+/** Rules for code that no rule of the linter expresses. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import ts from 'typescript';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -73,4 +74,34 @@ test('a limit, a port and a measured time are found', () => {
   ]) {
     assert.deepEqual(brokenIn(line), [], line);
   }
+});
+
+/** The spreads of literals, with the line: `{ ...{ a, b } }` is `{ a, b }`. */
+function literalSpreads(file: string, text: string): string[] {
+  if (!/\.\.\.[{[]/.test(text)) return [];
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const isLiteral =
+      (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
+      (ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.expression));
+    if (isLiteral) found.push(`${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+test('no literal is spread, which only steers the formatter', () => {
+  const files = globSync('{packages,services,infra,test,docs,examples}/**/*.{ts,tsx}', {
+    cwd: root,
+    exclude: ['**/node_modules/**', '**/dist/**'],
+  });
+  const found = files.flatMap((file) => literalSpreads(file, readFileSync(path.join(root, file), 'utf8')));
+  assert.deepEqual(found, []);
+});
+
+test('a spread literal is found, and a spread of anything else is none', () => {
+  assert.deepEqual(literalSpreads('a.ts', `f({ ...{ a }, b });\ng(...['a', 'b']);`), ['a.ts:1', 'a.ts:2']);
+  assert.deepEqual(literalSpreads('a.ts', `f({ ...(a && { b }), ...c }, ...[a].map(g));`), []);
 });

@@ -68,7 +68,10 @@ await runGo();
 
 async function measure(name: string): Promise<ClientCost> {
   const { stdout } = await run(process.execPath, [
-    ...[path.join(folder, 'client-process.ts'), name, endpoint, String(calls)],
+    path.join(folder, 'client-process.ts'),
+    name,
+    endpoint,
+    String(calls),
   ]);
   return JSON.parse(stdout) as ClientCost;
 }

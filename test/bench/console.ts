@@ -142,9 +142,12 @@ function placesOfHistory(deliveries: number): readonly Place[] {
   while (!isDead(n)) n -= 1;
   const { eventId, eventName, type } = deliveryOf(n);
   return placesOf({
-    ...{ delivery: [idOf(n), eventName ?? type], eventId, source: ['source-0', 'source-0'] },
+    delivery: [idOf(n), eventName ?? type],
+    eventId,
+    source: ['source-0', 'source-0'],
     // The one with the most deliveries.
-    ...{ destination: ['destination-0', 'destination-0'], failing: ['destination-0', 'destination-0'] },
+    destination: ['destination-0', 'destination-0'],
+    failing: ['destination-0', 'destination-0'],
     waiting: ['destination-0', 'destination-0'],
   });
 }

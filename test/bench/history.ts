@@ -63,7 +63,9 @@ async function measure({ deliveries, requests }: Options): Promise<void> {
         filled.resolve(undefined);
       })().catch(filled.reject);
       return Promise.resolve({
-        ...{ healthy: true, behind: 0, lagMs: 0 },
+        healthy: true,
+        behind: 0,
+        lagMs: 0,
         refresh: () => Promise.resolve(),
         close: () => Promise.resolve(),
       });
@@ -179,8 +181,11 @@ async function measureRoute(
   const held = loop.max / 1e6;
   return [
     name,
-    ...[tenths(quantile(alone, 0.5)), tenths(quantile(alone, 0.99)), tenths(quantile(together, 0.99))],
-    ...[tenths(held), whole(items)],
+    tenths(quantile(alone, 0.5)),
+    tenths(quantile(alone, 0.99)),
+    tenths(quantile(together, 0.99)),
+    tenths(held),
+    whole(items),
   ];
 }
 

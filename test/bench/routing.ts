@@ -28,7 +28,10 @@ function destinations(count: number, filterOf: (index: number) => Filter | undef
   return Array.from({ length: count }, (_, index): Destination => {
     const filter = filterOf(index);
     return {
-      ...{ id: `destination-${index}`, type: 'Webhooks', enabled: true, sources: ['web'] },
+      id: `destination-${index}`,
+      type: 'Webhooks',
+      enabled: true,
+      sources: ['web'],
       settings: { webhooks: [{ url: `https://receiver-${index}.example/hook` }] },
       ...(filter && { filter }),
     };
@@ -78,7 +81,9 @@ function casesOf(many: number): Case[] {
 
 const source: Source = { id: 'web', writeKeys: ['wk'], enabled: true };
 const call = {
-  ...{ type: 'track', userId: 'ada', event: 'Order Completed' },
+  type: 'track',
+  userId: 'ada',
+  event: 'Order Completed',
   context: { device: { type: 'ios' }, library: { name: 'bench', version: '1' } },
   properties: { total: 25.5, region: 'eu', text: 'x'.repeat(750) },
 };
@@ -121,7 +126,11 @@ function start({ enabled, disabled = [] }: Case) {
     let left = events;
     for (let offset = 0; offset < events; offset += 1) {
       const work = {
-        ...{ topic: 'events', partition: 0, offset, timestamp: Date.now(), revoked: false },
+        topic: 'events',
+        partition: 0,
+        offset,
+        timestamp: Date.now(),
+        revoked: false,
         done() {
           left -= 1;
           if (left === 0) done.resolve(undefined);

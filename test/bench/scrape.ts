@@ -85,8 +85,16 @@ function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
   const deliveries = new DeliveryMetrics(metrics, { config, log, logAttempts: 'none' });
   for (const destinationId of destinations.keys()) {
     const attempt = {
-      ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId, type: 'track', userKey: 'ada' },
-      ...{ attempt: 1, startedAt: '2026-11-21T09:43:25.118Z', latencyMs: Math.random() * 1_000, urls: [] },
+      deliveryId: 'd',
+      eventId: 'e',
+      sourceId: 's',
+      destinationId,
+      type: 'track',
+      userKey: 'ada',
+      attempt: 1,
+      startedAt: '2026-11-21T09:43:25.118Z',
+      latencyMs: Math.random() * 1_000,
+      urls: [],
     };
     const times = Math.ceil(Math.random() * 100);
     for (let time = 0; time < times; time += 1) {

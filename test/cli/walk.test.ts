@@ -320,7 +320,10 @@ test('what get writes as YAML can be applied: unchanged with the secrets, and re
     sources: [{ id: 'again', writeKeys: ['wk_again'] }],
     destinations: [
       {
-        ...{ id: 'back', type: 'Webhooks', enabled: false, sources: ['again'] },
+        id: 'back',
+        type: 'Webhooks',
+        enabled: false,
+        sources: ['again'],
         settings: {
           sharedSecret: 'env:BACK_SHARED_SECRET',
           webhooks: [
@@ -364,7 +367,10 @@ test('a dry run of apply shows values before and after, and no secrets', async (
       sources: [{ id: 'shop', writeKeys: ['wk_shop'] }],
       destinations: [
         {
-          ...{ id: 'erp', type: 'Webhooks', enabled, sources: ['shop'] },
+          id: 'erp',
+          type: 'Webhooks',
+          enabled,
+          sources: ['shop'],
           settings: { sharedSecret: secret, webhooks: [{ url: 'https://erp.example.com/hook' }] },
         },
       ],

@@ -398,15 +398,17 @@ test('names of the longest kind fit a phone and a page at 200 %, and none turns 
   ]) {
     await page.setViewportSize(viewport);
     for (const place of [
-      ...[
-        source,
-        `${source}?tab=events`,
-        `${source}?tab=settings`,
-        '#/sources',
-        destination,
-        '#/destinations',
-      ],
-      ...[`${destination}?tab=settings`, '#/audiences', '#/tokens', '#/suppressions', `#/why/${long}`],
+      source,
+      `${source}?tab=events`,
+      `${source}?tab=settings`,
+      '#/sources',
+      destination,
+      '#/destinations',
+      `${destination}?tab=settings`,
+      '#/audiences',
+      '#/tokens',
+      '#/suppressions',
+      `#/why/${long}`,
     ]) {
       await goTo(page, place);
       await page.locator('h1').waitFor();
@@ -443,7 +445,10 @@ test('no source and 1,000 sources are shown, and can be chosen from', async () =
     const from = Number(query.get('cursor') ?? 0);
     const to = Math.min(count, from + Number(query.get('limit')));
     const items = Array.from({ length: to - from }, (_, index) => ({
-      ...{ id: `source-${from + index}`, enabled: true, builtIn: false, writeKeys: ['wk'] },
+      id: `source-${from + index}`,
+      enabled: true,
+      builtIn: false,
+      writeKeys: ['wk'],
     }));
     return route.fulfill({ json: { items, ...(to < count && { next: String(to) }) } });
   });
@@ -477,15 +482,17 @@ test('days are days in UTC, and times are exact in zones of half hours and when 
   const [summer, winter] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'];
   const attempt = { attempt: 1, startedAt: winter, latencyMs: 3, outcome: 'delivered', urls: [] };
   const delivery = {
-    ...{
-      deliveryId: 'd',
-      eventId: 'e',
-      sourceId: 'web',
-      destinationId: 'crm',
-      type: 'track',
-      userKey: 'ada',
-    },
-    ...{ status: 'delivered', attempts: 1, createdAt: summer, changedAt: winter, history: [attempt] },
+    deliveryId: 'd',
+    eventId: 'e',
+    sourceId: 'web',
+    destinationId: 'crm',
+    type: 'track',
+    userKey: 'ada',
+    status: 'delivered',
+    attempts: 1,
+    createdAt: summer,
+    changedAt: winter,
+    history: [attempt],
   };
   for (const [timezoneId, shownSummer, shownWinter] of [
     ['Europe/Berlin', '2026-10-25 02:30:00', '2026-10-25 02:30:00'],

@@ -53,7 +53,10 @@ test('an upload shows how much was sent, and is cancelled without a change', asy
   const network = await page.context().newCDPSession(page);
   const atMost = (uploadThroughput: number) =>
     network.send('Network.emulateNetworkConditions', {
-      ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput },
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput,
     });
   await atMost(10_000);
   await upload('Slow', 'slow.csv', content);

@@ -72,14 +72,15 @@ test('a list of 100,000 has few rows in the page, and its end is reached', async
   await page.route('**/v1/deliveries?**', async (route) => {
     const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
     const items = Array.from({ length: perPage }, (_, index) => ({
-      ...{
-        deliveryId: `d-${from + index}`,
-        eventId: 'e',
-        sourceId: 'web',
-        destinationId: 'crm',
-        type: 'track',
-      },
-      ...{ event: `Event ${from + index}`, userKey: 'ada', status: 'delivered', attempts: 1 },
+      deliveryId: `d-${from + index}`,
+      eventId: 'e',
+      sourceId: 'web',
+      destinationId: 'crm',
+      type: 'track',
+      event: `Event ${from + index}`,
+      userKey: 'ada',
+      status: 'delivered',
+      attempts: 1,
       createdAt: '2026-11-22T10:00:00.000Z',
     }));
     const next = from + perPage < 100_000 ? { next: String(from + perPage) } : {};

@@ -23,8 +23,12 @@ const ingest = opened.use(await openStage());
 
 const entry = path.join(import.meta.dirname, '../../packages/analytics-node/src/fetch.ts');
 const bundled = await build({
-  ...{ entryPoints: [entry], bundle: true, write: false, platform: 'browser' },
-  ...{ format: 'iife', globalName: 'tailrace' },
+  entryPoints: [entry],
+  bundle: true,
+  write: false,
+  platform: 'browser',
+  format: 'iife',
+  globalName: 'tailrace',
 });
 const library = bundled.outputFiles[0]?.text ?? assert.fail();
 
@@ -116,7 +120,15 @@ test('a page sends no request for permission, and tries again what failed', asyn
 
 test('a runtime that has only the interfaces of the web sends calls, with a key in the header', async () => {
   const web = {
-    ...{ fetch, URL, TextEncoder, TextDecoder, AbortController, crypto, performance, console, btoa },
+    fetch,
+    URL,
+    TextEncoder,
+    TextDecoder,
+    AbortController,
+    crypto,
+    performance,
+    console,
+    btoa,
     ...realTimers,
     queueMicrotask,
   };
@@ -134,7 +146,8 @@ test('a runtime that has only the interfaces of the web sends calls, with a key 
   assert.deepEqual(JSON.parse(result), [
     { queued: 0, sent: 1, unsent: 0, dropped: 0 },
     { unsent: 0, kept: 0 },
-    ...['undefined', 'undefined'],
+    'undefined',
+    'undefined',
   ]);
   await arrived('At The Edge');
 });

@@ -155,7 +155,9 @@ test('16.1 17.1 every call is delivered once, or refused with a reason, and the 
         generated.flatMap((call, index) => (call.way === way ? [sentOf(call, `${run}-${index}`)] : []));
       const publish = ({ id, json }: Sent): Promise<void> =>
         publisher.publish({
-          ...{ topic: pipeline.names.events, key: id, value: json },
+          topic: pipeline.names.events,
+          key: id,
+          value: json,
           headers: { 'write-key': connection.writeKey },
         });
       const known = rejected.items.length;

@@ -116,7 +116,9 @@ function contextOf(
   const { names, ingestUrl } = pipeline;
   let next = 0;
   return {
-    ...{ ingestUrl, sourceId: connection.sourceId, destinationId: connection.destinationId },
+    ingestUrl,
+    sourceId: connection.sourceId,
+    destinationId: connection.destinationId,
     writeKey: connection.writeKey,
     oblige(text) {
       const id = `odd-${next++}`;

@@ -183,13 +183,13 @@ export const oddInputs: Readonly<Record<string, (chance: number) => OddInput>> =
   'a retry that is due in 2099': () => async (context) => {
     const id = context.oblige();
     const headers = Object.entries({
-      ...{
-        'delivery-id': id,
-        'event-id': id,
-        'source-id': context.sourceId,
-        'destination-id': context.destinationId,
-      },
-      ...{ type: 'track', attempt: '1', 'due-at': '2099-01-01T00:00:00.000Z' },
+      'delivery-id': id,
+      'event-id': id,
+      'source-id': context.sourceId,
+      'destination-id': context.destinationId,
+      type: 'track',
+      attempt: '1',
+      'due-at': '2099-01-01T00:00:00.000Z',
     });
     const record = { key: `${context.destinationId}/${id}`, value: callOf(id), headers };
     await context.produce('tier', { records: [record] });

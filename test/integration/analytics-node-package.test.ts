@@ -39,9 +39,14 @@ before(async () => {
       .filter((file) => !/^dist\/(esm|cjs)\/([\w-]+\/)?[\w-]+\.(js|d\.ts)$/.test(file))
       .sort(),
     [
-      ...['CHANGELOG.md', 'MIGRATION.md', 'README.md', 'dist/cjs/package.json', 'dist/esm/package.json'],
+      'CHANGELOG.md',
+      'MIGRATION.md',
+      'README.md',
+      'dist/cjs/package.json',
+      'dist/esm/package.json',
       ...['command', 'receiver', 'server', 'serverless', 'worker'].map((name) => `examples/${name}.ts`),
-      ...['fetch/package.json', 'package.json'],
+      'fetch/package.json',
+      'package.json',
     ],
   );
   tarball = path.join(project, packed.filename);
@@ -199,7 +204,12 @@ async function bundle(program: string, platform: 'browser' | 'node' = 'browser')
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: project },
-    ...{ bundle: true, minify: true, write: false, format: 'esm', platform, target: 'es2022' },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform,
+    target: 'es2022',
   });
   return outputFiles[0]?.text ?? assert.fail();
 }

@@ -43,10 +43,7 @@ test('100,000 calls of 100 tasks reach a server that fails every second request,
     answer: (_, nth) => (isFailed(nth) ? (failures[Math.floor(nth / 2) % 4] ?? reset) : status(200)),
   });
   const reported: AnalyticsError[] = [];
-  const client = open(t, {
-    ...{ endpoint: server.url },
-    onError: (error) => reported.push(error),
-  });
+  const client = open(t, { endpoint: server.url, onError: (error) => reported.push(error) });
   const tasks = Array.from({ length: 100 }, async (_, task) => {
     for (let n = 0; n < 1_000; n++) {
       await client.ready();
@@ -75,7 +72,8 @@ test('100,000 calls of 100 tasks reach a server that fails every second request,
 test('15.6 while the server is unavailable the queue stays bounded, and every unsent call is reported', async (t) => {
   const reported: AnalyticsError[] = [];
   const client = open(t, {
-    ...{ endpoint: `http://127.0.0.1:${await closedPort()}`, maxQueueSize: 100 },
+    endpoint: `http://127.0.0.1:${await closedPort()}`,
+    maxQueueSize: 100,
     onError: (error) => reported.push(error),
   });
   const taken = Array.from({ length: 250 }, (_, n) => client.track({ userId: 'ada', event: `e${n}` }));
@@ -103,9 +101,7 @@ test('15.6 while the server is unavailable the queue stays bounded, and every un
 
 test('a queue is also bounded in bytes', async (t) => {
   await using server = await startReceiver();
-  const client = open(t, {
-    ...{ endpoint: server.url, maxQueueBytes: 40_000, onError: () => undefined },
-  });
+  const client = open(t, { endpoint: server.url, maxQueueBytes: 40_000, onError: () => undefined });
   const call = { userId: 'ada', event: 'E', properties: { text: 'x'.repeat(15_000) } };
   assert.deepEqual([client.track(call), client.track(call), client.track(call)], [true, true, false]);
   await client.ready();
@@ -140,7 +136,8 @@ test('batches are sent one after another on one connection', async (t) => {
 test('an onError that throws does not stop the client', async (t) => {
   await using server = await startReceiver({ answer: (_, nth) => status(nth === 1 ? 400 : 200) });
   const client = open(t, {
-    ...{ endpoint: server.url, flushAt: 1 },
+    endpoint: server.url,
+    flushAt: 1,
     onError: () => {
       throw new Error('a defect of the caller');
     },
@@ -156,10 +153,7 @@ test('each of 2,500 rejected calls in an answer of a megabyte is reported', asyn
   const body = JSON.stringify({ success: true, rejected });
   await using server = await startReceiver({ answer: () => status(200, {}, body) });
   const reported: AnalyticsError[] = [];
-  const client = open(t, {
-    ...{ endpoint: server.url, flushAt: 5_000 },
-    onError: (error) => reported.push(error),
-  });
+  const client = open(t, { endpoint: server.url, flushAt: 5_000, onError: (error) => reported.push(error) });
   for (let n = 0; n < 2_500; n++) client.track({ userId: 'ada', event: `e${n}` });
   assert.deepEqual(await client.close(), { unsent: 2_499, kept: 0 });
   assert.deepEqual(

@@ -33,11 +33,29 @@ test('topics apply creates all topics, changes nothing the second time, and repo
     TAILRACE_RETRY_SCHEDULE: '10s,1m,1m',
   };
   const names = [
-    ...['events', 'events.rejected', 'events.waiting', 'deliveries'],
-    ...['deliveries.retry.10s', 'deliveries.retry.1m', 'deliveries.retry.1d'],
-    ...['deliveries.dead', 'deliveries.replay', 'attempts', 'usage', 'decisions', 'config'],
-    ...['audiences', 'audiences.syncs', 'deletions', 'replays', 'suppressions', 'destinations.health'],
-    ...['recalls', 'audit', 'idempotency', 'sessions'],
+    'events',
+    'events.rejected',
+    'events.waiting',
+    'deliveries',
+    'deliveries.retry.10s',
+    'deliveries.retry.1m',
+    'deliveries.retry.1d',
+    'deliveries.dead',
+    'deliveries.replay',
+    'attempts',
+    'usage',
+    'decisions',
+    'config',
+    'audiences',
+    'audiences.syncs',
+    'deletions',
+    'replays',
+    'suppressions',
+    'destinations.health',
+    'recalls',
+    'audit',
+    'idempotency',
+    'sessions',
   ].map((name) => `${prefix}${name}`);
   const lines = (outcome: string): string => names.map((name) => `${outcome}  ${name}\n`).join('');
 
@@ -107,7 +125,13 @@ test('doctor looks at every address of a name, and at nothing else, with control
   assert.deepEqual([healthy.exitCode, healthy.stderr], [0, ''], healthy.stdout);
   const report = JSON.parse(healthy.stdout) as Record<string, unknown>;
   assert.deepEqual(Object.keys(report), [
-    ...['version', 'result', 'checkedAt', 'findings', 'replicas', 'topics', 'lag'],
+    'version',
+    'result',
+    'checkedAt',
+    'findings',
+    'replicas',
+    'topics',
+    'lag',
   ]);
   assert.deepEqual([report['version'], report['result']], [1, 'ok']);
   assert.deepEqual(

@@ -87,9 +87,15 @@ describe('variables that change how Node connects', () => {
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     stage = await openDeliveryStage({ scheduleMs: [second] });
     await stage.startProcess({
-      ...{ NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '--tls-min-v1.0' },
-      ...{ NODE_USE_ENV_PROXY: '1', HTTP_PROXY: url, HTTPS_PROXY: url, ALL_PROXY: url },
-      ...{ http_proxy: url, https_proxy: url, all_proxy: url },
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      NODE_OPTIONS: '--tls-min-v1.0',
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: url,
+      HTTPS_PROXY: url,
+      ALL_PROXY: url,
+      http_proxy: url,
+      https_proxy: url,
+      all_proxy: url,
     });
   });
   after(async () => {
@@ -234,7 +240,11 @@ async function wait(stage: DeliveryStage, destinationId: string, count: number, 
   const now = Date.now();
   const deliveries = Array.from({ length: count }, (_, nth) =>
     newDelivery(destinationId, {
-      ...{ attempt: 1, step: 1, firstAttemptAt: now, dueAt: now + 0.9 * hour, reason: 'server-error' },
+      attempt: 1,
+      step: 1,
+      firstAttemptAt: now,
+      dueAt: now + 0.9 * hour,
+      reason: 'server-error',
       sequence: Math.floor((count - 1 - nth) / partitions),
       key: deliveryKey(destinationId, `user ${nth % 200}`),
     }),

@@ -35,7 +35,9 @@ const prefix = uniquePrefix();
   const names = await createTopics(kafka, prefix, { partitions: 2, retryScheduleMs: [1_000] });
   // The subject is memory, so no limit of bytes refuses a request before it takes any.
   const sources = ['web', 'other'].map((id) => ({
-    ...{ id, writeKeys: [`wk_${id}`], enabled: true },
+    id,
+    writeKeys: [`wk_${id}`],
+    enabled: true,
     rateLimitBytes: 1_000_000_000,
   }));
   await applyConfiguration(kafka, names.config, { sources, destinations: [] });

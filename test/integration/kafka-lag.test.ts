@@ -36,10 +36,7 @@ test('while its only broker hangs or is down, a consumer reports a growing lag, 
   const metrics = createMetrics();
   metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
   watchConsumption(metrics, member);
-  const probes = await startProbeServer({
-    ...{ port: 0, metrics },
-    readiness: () => ({ ready: true, checks: [] }),
-  });
+  const probes = await startProbeServer({ port: 0, metrics, readiness: () => ({ ready: true, checks: [] }) });
   t.after(() => probes.close());
   const scrape = async (): Promise<Map<string, number>> => {
     const text = await (await fetch(`http://127.0.0.1:${probes.port}/metrics`)).text();

@@ -18,7 +18,9 @@ const valuesIn = (records: readonly { readonly value: Buffer | null }[]): string
 test('a new topic gets the same number of partitions as the one that it must equal', async () => {
   const prefix = uniquePrefix();
   const spec = (name: string, partitions: number) => ({
-    ...{ name: `${prefix}${name}`, partitions, config: {} },
+    name: `${prefix}${name}`,
+    partitions,
+    config: {},
     ...(name !== 'model' && { samePartitionsAs: `${prefix}model`, group: 'models' }),
   });
   await kafka.ensureTopics([spec('model', 4)]);
@@ -72,7 +74,10 @@ test('a transaction with a record for a missing partition fails, and writes noth
   const topic = await kafka.createTopic({ partitions: 2 });
   const publisher = await kafka.exclusivePublisher(`${topic}.writer`);
   const records = [1, 2].map((partition) => ({
-    ...{ topic, partition, key: null, headers: {} },
+    topic,
+    partition,
+    key: null,
+    headers: {},
     value: Buffer.from(String(partition)),
   }));
   await assert.rejects(publisher.publish(records), (error) => isTailraceError(error));
@@ -119,7 +124,9 @@ test('members of a group read partitions that are added while they run, from the
   const topic = await kafka.createTopic({ partitions: 2 });
   const groupId = `${topic}.group`;
   await using member = await joinGroup(kafka, {
-    ...{ groupId, topics: [topic], coPartitioned: true },
+    groupId,
+    topics: [topic],
+    coPartitioned: true,
     onRecord: (record) => {
       record.done();
     },

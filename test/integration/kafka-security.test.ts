@@ -167,7 +167,9 @@ test('16.1 the pipeline works with a user for each service, and a producer may w
   assert.equal(response.status, 200);
 
   const producer = new kafkajs.Kafka({
-    ...{ brokers: [broker.addresses.passwords], logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 1 } },
+    brokers: [broker.addresses.passwords],
+    logLevel: kafkajs.logLevel.NOTHING,
+    retry: { retries: 1 },
     ssl: { ca: certificates().authority },
     sasl: { mechanism: 'scram-sha-256', username: 'producer', password: passwordOf('producer') },
   }).producer();

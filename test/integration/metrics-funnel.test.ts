@@ -52,7 +52,10 @@ before(async () => {
     }),
   );
   const destination = (id: string, more: Partial<Destination> = {}): Destination => ({
-    ...{ id, type: 'Webhooks', enabled: true, sources: [source.id] },
+    id,
+    type: 'Webhooks',
+    enabled: true,
+    sources: [source.id],
     settings: { webhooks: [{ url: `${receiver.url}/${id}` }] },
     ...more,
   });
@@ -120,20 +123,27 @@ async function post(path: string, body: unknown, { key = 'wk_web', expect = 200 
   const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`;
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(`${pipeline.ingestUrl}${path}`, {
-    ...{ method: 'POST', headers: { authorization }, body: text },
+    method: 'POST',
+    headers: { authorization },
+    body: text,
   });
   assert.equal(response.status, expect, `${path}: ${await response.text()}`);
 }
 
 const call = (more: object = {}) => ({
-  ...{ type: 'track', event: 'Order Completed', messageId: randomUUID() },
-  ...{ userId: `u-${randomInt(5)}`, ...more },
+  type: 'track',
+  event: 'Order Completed',
+  messageId: randomUUID(),
+  userId: `u-${randomInt(5)}`,
+  ...more,
 });
 
 async function write(value: string | Buffer, sourceId = source.id): Promise<void> {
   const publisher = pipeline.kafka.publisher();
   await publisher.publish({
-    ...{ topic: pipeline.names.events, key: 'u-1', value },
+    topic: pipeline.names.events,
+    key: 'u-1',
+    value,
     headers: { 'source-id': sourceId },
   });
 }
@@ -286,7 +296,9 @@ test('replayed dead letters enter again, and the equations still hold', async ()
   const { kafka, names } = pipeline;
   const ends = await kafka.offsetsAt(names.deliveriesDead, Date.now() + 3_600_000);
   const result = await replayDeadLetters(kafka, names, {
-    ...{ filter: { destinationId: 'refusing' }, ends, ratePerSecond: 1_000 },
+    filter: { destinationId: 'refusing' },
+    ends,
+    ratePerSecond: 1_000,
     signal: new AbortController().signal,
   });
   assert.ok(result.replayed > 0);

@@ -135,15 +135,13 @@ describe('a batch that cannot be read', () => {
 
 test('a rejected record keeps all its headers: null, repeated, in order, with any names', async () => {
   const headers = [
-    ...[
-      ['x', null],
-      ['source-id', 'web'],
-      ['x', 'again'],
-      ['__proto__', 'p'],
-      ['1', 'one'],
-      ['error-code', 'mine'],
-      ['', ''],
-    ],
+    ['x', null],
+    ['source-id', 'web'],
+    ['x', 'again'],
+    ['__proto__', 'p'],
+    ['1', 'one'],
+    ['error-code', 'mine'],
+    ['', ''],
   ] as const;
   const earlier = rejected.items.length;
   await produce(0, [{ key: 'k', value: 'no JSON', headers }]);
@@ -155,7 +153,7 @@ test('a rejected record keeps all its headers: null, repeated, in order, with an
   );
   assert.deepEqual(
     record.headerList.slice(headers.length).map(([name]) => name),
-    [...['error-code', 'error-message', 'origin-topic', 'origin-partition', 'origin-offset']],
+    ['error-code', 'error-message', 'origin-topic', 'origin-partition', 'origin-offset'],
   );
   assert.equal(headerOf(record, 'error-code'), 'malformed-json');
 });

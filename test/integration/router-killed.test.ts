@@ -26,7 +26,10 @@ const configuration = (sourceId: string): Configuration => ({
   sources: [{ id: sourceId, writeKeys: [`wk_${sourceId}`], enabled: true }],
   destinations: [
     {
-      ...{ id: `to-${sourceId}`, type: 'Webhooks' as const, enabled: true, sources: [sourceId] },
+      id: `to-${sourceId}`,
+      type: 'Webhooks' as const,
+      enabled: true,
+      sources: [sourceId],
       settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
     },
   ],

@@ -43,7 +43,10 @@ beforeEach(async () => {
     sources: [{ id: 'web', writeKeys: ['wk_web'], enabled: true }],
     destinations: [
       {
-        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'] },
+        id: 'crm',
+        type: 'Webhooks',
+        enabled: true,
+        sources: ['web'],
         settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
       },
     ],
@@ -149,7 +152,8 @@ test('routers of this release and of the previous one share a group, in either o
   /** Subscribes to `events` only, with the protocol of the previous release. */
   const joinAsBefore = () =>
     joinGroup(kafka, {
-      ...{ groupId, topics: [names.events] },
+      groupId,
+      topics: [names.events],
       onRecord(record) {
         record.done();
       },

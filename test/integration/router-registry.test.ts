@@ -14,7 +14,9 @@ import { startWatchedRouter } from '../support/processes/router.ts';
 import { headerOf, type WatchedTopic } from '../support/kafka/topics.ts';
 
 const avroSchema = {
-  ...{ type: 'record', name: 'Call', namespace: 'shop' },
+  type: 'record',
+  name: 'Call',
+  namespace: 'shop',
   fields: [
     { name: 'type', type: { type: 'enum', name: 'Kind', symbols: ['track', 'page'] } },
     { name: 'userId', type: ['null', 'string'], default: null },
@@ -24,7 +26,8 @@ const avroSchema = {
     {
       name: 'properties',
       type: {
-        ...{ type: 'record', name: 'Properties' },
+        type: 'record',
+        name: 'Properties',
         fields: [
           { name: 'total', type: 'long' },
           { name: 'image', type: 'bytes' },
@@ -52,7 +55,8 @@ const protobufSchema = `
 
 const jsonSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
-  ...{ type: 'object', required: ['type', 'userId'] },
+  type: 'object',
+  required: ['type', 'userId'],
   properties: {
     type: { const: 'track' },
     userId: { type: 'string' },
@@ -109,7 +113,10 @@ async function registerAvro(subject: string): Promise<number> {
 }
 
 const avroCall = (userId: string) => ({
-  ...{ type: 'track', userId, messageId: `avro-${userId}`, event: 'Order Completed' },
+  type: 'track',
+  userId,
+  messageId: `avro-${userId}`,
+  event: 'Order Completed',
   timestamp: Date.UTC(2026, 10, 21, 7, 29, 33, 479) * 1_000,
   properties: { total: 12, image: Buffer.from([1, 2, 3]), tags: ['a', 'b'], either: { double: 0.5 } },
 });
@@ -135,7 +142,10 @@ describe('16.4 a call in wire format', () => {
     const id = await registerAvro('avro-call');
     await write('avro-1', await client.encode(id, avroCall('avro-1')));
     assert.deepEqual(JSON.parse(await bodyOf('avro-1')), {
-      ...{ version: 1, type: 'track', userId: 'avro-1', timestamp: '2026-11-21T07:29:33.479Z' },
+      version: 1,
+      type: 'track',
+      userId: 'avro-1',
+      timestamp: '2026-11-21T07:29:33.479Z',
       event: 'Order Completed',
       properties: { total: 12, image: 'AQID', tags: ['a', 'b'], either: 0.5 },
     });
@@ -177,7 +187,8 @@ describe('a whole number of 64 bits', () => {
   test('keeps its digits in Avro', async () => {
     const text = (name: string) => ({ name, type: 'string' });
     const properties = {
-      ...{ type: 'record', name: 'Numbers' },
+      type: 'record',
+      name: 'Numbers',
       fields: ['a', 'b'].map((name) => ({ name, type: 'long' })),
     };
     const fields = [...['type', 'userId', 'event'].map(text), { name: 'properties', type: properties }];
@@ -252,7 +263,8 @@ describe('a frame that cannot be read', () => {
     await producer.send({
       topic: names.events,
       messages: [...frames, ['behind', good] as const].map(([key, value]) => ({
-        ...{ key, value },
+        key,
+        value,
         headers: { 'write-key': 'wk_web' },
       })),
     });

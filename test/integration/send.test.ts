@@ -18,7 +18,12 @@ describe('a request', () => {
     assert.equal(request.path, '/hook?a=1');
     assert.deepEqual(request.body, Buffer.from(body));
     assert.deepEqual(request.rawHeaders.map(([name]) => name.toLowerCase()).sort(), [
-      ...['connection', 'content-length', 'content-type', 'host', 'user-agent', 'x-team'],
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+      'user-agent',
+      'x-team',
     ]);
   });
 });

@@ -159,8 +159,12 @@ test('a delivery that ends without an attempt has a span that says why', async (
     key: 'gone/ada',
     value: '{}',
     headers: {
-      ...{ 'delivery-id': 'd-1', 'event-id': 'e-1', type: 'track', 'destination-id': 'gone' },
-      ...{ 'source-id': connection.sourceId, traceparent: caller.traceparent },
+      'delivery-id': 'd-1',
+      'event-id': 'e-1',
+      type: 'track',
+      'destination-id': 'gone',
+      'source-id': connection.sourceId,
+      traceparent: caller.traceparent,
     },
   });
   const [span] = await collector.trace(caller.traceId, 1);
@@ -210,8 +214,12 @@ test('a call with an invalid traceparent is accepted, and begins a trace', async
   const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }], traceparent: true });
   const valid = newCaller();
   const invalid = [
-    ...['', 'junk', 'a'.repeat(10_000), valid.traceparent.replace(/^00/, 'ff')],
-    ...[`00-${'0'.repeat(32)}-${valid.spanId}-01`, `00-${valid.traceId}-${'0'.repeat(16)}-01`],
+    '',
+    'junk',
+    'a'.repeat(10_000),
+    valid.traceparent.replace(/^00/, 'ff'),
+    `00-${'0'.repeat(32)}-${valid.spanId}-01`,
+    `00-${valid.traceId}-${'0'.repeat(16)}-01`,
   ];
   for (const traceparent of invalid) await send(connection, traceparent);
   const requests = await receiver.waitFor(invalid.length);

@@ -280,8 +280,11 @@ test('the verbs of operators work through the API', async (t) => {
     await control.expect(401, { path: '/v1/sources', token });
     await control.expect(401, { path: '/v1/sources', token });
     const expected = [
-      ...['source.create', 'destination.update', 'destination.pause'],
-      ...['token.create', 'token.revoke'],
+      'source.create',
+      'destination.update',
+      'destination.pause',
+      'token.create',
+      'token.revoke',
     ];
     // Each instance writes what it has changed a moment after its answer.
     const { items } = await eventually(

@@ -104,8 +104,12 @@ test('3.2 14.7 each call of an SDK is a repeat where it is sent again in other b
 test("3.7 a call that only has the messageId of a server's call does not suppress it, whichever field differs", async () => {
   const connection = await connect();
   const genuine = {
-    ...{ type: 'track', userId: 'ada', event: 'Order Completed', messageId: 'order-17' },
-    ...{ properties: { total: 25.5 }, context: { app: { name: 'shop' } } },
+    type: 'track',
+    userId: 'ada',
+    event: 'Order Completed',
+    messageId: 'order-17',
+    properties: { total: 25.5 },
+    context: { app: { name: 'shop' } },
   };
   const forgeries: readonly Fields[] = [
     { event: 'Order Refunded' },

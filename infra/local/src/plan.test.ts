@@ -27,18 +27,14 @@ test('all invalid settings are reported together', () => {
 
 test('each process gets the variables that it reads, and no secret of another one', () => {
   const env = {
-    ...{
-      TAILRACE_SECRET_KEY: 'ab'.repeat(32),
-      TAILRACE_API_TOKEN_FILE: '/token',
-      KAFKA_SASL_PASSWORD: 'hunter2',
-    },
-    ...{
-      TAILRACE_DEDUPE_IDS: '5',
-      LOG_LEVEL: 'debug',
-      PATH: '/bin',
-      NODE_OPTIONS: '--inspect',
-      CRM_PASSWORD: 'hunter2',
-    },
+    TAILRACE_SECRET_KEY: 'ab'.repeat(32),
+    TAILRACE_API_TOKEN_FILE: '/token',
+    KAFKA_SASL_PASSWORD: 'hunter2',
+    TAILRACE_DEDUPE_IDS: '5',
+    LOG_LEVEL: 'debug',
+    PATH: '/bin',
+    NODE_OPTIONS: '--inspect',
+    CRM_PASSWORD: 'hunter2',
   };
   const { services } = makePlan(env);
   const got = services.map((service) => {

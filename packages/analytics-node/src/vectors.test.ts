@@ -155,7 +155,11 @@ async function play({ options, server: answers, poison, steps, expect }: Scenari
     flushAt: options.size ?? options.flushAt,
     flushAfterMs: options.intervalMs ?? options.flushAfterMs ?? 60_000,
     maxQueueSize: options.queueSize,
-    ...{ gzip, context, maxAttempts, maxAgeMs, timeoutMs },
+    gzip,
+    context,
+    maxAttempts,
+    maxAgeMs,
+    timeoutMs,
     onError: (error) => failures.push(error),
   });
   const { drainTimeoutMs: deadlineMs = 30_000 } = options;

@@ -18,8 +18,14 @@ function start(args: readonly string[], env: Record<string, string> = {}): Child
 
 const attempt = {
   startedAt: '2026-01-01T00:00:00.000Z',
-  ...{ sourceId: 'web', destinationId: 'crm', type: 'track', eventId: 'event-1' },
-  ...{ attempt: 1, outcome: 'delivered', latencyMs: 7, urls: [] },
+  sourceId: 'web',
+  destinationId: 'crm',
+  type: 'track',
+  eventId: 'event-1',
+  attempt: 1,
+  outcome: 'delivered',
+  latencyMs: 7,
+  urls: [],
 };
 
 /** Answers with attempts until the client goes away. */

@@ -55,7 +55,16 @@ test('an argument may stand before or after the options', async () => {
 
 test('a repeatable option and the last argument collect values in order', async () => {
   const { args, source } = await parse(
-    ...['user', 'delete', 'u-1', '--source', 'a', 'u-2', '--source=b', '--', '-u', '--help'],
+    'user',
+    'delete',
+    'u-1',
+    '--source',
+    'a',
+    'u-2',
+    '--source=b',
+    '--',
+    '-u',
+    '--help',
   );
   assert.deepEqual(args, ['u-1', 'u-2', '-u', '--help']);
   assert.deepEqual(source, ['a', 'b']);

@@ -23,9 +23,22 @@ const object = mostly([{ a: 1 }, {}, [], null], [[1], 'text', 7]);
 const time = mostly(['2026-11-21T07:29:33.479Z', null, 1_763_710_173_479], [true, {}]);
 const anyCall = fc.record(
   {
-    ...{ messageId, userId: id, anonymousId: id, previousId: id, groupId: id },
-    ...{ event: text, name: text, category: text, timestamp: time, originalTimestamp: time, sentAt: time },
-    ...{ properties: object, traits: object, context: object, integrations: object, unknown: object },
+    messageId,
+    userId: id,
+    anonymousId: id,
+    previousId: id,
+    groupId: id,
+    event: text,
+    name: text,
+    category: text,
+    timestamp: time,
+    originalTimestamp: time,
+    sentAt: time,
+    properties: object,
+    traits: object,
+    context: object,
+    integrations: object,
+    unknown: object,
   },
   { requiredKeys: [] },
 );

@@ -90,9 +90,18 @@ describe('conversions', () => {
 
   test('1.4 1.7 a call of any type keeps every field that some type defines', () => {
     const fields = {
-      ...{ messageId: 'm-1', userId: 'u-1', anonymousId: 'a-1', groupId: 'g-1', previousId: 'p-1' },
-      ...{ event: 'e', name: 'n', category: 'c', properties: { a: 1 }, traits: { b: 2 } },
-      ...{ context: { c: 3 }, integrations: { All: true } },
+      messageId: 'm-1',
+      userId: 'u-1',
+      anonymousId: 'a-1',
+      groupId: 'g-1',
+      previousId: 'p-1',
+      event: 'e',
+      name: 'n',
+      category: 'c',
+      properties: { a: 1 },
+      traits: { b: 2 },
+      context: { c: 3 },
+      integrations: { All: true },
     };
     const sent = '2026-11-21T12:00:00.000Z';
     const times = { timestamp: sent, originalTimestamp: sent, sentAt: sent, receivedAt: sent };

@@ -63,7 +63,8 @@ describe('a value', () => {
 });
 
 const schema: Schema = {
-  ...{ type: 'record', name: 'Call' },
+  type: 'record',
+  name: 'Call',
   fields: [
     { name: 'text', type: 'string' },
     { name: 'maybe', type: ['null', 'double'] },
@@ -125,7 +126,7 @@ describe('bytes that do not match the schema', () => {
   });
 
   test('are refused where they are nested too deeply', () => {
-    const list = { ...{ type: 'record', name: 'List' }, fields: [{ name: 'next', type: ['null', 'List'] }] };
+    const list = { type: 'record', name: 'List', fields: [{ name: 'next', type: ['null', 'List'] }] };
     const deep = Buffer.concat([Buffer.alloc(10_000, 2), Buffer.from([0])]);
     assert.throws(() => readAvro(compile(list as Schema), deep), /nested more than 100 levels/);
   });

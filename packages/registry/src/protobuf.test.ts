@@ -58,7 +58,10 @@ describe('a message', () => {
   test('has bytes in base64, enums by name, times as ISO 8601, and other numbers as strings', () => {
     const fields = { image: Buffer.from([255]), kind: 1, shares: [0.5, NaN], at: { seconds: -1, nanos: 5 } };
     assert.deepEqual(read('Call', fields, callAt), {
-      ...{ image: '/w==', kind: 'GIFT', shares: [0.5, 'NaN'], at: '1969-12-31T23:59:59.000000005Z' },
+      image: '/w==',
+      kind: 'GIFT',
+      shares: [0.5, 'NaN'],
+      at: '1969-12-31T23:59:59.000000005Z',
     });
   });
 

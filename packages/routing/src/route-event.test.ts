@@ -118,7 +118,9 @@ test('5.4 5.6 a filter applies after the event itself and its source, and never 
   const picky: Destination = { ...crm, filter: { events: { include: ['Signed Up'] } } };
   const rule = { path: 'events.include', text: 'events include Signed Up' };
   assert.deepEqual(route(eventOf({}), undefined, [picky, erp]), {
-    ...{ outcome: 'routed', blocked: false, routed: [erp] },
+    outcome: 'routed',
+    blocked: false,
+    routed: [erp],
     filtered: [{ reason: 'filter', rule, destinations: [picky] }],
   });
   assert.equal(route(eventOf({ event: 'Signed Up' }), undefined, [picky]).outcome, 'routed');
@@ -168,7 +170,9 @@ test('the destinations keep the order in which they are given', () => {
 
 test('an event without candidates has no destination', () => {
   assert.deepEqual(route(eventOf({}), undefined, []), {
-    ...{ outcome: 'no-destination', blocked: false },
-    ...{ routed: [], filtered: [] },
+    outcome: 'no-destination',
+    blocked: false,
+    routed: [],
+    filtered: [],
   });
 });

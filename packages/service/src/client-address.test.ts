@@ -34,8 +34,19 @@ test('the client is the last address of X-Forwarded-For that is not of a trusted
 
 test('no text that is not an address becomes the address of a client', () => {
   const texts = [
-    ...['unknown', '_hidden', '<script>', '203.0.113', '203.0.113.256', '0x7f.1', '1'.repeat(16_000)],
-    ...['203.0.113.7:', '[203.0.113.7]:x', '[::1', '2001:db8::7:4711:x', '"203.0.113.7"', 'for=203.0.113.7'],
+    'unknown',
+    '_hidden',
+    '<script>',
+    '203.0.113',
+    '203.0.113.256',
+    '0x7f.1',
+    '1'.repeat(16_000),
+    '203.0.113.7:',
+    '[203.0.113.7]:x',
+    '[::1',
+    '2001:db8::7:4711:x',
+    '"203.0.113.7"',
+    'for=203.0.113.7',
   ];
   for (const text of texts) {
     assert.equal(proxies.clientOf('10.0.0.1', { 'x-forwarded-for': text }), undefined, text.slice(0, 40));

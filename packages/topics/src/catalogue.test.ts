@@ -74,8 +74,14 @@ test('each topic gets the configured copies, and the default of the brokers with
 test('only topics of state and of the audit log keep their number of partitions', () => {
   const keeping = specs.filter(({ keepsPartitions }) => keepsPartitions).map(({ name }) => name);
   assert.deepEqual(keeping, [
-    ...[names.config, names.audiences, names.audiencesSyncs, names.deletions, names.replays],
-    ...[names.suppressions, names.destinationsHealth, names.recalls],
+    names.config,
+    names.audiences,
+    names.audiencesSyncs,
+    names.deletions,
+    names.replays,
+    names.suppressions,
+    names.destinationsHealth,
+    names.recalls,
     names.audit,
     names.idempotency,
     names.sessions,
@@ -99,8 +105,13 @@ test('a topic allows larger records than the topics that it is written from', ()
 
 test('9.7 dead letters and rejected records are kept for 30 days, replays, usage and the audit log longer, other records for 7 days, and state is compacted', () => {
   const state = [
-    ...[names.config, names.audiences, names.audiencesSyncs, names.deletions, names.replays],
-    ...[names.suppressions, names.destinationsHealth],
+    names.config,
+    names.audiences,
+    names.audiencesSyncs,
+    names.deletions,
+    names.replays,
+    names.suppressions,
+    names.destinationsHealth,
   ];
   for (const { name, config } of specs) {
     if (state.includes(name)) {

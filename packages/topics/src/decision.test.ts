@@ -64,7 +64,8 @@ test('a record is bounded, however many destinations and rules there are, and co
   fc.assert(
     fc.property(groups, (given) => {
       const filtered = given.map(({ reason, text, count }) => ({
-        ...{ reason, destinations: idsFrom(0, count) },
+        reason,
+        destinations: idsFrom(0, count),
         ...(reason === 'filter' && { rule: { path: text, text } }),
       }));
       const { bytes, decision } = written(filtered);
@@ -85,12 +86,16 @@ test('a record of another program is not a decision', () => {
   assert.ok(decodeDecision({ value: Buffer.from(JSON.stringify(valid)) }));
   const group = { reason: 'disabled', count: 1, destinations: ['crm'] };
   const others: unknown[] = [
-    ...[null, 1, 'text', [], {}, { ...valid, eventId: 7 }, { ...valid, decidedAt: 'today' }],
-    ...[
-      { ...valid, routed: -1 },
-      { ...valid, routed: 1.5 },
-      { ...valid, filtered: {} },
-    ],
+    null,
+    1,
+    'text',
+    [],
+    {},
+    { ...valid, eventId: 7 },
+    { ...valid, decidedAt: 'today' },
+    { ...valid, routed: -1 },
+    { ...valid, routed: 1.5 },
+    { ...valid, filtered: {} },
     ...[
       null,
       {},

@@ -188,7 +188,13 @@ test('every header that is written is known, as one of identity or of progress',
   assert.deepEqual(
     names.filter((name) => !progressHeaders.has(name)),
     [
-      ...['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'event-name', 'event-position'],
+      'delivery-id',
+      'event-id',
+      'source-id',
+      'destination-id',
+      'type',
+      'event-name',
+      'event-position',
       'traceparent',
     ],
   );

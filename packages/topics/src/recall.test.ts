@@ -10,17 +10,28 @@ import {
 } from './recall.ts';
 
 const mark: RecallMark = {
-  ...{ topic: 'deliveries.retry.1h', from: 10, end: 100, to: 50, through: 7, except: [12], at: 1_000 },
+  topic: 'deliveries.retry.1h',
+  from: 10,
+  end: 100,
+  to: 50,
+  through: 7,
+  except: [12],
+  at: 1_000,
 };
 const bytesOf = (text: unknown): Buffer | null => (text === null ? null : Buffer.from(text as string));
 
 test('a request and a state are decoded unchanged', () => {
   const request: RecallRequest = {
-    ...{ id: 'r-1', kind: 'drain', destinationId: 'a/b', partitions: 6 },
+    id: 'r-1',
+    kind: 'drain',
+    destinationId: 'a/b',
+    partitions: 6,
     requestedAt: '2026-11-22T08:00:00.000Z',
   };
   const state = {
-    ...{ destinationId: 'a/b', partition: 4, marks: [mark] },
+    destinationId: 'a/b',
+    partition: 4,
+    marks: [mark],
     request: { id: 'r-1', state: 'running', count: 3 },
   } as const;
   for (const [record, expected] of [

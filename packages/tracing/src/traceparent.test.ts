@@ -25,11 +25,22 @@ test('of a later version the known fields are read, and passed on as version 00'
 
 test('an invalid header is no parent', () => {
   const invalid = [
-    ...['', 'junk', header.toUpperCase(), ` ${header}`, `${header}\n`, `${header}, ${header}`],
-    ...[`${header}-more`, `ff-${traceId}-${spanId}-01`, `0-${traceId}-${spanId}-01`],
-    ...[`00-${'0'.repeat(32)}-${spanId}-01`, `00-${traceId}-${'0'.repeat(16)}-01`],
-    ...[`00-${traceId}-${spanId}`, `00-${traceId}-${spanId}-1`, `00-${traceId}-${spanId}-xx`],
-    ...[`cc-${traceId}-${spanId}-01.more`, `cc-${traceId}-${spanId}-01-${'a'.repeat(10_000)}`],
+    '',
+    'junk',
+    header.toUpperCase(),
+    ` ${header}`,
+    `${header}\n`,
+    `${header}, ${header}`,
+    `${header}-more`,
+    `ff-${traceId}-${spanId}-01`,
+    `0-${traceId}-${spanId}-01`,
+    `00-${'0'.repeat(32)}-${spanId}-01`,
+    `00-${traceId}-${'0'.repeat(16)}-01`,
+    `00-${traceId}-${spanId}`,
+    `00-${traceId}-${spanId}-1`,
+    `00-${traceId}-${spanId}-xx`,
+    `cc-${traceId}-${spanId}-01.more`,
+    `cc-${traceId}-${spanId}-01-${'a'.repeat(10_000)}`,
     `00-${traceId}-${spanId}-01\r\nX-Injected: yes`,
   ];
   for (const text of invalid) assert.equal(readTraceparent(text), undefined, text.slice(0, 80));

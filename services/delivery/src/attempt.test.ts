@@ -14,7 +14,10 @@ test('the record of an attempt says since when a circuit breaker of its URLs is 
   const records: AttemptRecord[] = [];
   const breakers = new Breakers(1, () => undefined);
   const attempts = new Attempts({
-    ...{ names, breakers, sender: new FakeSender(() => Promise.resolve()), log: { debug: () => undefined } },
+    names,
+    breakers,
+    sender: new FakeSender(() => Promise.resolve()),
+    log: { debug: () => undefined },
     attemptPublisher: {
       publish: ({ value }: OutgoingRecord) => {
         records.push(JSON.parse(String(value)) as AttemptRecord);

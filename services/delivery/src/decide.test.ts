@@ -12,10 +12,7 @@ const hourMs = 60 * minuteMs;
 const now = Date.parse('2026-11-21T08:00:00Z');
 
 const defaults: RetryPolicy = {
-  scheduleMs: [
-    ...[10 * secondMs, minuteMs, 5 * minuteMs, 20 * minuteMs],
-    ...[hourMs, hourMs, hourMs, 20 * minuteMs],
-  ],
+  scheduleMs: [10 * secondMs, minuteMs, 5 * minuteMs, 20 * minuteMs, hourMs, hourMs, hourMs, 20 * minuteMs],
   windowMs: 4 * hourMs,
 };
 

@@ -169,7 +169,8 @@ describe('a delivery of a deleted user', () => {
     const old = deliveryOf('ada', { ...replay, eventAcceptedAt: before });
     const unknown = deliveryOf('ada', { ...replay, body: Buffer.from('{"userId":"ada","of":"97d5248"}') });
     const recent = deliveryOf('ada', {
-      ...{ ...replay, eventAcceptedAt: after },
+      ...replay,
+      eventAcceptedAt: after,
       body: Buffer.from('{"userId":"ada","new":1}'),
     });
     const sent = await sentOf(stage, [old, unknown, recent], names.deliveriesReplay);

@@ -31,7 +31,10 @@ describe('a delivery', () => {
     await stage.untilCommitted(1);
     const [attempt] = await stage.attempts();
     assert.partialDeepStrictEqual(attempt, {
-      ...{ eventId: delivery.eventId, destinationId: 'crm', attempt: 1, outcome: 'delivered' },
+      eventId: delivery.eventId,
+      destinationId: 'crm',
+      attempt: 1,
+      outcome: 'delivered',
       urls: [{ url: 'https://crm.example.com/hook', status: 200 }],
     });
     assert.deepEqual(stage.cluster.records(names.deliveriesDead), []);
@@ -63,9 +66,14 @@ describe('a delivery', () => {
       assert.deepEqual(
         Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.toString()])),
         {
-          ...{ 'delivery-id': delivery.deliveryId, 'event-id': delivery.eventId, 'source-id': 'web' },
-          ...{ 'destination-id': 'crm', type: 'track', traceparent },
-          ...{ attempt: String(attempt), reason: 'server-error' },
+          'delivery-id': delivery.deliveryId,
+          'event-id': delivery.eventId,
+          'source-id': 'web',
+          'destination-id': 'crm',
+          type: 'track',
+          traceparent,
+          attempt: String(attempt),
+          reason: 'server-error',
           'accepted-at': new Date(origin.timestamp).toISOString(),
         },
       );

@@ -39,8 +39,17 @@ function destination(id: string): Destination {
 
 function attempt(destinationId: string, more: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
-    ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId, type: 'track', userKey: 'ada' },
-    ...{ attempt: 1, startedAt: '2026-11-21T09:43:25.118Z', latencyMs: 4, outcome: 'delivered', urls: [] },
+    deliveryId: 'd',
+    eventId: 'e',
+    sourceId: 's',
+    destinationId,
+    type: 'track',
+    userKey: 'ada',
+    attempt: 1,
+    startedAt: '2026-11-21T09:43:25.118Z',
+    latencyMs: 4,
+    outcome: 'delivered',
+    urls: [],
     ...more,
   };
 }

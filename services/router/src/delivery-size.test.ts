@@ -30,8 +30,14 @@ test('the delivery of the largest event fits into its topic, for each field that
       const eventBytes = Buffer.byteLength(JSON.stringify(event));
       assert.ok(eventBytes <= maxEventBytes && eventBytes > maxEventBytes - 1_024, `${type} ${field}`);
       const { key, value, headers } = encodeDelivery(names.deliveries, {
-        ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], eventId: event.messageId, type },
-        ...{ sourceId: 's'.repeat(64), destinationId: 'd'.repeat(64) },
+        attempt: 0,
+        step: 0,
+        deferrals: 0,
+        closedUrls: [],
+        eventId: event.messageId,
+        type,
+        sourceId: 's'.repeat(64),
+        destinationId: 'd'.repeat(64),
         deliveryId: deliveryId('s', event.messageId, 'hash', 'd'),
         eventName: event.type === 'track' ? event.event : undefined,
         key: deliveryKey('d'.repeat(64), userKey(event)),

@@ -10,15 +10,15 @@ import { eventually } from '@tailrace/testing';
 import { groupId, names, openStage, toDestination, type Stage } from './testing/stage.ts';
 
 const destination = (id: string, sources: readonly string[], enabled = true) => ({
-  ...{ id, enabled, sources: [...sources], type: 'Webhooks' as const },
+  id,
+  enabled,
+  sources: [...sources],
+  type: 'Webhooks' as const,
   settings: { webhooks: [{ url: 'https://hooks.example/hook' }] },
 });
 const configuration: Configuration = {
   sources: [
-    {
-      ...{ id: 'web', writeKeys: ['wk_web'], enabled: true },
-      schema: { track: { blocked: ['Debug Event'] } },
-    },
+    { id: 'web', writeKeys: ['wk_web'], enabled: true, schema: { track: { blocked: ['Debug Event'] } } },
     { id: 'off', writeKeys: ['wk_off'], enabled: false },
   ],
   destinations: [

@@ -31,7 +31,10 @@ const writtenAt = Date.now() - 1_000;
 
 function destinationOf(id: string, fields: Partial<Destination> = {}): Destination {
   return {
-    ...{ id, type: 'Webhooks', enabled: true, sources: ['web'] },
+    id,
+    type: 'Webhooks',
+    enabled: true,
+    sources: ['web'],
     settings: { webhooks: [{ url: 'https://crm.example/hook' }] },
     ...fields,
   };
@@ -99,10 +102,16 @@ function startRouter({
     usage: {
       count: (sourceId, event, filtered) => counted.push(`usage ${sourceId} ${event.type} ${filtered}`),
     },
-    ...{ publisher, metrics, rejecter, log },
+    publisher,
+    metrics,
+    rejecter,
+    log,
   });
   const receiveRecord = createReceiver({
-    ...{ frames: noRegistry, processRecord, rejecter, metrics },
+    frames: noRegistry,
+    processRecord,
+    rejecter,
+    metrics,
     waiting: { hasKeyOf: () => false, enqueue: () => Promise.reject(new Error('no record waits')) },
   });
   return {
@@ -120,7 +129,10 @@ function startRouter({
       const { call = {}, isRevoked = () => false, ...fields } = more;
       const offset = nextOffset++;
       const work = {
-        ...{ topic: 'events', partition: 0, offset, timestamp: writtenAt },
+        topic: 'events',
+        partition: 0,
+        offset,
+        timestamp: writtenAt,
         get revoked() {
           return isRevoked();
         },
@@ -342,11 +354,17 @@ describe('a decision', () => {
     const { decidedAt, ...decision } = decisionOf(router) ?? {};
     assert.ok((decidedAt ?? 0) >= writtenAt);
     assert.deepEqual(decision, {
-      ...{ key: 'u-1', eventId: 'm-0', sourceId: 'web', type: 'page', routed: 1 },
+      key: 'u-1',
+      eventId: 'm-0',
+      sourceId: 'web',
+      type: 'page',
+      routed: 1,
       filtered: [
         { reason: 'disabled', count: 1, destinations: ['off'] },
         {
-          ...{ reason: 'filter', count: 1, destinations: ['picky'] },
+          reason: 'filter',
+          count: 1,
+          destinations: ['picky'],
           rule: { path: 'condition', text: 'properties.total atLeast 100' },
         },
       ],

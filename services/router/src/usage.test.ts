@@ -52,7 +52,9 @@ test('calls are counted by source and type, and track calls by the name of their
       filtered: 1,
       events: [
         {
-          ...{ event: 'Signed Up', calls: 2, filtered: 1 },
+          event: 'Signed Up',
+          calls: 2,
+          filtered: 1,
           firstAt: '2026-11-21T12:00:00.000Z',
           lastAt: '2026-11-21T12:00:00.005Z',
         },
@@ -109,8 +111,11 @@ test('long names, and names beyond the five hundredth of a source and day, are c
   usage.count('web', track('Event 599'), false);
   usage.stop();
   const found = records().map(({ sourceId, events, otherEvents }) => [
-    ...[sourceId, events.length, events.at(-1)?.event],
-    ...[otherEvents?.calls, otherEvents?.filtered],
+    sourceId,
+    events.length,
+    events.at(-1)?.event,
+    otherEvents?.calls,
+    otherEvents?.filtered,
   ]);
   assert.deepEqual(found, [
     ['web', 500, 'Event 499', 103, 3],

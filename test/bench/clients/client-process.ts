@@ -49,7 +49,11 @@ function messageOf(n: number) {
     event: 'Order Completed',
     properties: {
       orderId: `order-${n}`,
-      ...{ total: 25.5, currency: 'EUR', coupon: 'autumn', path: '/checkout/done', isFirst: n % 2 === 0 },
+      total: 25.5,
+      currency: 'EUR',
+      coupon: 'autumn',
+      path: '/checkout/done',
+      isFirst: n % 2 === 0,
       products: [
         { sku: 'sku-1', name: 'A pair of socks', price: 5.5, quantity: 2 },
         { sku: 'sku-2', name: 'A hat', price: 14.5, quantity: 1 },
@@ -108,7 +112,8 @@ const spent = await send(client, calls);
 await client.close();
 const { user, system } = process.cpuUsage(before);
 const cost: ClientCost = {
-  ...{ call: spent.call / calls, turn: spent.turn / calls },
+  call: spent.call / calls,
+  turn: spent.turn / calls,
   sent: (user + system) / calls,
 };
 process.stdout.write(`${JSON.stringify(cost)}\n`);

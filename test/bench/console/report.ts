@@ -36,7 +36,10 @@ export function report(results: Results): Promise<{ readonly sound: boolean }> {
     const server = distribution(all.flatMap(({ requests }) => requests.filter(isOfApi).map(serverMs)));
     return [
       name,
-      ...[whole(requestsOf(all)), whole(bytesOf(all)), tenths(server.p50), tenths(server.max)],
+      whole(requestsOf(all)),
+      whole(bytesOf(all)),
+      tenths(server.p50),
+      tenths(server.max),
       whole(distribution(all.map(({ settledMs }) => settledMs)).p50),
       whole(longest(all.map(({ longestTaskMs }) => longestTaskMs))),
       hundredths(longest(all.map(({ shift }) => shift))),
@@ -47,7 +50,14 @@ export function report(results: Results): Promise<{ readonly sound: boolean }> {
   const all = distribution(requests.map(serverMs));
   const slowest = requests.toSorted((a, b) => b.serverMs - a.serverMs).slice(0, 5);
   const header = [
-    ...['page', 'requests', 'bytes', 'server p50 ms', 'max ms', 'settled p50 ms', 'longest task ms', 'shift'],
+    'page',
+    'requests',
+    'bytes',
+    'server p50 ms',
+    'max ms',
+    'settled p50 ms',
+    'longest task ms',
+    'shift',
   ];
   const output = [
     renderMachine(machine),

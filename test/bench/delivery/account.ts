@@ -126,7 +126,11 @@ export function accountFor(
     else sums.lost += 1;
   }
   return {
-    ...{ sent: count, ...sums, deadReasons, repeated, unexpected },
+    sent: count,
+    ...sums,
+    deadReasons,
+    repeated,
+    unexpected,
     checked: samples.length,
     faults: faultsOf(samples, sharedSecret),
   };

@@ -34,7 +34,11 @@ export async function startBareLoop(
   }: Pick<BareLoopSettings, 'topic' | 'attemptsTopic'> & { urls: readonly string[] },
 ): Promise<BareLoop> {
   const settings: BareLoopSettings = {
-    ...{ brokers: bench.brokers, topic, attemptsTopic, sharedSecret, inFlight },
+    brokers: bench.brokers,
+    topic,
+    attemptsTopic,
+    sharedSecret,
+    inFlight,
     urls: Object.fromEntries(destinationIds.map((id, place) => [id, urls[place] ?? ''])),
   };
   const child = startChild<never, FromBareLoop>('delivery/bare-loop-process.ts', [JSON.stringify(settings)]);

@@ -176,7 +176,11 @@ async function run(context: Context, scenario: Scenario, setting: Setting, name:
   const first = indexes.filter((index) => (wave.sentAt[index] ?? NaN) < began + firstSeconds * 1_000);
   const count = (is: (index: number) => boolean): number => indexes.filter(is).length;
   return {
-    ...{ setting: setting.name, sent: indexes.length, cpuShare, scrapes, account },
+    setting: setting.name,
+    sent: indexes.length,
+    cpuShare,
+    scrapes,
+    account,
     latencyMs: latenciesOf(wave, receivedAt, indexes),
     firstMs: latenciesOf(wave, receivedAt, first),
     missing: count((index) => Number.isNaN(receivedAt[index] ?? NaN)),

@@ -95,7 +95,8 @@ async function run(
   const { arrivals, account } = await stage.conclude(wave);
   const healthy = { from: warmUp, of: isHealthy };
   return {
-    ...{ title, account },
+    title,
+    account,
     latencyMs: latencies(wave, arrivals.receivedAt, healthy),
     perSecond: throughput(wave, arrivals.receivedAt, healthy),
     parked: metrics.sum('tailrace_deliveries_parked_total'),
@@ -122,7 +123,8 @@ async function bareRun(context: Context, title: string): Promise<Run> {
     title,
     latencyMs: latencies(wave, receivedAt, healthy),
     perSecond: throughput(wave, receivedAt, healthy),
-    ...{ parked: NaN, deferred: NaN },
+    parked: NaN,
+    deferred: NaN,
   };
 }
 

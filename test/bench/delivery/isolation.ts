@@ -103,7 +103,9 @@ async function run(context: Context, name: string, failing: boolean): Promise<Ru
   const { arrivals, account } = await stage.conclude(wave);
   const { receivedAt } = arrivals;
   return {
-    ...{ failing, cpuShare, account },
+    failing,
+    cpuShare,
+    account,
     latencyMs: latencies(wave, receivedAt, of),
     perSecond: throughput(wave, receivedAt, of),
     lag: lagBySecond(wave, receivedAt, of),

@@ -52,7 +52,9 @@ const alone: Setting = { name: 'alone', title: 'alone', listen: listenAlone, per
 /** Healthy destinations in place of the others, which shows the effect of the load alone. */
 function besideHealthy(count: number, others: Pick<Setting, 'perSecond' | 'burst'>): Setting {
   return {
-    ...{ name: 'healthy', title: `beside ${count} healthy ones`, ...others },
+    name: 'healthy',
+    title: `beside ${count} healthy ones`,
+    ...others,
     listen: async (receiver) => ({
       healthy: await listenWell(receiver, healthyCount),
       others: await listenWell(receiver, count),
@@ -69,7 +71,10 @@ export function measureManyBad(context: Context): Promise<Report> {
       alone,
       besideHealthy(count, { perSecond }),
       {
-        ...{ name: 'bad', title: `beside ${count} bad ones`, perSecond, judged: true },
+        name: 'bad',
+        title: `beside ${count} bad ones`,
+        perSecond,
+        judged: true,
         listen: async (receiver) => ({
           healthy: await listenWell(receiver, healthyCount),
           others: await listenBadly(receiver, count, badKinds),
@@ -97,7 +102,10 @@ export function measureRateLimited(context: Context): Promise<Report> {
 
 export function measureSameOrigin(context: Context): Promise<Report> {
   const beside = (name: string, title: string, neighbour: Behaviour, perSecond: number): Setting => ({
-    ...{ name, title, perSecond, judged: true },
+    name,
+    title,
+    perSecond,
+    judged: true,
     listen: async (receiver) => {
       const [url] = await receiver.listen([
         { kind: 'by path', paths: { '/hook': answers, '/neighbour': neighbour } },

@@ -167,7 +167,10 @@ async function run(context: Context, overload: Overload): Promise<Run> {
   const of = (figures: Uint16Array): number[] => bads.map((index) => figures[index] ?? NaN);
   const rewrites = of(copies.rewrites);
   return {
-    ...{ overload, schedule, drainSeconds, account },
+    overload,
+    schedule,
+    drainSeconds,
+    account,
     alone: latencies(wave, receivedAt, { from: warmUp, to: warmUp + alone }),
     beside: latencies(wave, receivedAt, { from: warmUp + alone, of: isOther }),
     lagOfOthers: lagBySecond(wave, receivedAt, { from: warmUp + alone, of: isOther }),

@@ -49,17 +49,17 @@ export function deliveryOf(n: number): Delivery {
   const destinationId = `destination-${skewed(n, sizes.destinations)}`;
   const isTrack = n % 5 !== 0;
   return {
-    ...{
-      deliveryId: idOf(n),
-      eventId: idOf(-n),
-      sourceId: `source-${skewed(n + 7, sizes.sources)}`,
-      destinationId,
-    },
-    ...{
-      type: isTrack ? 'track' : 'page',
-      eventName: isTrack ? `Event Name ${skewed(n + 3, sizes.names)}` : undefined,
-    },
-    ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], body: bodyOf(n) },
+    deliveryId: idOf(n),
+    eventId: idOf(-n),
+    sourceId: `source-${skewed(n + 7, sizes.sources)}`,
+    destinationId,
+    type: isTrack ? 'track' : 'page',
+    eventName: isTrack ? `Event Name ${skewed(n + 3, sizes.names)}` : undefined,
+    attempt: 0,
+    step: 0,
+    deferrals: 0,
+    closedUrls: [],
+    body: bodyOf(n),
     key: `${destinationId}/user-${(n * 7_919) % sizes.users}`,
   };
 }
@@ -117,7 +117,11 @@ function usageOf(topic: string, source: number, at: number): OutgoingRecord {
   const time = new Date(at).toISOString();
   const calls = 10;
   const events = Array.from({ length: sizes.names }, (_, name) => ({
-    ...{ event: `Event Name ${name}`, calls, filtered: 0, firstAt: time, lastAt: time },
+    event: `Event Name ${name}`,
+    calls,
+    filtered: 0,
+    firstAt: time,
+    lastAt: time,
   }));
   const sourceId = `source-${source}`;
   const day = {
@@ -136,8 +140,16 @@ function attemptOf(topic: string, n: number, at: number, reason: string | undefi
   const url = `https://${destinationId}.example.com/hooks/tailrace`;
   const answer = reason === undefined ? { status: 200 } : { status: 503, reason };
   const record: AttemptRecord = {
-    ...{ deliveryId, eventId, sourceId, destinationId, type, event: eventName, attempt: 1 },
-    ...{ userKey: key.slice(destinationId.length + 1), startedAt: new Date(at).toISOString(), latencyMs },
+    deliveryId,
+    eventId,
+    sourceId,
+    destinationId,
+    type,
+    event: eventName,
+    attempt: 1,
+    userKey: key.slice(destinationId.length + 1),
+    startedAt: new Date(at).toISOString(),
+    latencyMs,
     ...(reason === undefined ? { outcome: 'delivered' } : { outcome: 'retry', reason }),
     urls: [{ url, latencyMs, ...answer }],
   };
@@ -162,7 +174,12 @@ export function* batchesOf(names: TopicNames, deliveries: number, now: number): 
     }
     if (isNewTopic) next = 0;
     records.push({
-      ...{ topic, partition: 0, offset: next, timestamp, key: bufferOf(key), value: bufferOf(value) },
+      topic,
+      partition: 0,
+      offset: next,
+      timestamp,
+      key: bufferOf(key),
+      value: bufferOf(value),
       ...readBack(headers),
     });
     next += 1;

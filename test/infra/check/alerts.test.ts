@@ -30,7 +30,10 @@ function firing(one: Pick<AlertCase, 'alert' | 'rule' | 'labels'>): Firing {
 
 test('promtool finds no problem in the rules', async () => {
   const { stdout } = await promisify(execFile)(await toolPath('promtool'), [
-    ...['check', 'rules', '--lint=all', '--lint-fatal'],
+    'check',
+    'rules',
+    '--lint=all',
+    '--lint-fatal',
     ...ruleFiles(),
   ]);
   assert.match(stdout, /SUCCESS/);

@@ -80,7 +80,9 @@ describe('selectors', () => {
 
   test('fields that Kubernetes cannot change are as in the release before', () => {
     const fields = (rendered.get('default') ?? []).filter(isService).map(({ kind, metadata, spec }) => ({
-      ...{ kind, name: metadata.name, selector: spec.selector },
+      kind,
+      name: metadata.name,
+      selector: spec.selector,
       ...(kind === 'StatefulSet' && {
         serviceName: spec.serviceName,
         podManagementPolicy: spec.podManagementPolicy,

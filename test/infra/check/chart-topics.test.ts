@@ -39,17 +39,18 @@ describe('topics of Strimzi', () => {
       assert.deepEqual(
         topics
           .map(({ spec }) => ({
-            ...{
-              name: spec.topicName,
-              partitions: spec.partitions,
-              replicas: spec.replicas,
-              config: spec.config,
-            },
+            name: spec.topicName,
+            partitions: spec.partitions,
+            replicas: spec.replicas,
+            config: spec.config,
           }))
           .sort(byName),
         expected
           .map(({ name, partitions: count, config }) => ({
-            ...{ name, partitions: count, replicas: copies, config },
+            name,
+            partitions: count,
+            replicas: copies,
+            config,
           }))
           .sort(byName),
       );
@@ -73,9 +74,14 @@ describe('Jobs', () => {
   test('have another name where their spec is another, because a Job cannot be changed', async () => {
     const names = await Promise.all(
       [
-        ...[{}, {}, { settings: { TAILRACE_RETRY_SCHEDULE: '10s,2m' } }, { image: { tag: '9' } }],
-        ...[{ settings: { TAILRACE_PARTITIONS: 48 } }, { topics: { addPartitions: true } }],
-        ...[{ pods: { labels: { a: 'b' } } }, { jobs: { backoffLimit: 1 } }],
+        {},
+        {},
+        { settings: { TAILRACE_RETRY_SCHEDULE: '10s,2m' } },
+        { image: { tag: '9' } },
+        { settings: { TAILRACE_PARTITIONS: 48 } },
+        { topics: { addPartitions: true } },
+        { pods: { labels: { a: 'b' } } },
+        { jobs: { backoffLimit: 1 } },
       ].map((values) => nameOf(values)),
     );
     assert.equal(names[0], names[1]);
@@ -99,7 +105,8 @@ describe('Jobs', () => {
 
   test('take an inline configuration whose secrets are references', async () => {
     const settings = {
-      ...{ sharedSecret: 'env:CRM_SECRET', tls: { clientKey: 'file:/keys/crm.pem' } },
+      sharedSecret: 'env:CRM_SECRET',
+      tls: { clientKey: 'file:/keys/crm.pem' },
       webhooks: [
         { url: 'https://crm.example.com/', headers: { Authorization: 'env:CRM_TOKEN', 'X-Team': 'crm' } },
       ],

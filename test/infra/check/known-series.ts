@@ -4,8 +4,14 @@ import { readExpression, recordingRules, type Selector } from '@tailrace/monitor
 
 /** The labels that the scrape configuration sets on every target. */
 export const targetLabels: readonly string[] = [
-  ...['cluster', 'namespace', 'pod', 'instance', 'job'],
-  ...['tailrace_release', 'tailrace_prefix', 'tailrace_component'],
+  'cluster',
+  'namespace',
+  'pod',
+  'instance',
+  'job',
+  'tailrace_release',
+  'tailrace_prefix',
+  'tailrace_component',
 ];
 const components = ['ingest', 'router', 'delivery', 'control'];
 

@@ -25,7 +25,9 @@ test('a broker that loses its disk loses no event, and its replacement gets all 
   await using cluster = await ownCluster({ properties });
   await using pipeline = await startPipelineOfProcesses({
     brokers: cluster.brokers,
-    ...{ partitions, retrySchedule, retryWindow: '10m' },
+    partitions,
+    retrySchedule,
+    retryWindow: '10m',
   });
   const { kafka, names } = pipeline;
   await using ledger = await openLedger(kafka, names.deliveriesDead);

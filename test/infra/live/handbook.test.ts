@@ -108,7 +108,8 @@ async function beforeCommand(server: ApiServer, command: string): Promise<void> 
 test('running services take every command of tailrace', async () => {
   const topics = { TAILRACE_PARTITIONS: '2', TAILRACE_RETRY_SCHEDULE: '1m' };
   await using pipeline = await startPipelineOfProcesses({
-    ...{ retrySchedule: '1m', retryWindow: '1h' },
+    retrySchedule: '1m',
+    retryWindow: '1h',
     env: { TAILRACE_SECRET_KEY: secretKey },
   });
   const { brokers } = await sharedBroker();
@@ -123,9 +124,14 @@ test('running services take every command of tailrace', async () => {
   using folder = mkdtempDisposableSync(path.join(tmpdir(), 'tailrace-handbook-'));
   symlinkSync(path.join(infra, '../node_modules'), path.join(folder.path, 'node_modules'));
   const env = {
-    ...{ KAFKA_BROKERS: brokers.join(','), TAILRACE_TOPIC_PREFIX: prefix, ...topics },
-    ...{ TAILRACE_SECRET_KEY: secretKey, TAILRACE_URL: control.url, TAILRACE_API_TOKEN: adminToken },
-    ...{ NO_COLOR: '1', PATH: `${path.join(infra, '../node_modules/.bin')}:${process.env['PATH'] ?? ''}` },
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: prefix,
+    ...topics,
+    TAILRACE_SECRET_KEY: secretKey,
+    TAILRACE_URL: control.url,
+    TAILRACE_API_TOKEN: adminToken,
+    NO_COLOR: '1',
+    PATH: `${path.join(infra, '../node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
   };
   const call = (command: string, more: Readonly<Record<string, string>> = {}): Promise<Ended> => {
     const local = command

@@ -252,7 +252,9 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
     method: 'POST',
     path: '/v1/destinations',
     body: {
-      ...{ id: 'chat', type: 'Webhooks', sources: ['tailrace'] },
+      id: 'chat',
+      type: 'Webhooks',
+      sources: ['tailrace'],
       settings: { webhooks: [{ url: `${receiver.url}/chat` }] },
     },
     headers: { 'idempotency-key': 'create-chat' },

@@ -72,7 +72,8 @@ function podOf({ kind, metadata, spec }: Manifest): object[] {
   const template = spec?.template;
   if (!['Deployment', 'StatefulSet', 'Job'].includes(kind) || !template) return [];
   const claims = (spec.volumeClaimTemplates ?? []).map(({ metadata: { name } }) => ({
-    ...{ name, persistentVolumeClaim: { claimName: `${name}-${metadata.name}-0` } },
+    name,
+    persistentVolumeClaim: { claimName: `${name}-${metadata.name}-0` },
   }));
   const podSpec = { ...template.spec, volumes: [...(template.spec.volumes ?? []), ...claims] };
   const { name } = metadata;
@@ -82,7 +83,9 @@ function podOf({ kind, metadata, spec }: Manifest): object[] {
 test('a namespace with restricted pod security refuses a pod that may be root', async () => {
   await restrictedNamespace('refusing');
   const pod = {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a' },
     spec: { containers: [{ name: 'a', image: 'example.invalid/a' }] },
   };
   await assert.rejects(

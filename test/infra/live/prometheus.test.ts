@@ -98,10 +98,13 @@ test('dashboards, alerts and runbooks work on real services through a dead recei
       TOPIC: pipeline.names.events,
       PARTITIONS: '2',
       MESSAGE_ID: 'load-1',
-      ...{ NAMESPACE: 'test', RELEASE: 'acme', POD: 'acme-delivery-0' },
+      NAMESPACE: 'test',
+      RELEASE: 'acme',
+      POD: 'acme-delivery-0',
     },
     doctorArguments: [
-      ...['--ingest', pipeline.ingestUrl],
+      '--ingest',
+      pipeline.ingestUrl,
       ...addresses.flatMap((address) => ['--probe', `http://${address}`]),
     ],
   });

@@ -24,7 +24,9 @@ test('an empty cluster is restored from an export, and signs with the same secre
     sources: [{ id: 'web', writeKeys: ['wk_restored'] }],
     destinations: [
       {
-        ...{ id: 'crm', type: 'Webhooks', sources: ['web'] },
+        id: 'crm',
+        type: 'Webhooks',
+        sources: ['web'],
         settings: {
           sharedSecret,
           webhooks: [

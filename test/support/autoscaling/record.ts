@@ -40,7 +40,10 @@ async function record(): Promise<void> {
       const call = { type: 'track', event: 'Recorded', userId: `u-${written}`, messageId: `m-${written}` };
       const headers = { 'source-id': sourceId };
       return publisher.publish({
-        ...{ topic: pipeline.names.events, key: call.userId, value: JSON.stringify(call), headers },
+        topic: pipeline.names.events,
+        key: call.userId,
+        value: JSON.stringify(call),
+        headers,
       });
     });
     await Promise.all(records);

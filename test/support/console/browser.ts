@@ -31,8 +31,14 @@ export interface ConsoleBrowser extends AsyncDisposable {
 
 /** Without what Chromium would load by itself. */
 const flags = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-  ...['--disable-component-update', '--disable-sync', '--host-resolver-rules=MAP *.test 127.0.0.1'],
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--host-resolver-rules=MAP *.test 127.0.0.1',
 ];
 const phoneSize = { width: 390, height: 844 };
 /** Of the windows for which pages are made. */
@@ -81,7 +87,10 @@ export async function openBrowser(): Promise<ConsoleBrowser> {
         isBlank = false,
       } = options;
       const context = await browser.newContext({
-        ...{ colorScheme: theme, locale: 'en-GB', timezoneId, reducedMotion: 'reduce' },
+        colorScheme: theme,
+        locale: 'en-GB',
+        timezoneId,
+        reducedMotion: 'reduce',
         viewport: phone ? phoneSize : { width: 1280, height: 860 },
       });
       context.setDefaultTimeout(limitMs);

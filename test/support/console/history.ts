@@ -47,7 +47,12 @@ export async function seed(
   ]) {
     const settings = { webhooks: [{ url: `https://${id}.example.com/hook` }] };
     const body = {
-      ...{ id, name, type: 'Webhooks', enabled: true, sources: ['web', 'app'], settings },
+      id,
+      name,
+      type: 'Webhooks',
+      enabled: true,
+      sources: ['web', 'app'],
+      settings,
       ...(id === 'erp' && { filter: { condition: orders } }),
     };
     await control.expect(201, { method: 'POST', path: '/v1/destinations', body });

@@ -81,9 +81,13 @@ function batchOf({
   );
   const noProducer = Buffer.alloc(14, 0xff);
   const checked = Buffer.concat([
-    ...[int16(codec), int32(records.length - 1), int64(first)],
+    int16(codec),
+    int32(records.length - 1),
+    int64(first),
     int64(records.reduce((latest, { timestamp = first }) => Math.max(latest, timestamp), first)),
-    ...[noProducer, int32(records.length), content],
+    noProducer,
+    int32(records.length),
+    content,
   ]);
   const body = Buffer.concat([int32(0), Buffer.from([2]), int32(crc32c(checked) | 0), checked]);
   return Buffer.concat([Buffer.alloc(8), sized(body)]);
@@ -95,7 +99,12 @@ function recordOf(
   delayMs: number,
 ): Buffer {
   const body = Buffer.concat([
-    ...[Buffer.from([0]), varint(delayMs), varint(place), bytes(key), bytes(value), varint(headers.length)],
+    Buffer.from([0]),
+    varint(delayMs),
+    varint(place),
+    bytes(key),
+    bytes(value),
+    varint(headers.length),
     ...headers.flatMap(([name, header]) => [bytes(name), bytes(header)]),
   ]);
   return Buffer.concat([varint(body.length), body]);

@@ -33,10 +33,21 @@ export async function startApiServer(): Promise<ApiServer> {
     const peer = `http://127.0.0.1:${peerPort}`;
     started.use(
       startProgram(etcd, [
-        ...['--data-dir', path.join(folder, 'etcd'), '--log-level', 'error'],
-        ...['--listen-client-urls', store, '--advertise-client-urls', store],
-        ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
-        ...['--initial-cluster', `default=${peer}`, '--unsafe-no-fsync'],
+        '--data-dir',
+        path.join(folder, 'etcd'),
+        '--log-level',
+        'error',
+        '--listen-client-urls',
+        store,
+        '--advertise-client-urls',
+        store,
+        '--listen-peer-urls',
+        peer,
+        '--initial-advertise-peer-urls',
+        peer,
+        '--initial-cluster',
+        `default=${peer}`,
+        '--unsafe-no-fsync',
       ]),
     );
     const token = randomBytes(24).toString('hex');
@@ -46,10 +57,16 @@ export async function startApiServer(): Promise<ApiServer> {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     await writeFile(key, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
     const api = startProgram(server, [
-      ...[`--etcd-servers=${store}`, `--secure-port=${securePort}`, '--bind-address=127.0.0.1'],
-      ...[`--cert-dir=${folder}`, `--token-auth-file=${tokens}`, '--authorization-mode=RBAC'],
-      ...['--service-account-issuer=https://tailrace.example', '--service-cluster-ip-range=10.96.0.0/16'],
-      ...[`--service-account-key-file=${key}`, `--service-account-signing-key-file=${key}`],
+      `--etcd-servers=${store}`,
+      `--secure-port=${securePort}`,
+      '--bind-address=127.0.0.1',
+      `--cert-dir=${folder}`,
+      `--token-auth-file=${tokens}`,
+      '--authorization-mode=RBAC',
+      '--service-account-issuer=https://tailrace.example',
+      '--service-cluster-ip-range=10.96.0.0/16',
+      `--service-account-key-file=${key}`,
+      `--service-account-signing-key-file=${key}`,
       // Without controllers, no namespace gets its default account.
       '--disable-admission-plugins=ServiceAccount',
     ]);
@@ -60,7 +77,9 @@ export async function startApiServer(): Promise<ApiServer> {
     await writeFile(
       config,
       JSON.stringify({
-        ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'test' },
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'test',
         clusters: [{ name: 'test', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
         users: [{ name: 'test', user: { token } }],
         contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],

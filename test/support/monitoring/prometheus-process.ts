@@ -33,8 +33,11 @@ export async function startPrometheusProcess(
   await prepare?.(folder, data);
   const address = `127.0.0.1:${String(await closedPort())}`;
   const program = startProgram(await toolPath('prometheus'), [
-    ...[`--config.file=${file}`, `--storage.tsdb.path=${data}`, `--web.listen-address=${address}`],
-    ...['--log.level=error', ...args],
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${data}`,
+    `--web.listen-address=${address}`,
+    '--log.level=error',
+    ...args,
   ]);
   started.use(program);
   const url = `http://${address}`;

@@ -54,7 +54,10 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
     const began = spawn(program, args, {
       env: withThisNode({
-        ...{ PATH, HOME, NODE_COMPILE_CACHE, ...options.env },
+        PATH,
+        HOME,
+        NODE_COMPILE_CACHE,
+        ...options.env,
         NODE_OPTIONS: `--import=${preload} ${options.env['NODE_OPTIONS'] ?? ''}`,
       }),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -27,7 +27,8 @@ export async function renderedStrategies(
     strategies.set(component ?? '', {
       kind,
       replicas: spec.replicas,
-      ...{ maxSurge, maxUnavailable },
+      maxSurge,
+      maxUnavailable,
       minReadyMs: (spec.minReadySeconds ?? 0) * 1_000,
     });
   }

@@ -66,8 +66,17 @@ test('a message that cannot be read is refused', () => {
 
 test('a field of a wrong type is refused, and the error names it', () => {
   const wrong = {
-    ...{ userId: 7, anonymousId: {}, event: [], messageId: 1, name: true, category: 0 },
-    ...{ properties: 'text', traits: [1], context: 1, integrations: [], timestamp: 1_700_000_000_000 },
+    userId: 7,
+    anonymousId: {},
+    event: [],
+    messageId: 1,
+    name: true,
+    category: 0,
+    properties: 'text',
+    traits: [1],
+    context: 1,
+    integrations: [],
+    timestamp: 1_700_000_000_000,
   };
   for (const [field, value] of Object.entries(wrong)) assert.equal(errorOf({ [field]: value }).field, field);
   assert.equal(errorOf({ timestamp: new Date(NaN) }).field, 'timestamp');

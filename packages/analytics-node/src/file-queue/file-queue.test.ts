@@ -35,8 +35,13 @@ const json = (n: number, text = ''): string =>
 const line = (n: number, queuedAt = Date.now()): string => `${json(n)} ${queuedAt}`;
 const jsons = (count: number, from = 0): string[] => Array.from({ length: count }, (_, n) => json(n + from));
 const callOf = (text: string): Call => ({
-  ...{ json: text, bytes: Buffer.byteLength(text), userKey: 'ada' },
-  ...{ queuedAt: 0, attempts: 0, number: 0, stored: 0 },
+  json: text,
+  bytes: Buffer.byteLength(text),
+  userKey: 'ada',
+  queuedAt: 0,
+  attempts: 0,
+  number: 0,
+  stored: 0,
 });
 
 /** Opens a store that is closed at the end of the test. */

@@ -36,8 +36,17 @@ test('a header that is not a signature is refused', () => {
   const { secret, body, repeat = 1, signature } = vector;
   const widened = String.fromCharCode(...Array.from(signature, (digit) => digit.charCodeAt(0) + 0x100));
   const headers = [
-    ...[undefined, null, '', 'z'.repeat(40), widened, [signature], [signature, signature]],
-    ...[signature.toUpperCase(), signature.slice(1), `${signature}0`, ` ${signature}`],
+    undefined,
+    null,
+    '',
+    'z'.repeat(40),
+    widened,
+    [signature],
+    [signature, signature],
+    signature.toUpperCase(),
+    signature.slice(1),
+    `${signature}0`,
+    ` ${signature}`,
   ];
   for (const header of headers) {
     assert.equal(verifySignature(secret, body.repeat(repeat), header), false, String(header));

@@ -72,7 +72,11 @@ test('a file whose variables are not set is refused, so that no secret is overwr
 
 test('entries without secrets have no comment', () => {
   assert.deepEqual(fileOf({ sources: [{ id: 'web', writeKeys: ['wk'], enabled: true }] }), [
-    ...['sources:', '  - id: web', '    writeKeys:', '      - wk', '    enabled: true'],
+    'sources:',
+    '  - id: web',
+    '    writeKeys:',
+    '      - wk',
+    '    enabled: true',
   ]);
 });
 

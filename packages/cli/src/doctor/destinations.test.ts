@@ -56,7 +56,8 @@ describe('doctor looks', () => {
 
   test('at the default ports only where nothing is named', () => {
     assert.deepEqual(placesOf({}), {
-      ...{ control: 'http://localhost:8081', ingest: 'http://localhost:8080' },
+      control: 'http://localhost:8081',
+      ingest: 'http://localhost:8080',
       ports: [9464, 9465, 9466, 9467],
     });
   });
@@ -69,7 +70,8 @@ describe('doctor looks', () => {
       ingest: 'http://localhost:18080',
     });
     assert.deepEqual(placesOf({ TAILRACE_METRICS_PORT: '19464', TAILRACE_CONTROL_PORT: '18081' }), {
-      ...{ control: 'http://localhost:18081', ingest: undefined },
+      control: 'http://localhost:18081',
+      ingest: undefined,
       ports: [19464, 19465, 19466, 19467],
     });
     assert.deepEqual(placesOf({}, { ingest: 'http://b:2' }), { ...nothing, ingest: 'http://b:2' });

@@ -6,8 +6,10 @@ import { test } from 'node:test';
 import { runCli } from '../run.ts';
 
 const other = {
-  ...{ count: 1_234, filtered: 2 },
-  ...{ firstSeenAt: '2026-05-01T00:00:00.000Z', lastSeenAt: '2026-05-02T00:00:00.000Z' },
+  count: 1_234,
+  filtered: 2,
+  firstSeenAt: '2026-05-01T00:00:00.000Z',
+  lastSeenAt: '2026-05-02T00:00:00.000Z',
 };
 
 test('get events shows the calls whose names are not listed, once all names are shown', async (t) => {

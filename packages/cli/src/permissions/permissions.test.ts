@@ -23,8 +23,16 @@ test('permissions are printed as a table of all users, or of one', async () => {
 
 test('permissions are printed as commands of kafka-acls.sh, quoted for a shell', async () => {
   const { out } = await run(
-    ...['--format', 'kafka-acls', '--user', 'producer', '--name', 'CN={user},O=A B'],
-    ...['--bootstrap-server', 'kafka:9093', '--command-config', 'admin.properties'],
+    '--format',
+    'kafka-acls',
+    '--user',
+    'producer',
+    '--name',
+    'CN={user},O=A B',
+    '--bootstrap-server',
+    'kafka:9093',
+    '--command-config',
+    'admin.properties',
   );
   assert.equal(
     out.trim().split('\n').at(-1),

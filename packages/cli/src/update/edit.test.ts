@@ -12,7 +12,11 @@ import { runCli } from '../run.ts';
 const url = 'https://crm.example.com/hook';
 const secret = '********';
 const destination = {
-  ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'], name: 'CRM' },
+  id: 'crm',
+  type: 'Webhooks',
+  enabled: true,
+  sources: ['web'],
+  name: 'CRM',
   settings: { sharedSecret: secret, webhooks: [{ url, headers: { 'X-Team': secret } }] },
 };
 
@@ -83,7 +87,10 @@ async function openService() {
     return { EDITOR: file };
   };
   return {
-    ...{ service, run, editorOf, folder },
+    service,
+    run,
+    editorOf,
+    folder,
     async [Symbol.asyncDispose]() {
       server.close();
       await rm(folder, { recursive: true, force: true });
@@ -99,13 +106,28 @@ test('update changes the named fields, keeps the others, and is repeated where a
     if ((changes += 1) === 1) service.changeElsewhere({ sources: ['app'] });
   };
   const { exitCode, out } = await run([
-    ...['update', 'destination', 'crm', '--name', 'New', '--rate-limit', '50', '--header', 'X-Team: sales'],
-    ...['--set', 'settings.traceparent=true', '--unset', 'enabled'],
+    'update',
+    'destination',
+    'crm',
+    '--name',
+    'New',
+    '--rate-limit',
+    '50',
+    '--header',
+    'X-Team: sales',
+    '--set',
+    'settings.traceparent=true',
+    '--unset',
+    'enabled',
   ]);
   assert.deepEqual([exitCode, out], [0, 'The destination crm is updated.']);
   assert.deepEqual(service.puts, [
     {
-      ...{ id: 'crm', type: 'Webhooks', sources: ['app'], name: 'New', rateLimit: 50 },
+      id: 'crm',
+      type: 'Webhooks',
+      sources: ['app'],
+      name: 'New',
+      rateLimit: 50,
       settings: {
         sharedSecret: secret,
         webhooks: [{ url, headers: { 'X-Team': 'sales' } }],
@@ -120,7 +142,14 @@ test('update changes the named fields, keeps the others, and is repeated where a
 test('update changes the limits of a source, and adds the address of senders to its events', async () => {
   await using opened = await openService();
   const { exitCode } = await opened.run([
-    ...['update', 'source', 'web', '--rate-limit', '500', '--rate-limit-bytes', '1000000', '--add-ip'],
+    'update',
+    'source',
+    'web',
+    '--rate-limit',
+    '500',
+    '--rate-limit-bytes',
+    '1000000',
+    '--add-ip',
   ]);
   assert.equal(exitCode, 0);
   assert.partialDeepStrictEqual(opened.service.puts, [

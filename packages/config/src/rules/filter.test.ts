@@ -4,7 +4,9 @@ import { checkDestination, formatPath } from '../index.ts';
 import { fieldSteps, filterLimits } from './filter.ts';
 
 const destination = {
-  ...{ id: 'crm', type: 'Webhooks', sources: ['web'] },
+  id: 'crm',
+  type: 'Webhooks',
+  sources: ['web'],
   settings: { webhooks: [{ url: 'https://crm.example/hook' }] },
 };
 
@@ -34,14 +36,15 @@ describe('a filter is valid', () => {
       {
         condition: {
           all: [
-            ...[{ equals: 'a' }, { equals: null }, { equals: 0 }, { oneOf: ['a', 1, true, null] }],
-            ...[
-              { exists: false },
-              { lessThan: 1 },
-              { atMost: 'b' },
-              { greaterThan: -1.5 },
-              { atLeast: 2 ** 53 - 1 },
-            ],
+            { equals: 'a' },
+            { equals: null },
+            { equals: 0 },
+            { oneOf: ['a', 1, true, null] },
+            { exists: false },
+            { lessThan: 1 },
+            { atMost: 'b' },
+            { greaterThan: -1.5 },
+            { atLeast: 2 ** 53 - 1 },
           ].map((operator) => ({ field: 'context.device.type', ...operator })),
         },
       },

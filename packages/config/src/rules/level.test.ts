@@ -6,8 +6,12 @@ import { createState } from '../topic/state.ts';
 import type { Destination } from './schema.ts';
 
 const crm: Destination = {
-  ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'] },
-  ...{ ordering: 'user', filter: { types: ['track'] } },
+  id: 'crm',
+  type: 'Webhooks',
+  enabled: true,
+  sources: ['web'],
+  ordering: 'user',
+  filter: { types: ['track'] },
   settings: { webhooks: [{ url: 'https://crm.example/' }] },
 };
 const requires = [{ feature: 'transform', level: ownLevel + 1, by: 'delivery' as const }];
@@ -22,7 +26,9 @@ function written(entry: Destination): unknown {
 
 test('an entry requires the features that it uses, except those that every reader of requirements has', () => {
   const named: Feature = {
-    ...{ feature: 'named', level: 2, by: 'router' },
+    feature: 'named',
+    level: 2,
+    by: 'router',
     isUsed: ({ name }) => name !== undefined,
   };
   const old: Feature = { feature: 'ordering', level: 1, by: 'delivery', isUsed: () => true };
@@ -44,7 +50,9 @@ test('a writer keeps what a newer release required, and drops it once that is me
   const newer = decodeEntry(recordOf({ ...crm, transform: 'x', requires }));
   assert.ok('entry' in newer && newer.entry);
   assert.deepEqual(written({ ...(newer.entry as Destination), name: 'CRM' }), {
-    ...{ ...crm, transform: 'x', name: 'CRM' },
+    ...crm,
+    transform: 'x',
+    name: 'CRM',
     requires,
   });
   const met = decodeEntry(recordOf({ ...crm, requires: [{ ...requires[0], level: ownLevel }] }));

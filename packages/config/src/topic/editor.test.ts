@@ -40,7 +40,8 @@ async function open(
   const kafka = cluster.connect();
   const log = { warn: () => undefined };
   const editor = await openConfigEditor(kafka, topic, log, {
-    ...{ secretKeys: { current: key }, withoutKey: 'refuse' },
+    secretKeys: { current: key },
+    withoutKey: 'refuse',
     ...options,
   });
   return Object.assign(editor, {
@@ -218,7 +219,9 @@ test('a coordinator of transactions that is late is waited for, and one that doe
     const warnings: string[] = [];
     const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
     const opening = openConfigEditor({ ...kafka, exclusivePublisher }, topic, log, {
-      ...{ secretKeys: { current: key }, withoutKey: 'refuse', giveUpAfterMs: 90_000 },
+      secretKeys: { current: key },
+      withoutKey: 'refuse',
+      giveUpAfterMs: 90_000,
       withoutTransactions: 'write',
     });
     const editor = await time.settled(opening);

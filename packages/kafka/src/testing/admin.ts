@@ -103,8 +103,10 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & EndRe
     fetchTopicOffsets: (topic) =>
       request(() =>
         cluster.topic(topic).partitions.map(({ partition, low, high }) => ({
-          ...{ partition, offset: String(high) },
-          ...{ low: String(low), high: String(high) },
+          partition,
+          offset: String(high),
+          low: String(low),
+          high: String(high),
         })),
       ),
 
@@ -149,7 +151,10 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & EndRe
           const config = { ...defaultConfig, ...cluster.topic(name).config };
           const names = configNames ?? Object.keys(config);
           return {
-            ...{ resourceName: name, resourceType: type, errorCode: 0, errorMessage: '' },
+            resourceName: name,
+            resourceType: type,
+            errorCode: 0,
+            errorMessage: '',
             configEntries: names.map((configName) => ({ configName, configValue: config[configName] })),
           };
         }) as unknown as Awaited<ReturnType<Admin['describeConfigs']>>['resources'],

@@ -181,7 +181,10 @@ export class MemoryConsumer implements GroupMember {
       const messages = log.read(assigned.position, maxBytesPerPartition);
       if (messages.length === 0) return [];
       const data = {
-        ...{ partition, highWatermark: String(log.high), messages, abortedTransactions: [] },
+        partition,
+        highWatermark: String(log.high),
+        messages,
+        abortedTransactions: [],
         bytes: storedBytes(messages),
       };
       return new FetchedBatch(topic, String(assigned.position), data as never);
@@ -196,8 +199,11 @@ export class MemoryConsumer implements GroupMember {
     if (isOutdated || !this.#isInGroup || !this.#isRunning) return;
     const lastOffset = batch.lastOffset();
     this.#emit(events.START_BATCH_PROCESS, {
-      ...{ topic, partition, batchSize: batch.messages.length },
-      ...{ firstOffset: String(batch.firstOffset()), lastOffset: String(lastOffset) },
+      topic,
+      partition,
+      batchSize: batch.messages.length,
+      firstOffset: String(batch.firstOffset()),
+      lastOffset: String(lastOffset),
     });
     if (batch.isEmpty()) {
       assigned.position = lastOffset + 1;

@@ -106,7 +106,11 @@ test('a batch has the same properties as that of the library, for the same recor
           return { offset, timestamp: 0, key, value: null, headers: [], isControlRecord, batchContext };
         });
         const data = {
-          ...{ partition: 3, errorCode: 0, highWatermark: '40', preferredReadReplica: -1, messages },
+          partition: 3,
+          errorCode: 0,
+          highWatermark: '40',
+          preferredReadReplica: -1,
+          messages,
           abortedTransactions: aborted
             .sort()
             .map((first) => ({ producerId: '1', firstOffset: String(first) })),

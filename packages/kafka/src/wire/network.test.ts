@@ -47,7 +47,8 @@ test('sockets do not keep the process alive after the client is closed', async (
   const open = async (): Promise<void> => {
     const onConnect = Promise.withResolvers<undefined>();
     const socket = sockets.factory({
-      ...{ host: '127.0.0.1', port: server.port },
+      host: '127.0.0.1',
+      port: server.port,
       ssl: undefined as never,
       onConnect: () => {
         onConnect.resolve(undefined);

@@ -31,7 +31,8 @@ test('a request of any size is read back by the decoder of the library', async (
         const topicData = names.map((topic) => ({
           topic,
           partitions: numbers.map((partition) => ({
-            ...{ partition, firstSequence: partition },
+            partition,
+            firstSequence: partition,
             messages: values.map((text) => ({ key: topic, value: text })),
           })),
         }));

@@ -101,7 +101,9 @@ describe('a batch', () => {
       written.map(({ key, value }, place) => [String(place), key, value]),
     );
     const { buffer } = await RecordBatch({
-      ...{ firstTimestamp: 1_700_000_000_000, maxTimestamp: 1_700_000_000_007, lastOffsetDelta: 2 },
+      firstTimestamp: 1_700_000_000_000,
+      maxTimestamp: 1_700_000_000_007,
+      lastOffsetDelta: 2,
       records: written.map((fields, place) =>
         record({ ...fields, offsetDelta: place, timestampDelta: place - 9 }),
       ),

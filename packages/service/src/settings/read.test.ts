@@ -258,8 +258,13 @@ test('variables of OpenTelemetry for metrics and logs are not taken for misspell
   const settings = Type.Object(serviceSettings({ metricsPort: 9464 }));
   const env = Object.fromEntries(
     [
-      ...['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'OTEL_EXPORTER_OTLP_LOGS_HEADERS', 'OTEL_METRICS_EXPORTER'],
-      ...['OTEL_LOGS_EXPORTER', 'OTEL_PROPAGATORS', 'OTEL_NODE_RESOURCE_DETECTORS', 'OTEL_LOG_LEVEL'],
+      'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_LOGS_HEADERS',
+      'OTEL_METRICS_EXPORTER',
+      'OTEL_LOGS_EXPORTER',
+      'OTEL_PROPAGATORS',
+      'OTEL_NODE_RESOURCE_DETECTORS',
+      'OTEL_LOG_LEVEL',
     ].map((name) => [name, 'x']),
   );
   assert.deepEqual(misspelledVariables(env, settings), []);

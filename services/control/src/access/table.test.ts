@@ -23,7 +23,8 @@ before(async () => {
     .filter(([path]) => path.startsWith('/v1/'))
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => ({
-        ...{ method: method.toUpperCase() as Route['method'], operationId },
+        method: method.toUpperCase() as Route['method'],
+        operationId,
         path: path.replaceAll(/\{[^}]*\}/g, 'nothing'),
       })),
     );

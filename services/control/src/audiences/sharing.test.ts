@@ -39,7 +39,10 @@ test('the audiences of a source are bounded', async () => {
   const sync = { id: 'before', kind: 'replace', state: 'done', startedAt: updatedAt, updatedAt } as const;
   const counts = { read: 0, members: 0, sent: 0, instance: 'before' };
   const audiences = Array.from({ length: 1_000 }, (_, nth) => ({
-    ...{ sourceId: 'many', name: `audience ${nth}`, trait: `audience_${nth}`, members: 0 },
+    sourceId: 'many',
+    name: `audience ${nth}`,
+    trait: `audience_${nth}`,
+    members: 0,
     sync: { ...sync, ...counts },
   }));
   await Promise.all(

@@ -21,7 +21,9 @@ function recorded(control: Api, count: number): Promise<AuditRecord[]> {
 
 const url = 'https://crm.example.com/hook?token=S3CRET';
 const destination = {
-  ...{ id: 'crm', type: 'Webhooks', sources: [] },
+  id: 'crm',
+  type: 'Webhooks',
+  sources: [],
   settings: { sharedSecret: 'S3CRET', webhooks: [{ url, headers: { 'X-Key': 'S3CRET' } }] },
 };
 
@@ -35,10 +37,20 @@ test('a change leaves who, what, before and after, and from which address, witho
   const records = recordsOf(control);
   assert.deepEqual(
     records.map(({ action, target, outcome, actor, address }) => [
-      ...[action, target, outcome, actor.kind, actor.name, address],
+      action,
+      target,
+      outcome,
+      actor.kind,
+      actor.name,
+      address,
     ]),
     ['create', 'update', 'update', 'delete'].map((verb) => [
-      ...[`destination.${verb}`, 'destination/crm', 'done', 'setting', 'TAILRACE_API_TOKEN', '127.0.0.1'],
+      `destination.${verb}`,
+      'destination/crm',
+      'done',
+      'setting',
+      'TAILRACE_API_TOKEN',
+      '127.0.0.1',
     ]),
   );
   assert.deepEqual(records[1]?.changes, [{ field: 'name', after: 'CRM' }]);

@@ -82,10 +82,23 @@ const ofSources: readonly Case[] = [
 ];
 
 const refusedHeaders = [
-  ...['Host', 'Content-Length', 'content-type', 'USER-AGENT', 'X-Signature'],
-  ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
-  ...['Connection', 'Expect', 'Keep-Alive', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade'],
-  ...['Proxy-Authorization', 'Proxy-Connection'],
+  'Host',
+  'Content-Length',
+  'content-type',
+  'USER-AGENT',
+  'X-Signature',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'Connection',
+  'Expect',
+  'Keep-Alive',
+  'TE',
+  'Trailer',
+  'Transfer-Encoding',
+  'Upgrade',
+  'Proxy-Authorization',
+  'Proxy-Connection',
 ];
 const badHeaderNames = ['', 'a b', 'a:b', 'ä', 'a\n', '(x)', 'x'.repeat(129)];
 const badHeaderValues = ['a\r\nb', 'a\nb', 'a\0b', 'ü', ' a', 'a ', 'x'.repeat(4_097), '\u007f'];

@@ -30,18 +30,19 @@ async function list(query: string, token = readToken): Promise<readonly Item[]> 
 test('each event and destination is one item, with the reason and the rule', async () => {
   const shown = { sourceId: 'web', type: 'track', event: 'Order Completed', userKey: '***' };
   assert.deepEqual(await list(''), [
-    {
-      ...shown,
-      ...{ eventId: 'e-3', reason: 'no-destination', decidedAt: new Date(decidedAt + 2).toISOString() },
-    },
+    { ...shown, eventId: 'e-3', reason: 'no-destination', decidedAt: new Date(decidedAt + 2).toISOString() },
     ...['erp', 'crm'].map((destinationId) => ({
       ...shown,
-      ...{ eventId: 'e-2', destinationId, reason: 'disabled' },
+      eventId: 'e-2',
+      destinationId,
+      reason: 'disabled',
       decidedAt: new Date(decidedAt + 1).toISOString(),
     })),
     {
       ...shown,
-      ...{ eventId: 'e-1', destinationId: 'crm', reason: 'filter' },
+      eventId: 'e-1',
+      destinationId: 'crm',
+      reason: 'filter',
       decidedAt: new Date(decidedAt).toISOString(),
       rule: { path: 'condition', text: 'properties.total atLeast 100' },
     },

@@ -44,11 +44,18 @@ test('an event that was sent while a destination was disabled says so, however t
   assert.deepEqual(
     { ...answer, behind: 0 },
     {
-      ...{ eventId: 'm-off', outcome: 'filtered', deliveries: [], rejections: [], behind: 0 },
+      eventId: 'm-off',
+      outcome: 'filtered',
+      deliveries: [],
+      rejections: [],
+      behind: 0,
       explanation: `At ${at} the router filtered it for crm: the destination was disabled.`,
       decisions: [
         {
-          ...{ decidedAt: at, sourceId: 'web', type: 'track', routed: 0 },
+          decidedAt: at,
+          sourceId: 'web',
+          type: 'track',
+          routed: 0,
           filtered: [{ reason: 'disabled', count: 1, destinations: ['crm'] }],
         },
       ],
@@ -77,8 +84,17 @@ test('an event that was filtered names the rule, and one that had no destination
 
 test('an event that was routed to some destinations says so for the others too', async () => {
   const delivery = {
-    ...{ deliveryId: 'd-1', eventId: 'm-some', sourceId: 'web', destinationId: 'erp', type: 'track' },
-    ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], key: 'erp/ada', body: Buffer.from('{}') },
+    deliveryId: 'd-1',
+    eventId: 'm-some',
+    sourceId: 'web',
+    destinationId: 'erp',
+    type: 'track',
+    attempt: 0,
+    step: 0,
+    deferrals: 0,
+    closedUrls: [],
+    key: 'erp/ada',
+    body: Buffer.from('{}'),
   };
   await api.kafka.publisher().publish(encodeDelivery(names.deliveries, delivery));
   const many = Array.from({ length: 1_000 }, (_, index) => ({ id: `d${index}` }));
@@ -97,8 +113,17 @@ test('an event that was routed to some destinations says so for the others too',
 test('two events with one messageId and different content are both listed, and the answer says so', async () => {
   for (const deliveryId of ['d-forged', 'd-genuine']) {
     const delivery = {
-      ...{ deliveryId, eventId: 'm-twice', sourceId: 'web', destinationId: 'crm', type: 'track' },
-      ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], key: 'crm/ada', body: Buffer.from('{}') },
+      deliveryId,
+      eventId: 'm-twice',
+      sourceId: 'web',
+      destinationId: 'crm',
+      type: 'track',
+      attempt: 0,
+      step: 0,
+      deferrals: 0,
+      closedUrls: [],
+      key: 'crm/ada',
+      body: Buffer.from('{}'),
     };
     await api.kafka.publisher().publish(encodeDelivery(names.deliveries, delivery));
   }

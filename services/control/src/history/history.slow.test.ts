@@ -17,7 +17,11 @@ import type { HistoryLimits } from './store/retention/retention.ts';
 
 const names = topicNames('t.');
 const topics = [
-  ...[names.deliveries, names.deliveriesDead, names.deliveriesReplay, names.attempts, names.usage],
+  names.deliveries,
+  names.deliveriesDead,
+  names.deliveriesReplay,
+  names.attempts,
+  names.usage,
   names.decisions,
   names.retryTier(1_000),
 ];
@@ -40,7 +44,12 @@ function createTopics() {
       const offset = ends.get(topic) ?? 0;
       ends.set(topic, offset + 1);
       log.push({
-        ...{ topic, partition: 0, offset, timestamp, key: buffer(key), value: buffer(value) },
+        topic,
+        partition: 0,
+        offset,
+        timestamp,
+        key: buffer(key),
+        value: buffer(value),
         ...readBack(headers),
       });
     },
@@ -94,13 +103,11 @@ async function open(
   const log = (_fields: unknown, message?: string) => logged.push(String(message));
   const history = openHistory({
     ...more,
-    ...{
-      kafka,
-      names,
-      deliveryGroup: 't.delivery',
-      folder,
-      limits: { maxAgeMs: 7 * dayMs, maxBytes: 2 ** 30, ...limits },
-    },
+    kafka,
+    names,
+    deliveryGroup: 't.delivery',
+    folder,
+    limits: { maxAgeMs: 7 * dayMs, maxBytes: 2 ** 30, ...limits },
     log: { info: log, warn: log },
   });
   t.after(() => history.close());
@@ -124,22 +131,18 @@ function unlessUnavailable(error: unknown): false {
 function delivery(id: string, more: Partial<Delivery> = {}): Delivery {
   const destinationId = more.destinationId ?? 'crm';
   return {
-    ...{
-      deliveryId: id,
-      eventId: `e-${id}`,
-      sourceId: 'web',
-      destinationId,
-      type: 'track',
-      eventName: 'Signed Up',
-    },
-    ...{
-      attempt: 0,
-      step: 0,
-      deferrals: 0,
-      closedUrls: [],
-      key: `${destinationId}/u-1`,
-      body: Buffer.from('{}'),
-    },
+    deliveryId: id,
+    eventId: `e-${id}`,
+    sourceId: 'web',
+    destinationId,
+    type: 'track',
+    eventName: 'Signed Up',
+    attempt: 0,
+    step: 0,
+    deferrals: 0,
+    closedUrls: [],
+    key: `${destinationId}/u-1`,
+    body: Buffer.from('{}'),
     ...more,
   };
 }
@@ -147,8 +150,17 @@ function delivery(id: string, more: Partial<Delivery> = {}): Delivery {
 function attempt(of: Delivery, startedAt: number, more: Partial<AttemptRecord> = {}): OutgoingRecord {
   const { deliveryId, eventId, sourceId, destinationId, type, eventName } = of;
   const record: AttemptRecord = {
-    ...{ deliveryId, eventId, sourceId, destinationId, type, event: eventName, userKey: 'u-1', attempt: 1 },
-    ...{ startedAt: new Date(startedAt).toISOString(), latencyMs: 12.5, outcome: 'delivered' },
+    deliveryId,
+    eventId,
+    sourceId,
+    destinationId,
+    type,
+    event: eventName,
+    userKey: 'u-1',
+    attempt: 1,
+    startedAt: new Date(startedAt).toISOString(),
+    latencyMs: 12.5,
+    outcome: 'delivered',
     urls: [{ url: 'https://crm.example/hook', status: 200, latencyMs: 12.5 }],
     ...more,
   };
@@ -546,13 +558,11 @@ describe('the history', { concurrency: true }, () => {
     writeFileSync(folder, '');
     const opening = open(t, topics, { folder });
     const blocked = openHistory({
-      ...{
-        kafka: topics.kafka,
-        names,
-        deliveryGroup: 't.delivery',
-        folder,
-        limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 },
-      },
+      kafka: topics.kafka,
+      names,
+      deliveryGroup: 't.delivery',
+      folder,
+      limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 },
       log: { info: () => undefined, warn: () => undefined },
     });
     t.after(() => blocked.close());
@@ -572,13 +582,11 @@ describe('the history', { concurrency: true }, () => {
     fill(topics, 5);
     const { history, folder } = await open(t, topics);
     const second = openHistory({
-      ...{
-        kafka: topics.kafka,
-        names,
-        deliveryGroup: 't.delivery',
-        folder,
-        limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 },
-      },
+      kafka: topics.kafka,
+      names,
+      deliveryGroup: 't.delivery',
+      folder,
+      limits: { maxAgeMs: dayMs, maxBytes: 2 ** 30 },
       log: { info: () => undefined, warn: () => undefined },
     });
     t.after(() => second.close());

@@ -93,7 +93,10 @@ test('an open circuit breaker is shown with the time since which its latest atte
 
 test('the backlog of a destination over time is what was added and has not ended', async () => {
   const body = {
-    ...{ id: 'late', type: 'Webhooks', enabled: true, sources: ['web'] },
+    id: 'late',
+    type: 'Webhooks',
+    enabled: true,
+    sources: ['web'],
     settings: { webhooks: [{ url: 'https://late.example.com' }] },
   };
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body });

@@ -57,7 +57,10 @@ class Stage implements AsyncDisposable {
       warn: (_: unknown, line?: string) => this.warnings.push(line ?? ''),
     };
     const history = openHistory({
-      ...{ kafka: this.kafka, names, deliveryGroup: group, log },
+      kafka: this.kafka,
+      names,
+      deliveryGroup: group,
+      log,
       folder: path.join(this.#folder, String(this.#opened.length)),
       limits: { maxAgeMs: 7 * 24 * 60 * minuteMs, maxBytes: 2 ** 30 },
     });

@@ -88,7 +88,9 @@ function openStreams() {
       const reply = { headers: () => reply, send: (sent: Readable) => (bytes = sent) };
       const caller = { tokenId: token, fingerprint: '', isValid: () => true } as unknown as Caller;
       const content: StreamContent = {
-        ...{ headers: {}, first: '', heartbeat: '' },
+        headers: {},
+        first: '',
+        heartbeat: '',
         onAttempt: (attempt) => {
           send(attempt.lineFor('admin'));
         },

@@ -32,7 +32,11 @@ async function explain(
 ) {
   const stopping = new AbortController();
   const recordIn = (topic: string): ConsumedRecord => ({
-    ...{ topic, partition: 0, offset: 7, timestamp: at, key: null },
+    topic,
+    partition: 0,
+    offset: 7,
+    timestamp: at,
+    key: null,
     value: Buffer.from(JSON.stringify({ messageId: 'm-1', userId: 'ada', ...call })),
     ...readBack(headers),
   });
@@ -81,7 +85,7 @@ describe('an event that has neither deliveries nor a decision', () => {
     });
     assert.equal(outcome, 'not-routed');
     assert.match(explanation, /the router has not finished it yet/);
-    assert.deepEqual(accepted, { ...{ partition: 0, offset: 7, at, sourceId: 'web', ...track } });
+    assert.deepEqual(accepted, { partition: 0, offset: 7, at, sourceId: 'web', ...track });
   });
 
   test('is not recorded where the router has read it: nothing is guessed from the configuration of today', async () => {

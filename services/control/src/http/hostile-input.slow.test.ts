@@ -16,20 +16,22 @@ const levels = 100_000;
 const long = 'x'.repeat(1_000_000);
 
 const texts = [
-  ...[
-    '%00',
-    '%ED%A0%80',
-    '%',
-    '..',
-    '%2F',
-    '%2e%2e%2f',
-    '__proto__',
-    'constructor',
-    '%F0%9F%92%A9',
-    '-1',
-    '1e999',
-  ],
-  ...['a'.repeat(8_000), '%22'.repeat(2_000), '['.repeat(2_000), '%5B'.repeat(2_000), '99999999999999999999'],
+  '%00',
+  '%ED%A0%80',
+  '%',
+  '..',
+  '%2F',
+  '%2e%2e%2f',
+  '__proto__',
+  'constructor',
+  '%F0%9F%92%A9',
+  '-1',
+  '1e999',
+  'a'.repeat(8_000),
+  '%22'.repeat(2_000),
+  '['.repeat(2_000),
+  '%5B'.repeat(2_000),
+  '99999999999999999999',
   Buffer.from('['.repeat(3_000)).toString('base64url'),
   Buffer.from('{"createdAt":1e999,"id":"\\ud800"}').toString('base64url'),
 ];
@@ -42,17 +44,15 @@ const bodies: readonly string[] = [
   JSON.stringify(long),
   JSON.stringify({ [long]: 1 }),
   JSON.stringify({ id: long.slice(0, 900_000) }),
-  ...[
-    'null',
-    '1',
-    '""',
-    '[]',
-    '{}',
-    '{"__proto__":{"a":1}}',
-    '{"constructor":{"prototype":1}}',
-    '\u0000',
-    '"\\ud800"',
-  ],
+  'null',
+  '1',
+  '""',
+  '[]',
+  '{}',
+  '{"__proto__":{"a":1}}',
+  '{"constructor":{"prototype":1}}',
+  '\u0000',
+  '"\\ud800"',
 ];
 
 let control: Api;
@@ -68,7 +68,9 @@ before(async () => {
         requestBody?: { content: Record<string, { example?: unknown }> };
       };
       return {
-        ...{ path, parameters, hasBody: requestBody !== undefined },
+        path,
+        parameters,
+        hasBody: requestBody !== undefined,
         example: requestBody?.content['application/json']?.example,
         method: method.toUpperCase() as Operation['method'],
       };

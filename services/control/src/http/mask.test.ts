@@ -5,11 +5,21 @@ import { maskValues } from './mask.ts';
 
 test('nothing but the form of a body is left, at any depth', () => {
   const body = {
-    ...{ version: 1, type: 'track', userId: 'u-1', count: 5, on: true, off: null },
+    version: 1,
+    type: 'track',
+    userId: 'u-1',
+    count: 5,
+    on: true,
+    off: null,
     properties: { type: 'secret', list: ['a', { b: 'c' }], nested: { deep: 1.5 } },
   };
   assert.deepEqual(maskValues(body), {
-    ...{ version: 1, type: 'track', userId: '***', count: '***', on: '***', off: null },
+    version: 1,
+    type: 'track',
+    userId: '***',
+    count: '***',
+    on: '***',
+    off: null,
     properties: { type: '***', list: ['***', { b: '***' }], nested: { deep: '***' } },
   });
   assert.equal(maskValues('text'), '***');

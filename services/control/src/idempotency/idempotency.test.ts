@@ -19,7 +19,9 @@ after(async () => {
 });
 
 const createSource = (key: string, body: object = {}): ApiRequest => ({
-  ...{ method: 'POST', path: '/v1/sources', body },
+  method: 'POST',
+  path: '/v1/sources',
+  body,
   headers: { 'idempotency-key': key },
 });
 const sources = async () =>
@@ -130,7 +132,9 @@ test('a token or a secret that was made, and not shown, is not made a second tim
   const outage = failingKafka(true);
   await using failing = await openApi(cluster, {}, { configKafka: outage.use, changeGivesUpAfterMs: 1 });
   const request: ApiRequest = {
-    ...{ method: 'POST', path: '/v1/tokens', body: { name: 'not shown', scope: 'read' } },
+    method: 'POST',
+    path: '/v1/tokens',
+    body: { name: 'not shown', scope: 'read' },
     headers: { 'idempotency-key': 'k-not-shown' },
   };
   await failing.refused(request, 503, 'kafka-unavailable');

@@ -48,15 +48,17 @@ async function attempt(
   sourceId = 'web',
 ): Promise<void> {
   const record: AttemptRecord = {
-    ...{
-      deliveryId: `d-${(attempts += 1)}`,
-      eventId: 'e',
-      sourceId,
-      destinationId,
-      type: 'track',
-      userKey: 'ada',
-    },
-    ...{ attempt: 1, startedAt: new Date(Date.now() - agoMs).toISOString(), latencyMs: 1, outcome, urls: [] },
+    deliveryId: `d-${(attempts += 1)}`,
+    eventId: 'e',
+    sourceId,
+    destinationId,
+    type: 'track',
+    userKey: 'ada',
+    attempt: 1,
+    startedAt: new Date(Date.now() - agoMs).toISOString(),
+    latencyMs: 1,
+    outcome,
+    urls: [],
     ...(outcome !== 'delivered' && { reason: 'server-error' }),
   };
   await api.kafka.publisher().publish({ topic: names.attempts, key: 'd', value: JSON.stringify(record) });
@@ -72,13 +74,11 @@ async function succeed(api: Api, destinationId: string): Promise<void> {
 
 async function die(api: Api, destinationId: string, reason: string, sourceId = 'web'): Promise<void> {
   const headers = {
-    ...{
-      'delivery-id': `d-${(attempts += 1)}`,
-      'event-id': 'e',
-      'source-id': sourceId,
-      type: 'track',
-      reason,
-    },
+    'delivery-id': `d-${(attempts += 1)}`,
+    'event-id': 'e',
+    'source-id': sourceId,
+    type: 'track',
+    reason,
     'destination-id': destinationId,
   };
   const record = { topic: names.deliveriesDead, key: `${destinationId}/ada`, value: '{}', headers };

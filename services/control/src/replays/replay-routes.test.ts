@@ -22,9 +22,18 @@ async function writeDeadLetters(destinationId: string, count: number): Promise<v
   const letters = Array.from({ length: count }, (_, nth) => {
     const userId = `u-${nth}`;
     return encodeDelivery(names.deliveriesDead, {
-      ...{ deliveryId: `${destinationId}-${nth}`, eventId: `event-${nth}`, sourceId: 'web', destinationId },
-      ...{ type: 'track', eventName: 'Died', attempt: 1, step: 1, deferrals: 0, closedUrls: [] },
-      ...{ reason: 'client-error', key: deliveryKey(destinationId, userId) },
+      deliveryId: `${destinationId}-${nth}`,
+      eventId: `event-${nth}`,
+      sourceId: 'web',
+      destinationId,
+      type: 'track',
+      eventName: 'Died',
+      attempt: 1,
+      step: 1,
+      deferrals: 0,
+      closedUrls: [],
+      reason: 'client-error',
+      key: deliveryKey(destinationId, userId),
       body: Buffer.from(JSON.stringify({ version: 1, type: 'track', userId, event: 'Died' })),
     });
   });

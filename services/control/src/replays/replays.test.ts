@@ -10,7 +10,9 @@ import { openReplays, type Replays, type ReplaysOptions } from './replays.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined };
 const order = (destinationId: string, ratePerSecond: number) => ({
-  ...{ filter: { destinationId }, ratePerSecond, dryRun: false },
+  filter: { destinationId },
+  ratePerSecond,
+  dryRun: false,
 });
 
 async function newInstance(
@@ -33,9 +35,19 @@ async function writeLetters(cluster: MemoryCluster, destinationId: string, count
   for (let n = 0; n < count; n++) {
     await publisher.publish(
       encodeDelivery(names.deliveriesDead, {
-        ...{ deliveryId: `${destinationId}-${n}`, eventId: `e-${n}`, sourceId: 'web', destinationId },
-        ...{ type: 'track', eventName: 'Died', attempt: 1, step: 1, deferrals: 0, closedUrls: [] },
-        ...{ reason: 'client-error', key: deliveryKey(destinationId, `u-${n}`), body: Buffer.from('{}') },
+        deliveryId: `${destinationId}-${n}`,
+        eventId: `e-${n}`,
+        sourceId: 'web',
+        destinationId,
+        type: 'track',
+        eventName: 'Died',
+        attempt: 1,
+        step: 1,
+        deferrals: 0,
+        closedUrls: [],
+        reason: 'client-error',
+        key: deliveryKey(destinationId, `u-${n}`),
+        body: Buffer.from('{}'),
       }),
     );
   }
@@ -105,8 +117,16 @@ describe('replays', { concurrency: true }, () => {
     // Dead letters of a later time are not part of the replay.
     await writeLetters(cluster, 'crm', 9);
     const dead: OwnedReplay = {
-      ...{ ...order('crm', 1_000), id: 'left', state: 'running', startedAt: Date.now() + 1 },
-      ...{ tally, replayed: 2, malformed: 0, instance: 'dead', term: 1, revision: 7 },
+      ...order('crm', 1_000),
+      id: 'left',
+      state: 'running',
+      startedAt: Date.now() + 1,
+      tally,
+      replayed: 2,
+      malformed: 0,
+      instance: 'dead',
+      term: 1,
+      revision: 7,
     };
     await using kafka = cluster.connect();
     await kafka.publisher().publish(encodeReplay(names.replays, dead));
@@ -204,9 +224,16 @@ describe('replays', { concurrency: true }, () => {
     await using kafka = cluster.connect();
     const publisher = kafka.publisher();
     const left: OwnedReplay = {
-      ...{ ...order('crm', 1_000), id: 'left', state: 'running', startedAt: Date.now(), malformed: 0 },
-      ...{ tally: { deadLetters: 3, replayed: 0, rows: [], ends: tally?.ends ?? [] }, replayed: 0 },
-      ...{ instance: 'ended', term: 1, revision: 1 },
+      ...order('crm', 1_000),
+      id: 'left',
+      state: 'running',
+      startedAt: Date.now(),
+      malformed: 0,
+      tally: { deadLetters: 3, replayed: 0, rows: [], ends: tally?.ends ?? [] },
+      replayed: 0,
+      instance: 'ended',
+      term: 1,
+      revision: 1,
     };
     await publisher.publish(encodeInterrupt(names.replays, 'left'));
     await publisher.publish(encodeReplay(names.replays, left));

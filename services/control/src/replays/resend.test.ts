@@ -20,9 +20,18 @@ after(() => control[Symbol.asyncDispose]());
 
 function delivery(id: string, destinationId: string, more: Partial<Delivery> = {}): Delivery {
   return {
-    ...{ deliveryId: id, eventId: `event-${id}`, sourceId: 'web', destinationId, type: 'track' },
-    ...{ eventName: 'Signed Up', attempt: 0, step: 0, deferrals: 0, closedUrls: [] },
-    ...{ key: deliveryKey(destinationId, 'ada'), body: Buffer.from('{"event": "Signed Up"}') },
+    deliveryId: id,
+    eventId: `event-${id}`,
+    sourceId: 'web',
+    destinationId,
+    type: 'track',
+    eventName: 'Signed Up',
+    attempt: 0,
+    step: 0,
+    deferrals: 0,
+    closedUrls: [],
+    key: deliveryKey(destinationId, 'ada'),
+    body: Buffer.from('{"event": "Signed Up"}'),
     ...more,
   };
 }
@@ -35,8 +44,17 @@ async function write(topic: string, one: Delivery): Promise<void> {
 
 async function writeDelivered({ deliveryId, eventId, sourceId, destinationId }: Delivery): Promise<void> {
   const record: AttemptRecord = {
-    ...{ deliveryId, eventId, sourceId, destinationId, type: 'track', userKey: 'ada', attempt: 1 },
-    ...{ startedAt: new Date().toISOString(), latencyMs: 2, outcome: 'delivered', urls: [] },
+    deliveryId,
+    eventId,
+    sourceId,
+    destinationId,
+    type: 'track',
+    userKey: 'ada',
+    attempt: 1,
+    startedAt: new Date().toISOString(),
+    latencyMs: 2,
+    outcome: 'delivered',
+    urls: [],
   };
   const publisher = control.kafka.publisher();
   await publisher.publish({ topic: names.attempts, key: deliveryId, value: JSON.stringify(record) });
@@ -71,8 +89,14 @@ test('a delivered delivery is sent again with its id, its body and unknown heade
   assert.equal(replay.key?.toString(), one.key);
   const headers = Object.fromEntries(replay.headerList.map(([name, value]) => [name, String(value)]));
   assert.deepEqual(headers, {
-    ...{ 'delivery-id': 'done', 'event-id': 'event-done', 'source-id': 'web', 'destination-id': 'crm' },
-    ...{ type: 'track', 'event-name': 'Signed Up', attempt: '0', 'x-newer': '1' },
+    'delivery-id': 'done',
+    'event-id': 'event-done',
+    'source-id': 'web',
+    'destination-id': 'crm',
+    type: 'track',
+    'event-name': 'Signed Up',
+    attempt: '0',
+    'x-newer': '1',
     'event-accepted-at': '1970-01-01T00:00:00.001Z',
   });
   await control.logged((line) => line['audit'] === 'delivery.resend' && line['target'] === 'delivery/done');

@@ -56,7 +56,8 @@ function replayed(destinationId: string): number {
 
 test('17.6 a recovery by a limited token ends no replay of another destination', async () => {
   const all = await control.expect(202, {
-    ...{ method: 'POST', path: '/v1/replays' },
+    method: 'POST',
+    path: '/v1/replays',
     body: { destination: 'erp', ratePerSecond: 10 },
   });
   await until(all, (replay) => Number(replay['replayed']) > 0);
@@ -87,8 +88,18 @@ test('a limited token leaves places for others, however slow its replays are', a
 test('limited tokens push no replays of others out of the list, and of their own those of the destination with the most', async () => {
   const publisher = control.kafka.publisher();
   const before: OwnedReplay = {
-    ...{ id: '', state: 'done', filter: {}, ratePerSecond: 1, dryRun: true, startedAt: 1, endedAt: 2 },
-    ...{ replayed: 0, malformed: 0, instance: 'before', term: 1, revision: 1 },
+    id: '',
+    state: 'done',
+    filter: {},
+    ratePerSecond: 1,
+    dryRun: true,
+    startedAt: 1,
+    endedAt: 2,
+    replayed: 0,
+    malformed: 0,
+    instance: 'before',
+    term: 1,
+    revision: 1,
   };
   const idsOf = (name: string, count: number) => Array.from({ length: count }, (_, nth) => `${name}-${nth}`);
   const write = async (ids: readonly string[], more: Partial<OwnedReplay> = {}): Promise<void> => {

@@ -33,22 +33,23 @@ export function createFlow(kafka: Pick<Kafka, 'publisher'>): Flow {
       count += 1;
       const number = String(count).padStart(12, '0');
       return {
-        ...{ deliveryId: `00000000-0000-4000-8000-${number}`, eventId: `event-${count}`, sourceId: 'web' },
-        ...{
-          destinationId,
-          type: 'track',
-          eventName: 'Order Completed',
-          key: deliveryKey(destinationId, 'ada'),
-        },
-        ...{
-          acceptedAt: undefined,
-          attempt: 0,
-          step: 0,
-          deferrals: 0,
-          placeAt: undefined,
-          heldBy: undefined,
-        },
-        ...{ firstAttemptAt: undefined, dueAt: undefined, reason: undefined, closedUrls: [] },
+        deliveryId: `00000000-0000-4000-8000-${number}`,
+        eventId: `event-${count}`,
+        sourceId: 'web',
+        destinationId,
+        type: 'track',
+        eventName: 'Order Completed',
+        key: deliveryKey(destinationId, 'ada'),
+        acceptedAt: undefined,
+        attempt: 0,
+        step: 0,
+        deferrals: 0,
+        placeAt: undefined,
+        heldBy: undefined,
+        firstAttemptAt: undefined,
+        dueAt: undefined,
+        reason: undefined,
+        closedUrls: [],
         body: Buffer.from(
           `{"type":"track","event":"Order Completed","userId":"ada","messageId":"event-${count}"}`,
         ),
@@ -61,8 +62,18 @@ export function createFlow(kafka: Pick<Kafka, 'publisher'>): Flow {
     async attempt(of, outcome, changes = {}) {
       const { deliveryId, eventId, sourceId, destinationId, type, eventName } = of;
       const record: AttemptRecord = {
-        ...{ deliveryId, eventId, sourceId, destinationId, type, event: eventName, userKey: 'ada' },
-        ...{ attempt: of.attempt + 1, outcome, latencyMs: 20, startedAt: new Date().toISOString(), urls: [] },
+        deliveryId,
+        eventId,
+        sourceId,
+        destinationId,
+        type,
+        event: eventName,
+        userKey: 'ada',
+        attempt: of.attempt + 1,
+        outcome,
+        latencyMs: 20,
+        startedAt: new Date().toISOString(),
+        urls: [],
         ...changes,
       };
       await publisher.publish({ topic: names.attempts, key: deliveryId, value: JSON.stringify(record) });

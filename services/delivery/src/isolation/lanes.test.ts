@@ -239,7 +239,10 @@ describe('the buffer', () => {
   test('reads ahead for a lane that keeps up, so that the deliveries of others behind its flood are found', async (t) => {
     holdTime(t);
     const { pressure, started, deferred, submit, endOne } = openLanes({
-      ...{ perLane: 1, total: 10, waiting: 20, readAhead: { count: 100, bytes: 2 ** 20 } },
+      perLane: 1,
+      total: 10,
+      waiting: 20,
+      readAhead: { count: 100, bytes: 2 ** 20 },
     });
     for (let count = 0; count < 105; count += 1) submit('flood');
     submit('other');
@@ -253,7 +256,10 @@ describe('the buffer', () => {
   test('defers what it has read ahead for a lane that stops keeping up', async (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, pressure, submit } = openLanes({
-      ...{ perLane: 1, total: 10, waiting: 20, readAhead: { count: 100, bytes: 2 ** 20 } },
+      perLane: 1,
+      total: 10,
+      waiting: 20,
+      readAhead: { count: 100, bytes: 2 ** 20 },
     });
     for (let count = 0; count < 90; count += 1) submit('hanging');
     assert.deepEqual([lanes.waiting, deferred.length], [89, 0]);
@@ -277,7 +283,9 @@ describe('the buffer', () => {
   test('is not filled by hundreds of such lanes either', async (t) => {
     const pass = holdTime(t);
     const { lanes, started, deferred, pressure, submit, warmUp } = openLanes({
-      ...{ perLane: 1, total: 10_000, waiting: 1_000 },
+      perLane: 1,
+      total: 10_000,
+      waiting: 1_000,
     });
     await warmUp('healthy');
     const names = Array.from({ length: 300 }, (_, number) => `limited ${number}`);

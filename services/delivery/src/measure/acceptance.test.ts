@@ -7,8 +7,17 @@ const now = 1_800_000_000_000;
 const hourMs = 3_600_000;
 
 const delivery: Delivery = {
-  ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key: 'crm/ada' },
-  ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], body: Buffer.alloc(0) },
+  deliveryId: 'd',
+  eventId: 'e',
+  sourceId: 's',
+  destinationId: 'crm',
+  type: 'track',
+  key: 'crm/ada',
+  attempt: 0,
+  step: 0,
+  deferrals: 0,
+  closedUrls: [],
+  body: Buffer.alloc(0),
 };
 
 function acceptedAt(more: Partial<Delivery>, writtenAt: number): number | undefined {

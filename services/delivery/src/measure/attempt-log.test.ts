@@ -7,8 +7,17 @@ import { DeliveryCounts } from './counts.ts';
 
 function attempt(more: Partial<AttemptRecord>): AttemptRecord {
   return {
-    ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', userKey: 'ada' },
-    ...{ attempt: 1, startedAt: '2026-11-21T09:43:25.118Z', latencyMs: 4, outcome: 'delivered', urls: [] },
+    deliveryId: 'd',
+    eventId: 'e',
+    sourceId: 's',
+    destinationId: 'crm',
+    type: 'track',
+    userKey: 'ada',
+    attempt: 1,
+    startedAt: '2026-11-21T09:43:25.118Z',
+    latencyMs: 4,
+    outcome: 'delivered',
+    urls: [],
     ...more,
   };
 }
@@ -113,7 +122,13 @@ test('a summary counts from the last one, and names the five destinations with t
   assert.equal(lines.length, 1);
   assert.partialDeepStrictEqual(lines[0], {
     msg: 'attempt summary',
-    ...{ attempts: 29, delivered: 1, retried: 28, dead: 1, deferred: 3, behind: 2, parked: 1 },
+    attempts: 29,
+    delivered: 1,
+    retried: 28,
+    dead: 1,
+    deferred: 3,
+    behind: 2,
+    parked: 1,
     topFailing: [7, 6, 5, 4, 3].map((failed) => ({ destinationId: `d-${failed}`, failed })),
   });
   log.close();

@@ -44,7 +44,11 @@ function openQueue(t: TestContext) {
     return Promise.resolve();
   };
   const followUps = new FollowUps({
-    ...{ names, tiersMs, pauseMs: 24 * 60 * minute, publisher: { publish }, now: Date.now },
+    names,
+    tiersMs,
+    pauseMs: 24 * 60 * minute,
+    publisher: { publish },
+    now: Date.now,
     ownership: { since: () => -Infinity },
     log: { error: () => undefined },
   });
@@ -69,7 +73,10 @@ function openQueue(t: TestContext) {
     }
   };
   const order = new Order<Job>({
-    ...{ send, windowMs, now: Date.now, giveUp: writeDeadLetter },
+    send,
+    windowMs,
+    now: Date.now,
+    giveUp: writeDeadLetter,
     isPaused: () => false,
     pause: () => assert.fail(),
     waitBehind: ({ work, delivery }, until, firstAttemptAt) => {
@@ -96,7 +103,12 @@ function openQueue(t: TestContext) {
     for (let turns = 0; turns < 5; turns += 1) await turn();
   };
   return {
-    ...{ receiver, waiting, written, delivered, dead, settle },
+    receiver,
+    waiting,
+    written,
+    delivered,
+    dead,
+    settle,
     fresh: (sequence: number): void => {
       const ids = { deliveryId: 'd', eventId: String(sequence), sourceId: 's', destinationId: 'crm' };
       const progress = { attempt: 0, step: 0, deferrals: 0, closedUrls: [], sequence };

@@ -111,13 +111,26 @@ function stored(
   partition = 0,
 ): ConsumedRecord {
   const { headers } = encodeDelivery('tier', {
-    ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key },
-    ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], body: Buffer.alloc(0) },
+    deliveryId: 'd',
+    eventId: 'e',
+    sourceId: 's',
+    destinationId: 'crm',
+    type: 'track',
+    key,
+    attempt: 1,
+    step: 1,
+    deferrals: 0,
+    closedUrls: [],
+    body: Buffer.alloc(0),
     dueAt: start + dueInMs,
     sequence,
   });
   return {
-    ...{ topic: 'tier', partition, offset: 0, timestamp: start, value: Buffer.from('{}') },
+    topic: 'tier',
+    partition,
+    offset: 0,
+    timestamp: start,
+    value: Buffer.from('{}'),
     key: Buffer.from(key),
     ...readBack(headers),
   };

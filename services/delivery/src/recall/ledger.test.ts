@@ -5,10 +5,18 @@ import { encodeRecallState, type RecallMark, type RecallState } from '@tailrace/
 import { openLedger } from './ledger.ts';
 
 const markTo = (to: number): RecallMark => ({
-  ...{ topic: 'deliveries.retry.1h', from: 0, end: 100, to, through: null, except: [], at: 1_000 },
+  topic: 'deliveries.retry.1h',
+  from: 0,
+  end: 100,
+  to,
+  through: null,
+  except: [],
+  at: 1_000,
 });
 const stateTo = (...to: readonly number[]): RecallState => ({
-  ...{ destinationId: 'crm', partition: 2, marks: to.map(markTo) },
+  destinationId: 'crm',
+  partition: 2,
+  marks: to.map(markTo),
 });
 
 /** A ledger with a simulated topic. */

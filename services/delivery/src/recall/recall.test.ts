@@ -14,8 +14,17 @@ const soon = 2_000_000;
 
 function deliveryOf(offset: number, more: Partial<Delivery> = {}): Delivery {
   return {
-    ...{ deliveryId: `d-${offset}`, eventId: 'e', sourceId: 'web', destinationId: 'crm', type: 'track' },
-    ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], key: `crm/${offset}`, body: Buffer.from('{}') },
+    deliveryId: `d-${offset}`,
+    eventId: 'e',
+    sourceId: 'web',
+    destinationId: 'crm',
+    type: 'track',
+    attempt: 1,
+    step: 1,
+    deferrals: 0,
+    closedUrls: [],
+    key: `crm/${offset}`,
+    body: Buffer.from('{}'),
     dueAt: soon,
     ...more,
   };
@@ -31,7 +40,9 @@ interface Options {
 /** A recall of one partition of one retry topic, with a simulated group and receiver. */
 function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
   const owned: { -readonly [Name in keyof OwnedPartition]: OwnedPartition[Name] } = {
-    ...{ revoked: false, next, committable: next },
+    revoked: false,
+    next,
+    committable: next,
   };
   const dispatched: Job[] = [];
   const delayed: Job[] = [];
@@ -57,13 +68,15 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
       onEnd: () => (ended = true),
     },
   );
-  const recalled = {
-    ...{ number, owned, marks: [], counted: 0 },
-    parts: [new Part(topic, owned, end, [])],
-  };
+  const recalled = { number, owned, marks: [], counted: 0, parts: [new Part(topic, owned, end, [])] };
   const offsets = (jobs: readonly Job[]): number[] => jobs.map(({ work }) => work.offset);
   const record = (offset: number, ordered?: readonly [sequence: number, user: string]): ConsumedRecord => ({
-    ...{ topic, partition: number, offset, timestamp: 0, key: null, value: null },
+    topic,
+    partition: number,
+    offset,
+    timestamp: 0,
+    key: null,
+    value: null,
     ...readBack(ordered && { sequence: String(ordered[0]), user: ordered[1] }),
   });
   return {
@@ -90,7 +103,11 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     receive(offset: number, more: Partial<Delivery> = {}) {
       const received = { done: false, accepted: false };
       const work = {
-        ...{ topic, partition: number, offset, timestamp: 0, revoked: false },
+        topic,
+        partition: number,
+        offset,
+        timestamp: 0,
+        revoked: false,
         done: () => {
           received.done = true;
         },
@@ -237,7 +254,9 @@ describe('ordered deliveries', () => {
     assert.equal(await opened.recall.offer(opened.record(1, [9, 'ada'])), false);
     opened.recall.passEnded();
     await opened.read(
-      ...[opened.record(1, [9, 'ada']), opened.record(2, [4, 'ada']), opened.record(3, [7, 'eve'])],
+      opened.record(1, [9, 'ada']),
+      opened.record(2, [4, 'ada']),
+      opened.record(3, [7, 'eve']),
     );
     assert.deepEqual(opened.dispatched, [2, 3]);
     assert.deepEqual(
@@ -279,7 +298,9 @@ describe('ordered deliveries', () => {
     opened.open();
     opened.recall.alone = true;
     await opened.read(
-      ...[opened.record(1, [4, 'ada']), opened.record(2, [5, 'ada']), opened.record(3, [6, 'eve'])],
+      opened.record(1, [4, 'ada']),
+      opened.record(2, [5, 'ada']),
+      opened.record(3, [6, 'eve']),
     );
     assert.deepEqual(opened.dispatched, [1, 3]);
     opened.recall.stop();

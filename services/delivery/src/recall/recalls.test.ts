@@ -53,7 +53,11 @@ async function wait(
   const now = Date.now();
   const deliveries = Array.from({ length: count }, (_, nth) =>
     newDelivery(destinationId, {
-      ...{ attempt: 1, step: 1, firstAttemptAt: now, dueAt: now + 0.9 * hourMs, reason: 'server-error' },
+      attempt: 1,
+      step: 1,
+      firstAttemptAt: now,
+      dueAt: now + 0.9 * hourMs,
+      reason: 'server-error',
       key: deliveryKey(destinationId, `user ${nth}`),
       ...more(nth),
     }),
@@ -75,7 +79,11 @@ test('where a recalled delivery fails, the later ones of its user wait behind it
   // In the retry topic the later ones come first.
   const deliveries = [4, 3, 2, 1].map((sequence) =>
     newDelivery('crm', {
-      ...{ attempt: 1, step: 1, firstAttemptAt: now, dueAt: now + 0.9 * hourMs, sequence },
+      attempt: 1,
+      step: 1,
+      firstAttemptAt: now,
+      dueAt: now + 0.9 * hourMs,
+      sequence,
       body: Buffer.from(String(sequence)),
     }),
   );

@@ -8,8 +8,17 @@ import { FollowUps } from './follow-ups.ts';
 
 const names = topicNames('');
 const delivery: Delivery = {
-  ...{ deliveryId: 'd-1', eventId: 'e-1', sourceId: 'web', destinationId: 'crm', type: 'track' },
-  ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], key: 'crm/u-1', body: Buffer.from('{}') },
+  deliveryId: 'd-1',
+  eventId: 'e-1',
+  sourceId: 'web',
+  destinationId: 'crm',
+  type: 'track',
+  attempt: 1,
+  step: 1,
+  deferrals: 0,
+  closedUrls: [],
+  key: 'crm/u-1',
+  body: Buffer.from('{}'),
 };
 
 function open() {
@@ -30,7 +39,11 @@ function open() {
     log: { error: () => undefined },
   });
   const work: Job['work'] = {
-    ...{ topic: names.deliveries, partition: 7, offset: 5, timestamp: 0, revoked: false },
+    topic: names.deliveries,
+    partition: 7,
+    offset: 5,
+    timestamp: 0,
+    revoked: false,
     done: () => happened.push('done'),
   };
   const onWritten = (): void => {

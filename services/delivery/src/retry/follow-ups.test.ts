@@ -31,7 +31,11 @@ function openFollowUps({ ownedSince = -Infinity, tiersMs = [10_000], takesConten
 
 function workOf(partition: number): Work {
   return {
-    ...{ topic: names.deliveries, partition, offset: 0, timestamp: start, revoked: false },
+    topic: names.deliveries,
+    partition,
+    offset: 0,
+    timestamp: start,
+    revoked: false,
     done: () => undefined,
   };
 }
@@ -65,7 +69,9 @@ describe('a malformed record becomes a dead letter', () => {
     const work = workOf(3);
     const record: TrackedRecord = {
       ...work,
-      ...{ work, key: Buffer.from('k'), value: null },
+      work,
+      key: Buffer.from('k'),
+      value: null,
       ...readBack(received),
     };
     followUps.writeMalformed(record, 'malformed-record', 'the value is null');
@@ -84,8 +90,17 @@ describe('a malformed record becomes a dead letter', () => {
 describe('under a new owner', () => {
   const [tenSeconds, hour] = [10_000, 3_600_000];
   const delivery: Delivery = {
-    ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key: 'crm/ada' },
-    ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], body: Buffer.from('{}') },
+    deliveryId: 'd',
+    eventId: 'e',
+    sourceId: 's',
+    destinationId: 'crm',
+    type: 'track',
+    key: 'crm/ada',
+    attempt: 1,
+    step: 1,
+    deferrals: 0,
+    closedUrls: [],
+    body: Buffer.from('{}'),
   };
   const job = { work: workOf(0), delivery };
 

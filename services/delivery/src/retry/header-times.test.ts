@@ -10,8 +10,17 @@ const tierMs = 60_000;
 const bounds = { now, tierMs, windowMs };
 
 const delivery: Delivery = {
-  ...{ deliveryId: 'd', eventId: 'e', sourceId: 's', destinationId: 'crm', type: 'track', key: 'crm/ada' },
-  ...{ attempt: 1, step: 1, deferrals: 0, closedUrls: [], body: Buffer.alloc(0) },
+  deliveryId: 'd',
+  eventId: 'e',
+  sourceId: 's',
+  destinationId: 'crm',
+  type: 'track',
+  key: 'crm/ada',
+  attempt: 1,
+  step: 1,
+  deferrals: 0,
+  closedUrls: [],
+  body: Buffer.alloc(0),
 };
 
 describe('times of a header', () => {

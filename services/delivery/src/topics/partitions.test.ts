@@ -29,7 +29,9 @@ function open(counts: Map<string, number>) {
               ),
             ),
         },
-        ...{ names, topics, everyMs: 10_000 },
+        names,
+        topics,
+        everyMs: 10_000,
         log: { error: say('error'), info: say('info'), warn: say('warn') } as Parameters<
           typeof watchPartitions
         >[0]['log'],

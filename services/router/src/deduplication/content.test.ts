@@ -15,8 +15,12 @@ function eventOf(call: object, receivedAt = Date.UTC(2026, 0, 5)): TailraceEvent
 const stored = (event: TailraceEvent): Buffer => Buffer.from(JSON.stringify(event));
 
 const call = {
-  ...{ type: 'track', messageId: 'm-1', userId: 'ada', event: 'Order Completed' },
-  ...{ timestamp: '2026-01-04T12:00:00Z', sentAt: '2026-01-04T12:00:01Z' },
+  type: 'track',
+  messageId: 'm-1',
+  userId: 'ada',
+  event: 'Order Completed',
+  timestamp: '2026-01-04T12:00:00Z',
+  sentAt: '2026-01-04T12:00:01Z',
   properties: { total: 25.5, ip: '203.0.113.7' },
   context: { app: { name: 'shop' }, ip: '203.0.113.7' },
 };
@@ -78,14 +82,17 @@ test('any event has the same content as ingest stores it and as it is read', () 
   const object = objectText.map((json) => parseJson(json));
   const calls = fc.record(
     {
-      ...{
-        type: fc.constantFrom('track', 'page', 'identify'),
-        event: fc.constant('e'),
-        userId: fc.constant('u'),
-      },
+      type: fc.constantFrom('track', 'page', 'identify'),
+      event: fc.constant('e'),
+      userId: fc.constant('u'),
       messageId: fc.string({ minLength: 1, maxLength: 100 }),
-      ...{ timestamp: instant, sentAt: instant, originalTimestamp: instant },
-      ...{ properties: object, traits: object, context: object, integrations: object },
+      timestamp: instant,
+      sentAt: instant,
+      originalTimestamp: instant,
+      properties: object,
+      traits: object,
+      context: object,
+      integrations: object,
     },
     { requiredKeys: ['type', 'event', 'userId', 'messageId'] },
   );

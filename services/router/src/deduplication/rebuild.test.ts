@@ -27,7 +27,10 @@ interface Written {
 }
 
 const callOf = (messageId: string, content: number): object => ({
-  ...{ userId: 'u', messageId, properties: { content }, type: 'page' },
+  userId: 'u',
+  messageId,
+  properties: { content },
+  type: 'page',
 });
 
 function eventOf(messageId: string, content: number): TailraceEvent {
@@ -44,13 +47,12 @@ function topicsOf(written: readonly Written[]) {
   const at = (agoMs = 0): number => Date.now() - agoMs;
   const record = (
     fields: Partial<ConsumedRecord> & Pick<ConsumedRecord, 'topic' | 'offset'>,
-  ): ConsumedRecord => ({
-    ...{ partition: 0, timestamp: at(), key: null, value: null, ...readBack() },
-    ...fields,
-  });
+  ): ConsumedRecord => ({ partition: 0, timestamp: at(), key: null, value: null, ...readBack(), ...fields });
   const events = written.map(({ messageId, content = 0, agoMs }, offset) =>
     record({
-      ...{ topic: 'events', offset, timestamp: at(agoMs) },
+      topic: 'events',
+      offset,
+      timestamp: at(agoMs),
       headers: { 'source-id': Buffer.from('web') },
       // In turns as ingest writes it, and as a direct producer does.
       value: Buffer.from(
@@ -105,7 +107,9 @@ async function rebuilt(
       kafka: topics,
       names: { events: 'events', eventsRejected: 'rejected' },
       config: { source: () => web, sourceByWriteKey: () => web },
-      ...{ frames: noRegistry, messageIds, window: limits },
+      frames: noRegistry,
+      messageIds,
+      window: limits,
       log: { info: () => undefined, warn: () => undefined },
     },
     [{ topic: 'events', partition: 0, next: written.length, finished: [], ...position }],

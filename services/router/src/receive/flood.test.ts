@@ -70,7 +70,7 @@ async function acknowledgeOne({ cluster }: Stage, time: SimulatedTime): Promise<
   await time.pass(500);
 }
 
-test('calls behind the flood of another source wait for what is being published, and not for the flood', async () => {
+test('17.7 calls behind the flood of another source wait for what is being published, and not for the flood', async () => {
   await withFlood(async (stage, time) => {
     stage.cluster.resumeAcknowledgements();
     await time.until(() => written(stage) === allCalls);

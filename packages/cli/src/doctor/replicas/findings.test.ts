@@ -5,7 +5,11 @@ import type { ReplicaReport } from './look.ts';
 import type { ReplicaMetrics } from './metrics-text.ts';
 
 const metrics: ReplicaMetrics = {
-  ...{ version: '1.2.0', revision: 'abc', failingChecks: [], configAgeSeconds: 1, lagSeconds: {} },
+  version: '1.2.0',
+  revision: 'abc',
+  failingChecks: [],
+  configAgeSeconds: 1,
+  lagSeconds: {},
   clockSeconds: undefined,
   topics: ['tailrace.events'],
 };

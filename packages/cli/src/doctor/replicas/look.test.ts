@@ -41,7 +41,10 @@ test('a replica reports its readiness, version, checks, lag and configuration ag
   const [report] = await lookAtAll([{ service: 'router', url: server.url }]);
   assert.equal(report?.state, 'ready');
   assert.deepEqual(report.metrics, {
-    ...{ version: '1.2.0', revision: 'abc', failingChecks: ['kafka'], configAgeSeconds: 12.5 },
+    version: '1.2.0',
+    revision: 'abc',
+    failingChecks: ['kafka'],
+    configAgeSeconds: 12.5,
     clockSeconds: undefined,
     lagSeconds: { 'tailrace.events': 3.25 },
     topics: ['tailrace.events', 'tailrace.deliveries'],

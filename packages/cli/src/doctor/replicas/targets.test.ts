@@ -4,7 +4,9 @@ import { parseTarget, resolve } from './targets.ts';
 
 test('a target has a host and a port, and a name or that of its host', () => {
   assert.deepEqual(parseTarget('router=tailrace-router.ns.svc:9465'), {
-    ...{ service: 'router', host: 'tailrace-router.ns.svc', port: 9465 },
+    service: 'router',
+    host: 'tailrace-router.ns.svc',
+    port: 9465,
   });
   assert.deepEqual(parseTarget('tailrace-router.ns.svc:9465')?.service, 'tailrace-router');
   assert.deepEqual(parseTarget('10.1.2.3:9465')?.service, '10.1.2.3');
@@ -57,6 +59,7 @@ test('a name without addresses differs from a name server that does not answer',
   assert.deepEqual(await resolve(target, answer()), { outcome: 'none' });
   assert.deepEqual(await resolve(target, fails('ENOTFOUND')), { outcome: 'none' });
   assert.deepEqual(await resolve(target, fails('EAI_AGAIN')), {
-    ...{ outcome: 'failed', reason: 'DNS answers EAI_AGAIN' },
+    outcome: 'failed',
+    reason: 'DNS answers EAI_AGAIN',
   });
 });

@@ -21,19 +21,29 @@ const tier = names.retryTier(60_000);
 const hourMs = 3_600_000;
 const id = deliveryId('web', 'm-1', 'hash', 'crm');
 const delivery = {
-  ...{ deliveryId: id, eventId: 'm-1', sourceId: 'web', destinationId: 'crm', type: 'track' },
-  ...{
-    attempt: 0,
-    step: 0,
-    deferrals: 0,
-    closedUrls: [],
-    key: deliveryKey('crm', 'ada'),
-    body: Buffer.from('{}'),
-  },
+  deliveryId: id,
+  eventId: 'm-1',
+  sourceId: 'web',
+  destinationId: 'crm',
+  type: 'track',
+  attempt: 0,
+  step: 0,
+  deferrals: 0,
+  closedUrls: [],
+  key: deliveryKey('crm', 'ada'),
+  body: Buffer.from('{}'),
 };
 const attempt: AttemptRecord = {
-  ...{ deliveryId: id, eventId: 'm-1', sourceId: 'web', destinationId: 'crm', type: 'track', userKey: 'ada' },
-  ...{ attempt: 1, startedAt: '2026-11-22T12:00:00.000Z', latencyMs: 5, outcome: 'delivered' },
+  deliveryId: id,
+  eventId: 'm-1',
+  sourceId: 'web',
+  destinationId: 'crm',
+  type: 'track',
+  userKey: 'ada',
+  attempt: 1,
+  startedAt: '2026-11-22T12:00:00.000Z',
+  latencyMs: 5,
+  outcome: 'delivered',
   urls: [{ url: 'https://crm.example/hook', status: 200, latencyMs: 5 }],
 };
 
@@ -45,7 +55,10 @@ async function openCluster() {
     sources: [{ id: 'web', writeKeys: ['wk_web'], enabled: true }],
     destinations: [
       {
-        ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['web'] },
+        id: 'crm',
+        type: 'Webhooks',
+        enabled: true,
+        sources: ['web'],
         settings: { webhooks: [{ url: 'https://crm.example/hook' }] },
       },
     ],
@@ -61,7 +74,11 @@ async function search(
 ) {
   const now = Date.now();
   const options: SearchOptions = {
-    ...{ eventId, user: undefined, allPartitions: false, secretKeys: {}, now },
+    eventId,
+    user: undefined,
+    allPartitions: false,
+    secretKeys: {},
+    now,
     period: { from: now - hourMs, until: now + 1_000 },
     signal: new AbortController().signal,
     onProgress: () => undefined,

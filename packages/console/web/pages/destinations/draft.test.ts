@@ -4,7 +4,10 @@ import { draftOf, entryOf, newDraft, type Destination } from './draft.ts';
 import { mergePatchOf } from '../../versions/merge.ts';
 
 const stored: Destination = {
-  ...{ id: 'crm', type: 'Webhooks', enabled: true, sources: ['app'] },
+  id: 'crm',
+  type: 'Webhooks',
+  enabled: true,
+  sources: ['app'],
   settings: {
     sharedSecret: '********',
     tls: { ca: 'PEM' },
@@ -21,7 +24,11 @@ const stored: Destination = {
 test('a form that is not changed changes nothing', () => {
   assert.deepEqual(mergePatchOf({ ...stored }, { ...entryOf(draftOf(stored), stored) }), {});
   const full: Destination = {
-    ...{ ...stored, name: 'CRM', ordering: 'none', rateLimit: 5, filter: { types: ['track'] } },
+    ...stored,
+    name: 'CRM',
+    ordering: 'none',
+    rateLimit: 5,
+    filter: { types: ['track'] },
     settings: { ...stored.settings, traceparent: false },
   };
   assert.deepEqual(mergePatchOf({ ...full }, { ...entryOf(draftOf(full), full) }), {});
@@ -49,7 +56,10 @@ test('a new destination has only the fields that are set', () => {
     urls: [{ url: ' https://a.example ', headers: '', secretHeaders: [] }],
   };
   assert.deepEqual(entryOf(draft, { id: 'crm', type: 'Webhooks', enabled: false }), {
-    ...{ id: 'crm', type: 'Webhooks', enabled: false, sources: ['app'] },
+    id: 'crm',
+    type: 'Webhooks',
+    enabled: false,
+    sources: ['app'],
     settings: { webhooks: [{ url: 'https://a.example' }] },
   });
 });

@@ -63,7 +63,8 @@ export function testConsuming(cluster: () => ContractCluster): void {
       await kafka.write(topic, ['v']);
       const prepared = Promise.withResolvers<undefined>();
       await using member = await join(kafka, {
-        ...{ groupId: `${topic}.group`, topics: [topic] },
+        groupId: `${topic}.group`,
+        topics: [topic],
         prepare: () => prepared.promise,
       });
       assert.equal(member.consumption.owned(topic, 0), undefined);
@@ -82,7 +83,8 @@ export function testConsuming(cluster: () => ContractCluster): void {
       const values = numbers(40).map((value) => value.padEnd(100_000, 'x'));
       for (const value of values) await kafka.write(topic, [value]);
       await using member = await join(kafka, {
-        ...{ groupId: `${topic}.group`, topics: [topic] },
+        groupId: `${topic}.group`,
+        topics: [topic],
         limits: () => ({ records: 4, bytes: 2 ** 20 }),
       });
       await eventually(() => member.records.length >= 4);
@@ -255,7 +257,9 @@ export function testConsuming(cluster: () => ContractCluster): void {
       await kafka.write(topic, ['after']);
       const found: { readonly offset: number; done(): void }[] = [];
       await using tracking = await join(kafka, {
-        ...{ groupId: `${topic}.tracking`, topics: [topic], finish: true },
+        groupId: `${topic}.tracking`,
+        topics: [topic],
+        finish: true,
         onUnreadable: (_batch, work) => found.push(work),
       });
       await eventually(() => tracking.records.length === 2);

@@ -28,7 +28,8 @@ export function testLag(cluster: () => ContractCluster): void {
       await cluster().writeAt(topic, Date.now() - hourMs);
       const prepared = Promise.withResolvers<undefined>();
       await using member = await join(kafka, {
-        ...{ groupId: `${topic}.group`, topics: [topic] },
+        groupId: `${topic}.group`,
+        topics: [topic],
         prepare: () => prepared.promise,
       });
       assert.deepEqual(member.consumption.topics, [topic]);
@@ -138,7 +139,8 @@ export function testLag(cluster: () => ContractCluster): void {
       );
       const prepared = Promise.withResolvers<undefined>();
       await using member = await join(kafka, {
-        ...{ groupId: `${topic}.group`, topics: [topic] },
+        groupId: `${topic}.group`,
+        topics: [topic],
         prepare: () => prepared.promise,
       });
       const used = (): number => lagOf(member, topic)?.retentionUsed ?? -1;

@@ -193,7 +193,8 @@ export function testReading(cluster: () => ContractCluster): void {
       let running = 0;
       const positions = new Map<number, number>();
       const tail = await kafka.tail({
-        ...{ topics: [topic], startOf: () => 1_000 },
+        topics: [topic],
+        startOf: () => 1_000,
         onRecords: async (records, { partition, next }) => {
           assert.equal((running += 1), 1);
           assert.equal(records[0]?.offset, positions.get(partition) ?? 0);

@@ -6,7 +6,9 @@ let control: Api;
 before(async () => {
   control = await openApi();
   const destination = {
-    ...{ id: 'crm', type: 'Webhooks', settings: { webhooks: [{ url: 'https://crm.example/hook' }] } },
+    id: 'crm',
+    type: 'Webhooks',
+    settings: { webhooks: [{ url: 'https://crm.example/hook' }] },
     filter: { condition: { field: 'properties.total', atLeast: 100 } },
   };
   await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination });

@@ -60,8 +60,17 @@ test('the history shows that a delivery waits because of the pause, and no due t
   const cluster = newCluster();
   await using control = await openApi(cluster);
   const delivery = {
-    ...{ deliveryId: 'd-1', eventId: 'e-1', sourceId: 'web', destinationId: 'crm', type: 'track' },
-    ...{ attempt: 0, step: 0, deferrals: 0, closedUrls: [], key: 'crm/ada', body: Buffer.from('{}') },
+    deliveryId: 'd-1',
+    eventId: 'e-1',
+    sourceId: 'web',
+    destinationId: 'crm',
+    type: 'track',
+    attempt: 0,
+    step: 0,
+    deferrals: 0,
+    closedUrls: [],
+    key: 'crm/ada',
+    body: Buffer.from('{}'),
   };
   const waiting = { ...delivery, reason: 'paused', dueAt: Date.now() + pauseTierMs };
   await control.kafka.publisher().publish(encodeDelivery(names.retryTier(pauseTierMs), waiting, 0));

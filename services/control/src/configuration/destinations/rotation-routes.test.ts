@@ -41,7 +41,9 @@ test('8.4 a rotation makes a secret, shows it once, and keeps the previous one f
   const shown = await control.ask({ path });
   assert.equal(shown.etag, answer.etag);
   assert.partialDeepStrictEqual(shown.json['settings'], {
-    ...{ sharedSecret: '********', previousSharedSecret: '********', previousSharedSecretUntil: until },
+    sharedSecret: '********',
+    previousSharedSecret: '********',
+    previousSharedSecretUntil: until,
   });
   const lines = JSON.stringify(control.log);
   assert.ok(!lines.includes(sharedSecret ?? '') && !lines.includes('S3CRET-old'));

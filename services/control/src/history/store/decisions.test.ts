@@ -40,8 +40,14 @@ function openDecisions(t: TestContext, limits: Partial<HistoryLimits> = {}) {
 
 function decision(n: number, more: Partial<StoredDecision> = {}): StoredDecision {
   return {
-    ...{ eventId: `e-${n}`, sourceId: 'web', type: 'track', event: 'Signed Up', userKey: 'ada' },
-    ...{ decidedAt: now - n, routed: 0, filtered: [] },
+    eventId: `e-${n}`,
+    sourceId: 'web',
+    type: 'track',
+    event: 'Signed Up',
+    userKey: 'ada',
+    decidedAt: now - n,
+    routed: 0,
+    filtered: [],
     ...more,
   };
 }

@@ -24,16 +24,15 @@ const place = fc.record(
 
 function row(more: Partial<DeliveryRow> = {}): DeliveryRow {
   return {
-    ...{
-      id: 'd',
-      eventId: 'e',
-      sourceId: 'web',
-      destinationId: 'crm',
-      type: 'track',
-      event: null,
-      userKey: 'u',
-    },
-    ...{ createdAt: 0, place: null },
+    id: 'd',
+    eventId: 'e',
+    sourceId: 'web',
+    destinationId: 'crm',
+    type: 'track',
+    event: null,
+    userKey: 'u',
+    createdAt: 0,
+    place: null,
     state: { status: 'waiting', changedAt: 0, rank: 0, reason: null, nextDueAt: null },
     ...more,
   };

@@ -56,14 +56,24 @@ test('every condition that the builder shows passes through it unchanged', () =>
 
 test('other conditions are not shown, and are never changed', () => {
   const odd = [
-    ...[{}, [], null, 'a', { all: [] }, { all: {} }, { field: 'a' }, { equals: 1 }, { field: 1, equals: 1 }],
-    ...[{ not: { not: { field: 'a', equals: 1 } } }, { field: 'a', atLeast: true }, { field: 'a', oneOf: 1 }],
-    ...[
-      { field: 'a', equals: [1] },
-      { field: 'a', exists: 'yes' },
-      { field: 'a', matches: 'b' },
-    ],
-    ...[{ field: 'a', equals: 1, atLeast: 2 }, { all: [{ field: 'a', equals: 1 }, 1] }, { all: [], any: [] }],
+    {},
+    [],
+    null,
+    'a',
+    { all: [] },
+    { all: {} },
+    { field: 'a' },
+    { equals: 1 },
+    { field: 1, equals: 1 },
+    { not: { not: { field: 'a', equals: 1 } } },
+    { field: 'a', atLeast: true },
+    { field: 'a', oneOf: 1 },
+    { field: 'a', equals: [1] },
+    { field: 'a', exists: 'yes' },
+    { field: 'a', matches: 'b' },
+    { field: 'a', equals: 1, atLeast: 2 },
+    { all: [{ field: 'a', equals: 1 }, 1] },
+    { all: [], any: [] },
   ];
   for (const given of odd) assert.equal(nodeOf(given), undefined, JSON.stringify(given));
 });
@@ -76,7 +86,14 @@ test('a value is read as it is shown', () => {
     }),
   );
   assert.deepEqual(['25.5', '"25.5"', 'true', 'null', 'EUR', '', '[1]', '1e400'].map(scalarOf), [
-    ...[25.5, '25.5', true, null, 'EUR', '', '[1]', '1e400'],
+    25.5,
+    '25.5',
+    true,
+    null,
+    'EUR',
+    '',
+    '[1]',
+    '1e400',
   ]);
 });
 
@@ -93,6 +110,10 @@ test('another operator keeps the value where it can', () => {
 test('the paths of a call are suggested, with dots of keys escaped', () => {
   const call = { event: 'E', properties: { total: 1, 'a.b': { c: null } } };
   assert.deepEqual(pathsIn(call), [
-    ...['event', 'properties', 'properties.total', 'properties.a\\.b', 'properties.a\\.b.c'],
+    'event',
+    'properties',
+    'properties.total',
+    'properties.a\\.b',
+    'properties.a\\.b.c',
   ]);
 });

@@ -14,8 +14,15 @@ const periodMs = 12 * hourMs;
 
 function attemptAt(startedAt: number): AttemptRow {
   return {
-    ...{ deliveryId: 'd-1', destinationId: 'crm', attempt: 1, startedAt, latencyMs: startedAt % 700 },
-    ...{ outcome: 'delivered', reason: null, nextDueAt: null, urls: [] },
+    deliveryId: 'd-1',
+    destinationId: 'crm',
+    attempt: 1,
+    startedAt,
+    latencyMs: startedAt % 700,
+    outcome: 'delivered',
+    reason: null,
+    nextDueAt: null,
+    urls: [],
   };
 }
 
@@ -60,7 +67,8 @@ test('the failures of a minute with one reason are one row', () => {
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
     [0, 1].map((minute) => ({
-      ...{ minute: midnight + minute * minuteMs, attempts: 60 },
+      minute: midnight + minute * minuteMs,
+      attempts: 60,
       last_at: midnight + minute * minuteMs + 59_007,
     })),
   );
