@@ -38,10 +38,7 @@ export function withEnds<Options extends { readonly cluster: unknown }, Client e
   create: (options: Options) => Client,
 ): (options: Options) => Client & EndReader {
   return (options) => {
-    // The same cluster, which asks for the ends at this level.
-    const cluster = Object.create(options.cluster as Cluster, {
-      isolationLevel: { value: readUncommitted },
-    }) as Cluster;
+    const cluster = options.cluster as Cluster;
     return { ...create(options), readEnds: (topics) => fetchEnds(cluster, topics) };
   };
 }
@@ -57,7 +54,10 @@ async function fetchEnds(cluster: Cluster, topics: readonly string[]): Promise<r
   await cluster.refreshMetadata();
   const partitionsOf = (topic: string): { readonly partition: number }[] =>
     cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ partition: partitionId }));
-  return cluster.fetchTopicsOffset(
+  // The same cluster, which asks for the ends at this level. The topics are added to the original: where one does not exist, the
+  // library takes its list of topics back by a write, which would change the copy alone and leave the topic in the original for ever.
+  const atLevel = Object.create(cluster, { isolationLevel: { value: readUncommitted } }) as Cluster;
+  return atLevel.fetchTopicsOffset(
     topics.map((topic) => ({ topic, fromBeginning: false, partitions: partitionsOf(topic) })),
   );
 }
