@@ -97,6 +97,12 @@ export function hasSecrets(destination: Destination): boolean {
   return !secretsOf(destination).next().done;
 }
 
+/** Whether a secret of `destination` is not the one that `stored` has in the same place. */
+export function addsSecrets(destination: Destination, stored: Destination | undefined): boolean {
+  const known = new Map(Array.from(secretsOf(stored), ({ path, value }) => [formatPath(path), value]));
+  return [...secretsOf(destination)].some(({ path, value }) => known.get(formatPath(path)) !== value);
+}
+
 /** `destination` with encrypted secrets, and queries of URLs with `sealQueries`; unchanged without a key. */
 export function encryptDestination(
   destination: Destination,

@@ -14,7 +14,7 @@ import type { ConsumedRecord, ExclusivePublisher, ExclusiveRecord, Kafka, KafkaL
 import { encodeEntry, entryKey, type Entry, type EntryKind } from './record.ts';
 import { createRequests, requestHeaders } from './requests.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
-import { hasSecrets, type QuerySealing } from '../secrets/secrets.ts';
+import { addsSecrets, type QuerySealing } from '../secrets/secrets.ts';
 import { createState, type ConfigLookup } from './state.ts';
 import { followState, lockedError, type ConfigView } from './view.ts';
 
@@ -67,7 +67,7 @@ export interface ConfigEditor extends ConfigView, ConfigSnapshot {
 
 export interface EditorOptions {
   readonly secretKeys: SecretKeys;
-  /** Without a key, `refuse` secrets or `write` them in plain text. */
+  /** Without a key, `refuse` new secrets or `write` them in plain text. */
   readonly withoutKey: 'refuse' | 'write';
   /**
    * If Kafka has no transactions, which fence other writers, `refuse` changes or `write` them without: of two concurrent
@@ -156,6 +156,10 @@ export async function openConfigEditor(
     publisher = undefined;
   };
 
+  /** Secrets that are stored in plain text may stay so: a destination with one can still be paused and disabled. */
+  const hasNewSecrets = ({ kind, id, entry }: Entry): boolean =>
+    kind === 'destination' && entry !== null && addsSecrets(entry, state.lookup.destination(id));
+
   const assertWritable = ({ writes, sealQueries = false }: Decision<unknown>): void => {
     if (!mayReplaceLocked) {
       const locked = writes.flatMap(({ kind, id }) => {
@@ -164,7 +168,7 @@ export async function openConfigEditor(
       });
       if (locked.length > 0) throw lockedError({ locked: new Map(locked) });
     }
-    const needsKey = sealQueries || (withoutKey === 'refuse' && writes.some(containsSecrets));
+    const needsKey = sealQueries || (withoutKey === 'refuse' && writes.some(hasNewSecrets));
     if (needsKey && !secretKeys.current) throw new TailraceError('secret-key-missing');
   };
 
@@ -290,10 +294,6 @@ function plainPublisher(kafka: Pick<Kafka, 'publisher'>, giveUpAfterMs: number):
     },
     close: () => publisher.close(),
   };
-}
-
-function containsSecrets({ kind, entry }: Entry): boolean {
-  return kind === 'destination' && entry !== null && hasSecrets(entry);
 }
 
 function gaveUp(cause: TailraceError, isUnconfirmed: boolean): TailraceError {

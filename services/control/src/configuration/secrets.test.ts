@@ -160,3 +160,21 @@ test('without a key, a secret is refused with a hint, and other changes work', a
   const seal = await keyless.ask({ method: 'POST', path: '/v1/secrets/reseal?queries=true' });
   assert.deepEqual([seal.status, seal.json['code']], [409, 'secret-key-missing']);
 });
+
+test('without a key, a destination whose secrets are in plain text can be paused and disabled, but gets no other secret', async () => {
+  await using keyless = await openApi(newCluster(), { TAILRACE_SECRET_KEY: '' });
+  const headers = { Authorization: 'Bearer header-secret' };
+  const settings = { webhooks: [{ url, headers }] };
+  const entry = { id: 'plain', type: 'Webhooks', enabled: true, sources: [], settings };
+  const publisher = keyless.kafka.publisher();
+  await publisher.publish({ topic: names.config, key: 'destination/plain', value: JSON.stringify(entry) });
+  await publisher.close();
+  const path = '/v1/destinations/plain';
+  await keyless.expect(200, { method: 'POST', path: `${path}/pause` });
+  await keyless.expect(200, { method: 'PATCH', path, body: { enabled: false } });
+  const other = { webhooks: [{ url, headers: { Authorization: 'Bearer another' } }] };
+  for (const changed of [other, { ...settings, sharedSecret: 'a' }]) {
+    const answer = await keyless.ask({ method: 'PATCH', path, body: { settings: changed } });
+    assert.deepEqual([answer.status, answer.json['code']], [409, 'secret-key-missing']);
+  }
+});
