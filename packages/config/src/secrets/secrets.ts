@@ -118,8 +118,11 @@ export function encryptDestination(
   return copy;
 }
 
-/** Whether the queries of a destination's URLs are sealed; `none` where it has none. */
-export type QuerySealing = 'none' | 'plain' | 'sealed';
+/**
+ * Whether the queries of a destination's URLs are sealed; `none` where it has none, `mixed` where the release before has added a
+ * plain one.
+ */
+export type QuerySealing = 'none' | 'plain' | 'sealed' | 'mixed';
 
 export interface Decrypted {
   readonly content: unknown;
@@ -142,7 +145,6 @@ export function decryptDestination(content: unknown, id: string, keys: SecretKey
   let stale = false;
   const urls = [...queriesOf(copy)];
   const sealed = urls.filter(({ value }) => isEncrypted(value));
-  const queries = urls.length === 0 ? 'none' : sealed.length === urls.length ? 'sealed' : 'plain';
   for (const { path, value, replace } of [...secretsOf(copy), ...sealed]) {
     stale ||= keys.current !== undefined && !isEncryptedWith(value, keys.current);
     if (!isEncrypted(value)) continue;
@@ -150,7 +152,14 @@ export function decryptDestination(content: unknown, id: string, keys: SecretKey
     if ('why' in decrypted) locked ??= `${formatPath(path)} ${decrypted.why}`;
     else replace(decrypted.text);
   }
+  const queries = sealingOf(urls.length, sealed.length);
   return { content: copy, stale, queries, ...(locked !== undefined && { locked }) };
+}
+
+function sealingOf(all: number, sealed: number): QuerySealing {
+  if (all === 0) return 'none';
+  if (sealed === 0) return 'plain';
+  return sealed === all ? 'sealed' : 'mixed';
 }
 
 function withPlaceholders(destination: unknown): unknown {

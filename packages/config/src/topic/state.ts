@@ -106,6 +106,10 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
   };
   const plainQueries = new Set<string>();
   const sealedQueries = new Set<string>();
+  const markQueries = (key: string, queries: QuerySealing | undefined): void => {
+    mark(plainQueries, key, queries === 'plain' || queries === 'mixed');
+    mark(sealedQueries, key, queries === 'sealed' || queries === 'mixed');
+  };
   let index: Index | undefined;
   const indexed = (): Index => (index ??= buildIndex(sources, destinations));
 
@@ -120,15 +124,13 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
         unreadable.set(key, problem);
         if (isLocked) {
           locked.set(key, problem);
-          mark(plainQueries, key, decoded.queries === 'plain');
-          mark(sealedQueries, key, decoded.queries === 'sealed');
+          markQueries(key, decoded.queries);
         }
         return { outcome: 'unreadable', key, problem, locked: isLocked };
       }
       unreadable.delete(key);
       mark(stale, key, decoded.stale);
-      mark(plainQueries, key, decoded.queries === 'plain');
-      mark(sealedQueries, key, decoded.queries === 'sealed');
+      markQueries(key, decoded.queries);
       if (decoded.entry === null) versions.delete(key);
       const { kind, id, entry } = decoded;
       if (entry === null) {
@@ -148,7 +150,8 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
     },
     queries: (id) => {
       const key = entryKey('destination', id);
-      return plainQueries.has(key) ? 'plain' : sealedQueries.has(key) ? 'sealed' : 'none';
+      if (plainQueries.has(key)) return sealedQueries.has(key) ? 'mixed' : 'plain';
+      return sealedQueries.has(key) ? 'sealed' : 'none';
     },
     get sealsQueries() {
       return sealedQueries.size > 0;

@@ -39,9 +39,10 @@ export const secretRoutes: Routes = (app, { config }) => {
       audit(request, 'secrets.reseal', 'destinations');
       const { queries } = request.query;
       const { result } = await config.change((current) => {
+        const toChange = queries === true ? 'plain' : 'sealed';
         const isDue = (id: string): boolean =>
           current.isStale('destination', id) ||
-          (queries !== undefined && current.queries(id) === (queries ? 'plain' : 'sealed'));
+          (queries !== undefined && ['mixed', toChange].includes(current.queries(id)));
         const due = current.destinations().filter(({ id }) => isDue(id));
         const writes = due.map((entry) => ({ kind: 'destination' as const, id: entry.id, entry }));
         return { writes, result: due.map(({ id }) => id), sealQueries: queries };

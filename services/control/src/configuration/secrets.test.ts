@@ -122,6 +122,16 @@ test('the queries of URLs are sealed from the reseal on that says so', async () 
   assert.deepEqual(await reseal('?queries=true'), []);
   assert.deepEqual(await reseal('?queries=false'), ['early', 'late']);
   assert.match(record('early') + record('late'), /query-secret.*query-secret/s);
+  // Where the release before has added a URL, its query is in plain text and the other is sealed.
+  await fresh.expect(204, { method: 'DELETE', path: '/v1/destinations/early' });
+  assert.deepEqual(await reseal('?queries=true'), ['late']);
+  const mixed = JSON.parse(record('late')) as { settings: { webhooks: object[] } };
+  mixed.settings.webhooks.push({ url: `${url}?token=plain` });
+  const publisher = fresh.kafka.publisher();
+  await publisher.publish({ topic: names.config, key: 'destination/late', value: JSON.stringify(mixed) });
+  await publisher.close();
+  assert.deepEqual(await reseal('?queries=false'), ['late']);
+  assert.doesNotMatch(record('late'), /sealed:v1:/);
 });
 
 test('the configuration with secrets cannot be opened without the key', async () => {
