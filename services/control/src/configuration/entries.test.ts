@@ -1,7 +1,7 @@
 /** Sources and destinations through the API: their life cycle, versions and preconditions. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openApi, readToken, type Api, type ApiRequest } from '../testing/api.ts';
+import { names, openApi, readToken, type Api, type ApiRequest } from '../testing/api.ts';
 
 let control: Api;
 let second: Api;
@@ -201,4 +201,27 @@ test('every change is a line in the audit log, with actor and outcome', async ()
   );
   assert.match(String(line['tokenFingerprint']), /^[0-9a-f]{8}$/);
   assert.ok(!JSON.stringify(control.log).includes('test-admin-token'));
+});
+
+test('the features of a newer release are removed by their keys, and their requirements with them', async () => {
+  const id = await newDestination();
+  const publisher = control.kafka.publisher();
+  const requires = [{ feature: 'sampling', level: 99, by: 'router' }];
+  const newer = { id, type: 'Webhooks', enabled: true, sources: [], settings: { webhooks } };
+  const value = JSON.stringify({ ...newer, sampling: 0.1, requires });
+  await publisher.publish({ topic: names.config, key: `destination/${id}`, value });
+  await publisher.close();
+
+  const path = `/v1/destinations/${id}`;
+  const read = await control.expect(200, { path });
+  assert.deepEqual([read['sampling'], read['requires']], [0.1, requires]);
+  const refused = await control.ask({ method: 'PUT', path, body: read });
+  assert.equal(refused.status, 400);
+  assert.match(String(refused.json['message']), /sampling/);
+  assert.doesNotMatch(String(refused.json['message']), /requires: /);
+  assert.deepEqual(await control.expect(200, { method: 'PATCH', path, body: { sampling: null } }), newer);
+  const stored = control.cluster
+    .records(names.config)
+    .findLast(({ key }) => String(key) === `destination/${id}`);
+  assert.deepEqual(JSON.parse(String(stored?.value)), newer);
 });

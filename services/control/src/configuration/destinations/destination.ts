@@ -31,7 +31,7 @@ export function validDestination(
   stored: Destination | undefined,
   current: ConfigSnapshot,
 ): Destination {
-  const unmasked = unmaskDestination(wanted, stored);
+  const unmasked = unmaskDestination(withoutRequirements(wanted, stored), stored);
   if ('problems' in unmasked) throw problemsError(unmasked.problems);
   return requireValid(checkDestination(unmasked.value), (destination) => {
     const { caller } = currentRequest() ?? {};
@@ -43,6 +43,17 @@ export function validDestination(
     // The paths begin with `destinations[0]`, as in a file.
     return problems.map((problem) => ({ ...problem, path: problem.path.slice(2) }));
   });
+}
+
+/**
+ * An entry is accepted only without the keys of a newer release, so it needs nothing of what that release has required. The list is
+ * not refused where it was read here: only the features themselves are to be removed.
+ */
+function withoutRequirements(wanted: unknown, stored: Destination | undefined): unknown {
+  if (stored === undefined || !('requires' in stored)) return wanted;
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return wanted;
+  const { requires: _requires, ...entry } = wanted as { readonly requires?: unknown };
+  return entry;
 }
 
 /** With masks in the place of secrets; for a read-only token also in the place of the queries of URLs. */
