@@ -72,6 +72,10 @@ test('services hold a destination back while it requires more than they have, an
     state.accept(recordOf({ ...crm, requires: [{ ...requires[0], by: 'router' }] }));
     assert.equal(isPaused(), false);
     assert.equal(state.unmet('router').size, 1);
+    state.accept(recordOf({ ...crm, enabled: false, requires: [{ ...requires[0], by: 'router' }] }));
+    assert.equal(state.unmet('router').size, 0);
+    state.accept(recordOf({ ...crm, requires: [{ ...requires[0], by: 'router' }] }));
+    assert.equal(state.unmet('router').size, 1);
     state.accept({ ...recordOf({}), value: null });
     assert.equal(state.unmet('router').size, 0);
   }

@@ -97,7 +97,8 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
   const stale = new Set<string>();
   const unmet = new Map<string, readonly Requirement[]>();
   const hold = (destination: Destination): Destination => {
-    const requires = unmetBy(destination);
+    // A disabled one gets nothing, whatever it requires.
+    const requires = destination.enabled ? unmetBy(destination) : [];
     if (requires.length === 0) unmet.delete(destination.id);
     else unmet.set(destination.id, requires);
     return holds && requires.some(({ by }) => by === 'delivery')

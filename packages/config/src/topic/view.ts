@@ -19,7 +19,7 @@ export interface ConfigView extends ConfigLookup {
    */
   refresh(): Promise<void>;
   /**
-   * `config-needs-newer-release` while destinations use features that this release does not have and the reader would do
+   * `config-needs-newer-release` while enabled destinations use features that this release does not have and the reader would do
    * harm without. For delivery, `openConfig` shows these destinations as paused.
    */
   unmet(by: Reader): TailraceError | undefined;
