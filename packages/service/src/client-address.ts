@@ -29,10 +29,14 @@ export function trustProxies(networks: readonly Cidr[]): TrustedProxies {
       let client = plainAddress(peer);
       const forwarded = headers['x-forwarded-for'];
       if (typeof forwarded !== 'string' || !isTrusted(client)) return client;
-      for (const text of forwarded.split(',').reverse()) {
+      // Not split as a whole: the client may have written thousands of items before the one that ends the search.
+      for (let end = forwarded.length; end > 0; ) {
+        const comma = forwarded.lastIndexOf(',', end - 1);
+        const text = forwarded.slice(comma + 1, end).trim();
+        end = comma;
         // An empty item of a list does not count (RFC 9110, section 5.6.1).
-        if (text.trim() === '') continue;
-        client = plainAddress(withoutPort(text.trim()));
+        if (text === '') continue;
+        client = plainAddress(withoutPort(text));
         if (!isTrusted(client)) break;
       }
       return client;
