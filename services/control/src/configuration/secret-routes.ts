@@ -13,8 +13,9 @@ export const secretRoutes: Routes = (app, { config }) => {
         summary: 'Seal all secrets with the current key',
         description:
           'Writes the destinations again whose secrets are sealed with the previous key, or not sealed. With `queries=true` also ' +
-          'those whose URLs have a query in plain text; from then on, every change seals queries. Use it when all services run ' +
-          'this release: the release before would send the sealed text to receivers. `queries=false` writes them in plain text again.',
+          'those whose URLs have a query in plain text; from then on, every change seals queries, as long as one is stored sealed. ' +
+          'Use it when all services run this release: the release before would send the sealed text to receivers. `queries=false` ' +
+          'writes them in plain text again.',
         tags: ['Secrets'],
         querystring: Type.Object(
           {
