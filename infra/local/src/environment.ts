@@ -2,9 +2,9 @@
 import { fileVariable, variablesOf, type Environment } from '@tailrace/service';
 import type { TObject } from 'typebox';
 
-/** What any program may read: its surroundings, the language and the time, Node's own options, and colours. */
+/** What any program may read: its surroundings, the language and the time, Node's own options with the proxies, and colours. */
 const general =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NODE_\w+|SSL_CERT_(FILE|DIR)|LD_LIBRARY_PATH)$/;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NODE_\w+|SSL_CERT_(FILE|DIR)|LD_LIBRARY_PATH|(HTTPS?|NO)_PROXY|(https?|no)_proxy)$/;
 
 /** The variables that `settings` describe, and those that any program may read. */
 export function environmentOf(settings: TObject, env: Environment): Environment {

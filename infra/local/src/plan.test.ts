@@ -33,7 +33,8 @@ test('each process gets the variables that it reads, and no secret of another on
     TAILRACE_DEDUPE_IDS: '5',
     LOG_LEVEL: 'debug',
     PATH: '/bin',
-    NODE_OPTIONS: '--inspect',
+    NODE_USE_ENV_PROXY: '1',
+    HTTPS_PROXY: 'http://proxy:3128',
     CRM_PASSWORD: 'hunter2',
   };
   const { services } = makePlan(env);
@@ -42,18 +43,19 @@ test('each process gets the variables that it reads, and no secret of another on
     return [service.name, ...Object.keys(env).filter((name) => name in variables)].join(' ');
   });
   assert.deepEqual(got, [
-    'ingest KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_OPTIONS',
-    'router KAFKA_SASL_PASSWORD TAILRACE_DEDUPE_IDS LOG_LEVEL PATH NODE_OPTIONS',
-    'delivery TAILRACE_SECRET_KEY KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_OPTIONS',
-    'control TAILRACE_SECRET_KEY TAILRACE_API_TOKEN_FILE KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_OPTIONS',
-    'demo PATH NODE_OPTIONS',
+    'ingest KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
+    'router KAFKA_SASL_PASSWORD TAILRACE_DEDUPE_IDS LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
+    'delivery TAILRACE_SECRET_KEY KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
+    'control TAILRACE_SECRET_KEY TAILRACE_API_TOKEN_FILE KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
+    'demo PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
   ]);
   const broker = brokerEnvironment({ ...env, JAVA_HOME: '/java' });
   assert.deepEqual(Object.keys(broker).sort(), [
     'CRM_PASSWORD',
+    'HTTPS_PROXY',
     'JAVA_HOME',
     'LOG_LEVEL',
-    'NODE_OPTIONS',
+    'NODE_USE_ENV_PROXY',
     'PATH',
     'TAILRACE_DEDUPE_IDS',
   ]);
