@@ -51,6 +51,8 @@ export async function patiently<T>(
         last = error;
       }
       await wait(pauseMs);
+      // The caller was told that it failed, so nothing more is changed.
+      if (isOver) throw stillWaiting(what, patience, last);
     }
   };
   const late = Promise.withResolvers<never>();
