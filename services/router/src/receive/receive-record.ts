@@ -4,14 +4,14 @@
  * it, records of other keys do not. Where the registry does not provide the schema, the record moves to the waiting queue.
  */
 import { isTailraceError } from '@tailrace/errors';
-import type { RecordHeader, TrackedRecord } from '@tailrace/kafka';
+import type { TrackedRecord } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
 import { createKeyOrder } from './key-order.ts';
 import type { RouterMetrics } from '../metrics.ts';
 import type { ProcessRecord } from '../process-record.ts';
 import { isTooLarge } from '../read-record.ts';
 import { leaveUnfinished, type Rejecter, type Rejection } from '../reject-record.ts';
-import { trackedRecord } from '../tracked-record.ts';
+import { withOwnBytes } from '../tracked-record.ts';
 import type { WaitingQueue } from '../waiting/queue.ts';
 
 export interface ReceiverDependencies {
@@ -39,7 +39,7 @@ export function createReceiver(deps: ReceiverDependencies): (record: TrackedReco
     }
     const processing = processRecord(record);
     if (processing.outcome === 'needs-schema') {
-      return processWithSchema(withOwnBytes(record), processing.schemaId);
+      return processWithSchema(withOwnBytes(record).record, processing.schemaId);
     }
     return processing.outcome === 'waiting' ? untilProcessed(processing.until) : undefined;
   };
@@ -90,18 +90,4 @@ const tooLargeToWait: Rejection = {
 /** Records without a key have no order, neither here nor in Kafka. */
 function keyOf({ partition, key }: TrackedRecord): string | undefined {
   return key === null ? undefined : `${partition}/${key.toString('latin1')}`;
-}
-
-/** A copy of the bytes: those of a received record are a slice of the whole fetch response and keep it in memory. */
-function withOwnBytes({ work, key, value, headerList }: TrackedRecord): TrackedRecord {
-  const { topic, partition, offset, timestamp } = work;
-  return trackedRecord(work, {
-    topic,
-    partition,
-    offset,
-    timestamp,
-    key: key && Buffer.from(key),
-    value: value && Buffer.from(value),
-    headerList: headerList.map(([name, header]): RecordHeader => [name, header && Buffer.from(header)]),
-  });
 }

@@ -12,14 +12,24 @@ interface Call {
 }
 
 /** Each call that is processed adds `bytesOfCall` to what waits for Kafka, until `acknowledge`. */
-function openTurns(bytesOfCall: (call: Call) => number = () => 1_024) {
+function openTurns(
+  bytesOfCall: (call: Call) => number = () => 1_024,
+  isKnown: (source: string) => boolean = () => true,
+) {
+  const records: TrackedRecord[] = [];
   const processed: string[] = [];
   const full: boolean[] = [];
   let bufferedBytes = 0;
   let isStuck = false;
   let room = Promise.withResolvers<undefined>();
   const turns = new SourceTurns({
-    config: { sourceByWriteKey: (key) => ({ id: key.slice('wk_'.length), writeKeys: [key], enabled: true }) },
+    config: {
+      source: (id) => (isKnown(id) ? { id, writeKeys: [], enabled: true } : undefined),
+      sourceByWriteKey: (key) => {
+        const id = key.slice('wk_'.length);
+        return isKnown(id) ? { id, writeKeys: [key], enabled: true } : undefined;
+      },
+    },
     publisher: {
       get bufferedBytes() {
         return bufferedBytes;
@@ -28,7 +38,9 @@ function openTurns(bytesOfCall: (call: Call) => number = () => 1_024) {
         while (bufferedBytes >= bytes && !isStuck) await room.promise;
       },
     },
-    process({ headers, offset }) {
+    process(record) {
+      const { headers, offset } = record;
+      records.push(record);
       const source = headers['source-id']?.toString() ?? headers['write-key']?.toString().slice(3) ?? '';
       processed.push(`${source}${offset}`);
       bufferedBytes += bytesOfCall({ source, nth: offset });
@@ -37,11 +49,14 @@ function openTurns(bytesOfCall: (call: Call) => number = () => 1_024) {
   });
   return {
     turns,
+    records,
     processed,
     full,
     receive: ({ source, nth, value = Buffer.alloc(100) }: Call, header = 'source-id'): void => {
-      const headers = { [header]: Buffer.from(header === 'write-key' ? `wk_${source}` : source) };
-      turns.receive({ headers, offset: nth, key: null, value } as unknown as TrackedRecord);
+      const name = Buffer.from(header === 'write-key' ? `wk_${source}` : source);
+      const work = { topic: 'events', partition: 0, offset: nth, timestamp: 0 };
+      const content = { headers: { [header]: name }, headerList: [[header, name]], key: null, value };
+      turns.receive({ ...work, ...content, work } as unknown as TrackedRecord);
     },
     /** Kafka acknowledges nothing for so long that waiting for it ends. */
     beStuck: (): void => {
@@ -138,4 +153,46 @@ test('records pass a partition of Kafka that is stuck', async () => {
   assert.equal(processed.length, ahead);
   beStuck();
   while (processed.length < ahead + 100) await nextTurn();
+});
+
+test('sources that do not exist share one turn, whatever names a producer makes up', async () => {
+  const { processed, receive, acknowledge } = openTurns(
+    () => 1_024,
+    (source) => source === 'a',
+  );
+  for (let nth = 0; nth < ahead + 1_000; nth += 1) receive({ source: `made-up-${nth}-`, nth });
+  for (let nth = 0; nth < 50; nth += 1) receive({ source: 'a', nth });
+  await acknowledge(1_050);
+  const inTurn = processed.slice(ahead, processed.indexOf('a49'));
+  assert.ok(inTurn.filter((name) => name.startsWith('made-up')).length <= 55, inTurn.join());
+});
+
+test('the records of a source stay in order where it becomes known while some of them are held', async () => {
+  for (const header of ['source-id', 'write-key']) {
+    let isKnown = false;
+    const { processed, receive, acknowledge } = openTurns(
+      () => 1_024,
+      (source) => isKnown || source === 'flood',
+    );
+    for (let nth = 0; nth < ahead; nth += 1) receive({ source: 'flood', nth });
+    for (let nth = 0; nth < 50; nth += 1) receive({ source: 'new', nth }, header);
+    isKnown = true;
+    for (let nth = 50; nth < 100; nth += 1) receive({ source: 'new', nth }, header);
+    await acknowledge(100);
+    const expected = Array.from({ length: 100 }, (_, nth) => `new${nth}`);
+    assert.deepEqual(processed.slice(ahead), expected);
+  }
+});
+
+test('a held record keeps its own bytes only, not those that were fetched with it', async () => {
+  const { receive, records, processed, acknowledge } = openTurns();
+  for (let nth = 0; nth < ahead; nth += 1) receive({ source: 'flood', nth });
+  const fetched = Buffer.alloc(2 ** 20, 'x');
+  receive({ source: 'a', nth: 0, value: fetched.subarray(1_000, 1_010) });
+  assert.equal(processed.length, ahead);
+  await acknowledge(1);
+  const { value } = records.at(-1) ?? {};
+  assert.ok(value);
+  assert.equal(value.toString(), 'x'.repeat(10));
+  assert.ok(value.buffer.byteLength < 100);
 });

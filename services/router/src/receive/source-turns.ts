@@ -8,10 +8,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import type { Publisher, TrackedRecord } from '@tailrace/kafka';
-import { sourceReference } from '@tailrace/routing';
+import { lookUpSource, sourceReference } from '@tailrace/routing';
+import { withOwnBytes } from '../tracked-record.ts';
 
 export interface SourceTurnsDependencies {
-  readonly config: Pick<ConfigView, 'sourceByWriteKey'>;
+  readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey'>;
   /** The publisher of the deliveries. */
   readonly publisher: Pick<Publisher, 'bufferedBytes' | 'untilBelow'>;
   readonly process: (record: TrackedRecord) => void;
@@ -45,13 +46,23 @@ interface SourceQueue {
 
 interface Held {
   readonly record: TrackedRecord;
+  readonly bytes: number;
+  /** How it names a source that was unknown when it was received. */
+  readonly stranger: string | undefined;
   next: Held | undefined;
 }
+
+/** The turn of records that name their source only in the call: reading the call is what they wait for. */
+const unnamed = '';
+/** The turn of records of unknown sources, whose names a producer may make up. No source has this id. */
+const strangers = '?';
 
 export class SourceTurns {
   readonly #deps: SourceTurnsDependencies;
   /** In the order of their turns. */
   readonly #queues = new Map<string, SourceQueue>();
+  /** The names of unknown sources, and how many held records have them: later ones follow these when the source becomes known. */
+  readonly #strangers = new Map<string, number>();
   #heldRecords = 0;
   #heldBytes = 0;
   /** What may wait for Kafka; more than usual while a partition of it is stuck. */
@@ -70,13 +81,16 @@ export class SourceTurns {
       this.#deps.process(record);
       return;
     }
-    const held: Held = { record, next: undefined };
-    const source = this.#sourceOf(record);
+    const { source, stranger } = this.#turnOf(record);
+    // Else one held record would keep all others of its fetch in memory.
+    const { record: own, bytes } = withOwnBytes(record);
+    const held: Held = { record: own, bytes, stranger, next: undefined };
+    if (stranger !== undefined) this.#strangers.set(stranger, (this.#strangers.get(stranger) ?? 0) + 1);
     const queue = this.#queues.get(source);
     if (queue) queue.last = queue.last.next = held;
     else this.#queues.set(source, { first: held, last: held, left: quantum });
     this.#heldRecords += 1;
-    this.#heldBytes += bytesOf(record);
+    this.#heldBytes += bytes;
     this.#updateFull();
     void this.#run();
   }
@@ -122,11 +136,12 @@ export class SourceTurns {
 
   #processFirst(source: string, queue: SourceQueue): void {
     const { publisher, process } = this.#deps;
-    const { record, next } = queue.first;
+    const { record, bytes, stranger, next } = queue.first;
     if (next) queue.first = next;
     else this.#queues.delete(source);
     this.#heldRecords -= 1;
-    this.#heldBytes -= bytesOf(record);
+    this.#heldBytes -= bytes;
+    if (stranger !== undefined) this.#forget(stranger);
     const before = publisher.bufferedBytes;
     process(record);
     queue.left -= recordCost + publisher.bufferedBytes - before;
@@ -141,13 +156,18 @@ export class SourceTurns {
     this.#deps.onFull(isFull);
   }
 
-  /** Records that name their source only in the call share one turn: reading the call is what they wait for. */
-  #sourceOf({ headers }: TrackedRecord): string {
-    const { by, value = '' } = sourceReference(headers, undefined) ?? {};
-    return by === 'write-key' ? (this.#deps.config.sourceByWriteKey(value)?.id ?? value) : value;
+  #forget(stranger: string): void {
+    const left = (this.#strangers.get(stranger) ?? 0) - 1;
+    if (left > 0) this.#strangers.set(stranger, left);
+    else this.#strangers.delete(stranger);
   }
-}
 
-function bytesOf({ key, value }: TrackedRecord): number {
-  return (key?.length ?? 0) + (value?.length ?? 0);
+  #turnOf({ headers }: TrackedRecord): { readonly source: string; readonly stranger?: string } {
+    const reference = sourceReference(headers, undefined);
+    if (!reference) return { source: unnamed };
+    const stranger = `${reference.by} ${reference.value}`;
+    const lookup = lookUpSource(reference, this.#deps.config);
+    if (lookup.outcome === 'unknown' || this.#strangers.has(stranger)) return { source: strangers, stranger };
+    return { source: lookup.source.id };
+  }
 }
