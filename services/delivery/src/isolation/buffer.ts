@@ -176,7 +176,8 @@ export class LaneBuffer {
     if (finished >= fastest * pausedMs) return;
     this.#credit.charge(pausedMs, at.now);
     const isExhausted = !this.#credit.isLeft(at.now);
-    const mean = this.#budget(background).count / waiting.length;
+    // With what is read ahead, which is beside the buffer.
+    const mean = waiting.reduce((sum, lane) => sum + lane.waitingOf(background).count, 0) / waiting.length;
     for (const lane of waiting) {
       if (lane.waitingOf(background).count < mean) continue;
       if (isExhausted) lane.exhaustCredit(at.now);

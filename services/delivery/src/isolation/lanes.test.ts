@@ -253,6 +253,19 @@ describe('the buffer', () => {
     assert.deepEqual([pressure, deferred], [[true, false], []]);
   });
 
+  test('charges a pause to the lane that was read ahead for, and not to those that hold less than the average', async (t) => {
+    const pass = holdTime(t);
+    const { pressure, deferred, submit } = openLanes({
+      ...{ perLane: 1, total: 10, waiting: 40, readAhead: { count: 100, bytes: 2 ** 20 } },
+    });
+    for (let count = 0; count < 111; count += 1) submit('flood');
+    for (let count = 0; count < 33; count += 1) submit(`lane ${count % 3}`);
+    assert.deepEqual([pressure, deferred], [[true], []]);
+    await pass(450);
+    assert.ok(deferred.length > 0);
+    assert.deepEqual([...new Set(deferred)], ['flood']);
+  });
+
   test('defers what it has read ahead for a lane that stops keeping up', async (t) => {
     const pass = holdTime(t);
     const { lanes, deferred, pressure, submit } = openLanes({
