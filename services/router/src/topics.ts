@@ -42,8 +42,9 @@ export async function topicsToConsume(
 /**
  * Unfinished records of `events` wait for the turn of their source, for Kafka, or up to a second for the configuration or a schema.
  * Those of all partitions that wait for a turn have a limit too (receive/source-turns.ts).
+ * The gaps are between records of a source with many destinations, which waits longer than the others.
  */
-const eventsLimits: PartitionLimits = { records: 10_000, bytes: 8 * 2 ** 20 };
+const eventsLimits: PartitionLimits = { records: 10_000, bytes: 8 * 2 ** 20, gaps: 900 };
 /** An unfinished record of `events.waiting` takes about 330 bytes, without its content. More of them stay unread in Kafka. */
 const waitingLimits: PartitionLimits = { records: 20_000, bytes: Infinity };
 

@@ -47,6 +47,11 @@ export interface ConsumeOptions {
 export interface PartitionLimits {
   readonly records: number;
   readonly bytes: number;
+  /**
+   * Finished ranges behind an unfinished record. What is behind about 900 of them may not fit into a commit, and is repeated
+   * by the next owner. Default: no limit, for records that wait long.
+   */
+  readonly gaps?: number;
 }
 
 export const defaultLimits: PartitionLimits = { records: 1_000, bytes: 4 * 1024 * 1024 };

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { PartitionLimits } from '../options.ts';
 import { Partition } from './partition.ts';
+import { decodeProgress } from './progress.ts';
 
-function started(limits: { records: number; bytes: number }): Partition {
+function started(limits: PartitionLimits): Partition {
   const partition = new Partition('topic', 3, limits);
   partition.start(100);
   return partition;
@@ -49,6 +51,25 @@ test('one unfinished record does not fill a partition, regardless of how many fi
   assert.ok(partition.progress.metadata.length < 20, partition.progress.metadata);
   partition.finish(stuck, 1);
   assert.deepEqual([partition.full, partition.uncommitted, partition.committable], [false, 0, offset]);
+});
+
+test('a partition is full by the finished ranges behind an unfinished record, before they do not fit into a commit', () => {
+  const partition = started({ records: 10_000, bytes: 1_000_000, gaps: 900 });
+  const unfinished = [];
+  let offset = 100;
+  while (!partition.full) {
+    unfinished.push(partition.track(offset++, 1));
+    // Two bytes of the text for each range.
+    for (let count = 0; count < 200; count += 1) partition.finish(partition.track(offset++, 1), 1);
+  }
+  assert.equal(unfinished.length, 900);
+  const { offset: committed, metadata } = partition.progress;
+  const ranges = decodeProgress(Number(committed), metadata);
+  assert.deepEqual([ranges.length, ranges.at(-1)?.to], [900, offset]);
+  for (const mark of unfinished.splice(0, 449)) partition.finish(mark, 1);
+  assert.equal(partition.hasCapacity, false);
+  for (const mark of unfinished.splice(0, 1)) partition.finish(mark, 1);
+  assert.equal(partition.hasCapacity, true);
 });
 
 test('the lag counts from the watermark to the end of the partition', () => {

@@ -3,12 +3,13 @@ import { KnownEnds } from '../../lag/known-ends.ts';
 import type { Progress } from '../../lag/partition-lag.ts';
 import type { FirstRecord } from '../../wire/timestamp.ts';
 import { encodeProgress, type OffsetRange } from './progress.ts';
+import type { PartitionLimits } from '../options.ts';
 import { Watermark, type Mark } from './watermark.ts';
 
 export class Partition implements Progress {
   readonly topic: string;
   readonly partition: number;
-  readonly #limits: { readonly records: number; readonly bytes: number };
+  readonly #limits: PartitionLimits;
   #watermark: Watermark | undefined;
   #unfinished = 0;
   #unfinishedBytes = 0;
@@ -31,7 +32,7 @@ export class Partition implements Progress {
   /** The timestamp of the last record that was received. */
   lastTimestamp: number | undefined;
 
-  constructor(topic: string, partition: number, limits: { records: number; bytes: number }) {
+  constructor(topic: string, partition: number, limits: PartitionLimits) {
     this.topic = topic;
     this.partition = partition;
     this.#limits = limits;
@@ -130,12 +131,19 @@ export class Partition implements Progress {
   }
 
   get full(): boolean {
-    return this.#unfinished >= this.#limits.records || this.#unfinishedBytes >= this.#limits.bytes;
+    return this.#fill >= 1;
   }
 
   /** Whether half of the limits is free, so that a full partition may be fetched again. */
   get hasCapacity(): boolean {
-    return this.#unfinished <= this.#limits.records / 2 && this.#unfinishedBytes <= this.#limits.bytes / 2;
+    return this.#fill <= 0.5;
+  }
+
+  /** The used part of the limits. */
+  get #fill(): number {
+    const { records, bytes, gaps = Infinity } = this.#limits;
+    const used = (this.#watermark?.finishedRuns ?? 0) / gaps;
+    return Math.max(this.#unfinished / records, this.#unfinishedBytes / bytes, used);
   }
 
   /** Counts the record at `offset` as unfinished until `finish`. */

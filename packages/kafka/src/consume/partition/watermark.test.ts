@@ -144,6 +144,7 @@ test('finished records between unfinished ones are kept as one run, for any orde
       const first = marks.findIndex(({ finishes }) => !finishes);
       const above = first < 0 ? [] : marks.slice(first);
       assert.equal(watermark.span, above.length);
+      assert.equal(watermark.finishedRuns, runs.filter(({ finished }) => finished).length);
       for (const { mark, finishes } of above) {
         const run = runs.find(({ offset, to }) => offset <= mark.offset && mark.offset < to);
         assert.equal(run?.finished, finishes);

@@ -12,6 +12,7 @@ export class Watermark {
   #last: Mark | undefined;
   #next: number;
   #span = 0;
+  #finishedRuns = 0;
 
   /** @param start the offset of the first record */
   constructor(start: number) {
@@ -26,6 +27,11 @@ export class Watermark {
   /** The number of tracked records that are unfinished, or finished behind an unfinished one. */
   get span(): number {
     return this.#span;
+  }
+
+  /** The runs of finished records behind an unfinished one. */
+  get finishedRuns(): number {
+    return this.#finishedRuns;
   }
 
   /** The lowest unfinished record. */
@@ -68,6 +74,7 @@ export class Watermark {
       this.#removeFront(mark);
       return;
     }
+    this.#finishedRuns += 1;
     if (after?.finished) this.#merge(mark, after);
     if (before.finished) this.#merge(before, mark);
   }
@@ -77,6 +84,7 @@ export class Watermark {
     const { after } = mark;
     const finished = after?.finished ? mark.records + after.records : mark.records;
     this.#span -= finished;
+    if (after?.finished) this.#finishedRuns -= 1;
     this.#first = after?.finished ? after.after : after;
     if (this.#first) this.#first.before = undefined;
     else this.#last = undefined;
@@ -84,6 +92,7 @@ export class Watermark {
 
   /** Merges two finished runs, of which one follows the other. */
   #merge(run: Mark, next: Mark): void {
+    this.#finishedRuns -= 1;
     run.to = next.to;
     run.records += next.records;
     run.after = next.after;
