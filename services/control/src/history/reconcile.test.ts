@@ -135,6 +135,30 @@ test('a record that was late says how a delivery has ended, and a resend makes i
   }
 });
 
+test('a delivery that the router wrote twice has not ended while delivery has finished the second copy only', async () => {
+  await using stage = new Stage();
+  const { flow, time, kafka } = stage;
+  const delivery = flow.delivery('crm');
+  for (let copy = 0; copy < 2; copy += 1) await time.settled(flow.publish(names.deliveries, delivery));
+  let received = 0;
+  const consumption = await time.settled(
+    kafka.consume({
+      groupId: group,
+      topics: [names.deliveries],
+      onRecord(record) {
+        received += 1;
+        if (record.offset === 1) record.done();
+      },
+    }),
+  );
+  await time.until(() => received === 2);
+  await time.settled(consumption.close());
+  const history = stage.open();
+  await time.pass(minuteMs);
+  assert.equal(history.find(delivery.deliveryId)?.state.status, 'waiting');
+  assert.equal(pendingOf(history), 1);
+});
+
 test('nothing has ended while a retry topic is not followed, because a later record may be there', async () => {
   await using stage = new Stage();
   const { flow, time, cluster } = stage;

@@ -100,7 +100,10 @@ function stateOrder({
 function laterPlace(one: BodyPlace | null, other: BodyPlace | null): BodyPlace | null {
   if (!one || !other) return one ?? other;
   const order = ({ placedAt, topic, partition, offset }: BodyPlace) => [placedAt, topic, partition, offset];
-  return compare(order(other), order(one)) > 0 ? other : one;
+  const later = compare(order(other), order(one));
+  // Of two copies that a router wrote, delivery may finish the second at once, because the first is unfinished and covers both.
+  const areFirst = one.placedAt === 0 && other.placedAt === 0;
+  return (areFirst ? -later : later) > 0 ? other : one;
 }
 
 function compare(one: readonly (number | string)[], other: readonly (number | string)[]): number {
