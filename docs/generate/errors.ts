@@ -1,21 +1,18 @@
 /** docs/errors.md, generated from the error table of packages/errors. */
 import { errorTable } from '@tailrace/errors';
-import { table } from './table.ts';
 
 const introduction = `# Errors
 
 Every error that Tailrace can name has a code. Answers of the HTTP APIs contain it in the JSON field \`code\`, next to a sentence in \`message\`; so do log
 lines, and rejected records in the headers \`error-code\` and \`error-message\`. Errors that no HTTP answer can contain have status 500 or that of a similar error.
 
-This page is generated from \`packages/errors\`: run \`npm run docs:errors\` after a change.
+After each code are the status, the meaning, and how to fix it. This page is generated from \`packages/errors\`: run \`npm run docs:errors\` after a change.
 `;
 
 export function errorsPage(): string {
-  const rows = Object.entries(errorTable).map(([code, { status, meaning, hint }]) => [
-    `\`${code}\``,
-    String(status),
-    `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}.`,
-    hint,
-  ]);
-  return [introduction, table(['code', 'status', 'meaning', 'how to fix it'], rows)].join('\n');
+  const items = Object.entries(errorTable).map(([code, { status, meaning, hint }]) => {
+    const sentence = `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}.`;
+    return `- \`${code}\` (${String(status)}): ${sentence} ${hint}\n`;
+  });
+  return `${introduction}\n${items.join('')}`;
 }

@@ -8,16 +8,20 @@ import { settings as control } from '../../services/control/src/settings.ts';
 import { settings as delivery } from '../../services/delivery/src/settings.ts';
 import { settings as ingest } from '../../services/ingest/src/settings.ts';
 import { settings as router } from '../../services/router/src/settings.ts';
-import { table } from './table.ts';
 
 const services = { ingest, router, delivery, control };
 /** The settings of each process, by its name in the page. */
-export const processes: Record<string, TObject> = { ...services, '`npm start`': local, 'Command line': cli };
+const processes: Record<string, TObject> = { ...services, '`npm start`': local, 'Command line': cli };
+
+interface Item {
+  readonly name: string;
+  readonly line: string;
+}
 
 const introduction = `# Settings
 
 The settings of each process are environment variables, which it reads when it starts. This page is generated from the schemas in the code: run
-\`npm run docs:settings\` after a change.
+\`npm run docs:settings\` after a change. The value of each variable is in brackets, with its default if there is one.
 
 - An empty variable counts as unset.
 - A duration is a whole number with a unit: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`, such as \`250ms\` or \`4h\`.
@@ -30,17 +34,14 @@ The settings of each process are environment variables, which it reads when it s
 - A variable whose name is close to a known one is reported as misspelled. Other unknown variables are ignored.
 `;
 
-/** The row of each variable. */
-function rowsOf(settings: TObject): string[][] {
+/** The name of each variable, and its line. */
+function itemsOf(settings: TObject): Item[] {
   return variablesOf(settings).map((variable) => {
     const { env, isRequired, writeOnly, description = '' } = variable;
-    const form = shortForm(formOf(variable)).replaceAll('|', '\\|');
-    return [
-      `\`${env}\``,
-      writeOnly ? `${form} (secret)` : form,
-      defaultOf(variable, isRequired),
-      description,
-    ];
+    const form = shortForm(formOf(variable));
+    const value = [form, writeOnly ? 'secret' : '', defaultOf(variable, isRequired)];
+    const inBrackets = value.filter((part) => part !== '').join('; ');
+    return { name: `\`${env}\``, line: `- \`${env}\` (${inBrackets}): ${description}\n` };
   });
 }
 
@@ -55,31 +56,32 @@ function shortForm(form: string): string {
 
 function defaultOf(variable: Parameters<typeof formatValue>[0], isRequired: boolean): string {
   if (isRequired) return 'required';
-  if (variable.default === undefined) return 'none';
+  if (variable.default === undefined) return '';
   const text = formatValue(variable, variable.default);
-  if (text === '') return 'none';
+  if (text === '') return '';
   return `\`${path.isAbsolute(text) ? path.relative(checkout, text) : text}\``;
 }
 
+const listOf = (items: readonly Item[]): string => items.map(({ line }) => line).join('');
+
 export function settingsPage(): string {
-  const header = ['variable', 'value', 'default', 'meaning'];
-  const tables = Object.values(services).map((settings) => rowsOf(settings).map((row) => row.join()));
-  const isShared = (row: string[]): boolean => tables.every((rows) => rows.includes(row.join()));
+  const lines = Object.values(services).map((settings) => new Set(itemsOf(settings).map(({ line }) => line)));
+  const isShared = ({ line }: Item): boolean => lines.every((of) => of.has(line));
 
   const sectionOf = new Map<string, string>();
-  const sections = Object.entries(processes).map(([name, settings]) => {
-    const rows = rowsOf(settings).filter((row) => !isShared(row));
-    const own = rows.filter((row) => !sectionOf.has(row.join()));
+  const sections = Object.entries(processes).map(([section, settings]) => {
+    const items = itemsOf(settings).filter((item) => !isShared(item));
+    const own = items.filter(({ line }) => !sectionOf.has(line));
     const others = Map.groupBy(
-      rows.filter((row) => !own.includes(row)),
-      (row) => sectionOf.get(row.join()) ?? '',
+      items.filter((item) => !own.includes(item)),
+      ({ line }) => sectionOf.get(line) ?? '',
     );
-    for (const row of own) sectionOf.set(row.join(), name);
+    for (const { line } of own) sectionOf.set(line, section);
     const repeated = [...others].map(
-      ([section, those]) => `\nAs in ${section}: ${those.map(([variable]) => variable).join(', ')}.\n`,
+      ([other, those]) => `\nAs in ${other}: ${those.map(({ name }) => name).join(', ')}.\n`,
     );
-    return `## ${name}\n\n${table(header, own)}${repeated.join('')}`;
+    return `## ${section}\n\n${listOf(own)}${repeated.join('')}`;
   });
-  const all = `## Every service\n\n${table(header, rowsOf(ingest).filter(isShared))}`;
+  const all = `## Every service\n\n${listOf(itemsOf(ingest).filter(isShared))}`;
   return [introduction, all, ...sections].join('\n');
 }

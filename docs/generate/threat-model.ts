@@ -1,10 +1,8 @@
-/** docs/threat-model.md: each role, route and secret with the test that shows it. Routes and settings come from the code. */
+/** docs/threat-model.md: each role, route and secret with the test that shows it. Routes come from the code. */
 import path from 'node:path';
 import { tokenScopes } from '@tailrace/config';
-import { variablesOf } from '@tailrace/service';
 import { shared, type AmountEntry, type PlacesEntry } from '../../services/control/src/access/shared.ts';
 import { access } from '../../services/control/src/access/table.ts';
-import { processes } from './settings.ts';
 import { table } from './table.ts';
 
 /** A test: its file, and its title. threat-model.test.ts checks that it exists. */
@@ -309,22 +307,6 @@ export const sharing: Readonly<Record<keyof typeof shared, Evidence>> = {
   ),
 };
 
-/** The settings whose value is secret. Those that the same processes read share a row. */
-function settingsRows(): string[][] {
-  const readers = new Map<string, string[]>();
-  for (const [name, settings] of Object.entries(processes)) {
-    for (const { env, writeOnly } of variablesOf(settings)) {
-      if (writeOnly) readers.set(env, [...(readers.get(env) ?? []), name]);
-    }
-  }
-  const rows = new Map<string, string[]>();
-  for (const [env, names] of readers) {
-    const by = names.join(', ');
-    rows.set(by, [...(rows.get(by) ?? []), `\`${env}\``]);
-  }
-  return [...rows].map(([by, names]) => [by, names.join(', ')]);
-}
-
 /** What shows the scope and the reach of every route. */
 export const routeEvidence: readonly Evidence[] = [byScope, hostile, limited];
 
@@ -404,6 +386,6 @@ export function threatModelPage(): string {
       ['secret', 'kept', 'seen by', 'shown by'],
       storedSecrets.map(([secret, kept, seen, by]) => [secret, kept, seen, linkToFile(by)]),
     )}`,
-    `## Secrets in settings\n\nEach may be in a file (\`<NAME>_FILE\`). Messages and logs never contain the value: ${linkTo(inFiles)}.\n\n${table(['read by', 'settings'], settingsRows())}`,
+    `## Secrets in settings\n\n[Settings](settings.md) marks them. Messages and logs never contain the value: ${linkTo(inFiles)}.\n`,
   ].join('\n');
 }
