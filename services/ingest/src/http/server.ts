@@ -1,4 +1,4 @@
-/** The HTTP server of ingest, on node:http. README.md, "Design decisions", says why it uses no framework. */
+/** The HTTP server of ingest, on node:http. docs/decisions/http-servers.md says why it uses no framework. */
 import {
   createServer as createHttpServer,
   type IncomingMessage,

@@ -4,7 +4,7 @@
  * Each request has a share of the budget. The share counts memory that outlives a turn of the event loop: the
  * request itself, its body as it arrives and after decompression, its records while they wait for Kafka, and the
  * response until it is sent. The objects that a body is parsed into never outlive the turn, so only one body at a
- * time exists in parsed form. README.md, "Memory", has the figures.
+ * time exists in parsed form. README.md, "Memory", has the result.
  *
  * The budget is divided by dynamic thresholds: one owner (a source, or all requests whose source is not known yet)
  * may hold three times the free memory. So a single owner gets three quarters of the budget, two owners get three
