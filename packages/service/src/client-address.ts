@@ -30,7 +30,7 @@ export function trustProxies(networks: readonly Cidr[]): TrustedProxies {
       const forwarded = headers['x-forwarded-for'];
       if (typeof forwarded !== 'string' || !isTrusted(client)) return client;
       // Not split as a whole: the client may have written thousands of items before the one that ends the search.
-      for (let end = forwarded.length; end > 0; ) {
+      for (let end = forwarded.length; end > 0;) {
         const comma = forwarded.lastIndexOf(',', end - 1);
         const text = forwarded.slice(comma + 1, end).trim();
         end = comma;
