@@ -52,6 +52,19 @@ type result struct {
 	rejected   []rejection
 }
 
+// of is the answer for one message of the request alone.
+func (r result) of(index int) result {
+	all := r.rejected
+	r.rejected = nil
+	for _, one := range all {
+		if one.index == index {
+			one.index = 0
+			r.rejected = []rejection{one}
+		}
+	}
+	return r
+}
+
 // A rejection identifies a rejected message by its index in the request.
 type rejection struct {
 	index         int

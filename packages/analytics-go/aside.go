@@ -10,7 +10,8 @@ const (
 	// The pause before the next attempt for a message aside doubles from the first to the longest.
 	firstAsideBackoff   = time.Second
 	longestAsideBackoff = time.Minute
-	// The shortest time between two attempts for messages aside, so that many of them do not burden the service.
+	// The shortest time after an attempt for messages aside, so that many of them do not burden the service, and others are sent
+	// in between however long the attempts take.
 	asidePace = time.Second
 )
 
@@ -28,20 +29,30 @@ type asideMessage struct {
 
 // An asideList has the messages aside. Each waits for its own next attempt, so that it holds up nothing behind it. They are
 // still queued messages: at most half of the queue is aside. It is used by one goroutine.
+//
+// Where the service fails at random, good messages are here too, and more may come than leave one by one. So after one was
+// taken, the others are tried together, and then in parts that are half as large after each failure.
 type asideList struct {
 	// Limits of half a queue.
 	size, bytes int
 	held        int
 	messages    []*asideMessage
-	attemptedAt time.Duration
+	// How many messages are tried together, and the limits of a request.
+	together                      int
+	requestMessages, requestBytes int
+	attemptedAt                   time.Duration
 	// When the next attempt may be made, if there are messages.
 	nextAt  time.Duration
 	pace    time.Duration
 	backoff func(attempt int) time.Duration
 }
 
-func newAsideList(queueSize, queueBytes int) *asideList {
-	return &asideList{size: queueSize / 2, bytes: queueBytes / 2, attemptedAt: -asidePace, pace: asidePace, backoff: asideBackoff}
+func newAsideList(queueSize, queueBytes, requestMessages, requestBytes int) *asideList {
+	return &asideList{
+		size: queueSize / 2, bytes: queueBytes / 2, together: 1,
+		requestMessages: requestMessages, requestBytes: requestBytes,
+		attemptedAt: -asidePace, pace: asidePace, backoff: asideBackoff,
+	}
 }
 
 func asideBackoff(attempt int) time.Duration {
@@ -55,35 +66,62 @@ func (l *asideList) hasRoom(messageBytes int) bool {
 // add sets a message of a batch aside.
 func (l *asideList) add(b *batch, index int, taken uint64) {
 	alone := b.alone(index)
-	l.putBack(&asideMessage{batch: alone, since: sinceStart(time.Now()), takenBefore: taken})
+	l.delay(&asideMessage{batch: alone, since: sinceStart(time.Now()), takenBefore: taken})
 }
 
 // putBack lets a message wait for another attempt.
 func (l *asideList) putBack(m *asideMessage) {
+	l.attemptedAt = sinceStart(time.Now())
+	l.delay(m)
+}
+
+func (l *asideList) delay(m *asideMessage) {
 	m.attempts++
 	m.dueAt = sinceStart(time.Now()) + l.backoff(m.attempts)
+	l.keep(m)
+}
+
+func (l *asideList) keep(m *asideMessage) {
 	l.messages = append(l.messages, m)
 	l.held += len(m.batch.body)
 	l.update()
 }
 
-// takeDue removes and returns the message whose attempt is due, or nil.
-func (l *asideList) takeDue() *asideMessage {
+// takeDue removes and returns the messages for the attempt that is due: none, one, or some after recovered.
+func (l *asideList) takeDue() []*asideMessage {
 	now := sinceStart(time.Now())
 	if len(l.messages) == 0 || now < l.nextAt {
 		return nil
 	}
-	index := slices.IndexFunc(l.messages, func(m *asideMessage) bool { return m.dueAt <= now })
-	due := l.messages[index]
-	l.messages = slices.Delete(l.messages, index, index+1)
-	l.held -= len(due.batch.body)
+	var due []*asideMessage
+	bytes := 0
+	l.messages = slices.DeleteFunc(l.messages, func(m *asideMessage) bool {
+		size := len(m.batch.body) + 1
+		fits := len(due) == 0 || bytes+size <= l.requestBytes && len(due) < min(l.together, l.requestMessages)
+		if m.dueAt > now || !fits {
+			return false
+		}
+		due, bytes = append(due, m), bytes+size
+		return true
+	})
+	l.held -= bytes - len(due)
 	l.attemptedAt = now
 	l.update()
 	return due
 }
 
-// recovered makes all messages due, because one of them was taken: the service may have recovered.
+// narrow keeps messages that failed together: the next attempt has half as many.
+func (l *asideList) narrow(failed []*asideMessage) {
+	l.attemptedAt = sinceStart(time.Now())
+	l.together = (len(failed) + 1) / 2
+	for _, m := range failed {
+		l.keep(m)
+	}
+}
+
+// recovered makes all messages due, together, because some of them were taken: the service may have recovered.
 func (l *asideList) recovered() {
+	l.together = l.requestMessages
 	l.attemptedAt = sinceStart(time.Now()) - l.pace
 	for _, m := range l.messages {
 		m.dueAt = min(m.dueAt, l.attemptedAt+l.pace)
@@ -114,44 +152,72 @@ func (s *sender) attemptAside() bool {
 	if s.attempts > 0 && len(s.jobs) > 0 {
 		return false
 	}
-	m := s.aside.takeDue()
-	if m == nil {
+	due := s.aside.takeDue()
+	if len(due) == 0 {
 		return false
 	}
-	all := part{0, 1}
-	answer := s.poster.post(s.ctx, m.batch.text(all), 1)
-	s.report.attempted(m.attempts + 1)
+	tried := newBatch(len(due[0].batch.body), len(due))
+	for _, m := range due {
+		tried.add(m.batch.body, 0)
+	}
+	answer := s.poster.post(s.ctx, tried.body, len(due))
+	s.report.attempted(due[0].attempts + 1)
 	switch {
 	case answer.outcome == accepted:
 		s.aside.recovered()
-		s.accepted(m.batch, all, answer, m.attempts)
+		s.accepted(due[0].batch, part{0, 1}, answer.of(0), due[0].attempts)
+		for n, m := range due[1:] {
+			s.report.sent(m.batch, part{0, 1}, answer.of(n+1), m.attempts)
+		}
 	case answer.outcome == retried:
-		s.retryAside(m, all, answer)
-	case len(answer.rejected) == 1:
-		s.report.rejected(m.batch, all, answer, m.attempts)
+		s.retryAside(due, answer)
+	case answer.outcome == divided && len(due) > 1 && len(answer.rejected) < len(due):
+		s.aside.narrow(due)
 	default:
-		s.report.unsent(m.batch, all, Refused, answer, m.attempts)
+		for n, m := range due {
+			if one := answer.of(n); len(one.rejected) == 1 {
+				s.report.rejected(m.batch, part{0, 1}, one, m.attempts)
+			} else {
+				s.report.unsent(m.batch, part{0, 1}, Refused, one, m.attempts)
+			}
+		}
 	}
 	s.tidy()
 	return true
 }
 
-func (s *sender) retryAside(m *asideMessage, all part, answer result) {
-	switch {
-	case s.ctx.Err() != nil:
-		s.aside.putBack(m)
-		return
-	case m.attempts == s.maxAttempts:
-		s.report.unsent(m.batch, all, Exhausted, answer, m.attempts)
-		return
-	case s.firstYoung(m.batch, 0) > 0:
-		s.report.unsent(m.batch, all, Expired, answer, m.attempts)
-		return
-	case !answer.serverError:
-		s.aside.putBack(m)
-		s.pause(1, all, answer)
+func (s *sender) retryAside(due []*asideMessage, answer result) {
+	all := part{0, 1}
+	var left []*asideMessage
+	for _, m := range due {
+		switch {
+		case s.ctx.Err() != nil:
+			left = append(left, m)
+		case m.attempts == s.maxAttempts:
+			s.report.unsent(m.batch, all, Exhausted, answer, m.attempts)
+		case s.firstYoung(m.batch, 0) > 0:
+			s.report.unsent(m.batch, all, Expired, answer, m.attempts)
+		default:
+			left = append(left, m)
+		}
+	}
+	if len(left) == 0 {
 		return
 	}
+	if s.ctx.Err() != nil || !answer.serverError {
+		for _, m := range left {
+			s.aside.putBack(m)
+		}
+		if s.ctx.Err() == nil {
+			s.pause(1, part{0, len(left)}, answer)
+		}
+		return
+	}
+	if len(due) > 1 {
+		s.aside.narrow(left)
+		return
+	}
+	m := left[0]
 	if s.taken > m.takenBefore {
 		m.refusals++
 	}

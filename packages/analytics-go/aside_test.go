@@ -232,7 +232,7 @@ func (c *Client) queueFlush() error {
 }
 
 func TestAtMostHalfOfTheQueueIsAside(t *testing.T) {
-	list := newAsideList(4, 1000)
+	list := newAsideList(4, 1000, 10, 1000)
 	b := newBatch(0, 0)
 	for n := 0; n < 3; n++ {
 		b.add([]byte(strings.Repeat("x", 100)), 0)
@@ -241,8 +241,59 @@ func TestAtMostHalfOfTheQueueIsAside(t *testing.T) {
 		}
 		list.add(b, n, 0)
 	}
-	if newAsideList(10, 100).hasRoom(51) {
+	if newAsideList(10, 100, 10, 1000).hasRoom(51) {
 		t.Error("more than half of the bytes")
+	}
+}
+
+func TestAfterAMessageAsideWasTakenTheOthersAreTriedTogetherAndThenInParts(t *testing.T) {
+	list := newAsideList(100, 10000, 50, 1000)
+	list.pace, list.backoff = 0, func(int) time.Duration { return 0 }
+	b := newBatch(0, 0)
+	for n := 0; n < 8; n++ {
+		b.add([]byte(strings.Repeat("x", 150)), 0)
+		list.add(b, n, 0)
+	}
+	take := func(want int) []*asideMessage {
+		t.Helper()
+		due := list.takeDue()
+		if len(due) != want {
+			t.Fatalf("%d are due, not %d", len(due), want)
+		}
+		return due
+	}
+	take(1)
+	list.recovered()
+	// Six have at most 1,000 bytes.
+	list.narrow(take(6))
+	list.narrow(take(3))
+	list.narrow(take(2))
+	list.putBack(take(1)[0])
+	take(1)
+	if list.held != 6*150 {
+		t.Errorf("%d bytes are held", list.held)
+	}
+}
+
+func TestMessagesAsideAreSentTogetherWhenTheServiceIsBack(t *testing.T) {
+	service := &failing{}
+	client := newTestClient(t, service)
+	client.FlushAt = 2
+	client.OnError = func(err *SendError) { t.Errorf("reported %v", err) }
+	withoutPauses(t, client)
+	client.sender.aside.pace = 5 * time.Millisecond
+	for n := 0; n < 10; n++ {
+		trackEvents(t, client, fmt.Sprintf("bad%d", n), fmt.Sprintf("e%d", n))
+	}
+	service.await(t, 10)
+	service.healed.Store(true)
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	taken := service.events()
+	slices.Sort(taken)
+	if len(taken) != 20 || len(slices.Compact(taken)) != 20 {
+		t.Errorf("taken: %v", taken)
 	}
 }
 

@@ -79,7 +79,7 @@ func newSender(c *Client, queue *queue, poster *poster, report *reporter) *sende
 		maxAge:      max(0, c.MaxAge),
 		window:      maxBatchMessages,
 		probePlaces: 1,
-		aside:       newAsideList(queue.size, queue.bytes),
+		aside:       newAsideList(queue.size, queue.bytes, queue.batchLength, queue.batchBytes),
 		leastAside:  leastAside,
 		backoff:     backoff,
 		compact:     func([]*asideMessage, bool) {},

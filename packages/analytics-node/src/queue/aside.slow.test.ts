@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { simulateTime, type SimulatedTime } from '@tailrace/testing';
 import { Client } from '../core/analytics.ts';
@@ -22,12 +23,12 @@ const isBad = (event: string): boolean => event.startsWith('bad');
 /** A client, and a server that answers with the outcome for the events of a request. */
 function open(
   answer: (events: readonly string[], request: number) => Outcome,
-  options: Partial<CommonOptions> & { readonly directory?: string } = {},
+  options: Partial<CommonOptions> & { readonly directory?: string; readonly failsAfterMs?: number } = {},
 ) {
   const reports: AnalyticsError[] = [];
   const taken: string[] = [];
   const requests: (readonly string[])[] = [];
-  const { directory, ...common } = options;
+  const { directory, failsAfterMs = 0, ...common } = options;
   const client = new Client(
     { writeKey: 'wk', onError: (error) => reports.push(error), ...common },
     {
@@ -40,7 +41,8 @@ function open(
           const events = calls.map(({ json }) => (JSON.parse(json) as { event: string }).event);
           const outcome = answer(events, requests.push(events) - 1);
           if (outcome.kind === 'sent') taken.push(...events);
-          return Promise.resolve(outcome);
+          if (outcome.kind === 'sent' || failsAfterMs === 0) return Promise.resolve(outcome);
+          return wait(failsAfterMs, outcome);
         },
         close: () => undefined,
       },
@@ -174,8 +176,8 @@ test('a server that goes down while a batch is split gets the rest in order, too
   assert.deepEqual(eventsOf(reports), ['bad']);
 });
 
-test('a server that fails half of all requests for two hours loses nothing', async () => {
-  for (const share of [0.5, 0.7]) {
+test('a server that fails half of all requests, or four of five, for two hours loses nothing', async () => {
+  for (const share of [0.5, 0.7, 0.8]) {
     using time = simulateTime();
     // A linear congruential generator: the same on each run.
     let state = 7;
@@ -191,6 +193,55 @@ test('a server that fails half of all requests for two hours loses nothing', asy
     assert.ok(requests.length < 720 * 30, `${requests.length} requests`);
     await client.close();
   }
+});
+
+test('after a call aside was taken, the others are tried together, and then in parts', async () => {
+  using time = simulateTime();
+  const good = new Set<string>();
+  const { client, track, taken, requests, reports } = open((events) =>
+    events.every((event) => !isBad(event) || good.has(event)) ? sent : serverError,
+  );
+  for (let n = 0; n < 8; n++) {
+    track(`bad ${n}`, 'other');
+    await time.until(() => taken.length === n + 1);
+  }
+  for (let n = 0; n < 7; n++) good.add(`bad ${n}`);
+  const before = requests.length;
+  await time.until(() => taken.length === 8 + 7);
+  const sizes = requests.slice(before).map(({ length }) => length);
+  assert.ok(sizes.includes(7) && sizes.includes(4), String(sizes));
+  assert.ok(sizes.length < 12, String(sizes));
+  assert.equal(client.stats().queued, 1);
+  assert.deepEqual(reports, []);
+  await time.settled(client.close({ deadlineMs: 0 }));
+  assert.deepEqual(eventsOf(reports), ['bad 7']);
+});
+
+test('a call that fails is not given up because those that are tried behind it are refused', async () => {
+  using time = simulateTime();
+  const { client, track, reports } = open((events) =>
+    isBad(events[0] ?? '') ? serverError : { kind: 'refused', status: 400, reason: 'no', divisible: true },
+  );
+  track('bad', ...numbered(40));
+  await time.pass(10 * minuteMs);
+  assert.deepEqual(eventsOf(reports).sort(), numbered(40).sort());
+  assert.equal(client.stats().queued, 1);
+  await time.settled(client.close({ deadlineMs: 0 }));
+});
+
+test('many calls aside that fail slowly do not hold up the others', async () => {
+  using time = simulateTime();
+  const { client, track, taken } = open(failsForBad, { failsAfterMs: 4_000 });
+  for (let n = 0; n < 40; n++) {
+    track(`bad ${n}`, `e${n}`);
+    await time.until(() => taken.length === n + 1);
+  }
+  for (let n = 40; n < 100; n++) {
+    track(`e${n}`);
+    await time.pass(20_000);
+    assert.equal(taken.length, n + 1);
+  }
+  await time.settled(client.close({ deadlineMs: 0 }));
 });
 
 test('1,000 bad calls among 100,000 hold up none of the others, in a bounded number of requests', async () => {

@@ -1,8 +1,13 @@
 /**
  * The calls that the server refuses while it takes others. Each waits for its own next attempt, so that it holds up
  * nothing behind it. They are still queued calls: at most half of the queue is aside.
+ *
+ * Where the server fails at random, good calls are here too, and more may come than leave one by one. So after one was
+ * taken, the others are tried together, and then in parts that are half as large after each failure.
  */
+import { fitting } from './batches.ts';
 import type { Call } from '../core/encode.ts';
+import type { BatchLimits } from '../core/transport.ts';
 import { asideMs } from './retry.ts';
 
 export interface AsideCall {
@@ -24,26 +29,35 @@ export interface Aside {
   hasRoom(call: Call): boolean;
   /** `taken` is the number of requests that were taken before. */
   add(call: Call, taken: number): void;
-  /** The call whose attempt is due, which is not aside any more, if any. */
-  takeDue(): AsideCall | undefined;
-  /** A call aside was taken: the server may have recovered, so all others are due. */
+  /** The calls for the attempt that is due, which are not aside any more: none, one, or some after `recovered`. */
+  takeDue(): AsideCall[];
+  /** Calls aside were taken: the server may have recovered, so all others are due, together. */
   recovered(): void;
   /** The call waits for another attempt. */
   putBack(aside: AsideCall): void;
+  /** The calls failed together: the next attempt has half as many. */
+  narrow(failed: readonly AsideCall[]): void;
   calls(): Call[];
 }
 
 export interface AsideLimits {
+  /** Of one request. */
+  readonly limits: BatchLimits;
   readonly maxQueueSize: number;
   readonly maxQueueBytes: number;
 }
 
-/** The shortest time between two attempts for calls aside, so that many of them do not burden the server. */
+/**
+ * The shortest time after an attempt for calls aside, so that many of them do not burden the server, and others are sent in
+ * between however long the attempts take.
+ */
 const paceMs = 1_000;
 
-export function createAside({ maxQueueSize, maxQueueBytes }: AsideLimits): Aside {
-  const waiting: AsideCall[] = [];
+export function createAside({ limits, maxQueueSize, maxQueueBytes }: AsideLimits): Aside {
+  let waiting: AsideCall[] = [];
   let bytes = 0;
+  /** How many calls are tried together. */
+  let together = 1;
   let attemptedAt = -Infinity;
   let nextAt = Infinity;
 
@@ -51,12 +65,15 @@ export function createAside({ maxQueueSize, maxQueueBytes }: AsideLimits): Aside
     const dueAt = waiting.reduce((earliest, aside) => Math.min(earliest, aside.dueAt), Infinity);
     nextAt = Math.max(dueAt, attemptedAt + paceMs);
   };
-  const putBack = (aside: AsideCall): void => {
-    aside.attempts++;
-    aside.dueAt = performance.now() + asideMs(aside.attempts);
+  const keep = (aside: AsideCall): void => {
     waiting.push(aside);
     bytes += aside.call.bytes;
     update();
+  };
+  const delay = (aside: AsideCall): void => {
+    aside.attempts++;
+    aside.dueAt = performance.now() + asideMs(aside.attempts);
+    keep(aside);
   };
   return {
     get length() {
@@ -68,23 +85,35 @@ export function createAside({ maxQueueSize, maxQueueBytes }: AsideLimits): Aside
     hasRoom: (call) => (waiting.length + 1) * 2 <= maxQueueSize && (bytes + call.bytes) * 2 <= maxQueueBytes,
     add(call, taken) {
       const since = performance.now();
-      putBack({ call, since, refusals: 0, takenBefore: taken, attempts: 0, dueAt: 0 });
+      delay({ call, since, refusals: 0, takenBefore: taken, attempts: 0, dueAt: 0 });
     },
     takeDue() {
-      if (performance.now() < nextAt) return undefined;
-      const index = waiting.findIndex(({ dueAt }) => dueAt <= nextAt);
-      const [aside] = waiting.splice(index, 1);
-      bytes -= aside?.call.bytes ?? 0;
-      attemptedAt = performance.now();
+      const now = performance.now();
+      if (now < nextAt) return [];
+      const due = waiting.filter(({ dueAt }) => dueAt <= now);
+      const calls = due.map(({ call }) => call);
+      const taken = due.slice(0, fitting(calls, Math.min(together, limits.calls), limits.bytes));
+      waiting = waiting.filter((aside) => !taken.includes(aside));
+      for (const { call } of taken) bytes -= call.bytes;
+      attemptedAt = now;
       update();
-      return aside;
+      return taken;
     },
     recovered() {
       for (const aside of waiting) aside.dueAt = performance.now();
       attemptedAt = -Infinity;
+      together = Infinity;
       update();
     },
-    putBack,
+    putBack(aside) {
+      attemptedAt = performance.now();
+      delay(aside);
+    },
+    narrow(failed) {
+      attemptedAt = performance.now();
+      together = Math.ceil(failed.length / 2);
+      for (const aside of failed) keep(aside);
+    },
     calls: () => waiting.map(({ call }) => call),
   };
 }

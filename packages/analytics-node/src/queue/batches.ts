@@ -89,14 +89,7 @@ export function createBatches(limits: BatchLimits): Batches {
       isPart = part !== undefined;
       isSplit &&= isPart;
       const maxCalls = part ?? limits.calls;
-      const limit = Math.min(limits.bytes, maxBytes, mostBytes);
-      let bytes = 0;
-      let count = 0;
-      for (const call of queue) {
-        bytes += call.bytes + 1;
-        if (count === maxCalls || (count > 0 && bytes > limit)) break;
-        count++;
-      }
+      const count = fitting(queue, maxCalls, Math.min(limits.bytes, maxBytes, mostBytes));
       if (part !== undefined) {
         if (count === part) parts.shift();
         else parts[0] = part - count;
@@ -146,6 +139,18 @@ export function createBatches(limits: BatchLimits): Batches {
       maxBytes = maxBytes * 2 < limits.bytes ? maxBytes * 2 : Infinity;
     },
   };
+}
+
+/** How many of the first calls have at most so many bytes: at least one, if there is one. */
+export function fitting(calls: readonly Call[], maxCalls: number, maxBytes: number): number {
+  let bytes = 0;
+  let count = 0;
+  for (const call of calls) {
+    bytes += call.bytes + 1;
+    if (count === maxCalls || (count > 0 && bytes > maxBytes)) break;
+    count++;
+  }
+  return count;
 }
 
 export function bytesOf(batch: readonly Call[]): number {

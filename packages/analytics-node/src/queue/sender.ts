@@ -79,7 +79,8 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
   const { maxQueueSize, maxQueueBytes } = settings;
   const { limits, timeoutMs } = transport;
   // With flushAt 1, each call is a separate request.
-  const batches = createBatches(flushAt === 1 ? { ...limits, calls: 1 } : limits);
+  const batchLimits = flushAt === 1 ? { ...limits, calls: 1 } : limits;
+  const batches = createBatches(batchLimits);
   const stopped = new AbortController();
 
   const backlog = createBacklog({
@@ -87,7 +88,7 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     maxQueueBytes,
     freeBytes: () => store?.freeBytes ?? Infinity,
   });
-  const aside = createAside({ maxQueueSize, maxQueueBytes });
+  const aside = createAside({ limits: batchLimits, maxQueueSize, maxQueueBytes });
   let sent = 0;
   const unsent = createUnsent(settings.report);
   /** Calls up to this total are sent without waiting. */
@@ -124,8 +125,8 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     while (!stopped.signal.aborted) {
       // While the server takes nothing, no attempt for a call aside says anything.
       const isDue = batches.first < due;
-      const dueAside = failures === 0 || !isDue ? aside.takeDue() : undefined;
-      if (dueAside) await attemptAside(dueAside);
+      const dueAside = failures === 0 || !isDue ? aside.takeDue() : [];
+      if (dueAside.length > 0) await attemptAside(dueAside);
       else if (isDue) await attempt(batches.take());
       else break;
     }
@@ -152,15 +153,15 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     else await retry(batch, { ...outcome, isSplit, serverError: outcome.serverError === true && !isLeaving });
   };
 
-  const attemptAside = async (entry: AsideCall): Promise<void> => {
-    const { call } = entry;
-    const outcome = await transport.send([call], stopped.signal);
+  const attemptAside = async (entries: readonly AsideCall[]): Promise<void> => {
+    const calls = entries.map(({ call }) => call);
+    const outcome = await transport.send(calls, stopped.signal);
     if (outcome.kind === 'sent') {
       aside.recovered();
-      accepted([call], outcome);
-    } else if (outcome.kind === 'refused') refused([call], { ...outcome, divisible: false });
-    else if (stopped.signal.aborted) aside.putBack(entry);
-    else await retryAside(entry, outcome);
+      accepted(calls, outcome);
+    } else if (outcome.kind === 'failed') await retryAside(entries, outcome);
+    else if (calls.length > 1 && outcome.divisible) aside.narrow(entries);
+    else refusedOutOfTurn(calls, outcome);
   };
 
   const leave = (): void => {
@@ -195,18 +196,14 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     const { reason, status, divisible = false, rejected = [] } = outcome;
     failures = 0;
     isAfterTaken = false;
-    if (rejected.length === batch.length) {
-      unsent.rejected(batch, rejected, status);
-      settle(batch);
-      return;
-    }
-    if (divisible && batch.length > 1) {
+    if (rejected.length < batch.length && divisible && batch.length > 1) {
       debug?.(`divided ${batch.length} calls: ${reason}`);
       if (!batches.isDivided) refusedAlone = 0;
       batches.divide(batch);
       return;
     }
-    giveUp('refused', batch, `refused: ${reason}`, status);
+    refusedOutOfTurn(batch, outcome);
+    if (rejected.length === batch.length) return;
     if (!batches.isDivided || ++refusedAlone < maxRefusedAlone) return;
     const rest = batches.takeDivided();
     giveUp(
@@ -215,6 +212,17 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       `not sent, since ${maxRefusedAlone} calls in a row were refused: ${reason}`,
       status,
     );
+  };
+
+  /** Reports calls that were refused, whether they are the next ones or not. */
+  const refusedOutOfTurn = (
+    batch: readonly Call[],
+    { reason, status, rejected = [] }: Extract<Outcome, { kind: 'refused' }>,
+  ): void => {
+    failures = 0;
+    if (rejected.length < batch.length) unsent.report('refused', batch, `refused: ${reason}`, status);
+    else unsent.rejected(batch, rejected, status);
+    settle(batch);
   };
 
   /** Decides what becomes of the batch, and waits, except for calls for which this attempt was the last. */
@@ -251,17 +259,26 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     probePlaces = probePlaces <= batches.length ? nextPlaces(probePlaces) : 1;
     const outcome = await transport.send([call], stopped.signal);
     if (outcome.kind === 'sent') accepted([call], outcome);
-    else if (outcome.kind === 'refused') refused([call], outcome);
+    else if (outcome.kind === 'refused') refusedOutOfTurn([call], outcome);
     else batches.putBehind(call);
     return outcome.kind === 'failed' ? outcome : undefined;
   };
 
-  const retryAside = async (entry: AsideCall, outcome: Failed): Promise<void> => {
-    const { call } = entry;
-    if (giveUpOld([call], outcome).length === 0) return;
+  const retryAside = async (entries: readonly AsideCall[], outcome: Failed): Promise<void> => {
+    if (stopped.signal.aborted) {
+      entries.forEach(aside.putBack);
+      return;
+    }
+    const left = entries.filter(({ call }) => giveUpOld([call], outcome).length > 0);
+    const [entry] = left;
+    if (!entry) return;
     if (!outcome.serverError) {
-      aside.putBack(entry);
+      left.forEach(aside.putBack);
       await pause(backoffMs(++failures, outcome.afterMs ?? 0), stopped.signal);
+      return;
+    }
+    if (entries.length > 1) {
+      aside.narrow(left);
       return;
     }
     if (taken > entry.takenBefore) entry.refusals++;
@@ -272,7 +289,7 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       return;
     }
     const what = `refused ${refusals} times alone, while others were taken: ${outcome.reason}`;
-    giveUp('refused', [call], what, outcome.status);
+    giveUp('refused', [entry.call], what, outcome.status);
   };
 
   const giveUp: Unsent['report'] = (code, calls, what, status) => {
