@@ -68,16 +68,20 @@ test('the latest of several deletions of a user counts', () => {
   assert.equal(new Date(at).toISOString(), '2026-11-23T10:00:00.000Z');
 });
 
-test('the place in events of the latest deletion that has one counts', () => {
+test('the place in events of the latest deletion counts, and that of one which was continued after it', () => {
   const at = '2026-11-22T10:00:00.000Z';
-  const place = (offset: number) => ({ partition: 3, offset });
-  const before = deletedBefore({
-    requests: [
-      { id: 'r-1', at, before: place(41) },
-      { id: 'r-2', at, before: place(57) },
-      { id: 'r-3', at },
-    ],
-  });
-  assert.deepEqual(before, place(57));
-  assert.equal(deletedBefore({ requests: [{ id: 'r-1', at }] }), undefined);
+  const of = (...offsets: readonly (number | undefined)[]) =>
+    deletedBefore({
+      requests: offsets.map((offset, n) => ({
+        id: `r-${n}`,
+        at,
+        before: offset === undefined ? undefined : { partition: 3, offset },
+      })),
+    });
+  assert.deepEqual(of(41, 57), { partition: 3, offset: 57 });
+  assert.deepEqual(of(57, 41), { partition: 3, offset: 57 });
+  assert.deepEqual(of(undefined, 57), { partition: 3, offset: 57 });
+  // Events between the two would be sent.
+  assert.equal(of(57, undefined), undefined);
+  assert.equal(of(undefined), undefined);
 });

@@ -99,9 +99,16 @@ export function deletedUntil({ requests }: Pick<DeletedUser, 'requests'>): numbe
   return Math.max(...requests.map(({ at }) => Date.parse(at)));
 }
 
-/** The place of the latest request that has one. */
+/**
+ * The place of the latest request. Undefined where that was made by a release without places: an earlier place would leave out
+ * what came between the two. A request that was continued late may be written after one that was made after it.
+ */
 export function deletedBefore({ requests }: Pick<DeletedUser, 'requests'>): RecordPosition | undefined {
-  return requests.findLast(({ before }) => before)?.before;
+  const latest = requests.at(-1)?.before;
+  if (!latest) return undefined;
+  const { partition } = latest;
+  const offsets = requests.map(({ before }) => (before?.partition === partition ? before.offset : 0));
+  return { partition, offset: Math.max(...offsets) };
 }
 
 function isDeletion(value: unknown): value is UserDeletion {
