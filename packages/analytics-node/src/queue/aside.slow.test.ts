@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { simulateTime, type SimulatedTime } from '@tailrace/testing';
 import { Client } from '../core/analytics.ts';
@@ -23,12 +22,15 @@ const isBad = (event: string): boolean => event.startsWith('bad');
 /** A client, and a server that answers with the outcome for the events of a request. */
 function open(
   answer: (events: readonly string[], request: number) => Outcome,
-  options: Partial<CommonOptions> & { readonly directory?: string; readonly failsAfterMs?: number } = {},
+  options: Partial<CommonOptions> & {
+    readonly directory?: string;
+    readonly failing?: { readonly time: SimulatedTime; readonly ms: number };
+  } = {},
 ) {
   const reports: AnalyticsError[] = [];
   const taken: string[] = [];
   const requests: (readonly string[])[] = [];
-  const { directory, failsAfterMs = 0, ...common } = options;
+  const { directory, failing, ...common } = options;
   const client = new Client(
     { writeKey: 'wk', onError: (error) => reports.push(error), ...common },
     {
@@ -41,8 +43,8 @@ function open(
           const events = calls.map(({ json }) => (JSON.parse(json) as { event: string }).event);
           const outcome = answer(events, requests.push(events) - 1);
           if (outcome.kind === 'sent') taken.push(...events);
-          if (outcome.kind === 'sent' || failsAfterMs === 0) return Promise.resolve(outcome);
-          return wait(failsAfterMs, outcome);
+          if (outcome.kind === 'sent' || !failing) return Promise.resolve(outcome);
+          return failing.time.after(failing.ms, outcome);
         },
         close: () => undefined,
       },
@@ -231,7 +233,7 @@ test('a call that fails is not given up because those that are tried behind it a
 
 test('many calls aside that fail slowly do not hold up the others', async () => {
   using time = simulateTime();
-  const { client, track, taken } = open(failsForBad, { failsAfterMs: 4_000 });
+  const { client, track, taken } = open(failsForBad, { failing: { time, ms: 4_000 } });
   for (let n = 0; n < 40; n++) {
     track(`bad ${n}`, `e${n}`);
     await time.until(() => taken.length === n + 1);

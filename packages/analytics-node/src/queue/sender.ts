@@ -266,14 +266,14 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
 
   const retryAside = async (entries: readonly AsideCall[], outcome: Failed): Promise<void> => {
     if (stopped.signal.aborted) {
-      entries.forEach(aside.putBack);
+      for (const entry of entries) aside.putBack(entry);
       return;
     }
     const left = entries.filter(({ call }) => giveUpOld([call], outcome).length > 0);
     const [entry] = left;
     if (!entry) return;
     if (!outcome.serverError) {
-      left.forEach(aside.putBack);
+      for (const one of left) aside.putBack(one);
       await pause(backoffMs(++failures, outcome.afterMs ?? 0), stopped.signal);
       return;
     }
