@@ -2,7 +2,8 @@ export type { KafkaSettings } from './clients.ts';
 export { connectKafka, type FinishedOffsets, type Kafka, type Partitioner } from './kafka.ts';
 export type { NewPartition, PreparePartitions } from './consume/assignment.ts';
 export type { Consumption } from './consume/consumption.ts';
-export type { ConsumeOptions, PartitionLimits } from './consume/options.ts';
+export type { ConsumeOptions } from './consume/options.ts';
+export type { PartitionLimits } from './consume/partition/limits.ts';
 export type { ConsumptionTotals, OwnedPartition, PartitionLag, PartitionState } from './consume/reports.ts';
 export type { DueRecord, TrackedRecord, Work } from './consume/partition/tracked-record.ts';
 export type {

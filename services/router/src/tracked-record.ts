@@ -42,7 +42,12 @@ export function withOwnBytes({ work, key, value, headerList }: TrackedRecord): {
     return all.subarray(start, at);
   };
   const content = {
-    ...{ topic, partition, offset, timestamp, key: own(key), value: own(value) },
+    topic,
+    partition,
+    offset,
+    timestamp,
+    key: own(key),
+    value: own(value),
     headerList: headerList.map(([name, header]): RecordHeader => [name, own(header)]),
   };
   return { record: trackedRecord(work, content), bytes };

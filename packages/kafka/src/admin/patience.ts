@@ -41,18 +41,19 @@ export async function patiently<T>(
 ): Promise<T> {
   let what = first;
   let last: unknown;
-  let isOver = false;
+  let over = false;
+  const isOver = (): boolean => over;
   const repeat = async (): Promise<T> => {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         return await attempt((next) => (what = next));
       } catch (error) {
-        if (isOver || !isTransient(error)) throw error;
+        if (isOver() || !isTransient(error)) throw error;
         last = error;
       }
       await wait(pauseMs);
       // The caller was told that it failed, so nothing more is changed.
-      if (isOver) throw stillWaiting(what, patience, last);
+      if (isOver()) throw stillWaiting(what, patience, last);
     }
   };
   const late = Promise.withResolvers<never>();
@@ -70,7 +71,7 @@ export async function patiently<T>(
   try {
     return await Promise.race([result, late.promise]);
   } finally {
-    isOver = true;
+    over = true;
     clearTimeout(timer);
     clearInterval(reports);
   }

@@ -1,6 +1,7 @@
 /** How to consume: the options of `Kafka.consume`. */
 import type { UnreadableBatch } from '../unreadable.ts';
 import type { PreparePartitions } from './assignment.ts';
+import type { PartitionLimits } from './partition/limits.ts';
 import type { DueRecord, Work } from './partition/tracked-record.ts';
 
 export interface ConsumeOptions {
@@ -42,16 +43,6 @@ export interface ConsumeOptions {
    * received.
    */
   readonly onHold?: (held: boolean) => void;
-}
-
-export interface PartitionLimits {
-  readonly records: number;
-  readonly bytes: number;
-  /**
-   * Finished ranges behind an unfinished record. What is behind about 900 of them may not fit into a commit, and is repeated
-   * by the next owner. Default: no limit, for records that wait long.
-   */
-  readonly gaps?: number;
 }
 
 export const defaultLimits: PartitionLimits = { records: 1_000, bytes: 4 * 1024 * 1024 };

@@ -256,7 +256,10 @@ describe('the buffer', () => {
   test('charges a pause to the lane that was read ahead for, and not to those that hold less than the average', async (t) => {
     const pass = holdTime(t);
     const { pressure, deferred, submit } = openLanes({
-      ...{ perLane: 1, total: 10, waiting: 40, readAhead: { count: 100, bytes: 2 ** 20 } },
+      perLane: 1,
+      total: 10,
+      waiting: 40,
+      readAhead: { count: 100, bytes: 2 ** 20 },
     });
     for (let count = 0; count < 111; count += 1) submit('flood');
     for (let count = 0; count < 33; count += 1) submit(`lane ${count % 3}`);

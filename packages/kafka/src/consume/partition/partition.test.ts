@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { PartitionLimits } from '../options.ts';
+import type { PartitionLimits } from './limits.ts';
 import { Partition } from './partition.ts';
 import { decodeProgress } from './progress.ts';
 

@@ -3,7 +3,7 @@ import { KnownEnds } from '../../lag/known-ends.ts';
 import type { Progress } from '../../lag/partition-lag.ts';
 import type { FirstRecord } from '../../wire/timestamp.ts';
 import { encodeProgress, type OffsetRange } from './progress.ts';
-import type { PartitionLimits } from '../options.ts';
+import type { PartitionLimits } from './limits.ts';
 import { Watermark, type Mark } from './watermark.ts';
 
 export class Partition implements Progress {
