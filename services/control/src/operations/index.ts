@@ -25,7 +25,13 @@ import {
   type OperationalEvent,
 } from './event.ts';
 import { hasRecovered, isFailing, withAttempt, type Streak } from './receiver-health.ts';
-import { encodeReported, encodeReportedConfig, openReported, type Reported } from './reported.ts';
+import {
+  encodeReported,
+  encodeReportedConfig,
+  openReported,
+  type Reported,
+  type ReportedDestination,
+} from './reported.ts';
 
 export interface OperationsOptions {
   readonly kafka: Kafka;
@@ -112,35 +118,37 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
     }),
   ];
 
-  const remember = (id: string, event: OperationalEvent | undefined, update: object): Due => {
-    const remembered = { ...reported.destination(id), ...update };
-    return { event, remembered: encodeReported(names.destinationsHealth, id, remembered) };
-  };
-
   /** The events that are due now, at most `maxEvents`. */
   const due = (): Due[] => {
     const now = Date.now();
     const found: Due[] = [];
+    // Of a destination with two events, the second record replaces the first, so it has what both report.
+    const updated = new Map<string, ReportedDestination>();
+    const remember = (id: string, event: OperationalEvent | undefined, update: ReportedDestination): void => {
+      const remembered = { ...(updated.get(id) ?? reported.destination(id)), ...update };
+      updated.set(id, remembered);
+      found.push({ event, remembered: encodeReported(names.destinationsHealth, id, remembered) });
+    };
     for (const [id, streak] of streaks) {
       const { failingSince } = reported.destination(id);
       if (!config.destination(id)) streaks.delete(id);
       else if (failingSince === undefined && isFailing(streak, failingAfterMs)) {
         const failingSince = new Date(streak.since).toISOString();
-        found.push(remember(id, failingEvent(id, streak), { failingSince }));
+        remember(id, failingEvent(id, streak), { failingSince });
       } else if (failingSince !== undefined && hasRecovered(streak, failingAfterMs, now)) {
-        found.push(remember(id, recoveredEvent(id, failingSince, streak), { failingSince: undefined }));
+        remember(id, recoveredEvent(id, failingSince, streak), { failingSince: undefined });
       }
     }
     for (const id of reported.destinations()) {
       const forgotten = { failingSince: undefined, deadUntil: undefined };
-      if (!config.destination(id)) found.push(remember(id, undefined, forgotten));
+      if (!config.destination(id)) remember(id, undefined, forgotten);
     }
     for (const id of dead.destinations()) {
       const reportedUntil = Date.parse(reported.destination(id).deadUntil ?? '') || 0;
       const letters = dead.take(id, reportedUntil, now);
       if (!letters || now - reportedUntil < deadEveryMs) continue;
       const deadUntil = new Date(letters.until).toISOString();
-      found.push(remember(id, deadEvent(id, letters), { deadUntil }));
+      remember(id, deadEvent(id, letters), { deadUntil });
     }
     const reportedOffset = reported.config()?.offset ?? -1;
     // A topic that was created again begins at 0.

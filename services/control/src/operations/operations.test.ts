@@ -169,6 +169,22 @@ describe('a destination', () => {
     assert.ok(counted >= 1 && counted <= 3, 'the rest is in the next report');
     assert.equal(reports[0]?.['destinationId'], 'crm');
   });
+
+  test('whose failures and dead letters are reported in the same turn is reported when it recovers', async () => {
+    await using api = await openApi();
+    await configure(api);
+    await fail(api, 'crm');
+    await die(api, 'crm', 'client-error');
+    await someTurns(api);
+    // The span of the dead letter is over, and nothing was reported, so both are due in the turn after the connection.
+    const countedAt = Date.now();
+    await eventually(() => Date.now() > countedAt + 200);
+    await api.expect(200, { method: 'PUT', path: '/v1/destinations/hook/sources/tailrace' });
+    await has(api, /failing/);
+    await has(api, /dead/);
+    await succeed(api, 'crm');
+    await has(api, /recovered/);
+  });
 });
 
 describe('the configuration', () => {
