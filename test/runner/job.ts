@@ -7,9 +7,9 @@ export type Need = 'kafka' | 'clients' | 'browser' | 'tools';
 
 export interface Job {
   readonly name: string;
-  /** A program and its arguments, or the flags and files of a process of `node --test`. */
+  /** A program and its arguments, which may run tests of its own, or the flags and files of a process of `node --test`. */
   readonly run:
-    | { readonly command: readonly string[] }
+    | { readonly command: readonly string[]; readonly runsTests?: boolean }
     | { readonly flags: readonly string[]; readonly files: readonly string[] };
   readonly needs: readonly Need[];
 }

@@ -42,7 +42,9 @@ const parts: Readonly<Record<string, (root: string) => readonly Job[]>> = {
     groupJob('services together, and the command line', find(root, [inMemory])),
     ...find(root, [slow]).map(fileJob),
   ],
-  go: () => [command('Go client library', 'node', 'test/go.ts')],
+  go: () => [
+    { name: 'Go client library', run: { command: ['node', 'test/go.ts'], runsTests: true }, needs: [] },
+  ],
 };
 
 /** `npm run check`. */

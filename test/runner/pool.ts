@@ -25,7 +25,7 @@ export async function runAll(
   return outcomes;
 }
 
-/** A file that failed, and how it went alone. A command is not run again: it fails for the same reason. */
+/** A file that failed, or a command that runs tests, and how it went alone. Other commands fail for the same reason again. */
 export interface SecondRun {
   readonly file: string;
   readonly first: Outcome;
@@ -40,15 +40,17 @@ export async function runAgain(
 ): Promise<readonly SecondRun[]> {
   const again: SecondRun[] = [];
   for (const first of outcomes) {
-    for (const file of failedFilesOf(first, root)) {
-      again.push({ file, first, second: await run(fileJob(file)) });
+    for (const job of jobsAgain(first, root)) {
+      again.push({ file: job.name, first, second: await run(job) });
     }
   }
   return again;
 }
 
-/** The files of a job that failed, relative to the checkout. A process that ended outside of its tests failed in all. */
-export function failedFilesOf({ job, failed, failedFiles }: Outcome, root: string): readonly string[] {
-  if (failed === 0 || !('files' in job.run)) return [];
-  return failedFiles.length === 0 ? job.run.files : failedFiles.map((file) => path.relative(root, file));
+/** A process that ended outside of its tests failed in all its files. */
+function jobsAgain({ job, failed, failedFiles }: Outcome, root: string): readonly Job[] {
+  if (failed === 0) return [];
+  if ('command' in job.run) return job.run.runsTests ? [job] : [];
+  const files = failedFiles.map((file) => path.relative(root, file));
+  return (files.length === 0 ? job.run.files : files).map(fileJob);
 }

@@ -81,14 +81,20 @@ test('a rejection that nobody handles fails the process', async () => {
   assert.match(outcomes[0]?.output ?? '', /aside/);
 });
 
-test('a command fails with its exit code, and is not run again', async () => {
-  const job: Job = {
-    name: 'command',
-    run: { command: [process.execPath, '-e', 'process.exit(1)'] },
-    needs: [],
-  };
-  const { outcomes, again } = await everything([job]);
-  assert.deepEqual([outcomes[0]?.failed, again], [1, []]);
+test('a command fails with its exit code, and runs again only if it runs tests', async () => {
+  const command = [process.execPath, '-e', 'process.exit(1)'];
+  const { outcomes, again } = await everything([
+    { name: 'lint', run: { command }, needs: [] },
+    { name: 'tests', run: { command, runsTests: true }, needs: [] },
+  ]);
+  assert.deepEqual(
+    outcomes.map(({ failed }) => failed),
+    [1, 1],
+  );
+  assert.deepEqual(
+    again.map(({ file }) => file),
+    ['tests'],
+  );
 });
 
 test('a process that does not end is ended, and has failed', async () => {
