@@ -10,7 +10,7 @@ const unitFiles = [
   'test/{support,bench,runner}/**/*.test.ts',
   'test/*.test.ts',
 ];
-/** Unit tests that start processes, or cost more than a second: `npm run check` leaves them out. */
+/** Tests that start processes, cost more than a second, or need a process of their own: `npm run check` leaves them out. */
 const slow = '**/*.slow.test.ts';
 const inMemory = 'test/{pipeline,cli}/**/*.test.ts';
 const others = 'all else';
@@ -19,7 +19,7 @@ const others = 'all else';
  * that close in the background, slows others down, above all those on simulated time.
  */
 const unitGroups: readonly (readonly [name: string, patterns: readonly string[]])[] = [
-  ['control', ['services/control/**']],
+  ['control', ['services/control/**', 'test/api-document.test.ts']],
   ['delivery', ['services/delivery/**', 'packages/testing/**']],
   ['Kafka', ['packages/kafka/**']],
   [others, []],
@@ -37,9 +37,9 @@ const parts: Readonly<Record<string, (root: string) => readonly Job[]>> = {
   // By default the garbage collector takes a fifth of its processor time.
   lint: () => [command('lint and types', 'env', 'GOGC=400', 'oxlint', '--quiet', '.')],
   format: () => [command('format', 'oxfmt', '--check', '.')],
-  unit: (root) => unitJobs(find(root, unitFiles).filter((file) => !path.matchesGlob(file, slow))),
+  unit: (root) => unitJobs(withoutSlow(find(root, unitFiles))),
   slow: (root) => [
-    groupJob('services together, and the command line', find(root, [inMemory])),
+    groupJob('services together, and the command line', withoutSlow(find(root, [inMemory]))),
     ...find(root, [slow]).map(fileJob),
   ],
   go: () => [
@@ -79,6 +79,10 @@ function unitJobs(files: readonly string[]): readonly Job[] {
     others;
   const byGroup = Map.groupBy(files, groupOf);
   return unitGroups.map(([name]) => groupJob(`unit tests: ${name}`, byGroup.get(name) ?? []));
+}
+
+function withoutSlow(files: readonly string[]): readonly string[] {
+  return files.filter((file) => !path.matchesGlob(file, slow));
 }
 
 const known = ['check', ...Object.keys(parts)].join(', ');

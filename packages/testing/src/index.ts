@@ -2,6 +2,7 @@ export { collect, type Collected, type Wanted } from './collected.ts';
 export { eventually } from './eventually.ts';
 export { limitMs, realTimers } from './limit.ts';
 export {
+  holdRealTime,
   simulatedStart,
   simulateTime,
   type SimulatedTime,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { simulateTime } from './simulated-time.ts';
+import { holdRealTime, simulateTime } from './simulated-time.ts';
 
 const hourMs = 3_600_000;
 
@@ -100,5 +100,18 @@ describe('simulated time', () => {
     clearTimeout(left);
     assert.deepEqual([setTimeout, setInterval, setImmediate, Date, Date.now], before);
     await turn();
+  });
+
+  test('does not begin beside what runs on real time, and holds what begins with it', () => {
+    {
+      using _service = holdRealTime('control');
+      assert.throws(() => simulateTime(), /on real time: control/);
+    }
+    using time = simulateTime();
+    using _service = holdRealTime('delivery');
+    time[Symbol.dispose]();
+    assert.doesNotThrow(() => {
+      simulateTime()[Symbol.dispose]();
+    });
   });
 });

@@ -51,10 +51,23 @@ const real = {
 };
 
 let isSimulated = false;
+/** What runs on real time in this process. */
+const onRealTime = new Set<{ readonly name: string }>();
 
-/** @throws Error where time is simulated already */
+/** Keeps time from being simulated beside what sets timers until it is disposed of. On simulated time it holds nothing. */
+export function holdRealTime(name: string): Disposable {
+  const holder = { name };
+  if (!isSimulated) onRealTime.add(holder);
+  return { [Symbol.dispose]: () => void onRealTime.delete(holder) };
+}
+
+/** @throws Error where time is simulated already, or real time is held: timers that are set meanwhile would never fire */
 export function simulateTime({ monotonicMs = 1_000 }: SimulatedTimeOptions = {}): SimulatedTime {
   if (isSimulated) throw new Error('time is simulated already');
+  if (onRealTime.size > 0) {
+    const names = Array.from(onRealTime, ({ name }) => name).join(', ');
+    throw new Error(`in this process, on real time: ${names}`);
+  }
   isSimulated = true;
   const clock = new Clock();
   const immediates = new Immediates();

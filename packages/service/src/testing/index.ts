@@ -1,6 +1,6 @@
 /** Runs a service in the process of a test, with the same life as in a process of its own. */
 import type { connectKafka } from '@tailrace/kafka';
-import { collect, type Collected } from '@tailrace/testing';
+import { collect, holdRealTime, type Collected } from '@tailrace/testing';
 import type { TObject } from 'typebox';
 import { createLogTo } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
@@ -48,15 +48,19 @@ export async function startHere<P extends ServiceProperties>(
   const metrics = createMetrics({ processMetrics });
   if (processMetrics) watchProcess(metrics);
   const service = new Service(definition, settings, { log, metrics, ...(connect && { connect }) });
+  const realTime = holdRealTime(definition.name);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
-    if (await service.stop('the test is over')) return;
+    const isStopped = await service.stop('the test is over');
+    realTime[Symbol.dispose]();
+    if (isStopped) return;
     throw new Error(`${definition.name} did not stop as it should: ${JSON.stringify(lines.items.slice(-5))}`);
   };
   try {
     await service.start();
   } catch (error) {
     await service.stop('it could not start');
+    realTime[Symbol.dispose]();
     throw error;
   }
   const stopOnce = (): Promise<void> => (stopping ??= stop());
