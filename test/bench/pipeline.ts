@@ -14,7 +14,7 @@ import { readCommandLine, type Options } from './pipeline/options.ts';
 import { startReceiver } from './receivers/receiver.ts';
 import { accountOf, isSound, renderReport, type Results, type Soak } from './pipeline/report.ts';
 import { measureRun, type RunDependencies, type RunResult } from './pipeline/run.ts';
-import { profileOf, serviceNames, startSystem } from './pipeline/services.ts';
+import { connected, headersOf, profileOf, serviceNames, startSystem } from './pipeline/services.ts';
 import { trend } from './figures/statistics.ts';
 
 const sharedSecret = randomBytes(16).toString('hex');
@@ -47,8 +47,7 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
     await startSystem({
       brokers,
       partitions,
-      url,
-      sharedSecret,
+      configuration: connected('bench', url, sharedSecret, { rateLimitBytes: 1_000_000_000 }),
       folder,
       profileFolder: options.profileFolder && path.resolve(options.profileFolder),
     }),
@@ -57,10 +56,7 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
     load: createLoad({
       port: system.ingestPort,
       path: '/v1/track',
-      headers: {
-        authorization: `Basic ${btoa(`${system.writeKey}:`)}`,
-        'content-type': 'application/json',
-      },
+      headers: headersOf('bench'),
     }),
     receiver,
     sharedSecret,

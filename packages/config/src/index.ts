@@ -59,6 +59,7 @@ export {
 export {
   configurationSchema,
   defaultRateLimitBytes,
+  defaultSharedRateLimit,
   destinationSchema,
   sourceSchema,
   webhooksSettingsSchema,

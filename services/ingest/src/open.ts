@@ -40,7 +40,7 @@ export const ingest = defineService({
         acceptor: createAcceptor({
           publisher,
           names,
-          rateLimits: createRateLimits(),
+          rateLimits: createRateLimits({ sharedCalls: settings.sharedRateLimit }),
           acknowledgeWithinMs: settings.acknowledgeWithinMs,
           metrics: ingestMetrics,
         }),

@@ -1,4 +1,5 @@
 /** The settings of ingest. docs/settings.md is generated from them. */
+import { defaultSharedRateLimit } from '@tailrace/config';
 import {
   bytes,
   duration,
@@ -22,6 +23,14 @@ export const settings = Type.Object({
   }),
   publicUrl: ingestPublicUrl(),
   trustedProxies: trustedProxies(),
+  sharedRateLimit: Type.Integer({
+    env: 'TAILRACE_SHARED_RATE_LIMIT',
+    minimum: 0,
+    maximum: 1_000_000,
+    default: defaultSharedRateLimit,
+    description:
+      'Calls a second that a source without a rateLimit of its own may send to this replica while other sources send too. 0 is no limit.',
+  }),
   acknowledgeWithinMs: duration({
     env: 'TAILRACE_INGEST_ACK_TIMEOUT',
     default: 10_000,

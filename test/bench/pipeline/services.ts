@@ -2,7 +2,7 @@
  * The pipeline that is measured: ingest, router and delivery as processes, with default settings.
  */
 import path from 'node:path';
-import { applyConfiguration } from '@tailrace/config';
+import { applyConfiguration, type Configuration, type Source } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
 import { parseDuration, topicNames, topicSpecs } from '@tailrace/topics';
 import { untilTaken, withKafka } from '../processes/kafka.ts';
@@ -14,9 +14,7 @@ export const serviceNames = ['ingest', 'router', 'delivery'] as const;
 export interface SystemOptions {
   readonly brokers: readonly string[];
   readonly partitions: number;
-  /** The URL for webhooks, signed with `sharedSecret`. */
-  readonly url: string;
-  readonly sharedSecret: string;
+  readonly configuration: Configuration;
   /** An existing folder for the services' logs. */
   readonly folder: string;
   /** The folder for CPU profiles when services stop; default: no profiles. */
@@ -26,16 +24,14 @@ export interface SystemOptions {
 export interface System extends AsyncDisposable {
   readonly pids: ByProcess;
   readonly ingestPort: number;
-  readonly writeKey: string;
   /** Rejects when a service ends unexpectedly; never resolves. */
   readonly died: Promise<never>;
 }
 
-const writeKey = 'wk_bench';
 /** The default; it is needed here because the topics depend on it too. */
 const retrySchedule = '10s,1m,5m,20m,1h,1h,1h,20m';
 
-/** Creates the topics, applies a source and a destination, and starts the services; resolves when all are ready. */
+/** Creates the topics, applies the configuration, and starts the services; resolves when all are ready. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   await prepare(options);
   const { brokers, partitions, folder, profileFolder } = options;
@@ -69,7 +65,6 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   return {
     pids,
     ingestPort,
-    writeKey,
     died: failed.promise,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -80,21 +75,41 @@ export function profileOf(folder: string, name: string): string {
   return path.join(folder, `${name}.cpuprofile`);
 }
 
-async function prepare({ brokers, partitions, url, sharedSecret }: SystemOptions): Promise<void> {
+async function prepare({ brokers, partitions, configuration }: SystemOptions): Promise<void> {
   const names = topicNames('tailrace.');
   const retryScheduleMs = retrySchedule.split(',').map((delay) => parseDuration(delay) ?? NaN);
-  const source = { id: 'bench', writeKeys: [writeKey], enabled: true, rateLimitBytes: 1_000_000_000 };
-  const destination = {
-    id: 'receiver',
-    type: 'Webhooks' as const,
-    enabled: true,
-    sources: [source.id],
-    settings: { sharedSecret, webhooks: [{ url }] },
-  };
   await withKafka(brokers, async (kafka) => {
     await kafka.ensureTopics(topicSpecs(names, { partitions, retryScheduleMs }));
-    await untilTaken(() =>
-      applyConfiguration(kafka, names.config, { sources: [source], destinations: [destination] }),
-    );
+    await untilTaken(() => applyConfiguration(kafka, names.config, configuration));
   });
+}
+
+/** A source with a destination of its own. */
+export function connected(
+  id: string,
+  url: string,
+  sharedSecret: string,
+  source: Partial<Source> = {},
+): Configuration {
+  return {
+    sources: [{ id, writeKeys: [writeKeyOf(id)], enabled: true, ...source }],
+    destinations: [
+      {
+        id: `${id}-receiver`,
+        type: 'Webhooks',
+        enabled: true,
+        sources: [id],
+        settings: { sharedSecret, webhooks: [{ url }] },
+      },
+    ],
+  };
+}
+
+export function writeKeyOf(sourceId: string): string {
+  return `wk_${sourceId}`;
+}
+
+/** The headers of calls of the source. */
+export function headersOf(sourceId: string): Readonly<Record<string, string>> {
+  return { authorization: `Basic ${btoa(`${writeKeyOf(sourceId)}:`)}`, 'content-type': 'application/json' };
 }

@@ -57,6 +57,7 @@ test('a limited token lowers a rateLimit, and neither raises nor removes it', as
     assert.equal((await control.expect(200, asTeam('PATCH', path, { rateLimit: 5 })))['rateLimit'], 5);
     await control.refused(asTeam('PATCH', path, { rateLimit: 10 }), 403, 'forbidden');
     await control.expect(200, { method: 'PATCH', path, body: { rateLimit: null } });
+    if (path === web) await control.refused(asTeam('PATCH', path, { rateLimit: 2_001 }), 403, 'forbidden');
     await control.expect(200, asTeam('PATCH', path, { rateLimit: 100 }));
   }
 });

@@ -4,6 +4,7 @@
  */
 import {
   defaultRateLimitBytes,
+  defaultSharedRateLimit,
   differencesOf,
   type BeforeWrite,
   type ConfigSnapshot,
@@ -69,7 +70,10 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   if (write.entry === null) return;
   const wanted = ratesOf(write.entry);
   const allowed = ratesOf(kind === 'source' ? current.source(id) : current.destination(id));
-  if (wanted.calls > allowed.calls || wanted.bytes > allowed.bytes) {
+  // A first limit of its own takes the place of the one that a source has while others send.
+  const isFirst = kind === 'source' && allowed.calls === Infinity && wanted.calls < Infinity;
+  const calls = isFirst ? defaultSharedRateLimit : allowed.calls;
+  if (wanted.calls > calls || wanted.bytes > allowed.bytes) {
     throw new TailraceError(
       'forbidden',
       'A limited token may lower a rate limit, and neither raise nor remove it.',

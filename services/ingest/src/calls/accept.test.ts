@@ -32,7 +32,7 @@ function openAcceptor(publish: (record: OutgoingRecord) => Promise<void>) {
   const acceptor = createAcceptor({
     publisher: { publish },
     names: { events: 'events', eventsRejected: 'events.rejected' },
-    rateLimits: createRateLimits(),
+    rateLimits: createRateLimits({ sharedCalls: 0 }),
     acknowledgeWithinMs: 10_000,
     metrics: createIngestMetrics(registry, { publisher: { bufferedBytes: 0 }, memory }),
   });

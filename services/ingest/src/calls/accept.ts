@@ -36,10 +36,16 @@ export interface BatchOutcome {
 export type Reserve = (records: readonly OutgoingRecord[], rejected: readonly RejectedCall[]) => void;
 
 /**
- * Both methods also throw TailraceError `rate-limited`, and the errors of `reserve` and of the publisher. They read
+ * `call` and `batch` also throw TailraceError `rate-limited`, and the errors of `reserve` and of the publisher. They read
  * `input` before they return, and keep only strings of it.
  */
 export interface Acceptor {
+  /**
+   * To refuse a request before its body is read.
+   *
+   * @throws TailraceError `rate-limited` where the source may send nothing now
+   */
+  admit(source: Source): void;
   /** @throws TailraceError `invalid-call`, `call-too-large` */
   call(type: EventType, input: unknown, origin: Origin, reserve: Reserve): Promise<void>;
   /**
@@ -77,8 +83,7 @@ export function createAcceptor(dependencies: {
   const { publisher, names, rateLimits, acknowledgeWithinMs, metrics } = dependencies;
   const turns = createTurns(portionsAtATime);
 
-  const checkRate = (source: Source, calls: number, bytes: number): void => {
-    const retryAfterS = rateLimits.consume(source, calls, bytes);
+  const refuseFor = (retryAfterS: number): void => {
     if (retryAfterS > 0) throw new TailraceError('rate-limited', undefined, { retryAfterS });
   };
 
@@ -92,7 +97,7 @@ export function createAcceptor(dependencies: {
     };
 
   const acceptCall: Acceptor['call'] = async (type, input, origin, reserve) => {
-    checkRate(origin.source, 1, origin.bodyBytes);
+    refuseFor(rateLimits.consume(origin.source, 1, origin.bodyBytes));
     const { bodyBytes, receivedAt, ip } = origin;
     const reading = readEvent(input, bodyBytes, { type, receivedAt, ...withIp({}, ip) });
     if (!reading.ok) throw new TailraceError(reading.code, reading.message);
@@ -105,7 +110,7 @@ export function createAcceptor(dependencies: {
 
   const acceptCalls = async (batch: Batch, origin: Origin, reserve: Reserve): Promise<BatchOutcome> => {
     const { calls, eventBytes } = batch;
-    checkRate(origin.source, calls.length, eventBytes);
+    refuseFor(rateLimits.consume(origin.source, calls.length, eventBytes));
     const fields = withIp(batch.fields, origin.ip);
     const progress: Progress = { types: [], rejected: [] };
     const records: OutgoingRecord[] = [];
@@ -155,6 +160,9 @@ export function createAcceptor(dependencies: {
   };
 
   return {
+    admit(source) {
+      refuseFor(rateLimits.waitS(source));
+    },
     call(type, input, origin, reserve) {
       metrics.receivedCalls.inc();
       return acceptCall(type, input, origin, reserve).catch(countRefused(1));

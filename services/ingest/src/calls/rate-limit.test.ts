@@ -9,7 +9,7 @@ function source(limits: Pick<Source, 'rateLimit' | 'rateLimitBytes'> = {}): Sour
 }
 
 test('14.8 a source without a limit may send any number of calls within the default limit of bytes', () => {
-  const limits = createRateLimits(() => 0);
+  const limits = createRateLimits({ sharedCalls: 0, now: () => 0 });
   for (let i = 0; i < 100; i++) assert.equal(limits.consume(source(), 2_500, 1), 0);
   assert.equal(limits.consume(source(), 1, defaultRateLimitBytes), 0);
   assert.equal(limits.consume(source(), 1, 1), 1);
@@ -17,7 +17,7 @@ test('14.8 a source without a limit may send any number of calls within the defa
 
 test('a source may send its whole limit in one burst, and then at its rate', () => {
   let now = 0;
-  const limits = createRateLimits(() => now);
+  const limits = createRateLimits({ sharedCalls: 0, now: () => now });
   const web = source({ rateLimit: 10 });
   for (let i = 0; i < 10; i++) assert.equal(limits.consume(web, 1, 1), 0);
   assert.equal(limits.consume(web, 1, 1), 1);
@@ -28,7 +28,7 @@ test('a source may send its whole limit in one burst, and then at its rate', () 
 
 test('14.8 bytes are limited beside calls, and a request that one of the limits refuses uses nothing of the other', () => {
   let now = 0;
-  const limits = createRateLimits(() => now);
+  const limits = createRateLimits({ sharedCalls: 0, now: () => now });
   const web = source({ rateLimit: 10, rateLimitBytes: 2_000 });
   assert.equal(limits.consume(web, 1, 2_000), 0);
   for (let i = 0; i < 20; i++) assert.equal(limits.consume(web, 1, 500), 1);
@@ -38,7 +38,7 @@ test('14.8 bytes are limited beside calls, and a request that one of the limits 
 
 test('14.9 a batch larger than the limit passes at the pace of the limit, and single calls pass meanwhile', () => {
   let now = 0;
-  const limits = createRateLimits(() => now);
+  const limits = createRateLimits({ sharedCalls: 0, now: () => now });
   const web = source({ rateLimit: 5 });
   assert.equal(limits.consume(web, 2_500, 1), 500);
   assert.equal(limits.consume(web, 1, 1), 0);
@@ -53,7 +53,7 @@ test('14.9 a batch larger than the limit passes at the pace of the limit, and si
 
 test('14.9 a large batch passes although its source sends more single calls than its limit', () => {
   let now = 0;
-  const limits = createRateLimits(() => now);
+  const limits = createRateLimits({ sharedCalls: 0, now: () => now });
   const web = source({ rateLimit: 10 });
   let singles = 0;
   let batches = 0;
@@ -65,15 +65,57 @@ test('14.9 a large batch passes although its source sends more single calls than
   assert.ok(singles >= 400, `${singles} single calls`);
 });
 
+test('14.8 while other sources send, a source without a limit has the shared one', () => {
+  let now = 0;
+  const limits = createRateLimits({ sharedCalls: 5_000, now: () => now });
+  const [web, app] = [source(), { ...source(), id: 'app' }];
+  const passed = (of: Source, tries: number): number =>
+    Array.from({ length: tries }, () => limits.consume(of, 100, 1)).filter((seconds) => seconds === 0).length;
+  assert.equal(passed(web, 1_000), 1_000, 'alone');
+  assert.deepEqual([passed(app, 1), passed(web, 1_000), passed(app, 1_000)], [1, 50, 49]);
+  assert.equal(passed({ ...web, id: 'own', rateLimit: 20_000 }, 1_000), 200);
+  now = 1_000;
+  assert.equal(passed(web, 1_000), 50);
+  now = 11_001;
+  assert.equal(passed(web, 1_000), 1_000, 'alone again');
+});
+
+test('14.8 a batch larger than the shared limit passes at once, and costs the seconds that it would have taken', () => {
+  let now = 0;
+  const limits = createRateLimits({ sharedCalls: 1_000, now: () => now });
+  limits.consume({ ...source(), id: 'app' }, 1, 1);
+  assert.equal(limits.consume(source(), 2_500, 1), 0);
+  assert.equal(limits.consume(source(), 2_500, 1), 1);
+  now = 1_000;
+  assert.equal(limits.consume(source(), 2_500, 1), 0);
+  assert.equal(limits.consume(source(), 1, 1), 2);
+});
+
+test('14.8 a source that may send nothing is known before its request is read, also where a large batch is saved for', () => {
+  let now = 0;
+  const limits = createRateLimits({ sharedCalls: 0, now: () => now });
+  const web = source({ rateLimit: 10 });
+  assert.equal(limits.waitS(web), 0);
+  limits.consume(web, 10, 1);
+  limits.consume(web, 5, 1);
+  assert.equal(limits.waitS(web), 1);
+  now = 100;
+  assert.equal(limits.waitS(web), 0);
+  limits.consume(web, 10, 1);
+  assert.equal(limits.waitS(web), 1);
+  assert.equal(limits.consume(web, 20, 1), 4);
+  assert.equal(limits.waitS(web), 0, 'the batch passes before a single call does');
+});
+
 test('sources have separate allowances', () => {
-  const limits = createRateLimits(() => 0);
+  const limits = createRateLimits({ sharedCalls: 0, now: () => 0 });
   const web = source({ rateLimit: 1 });
   limits.consume(web, 1, 1);
   assert.equal(limits.consume({ ...web, id: 'app' }, 1, 1), 0);
 });
 
 test('a limit that was lowered holds immediately', () => {
-  const limits = createRateLimits(() => 0);
+  const limits = createRateLimits({ sharedCalls: 0, now: () => 0 });
   limits.consume(source({ rateLimit: 1_000 }), 1, 1);
   for (let i = 0; i < 5; i++) assert.equal(limits.consume(source({ rateLimit: 5 }), 1, 1), 0);
   assert.equal(limits.consume(source({ rateLimit: 5 }), 1, 1), 1);
@@ -81,7 +123,7 @@ test('a limit that was lowered holds immediately', () => {
 
 test('a sender that waits as long as it was told is accepted, whatever fractions of seconds add up to', () => {
   let now = 807;
-  const limits = createRateLimits(() => now);
+  const limits = createRateLimits({ sharedCalls: 0, now: () => now });
   for (const calls of [76, 52]) {
     now += limits.consume(source({ rateLimit: 1 }), calls, 1) * 1_000;
     assert.equal(limits.consume(source({ rateLimit: 1 }), calls, 1), 0);
@@ -94,7 +136,7 @@ test('a sender that waits for Retry-After is accepted, and the limit holds over 
     fc.property(fc.integer({ min: 1, max: 100 }), requests, (rateLimit, requests) => {
       let now = 0;
       let passed = 0;
-      const limits = createRateLimits(() => now);
+      const limits = createRateLimits({ sharedCalls: 0, now: () => now });
       const web = source({ rateLimit });
       for (const { afterMs, calls } of requests) {
         now += afterMs;

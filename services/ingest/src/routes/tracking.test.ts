@@ -50,7 +50,7 @@ for (const [name, { key, body }] of Object.entries(requests)) {
     const acceptor = createAcceptor({
       publisher: { publish: wait },
       names: { events: 'events', eventsRejected: 'rejected' },
-      rateLimits: createRateLimits(),
+      rateLimits: createRateLimits({ sharedCalls: 0 }),
       acknowledgeWithinMs: 10_000,
       metrics,
     });

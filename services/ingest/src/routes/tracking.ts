@@ -51,7 +51,10 @@ export function trackingRoutes({ sources, acceptor, proxies, metrics }: Tracking
   const receive = async (exchange: Exchange, limit: BodyLimit): Promise<Received> => {
     const { request, headerKey, memory } = exchange;
     const known = headerKey && sources.known([headerKey.key]);
-    if (known) memory.assignTo(known.id);
+    if (known) {
+      memory.assignTo(known.id);
+      acceptor.admit(known);
+    }
     const reading = readBody(request, limit, memory);
     let body: Buffer;
     let source = known;
