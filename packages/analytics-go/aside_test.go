@@ -53,6 +53,11 @@ func (f *failing) await(t *testing.T, count int) {
 	eventually(t, fmt.Sprintf("fewer than %d messages were taken; they", count), func() bool { return len(f.events()) >= count })
 }
 
+func awaitQueued(t *testing.T, client *Client, count int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("other than %d messages", count), func() bool { return client.Stats().Queued == count })
+}
+
 // withoutPauses makes all pauses short, before the first call.
 func withoutPauses(t *testing.T, client *Client) {
 	t.Helper()
@@ -99,6 +104,8 @@ func TestACallThatTheServiceAlwaysFailsForIsOvertakenByAllOthers(t *testing.T) {
 	if got := service.events(); !slices.Equal(got, events) {
 		t.Errorf("taken %v", got)
 	}
+	// The service takes messages before the client has read its answer.
+	awaitQueued(t, client, 1)
 	err := client.CloseContext(ended)
 	if unsentIn(err) != 1 || len(failed) != 1 || failed[0].Reason != ClosedEarly || !strings.Contains(string(failed[0].Messages[0]), `"bad"`) {
 		t.Errorf("reported %v, Close returned %v", failed, err)
@@ -215,7 +222,7 @@ func TestAThousandBadCallsAmongAHundredThousandHoldUpNoOther(t *testing.T) {
 	if got := outOfOrder(service.events()); got > 10 || service.requests.Load() > 25_000 {
 		t.Errorf("%d out of order, %d requests", got, service.requests.Load())
 	}
-	eventually(t, "more than the bad messages", func() bool { return client.Stats().Queued == 1000 })
+	awaitQueued(t, client, 1000)
 	t.Logf("%d requests", service.requests.Load())
 	if err := client.CloseContext(ended); unsentIn(err) != 1000 {
 		t.Errorf("Close returned %v", err)
@@ -328,6 +335,7 @@ func TestTheFolderKeepsAMessageAsideAndNoneThatWasSent(t *testing.T) {
 	trackEvents(t, client, "e", "bad")
 	trackEvents(t, client, numberedEvents(50)...)
 	service.await(t, 51)
+	awaitQueued(t, client, 1)
 	var unsent *UnsentError
 	if err := client.CloseContext(ended); !errors.As(err, &unsent) || unsent.Kept != 1 || unsent.Reported != 0 {
 		t.Errorf("Close returned %v", err)

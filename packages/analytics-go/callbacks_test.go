@@ -30,7 +30,7 @@ func TestFlushAndCloseInACallbackDoNotWaitForThemselves(t *testing.T) {
 			if !errors.Is(err, ErrInCallback) {
 				t.Errorf("%s returned %v", method, err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(limit):
 			t.Fatalf("%s waits for its own callback", method)
 		}
 	}
@@ -55,7 +55,7 @@ func TestACallInACallbackDoesNotWaitForCapacity(t *testing.T) {
 		if !errors.Is(err, ErrQueueFull) || !errors.Is(err, ErrInCallback) {
 			t.Errorf("the call returned %v", err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(limit):
 		t.Fatal("the call waits for its own callback")
 	}
 	var unsent *UnsentError
@@ -137,7 +137,7 @@ func TestADamageIsReportedToACallbackThatUsesTheClient(t *testing.T) {
 			if !ok {
 				t.Error("the call in the callback was refused")
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(limit):
 			t.Fatal("the client waits for itself when it starts")
 		}
 	}

@@ -375,7 +375,7 @@ func TestABatchIsRetriedAfterAPartialReadOrATimeout(t *testing.T) {
 			recorder.ServeHTTP(w, r)
 		}
 	}))
-	client.Client.Timeout = 2 * time.Second
+	client.Client.Timeout = 10 * time.Second
 	client.FlushAt = 1000
 	text := strings.Repeat("x", 30_000)
 	for n := 0; n < 16; n++ {

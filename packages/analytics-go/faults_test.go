@@ -48,7 +48,7 @@ func startFaultyService(t *testing.T, fault func(*faultyService, int, []byte, ht
 // listen uses the same port after a restart.
 func (s *faultyService) listen() {
 	listener, err := net.Listen("tcp", s.address)
-	for deadline := time.Now().Add(30 * time.Second); err != nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(limit); err != nil && time.Now().Before(deadline); {
 		listener, err = net.Listen("tcp", s.address)
 	}
 	if err != nil {
@@ -266,7 +266,7 @@ func TestAnswersThatNetHttpLeavesToTheClient(t *testing.T) {
 			transport.DisableCompression = true
 			client := New("wk_test")
 			client.Endpoint, client.Client.Transport, client.MaxAttempts = server.URL, transport, 1
-			client.DrainTimeout = 3 * time.Second
+			client.DrainTimeout = limit
 			var reason Reason
 			client.OnError = func(err *SendError) { reason = err.Reason }
 			if err := client.Track(&Track{UserId: "ada", Event: "E"}); err != nil {

@@ -205,7 +205,7 @@ func (r *recorder) awaitTaken(t *testing.T, count int) {
 
 func (r *recorder) awaitCount(t *testing.T, count int, counted func() int) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(limit)
 	for {
 		r.mu.Lock()
 		got, changed := counted(), r.changed

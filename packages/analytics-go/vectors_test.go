@@ -226,7 +226,7 @@ func scenarioClient(s scenario, url string) (*Client, *[]*SendError) {
 	client := New(writeKey)
 	client.Endpoint = url + o.EndpointSuffix
 	client.FlushAfter = time.Minute
-	client.DrainTimeout = 30 * time.Second
+	client.DrainTimeout = limit
 	set := func(field *int, option *int) {
 		if option != nil {
 			*field = *option
