@@ -33,11 +33,12 @@ const prefix = uniquePrefix();
 {
   await using kafka = openKafka(brokers);
   const names = await createTopics(kafka, prefix, { partitions: 2, retryScheduleMs: [1_000] });
-  // The subject is memory, so no limit of bytes refuses a request before it takes any.
+  // The subject is memory, so no limit refuses a request before it takes any.
   const sources = ['web', 'other'].map((id) => ({
     id,
     writeKeys: [`wk_${id}`],
     enabled: true,
+    rateLimit: 1_000_000,
     rateLimitBytes: 1_000_000_000,
   }));
   await applyConfiguration(kafka, names.config, { sources, destinations: [] });

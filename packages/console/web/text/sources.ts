@@ -72,7 +72,8 @@ export const sources = {
   calls: 'Calls',
   settings: 'Settings',
   rateLimit: 'Max calls per second',
-  rateLimitHint: 'Calls above the limit are refused with 429. Leave empty for 2,000 while other sources send too.',
+  rateLimitHint:
+    'Calls above the limit are refused with 429. Leave empty for 2,000 while other sources send too.',
   rateLimitBytes: 'Max bytes per second',
   rateLimitBytesHint: 'Calls above the limit are refused with 429. Leave empty for 10 MB.',
   addIp: 'Add IP addresses to events',
