@@ -2,7 +2,7 @@
 import { lastOfEach, type ConsumedRecord } from './record.ts';
 import type { FetchedRecord } from './wire/record-batch.ts';
 
-/** The messages of a batch, whose type in the library differs from what wire/fetch-response.ts creates. */
+/** The messages of a batch, whose type in the library differs from what patches/reading/fetch-response.ts creates. */
 export function fetchedRecords(batch: { readonly messages: readonly unknown[] }): readonly FetchedRecord[] {
   return batch.messages as readonly FetchedRecord[];
 }

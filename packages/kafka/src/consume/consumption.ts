@@ -6,8 +6,9 @@
  * much unfinished work is paused. Only commits.ts commits offsets. assignment.ts handles rebalances.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
+import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { Scan, ScanOptions } from '../read/scan.ts';
 import { watchRefusals, type KafkaRefusals } from '../refusals.ts';
 import { fetchedRecords } from '../fetched-record.ts';

@@ -13,7 +13,7 @@ import type { TopicOffsets } from '../admin/offsets.ts';
 import { errorChain } from '../failure.ts';
 import { maxRequestBytes } from './lane.ts';
 import type { OutgoingRecord } from '../record.ts';
-import kafkajs from '../wire/library.ts';
+import kafkajs from '../library.ts';
 
 export interface ExclusivePublisher {
   /**

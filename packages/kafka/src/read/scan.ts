@@ -4,9 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { TailraceError } from '@tailrace/errors';
-import type { Admin, EachBatchPayload } from 'kafkajs';
+import type { EachBatchPayload } from 'kafkajs';
 import { topicOffsets, topicOffsetsSince } from '../admin/offsets.ts';
 import { fetchedRecords, toRecord } from '../fetched-record.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { ConsumedRecord } from '../record.ts';
 import { startSession } from '../session.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';

@@ -1,7 +1,13 @@
 /**
- * Kafka's authorization errors name neither the resource nor the operation. So the library's requests keep what they were made
- * from, and an error of a request is completed with it.
+ * Defect: Kafka's authorization errors name neither the resource nor the operation, and the library passes them on without what it had asked for.
+ *
+ * Upstream: tulios/kafkajs#129 and #957, for topics.
+ *
+ * Patch: requests keep what they were made from, and an error of a request is completed with it.
  */
+import { replacing } from '../apply.ts';
+import type { ConnectionPoolClass, MadeRequest } from './connection-pool.ts';
+import type { Definition, LookUp, MakeRequest } from './request-versions.ts';
 
 /** The permission that is missing. */
 export interface Refusal {
@@ -10,12 +16,33 @@ export interface Refusal {
   readonly names: readonly string[];
 }
 
-/** A request of the library, with what it was made from. */
-export interface DescribedRequest {
-  readonly request: { readonly apiKey: number; readonly apiName?: string };
-  /** The argument of the function that makes the request. */
-  madeFrom?: unknown;
+export const requestContents = replacing('protocol/requests', (original: { readonly lookup: LookUp }) => ({
+  ...original,
+  lookup: (versions: unknown) => {
+    const find = original.lookup(versions);
+    return (apiKey: number, definition: Definition) => keepingContent(find(apiKey, definition));
+  },
+}));
+
+function keepingContent(make: MakeRequest): MakeRequest {
+  return (content) => {
+    const request = make(content);
+    request.madeFrom = content;
+    return request;
+  };
 }
+
+export const refusedPermissions = replacing(
+  'network/connectionPool',
+  (Original: ConnectionPoolClass): ConnectionPoolClass =>
+    class DescribingPool extends Original {
+      override send(request: MadeRequest): Promise<unknown> {
+        return super.send(request).catch((error: unknown) => {
+          throw withRefusal(error, request);
+        });
+      }
+    },
+);
 
 const resources = {
   TOPIC_AUTHORIZATION_FAILED: 'topic',
@@ -44,16 +71,17 @@ const operations: Readonly<Record<string, Partial<Record<Refusal['resource'], st
 };
 
 /** Adds the refusal to an authorization error. Other errors are returned unchanged. */
-export function withRefusal(error: unknown, { request, madeFrom }: DescribedRequest): unknown {
+function withRefusal(error: unknown, made: MadeRequest): unknown {
   const { type = '' } = error as { readonly type?: string };
   const resource = resources[type as keyof typeof resources] as Refusal['resource'] | undefined;
   if (resource === undefined) return error;
-  const operation = operations[request.apiName ?? '']?.[resource] ?? 'Describe';
-  const refusal: Refusal = { operation, resource, names: namesIn(resource, madeFrom, error) };
+  const operation = operations[made.request.apiName ?? '']?.[resource] ?? 'Describe';
+  const refusal: Refusal = { operation, resource, names: namesIn(resource, made.madeFrom, error) };
   return Object.assign(error as Error, { refusal });
 }
 
-interface MadeFrom {
+/** The parts of requests that name a resource. */
+interface Content {
   readonly topics?: readonly (string | { readonly topic?: string })[];
   readonly topicPartitions?: readonly { readonly topic: string }[];
   readonly resources?: readonly { readonly name: string }[];
@@ -64,8 +92,8 @@ interface MadeFrom {
 }
 
 /** The topics of a request may be many, and one of them is refused. A response to a produce request names it. */
-function namesIn(resource: Refusal['resource'], madeFrom: unknown, error: unknown): string[] {
-  const from = (madeFrom ?? {}) as MadeFrom;
+function namesIn(resource: Refusal['resource'], content: unknown, error: unknown): string[] {
+  const from = (content ?? {}) as Content;
   const names = {
     topic: () => {
       const { results } = error as { results?: readonly { topic: string; error?: string }[] };

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeProduceRequest, readProduceAnswer, type PartitionResult } from './produce.ts';
-import { decodeBatch } from './record-batch.ts';
-
-const require = createRequire(import.meta.url);
+import { decodeBatch } from '../../wire/record-batch.ts';
+import { original, patched } from '../testing/original.ts';
+import { encodeProduceRequest } from './produce-request.ts';
 
 interface LibraryDecoder {
   readInt16(): number;
@@ -16,7 +14,7 @@ interface LibraryDecoder {
   readAll(): Buffer;
 }
 
-const Decoder = require('kafkajs/src/protocol/decoder') as new (bytes: Buffer) => LibraryDecoder;
+const Decoder = original('protocol/decoder') as new (bytes: Buffer) => LibraryDecoder;
 
 test('a request of any size is read back by the decoder of the library', async () => {
   const value = fc.string({ maxLength: 700 });
@@ -67,25 +65,33 @@ test('a request of any size is read back by the decoder of the library', async (
   );
 });
 
-test('an error names the partitions that failed, and the library repeats the request only to find another leader', () => {
-  const answer = (...codes: number[]) => ({
-    topics: [{ topicName: 't', partitions: codes.map((errorCode, partition) => ({ partition, errorCode })) }],
-  });
-  const thrown = (...codes: number[]) => {
-    try {
-      readProduceAnswer(answer(...codes));
-    } catch (error) {
-      return error as { retriable: boolean; type: string; results: readonly PartitionResult[] };
-    }
-    return undefined;
-  };
-  assert.equal(thrown(0, 0), undefined);
-  const tooFewReplicas = thrown(0, 19);
-  assert.deepEqual(
-    tooFewReplicas?.results.map(({ error }) => error),
-    [undefined, 'NOT_ENOUGH_REPLICAS'],
-  );
-  assert.equal(tooFewReplicas.retriable, false);
-  assert.equal(thrown(6, 0)?.retriable, true);
-  assert.equal(thrown(6, 19)?.retriable, false);
+/** The headers of a record, as they are read from a request. */
+async function headersOf(load: typeof original, headers: object): Promise<(string | null)[][]> {
+  const messages = [{ key: 'k', value: 'v', headers }];
+  const topicData = [{ topic: 't', partitions: [{ partition: 0, firstSequence: 0, messages }] }];
+  type Make = (options: object) => { encode(): Promise<{ readonly buffer: Buffer }> };
+  const make = load('protocol/requests/produce/v7/request') as Make;
+  const { buffer } = await make({ acks: -1, timeout: 7, compression: 0, topicData }).encode();
+  // Transactional id, acks, timeout; counts, a name of one letter, the partition and the size.
+  const batch = buffer.subarray(2 + 2 + 4 + 4 + 3 + 4 + 4 + 4);
+  const [record] = decodeBatch(batch, 0, batch.length, 2 ** 20).records;
+  return (record?.headers ?? []).map(([name, value]) => [name, value === null ? null : String(value)]);
+}
+
+test('a header may have no value', async () => {
+  await assert.rejects(headersOf(original, { a: null }), TypeError);
+  assert.deepEqual(await headersOf(patched, [['a', null]]), [['a', null]]);
+});
+
+test('headers keep their order', async () => {
+  assert.deepEqual(await headersOf(original, { b: '1', 2: '2' }), [
+    ['2', '2'],
+    ['b', '1'],
+  ]);
+  const headers = [
+    ['b', '1'],
+    ['2', '2'],
+    ['b', '3'],
+  ];
+  assert.deepEqual(await headersOf(patched, headers), headers);
 });
