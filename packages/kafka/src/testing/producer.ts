@@ -112,7 +112,7 @@ function errorOf(cluster: MemoryBroker, { topic, messages }: Part): string | und
   const bytes = messages.reduce((sum, message) => sum + sizeOf(message), batchHeaderBytes);
   if (bytes <= limit) return undefined;
   const contents = messages.flatMap(({ key, value }) => [Buffer.from(key ?? ''), Buffer.from(value ?? '')]);
-  // Only requests of 64 KB or more are compressed; see publish/lane.ts.
+  // Only requests of 64 KB or more are compressed; see publish/sender.ts.
   const isCompressed = bytes >= 64 * 1024;
   return isCompressed && zstdCompressSync(Buffer.concat(contents)).length <= limit
     ? undefined

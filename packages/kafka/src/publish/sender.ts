@@ -4,7 +4,7 @@
  * load no record waits for a timer.
  *
  * A request that failed may have been written. Its sequence numbers are then used at the broker but not in the library, and
- * other records under the same numbers would be acknowledged as a repeat and dropped. So after a failure the lane continues
+ * other records under the same numbers would be acknowledged as a repeat and dropped. So after a failure the sender continues
  * with a new producer. The old one moves with the failed partitions if exactly the same batches are sent again under the
  * same numbers, which Kafka recognises as repeats.
  */
@@ -16,9 +16,9 @@ import kafkajs from '../library.ts';
 import type { WireMessage } from '../patches/writing/produce-request.ts';
 import { checkAllWritten, codeOf, errorsByPartition, rejection } from './answer.ts';
 import type { TopicLayouts } from './layouts.ts';
-import { isOpen, keyOf, type FailedPartitions, type Lane, type Pending } from './pending.ts';
+import { isOpen, keyOf, type FailedPartitions, type Sender, type Pending } from './pending.ts';
 
-export interface LaneDependencies {
+export interface SenderDependencies {
   readonly createProducer: () => Producer;
   readonly layouts: TopicLayouts;
   readonly classify: (error: unknown) => unknown;
@@ -28,7 +28,7 @@ export interface LaneDependencies {
   /** Whether to reject a record for a missing topic. If not, it waits for the topic. */
   readonly rejectsMissing: boolean;
   readonly settle: (pending: Pending, error?: unknown) => void;
-  /** Moves partitions to a lane of their own. */
+  /** Moves partitions to a sender of their own. */
   readonly isolate: (failed: FailedPartitions) => void;
   /** Disconnects a producer in the background. */
   readonly discard: (producer: Promise<Producer> | undefined) => void;
@@ -49,9 +49,9 @@ const repeatable = new Set<unknown>([
   'NOT_ENOUGH_REPLICAS_AFTER_APPEND',
 ]);
 
-export class PublishLane implements Lane {
-  readonly #deps: LaneDependencies;
-  /** Whether the lane is only for partitions that failed together. */
+export class RecordSender implements Sender {
+  readonly #deps: SenderDependencies;
+  /** Whether the sender is only for partitions that failed together. */
   readonly #isIsolated: boolean;
   #producer: Promise<Producer> | undefined;
   #queue: Pending[] = [];
@@ -61,8 +61,8 @@ export class PublishLane implements Lane {
   #sending = false;
   #scheduled = false;
 
-  /** @param failed the partitions of an isolated lane */
-  constructor(dependencies: LaneDependencies, failed?: FailedPartitions) {
+  /** @param failed the partitions of an isolated sender */
+  constructor(dependencies: SenderDependencies, failed?: FailedPartitions) {
     this.#deps = dependencies;
     this.#isIsolated = failed !== undefined;
     if (!failed) return;
@@ -228,7 +228,7 @@ export class PublishLane implements Lane {
       const failed = this.#extract(left, undefined, failure, undefined);
       return failed ? this.#retryOrIsolate(failed) : false;
     }
-    // The error does not name its topic. In a lane of its own, each topic shows whether it fails.
+    // The error does not name its topic. In a sender of its own, each topic shows whether it fails.
     const unclear = new TailraceError('kafka-unavailable', failure.message, { cause: failure });
     for (const pending of groups) this.#isolate(pending, unclear);
     return false;
@@ -244,7 +244,7 @@ export class PublishLane implements Lane {
   }
 
   /**
-   * Removes the pending records of failed partitions from the lane. Records that Kafka refuses permanently are rejected.
+   * Removes the pending records of failed partitions from the sender. Records that Kafka refuses permanently are rejected.
    * Undefined if none is left.
    */
   #extract(
@@ -284,7 +284,7 @@ export class PublishLane implements Lane {
     return isEmpty ? undefined : { requests, queue, producer, pause: again.length > 0 };
   }
 
-  /** An isolated lane keeps the failed partitions if it has no others. */
+  /** An isolated sender keeps the failed partitions if it has no others. */
   #retryOrIsolate(failed: FailedPartitions): boolean {
     const isAlone =
       this.#isIsolated && this.#queue.length === 0 && this.#retries.every((request) => request.length === 0);
