@@ -1,6 +1,6 @@
 /** The record of `events.waiting`: a record of `events` as it was received, with its position there in a header. */
 import { type ConsumedRecord, type OutgoingRecord, type TrackedRecord, type Work } from '@tailrace/kafka';
-import { trackedRecord } from '../tracked-record.ts';
+import { trackedRecord } from '../record-content.ts';
 
 /** Always the last header, so that a producer's header of the same name is not taken for it. */
 const positionHeader = 'tailrace-place';
