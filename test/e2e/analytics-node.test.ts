@@ -25,7 +25,7 @@ interface Body {
 }
 
 async function connectProducer(): Promise<KafkaProducer> {
-  // Not before packages/kafka, which replaces some of its modules.
+  // Not before packages/kafka, which replaces modules of it.
   const { Kafka, logLevel } = await import('kafkajs');
   const { brokers } = await sharedBroker();
   const producer = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).producer();

@@ -1,6 +1,6 @@
 /** The clients of kafkajs, with the settings that Tailrace gives them. No other file creates clients. */
 import type {
-  Admin,
+  AdminConfig,
   Consumer,
   ConsumerConfig,
   KafkaConfig,
@@ -12,13 +12,15 @@ import { coPartitionedAssigners } from './consume/assigner.ts';
 import { heartbeatIntervalMs, maxWaitMs } from './consume/pacing.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
 import type { OnRequest } from './observer.ts';
+import kafkajs from './library.ts';
+import type { Admin } from './patches/reading/admin-requests.ts';
+import { decideFetches, type Fetching } from './patches/reading/group-fetch.ts';
 import { followerMaxWaitMs, followerSessionTimeoutMs } from './read/follower.ts';
 import { oauthBearer } from './oauth/authenticate.ts';
 import { requestToken, type TokenServer } from './oauth/token-request.ts';
 import { createTokenSource } from './oauth/token-source.ts';
 import type { CreateReader } from './read/reader.ts';
-import type { Fetching } from './wire/group.ts';
-import kafkajs, { openSockets, usedForEachFetch } from './wire/library.ts';
+import { openSockets } from './sockets.ts';
 
 export interface KafkaSettings {
   /** `host:port` of the bootstrap servers. */
@@ -45,11 +47,19 @@ export interface KafkaSettings {
     | undefined;
 }
 
-/** The part of the library's `Kafka` class that this package uses. `testing/` has an in-memory implementation. */
-export type LibraryClient = Pick<InstanceType<typeof kafkajs.Kafka>, 'producer' | 'consumer' | 'admin'> & {
+export type ConsumerOptions = ConsumerConfig & {
+  /** Decides how long each fetch may wait, instead of `maxWaitTimeInMs`. */
+  readonly fetching?: Fetching;
+};
+
+/** The part of the patched library that this package uses. `testing/` has an in-memory implementation. */
+export interface LibraryClient {
+  readonly producer: (config: ProducerConfig) => Producer;
+  readonly consumer: (options: ConsumerOptions) => Consumer;
+  readonly admin: (config: AdminConfig) => Admin;
   /** Ends what the client does in the background. */
   readonly close?: () => void;
-};
+}
 
 export interface Clients {
   readonly admin: () => Admin;
@@ -90,12 +100,19 @@ export function libraryClient(settings: KafkaSettings, log: KafkaLog, onRequest?
     ...clientConfig(settings, tokens ? oauthBearer(tokens) : sasl, log),
     socketFactory: sockets.factory,
   });
-  return Object.assign(client, {
+  return {
+    producer: (config) => client.producer(config),
+    consumer: ({ fetching, ...config }) => {
+      const consumer = client.consumer(config);
+      if (fetching) decideFetches(consumer, fetching);
+      return consumer;
+    },
+    admin: (config) => client.admin(config) as Admin,
     close: () => {
       tokens?.close();
       sockets.release();
     },
-  });
+  };
 }
 
 export function createClients(client: LibraryClient): Clients {
@@ -108,12 +125,12 @@ export function createClients(client: LibraryClient): Clients {
       createPartitioner: namedPartition,
       retry,
     });
-  const consumer = (config: ConsumerConfig): Consumer =>
-    client.consumer({ ...config, allowAutoTopicCreation: false, metadataMaxAge, retry: consumerRetry });
+  const consumer = (options: ConsumerOptions): Consumer =>
+    client.consumer({ ...options, allowAutoTopicCreation: false, metadataMaxAge, retry: consumerRetry });
   /** For a reader of whole topics, which is alone in its group. */
-  const readerConsumer = (config: ConsumerConfig): Consumer =>
+  const readerConsumer = (options: ConsumerOptions): Consumer =>
     consumer({
-      ...config,
+      ...options,
       sessionTimeout: followerSessionTimeoutMs,
       heartbeatInterval: followerSessionTimeoutMs / 4,
     });
@@ -129,16 +146,16 @@ export function createClients(client: LibraryClient): Clients {
         ...fetchBytes,
         sessionTimeout: sessionTimeoutMs,
         heartbeatInterval: heartbeatIntervalMs,
-        maxWaitTimeInMs: usedForEachFetch(fetching),
+        fetching,
         partitionAssigners: owned ? coPartitionedAssigners(owned) : [kafkajs.PartitionAssigners.roundRobin],
       }),
     followerConsumer: (groupId, onAnswer) =>
-      readerConsumer({ groupId, maxWaitTimeInMs: usedForEachFetch({ waitMs: followerWaitMs, onAnswer }) }),
+      readerConsumer({ groupId, fetching: { waitMs: followerWaitMs, onAnswer } }),
     tailConsumer: (groupId, onAnswer) =>
       readerConsumer({
         groupId,
         ...fetchBytes,
-        maxWaitTimeInMs: usedForEachFetch({ waitMs: followerWaitMs, onAnswer }),
+        fetching: { waitMs: followerWaitMs, onAnswer },
       }),
     scanConsumer: (groupId) => readerConsumer({ groupId, ...fetchBytes, maxWaitTimeInMs: maxWaitMs }),
   };

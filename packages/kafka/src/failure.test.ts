@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import test, { describe } from 'node:test';
 import { TailraceError, isTailraceError, type ErrorCode } from '@tailrace/errors';
-import kafkajs from './wire/library.ts';
+import kafkajs from './library.ts';
 import { kafkaFailure } from './failure.ts';
 
 const {

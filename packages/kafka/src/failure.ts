@@ -7,7 +7,7 @@
  * and an error that is thrown in Tailrace's code is a defect.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Refusal } from './wire/refusals.ts';
+import type { Refusal } from './patches/connections/refused-permissions.ts';
 
 export interface LibraryError extends Error {
   readonly type?: string;

@@ -7,6 +7,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import type { Consumer, ConsumerRunConfig, EachBatchPayload } from 'kafkajs';
 import type { KafkaLog } from './log.ts';
+import { FetchedBatch } from './wire/fetched-batch.ts';
+
+/** What the library does with the batch that it passes on. */
+export type Processing = Pick<EachBatchPayload, 'resolveOffset' | 'commitOffsetsIfNecessary'>;
 
 export interface SessionOptions {
   readonly consumer: Consumer;
@@ -18,7 +22,7 @@ export interface SessionOptions {
   /** Called inside the library's join, before the first fetch of the new generation. */
   readonly onJoin: (memberId: string, assignment: Readonly<Record<string, number[]>>) => void;
   /** Called for one batch at a time. If it returns a promise, the next batch and the heartbeats wait for it. */
-  readonly onBatch: (payload: EachBatchPayload) => void | Promise<void>;
+  readonly onBatch: (batch: FetchedBatch, processing: Processing) => void | Promise<void>;
   /** While it returns false the group is not joined. */
   readonly mayJoin?: () => boolean;
 }
@@ -68,7 +72,7 @@ export function startSession(options: SessionOptions): Session {
     eachBatchAutoResolve: false,
     async eachBatch(payload) {
       try {
-        await onBatch(payload);
+        await onBatch(fetchedBatch(payload.batch), payload);
       } catch (defect) {
         stopProcess(defect);
       }
@@ -173,6 +177,12 @@ export function startSession(options: SessionOptions): Session {
       leftInTime.abort();
     },
   };
+}
+
+/** Checks what the types of the library do not know: it passes on batches of patches/reading/group-fetch.ts. */
+function fetchedBatch(batch: unknown): FetchedBatch {
+  if (batch instanceof FetchedBatch) return batch;
+  throw new Error('the batch is not of the patched library');
 }
 
 function forLibrary(partitions: Iterable<TopicPartition>): { topic: string; partitions: number[] }[] {

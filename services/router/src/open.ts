@@ -13,7 +13,7 @@ import { createReceiver } from './receive/receive-record.ts';
 import { SourceTurns } from './receive/source-turns.ts';
 import { createRejecter } from './reject-record.ts';
 import { settings } from './settings.ts';
-import { idleTopics, partitionLimits, topicsToConsume, untilRouted } from './topics.ts';
+import { idleTopics, partitionLimits, topicsToConsume, untilRouted } from './consumed-topics.ts';
 import { startUsage } from './usage.ts';
 import { createWaitingQueue } from './waiting/queue.ts';
 

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { permissions, topicNames } from '@tailrace/topics';
+// Before kafkajs, of which it replaces modules.
+import '@tailrace/kafka';
 import kafkajs from 'kafkajs';
 import { eventually } from '@tailrace/testing';
 import { openKafka, type TestKafka } from '../../support/kafka/kafka-client.ts';

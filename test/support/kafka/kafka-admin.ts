@@ -1,4 +1,6 @@
 /** Operations on Kafka that tests need and packages/kafka does not have. */
+// Before kafkajs, of which it replaces modules.
+import '@tailrace/kafka';
 import kafkajs from 'kafkajs';
 
 export interface KafkaAdmin extends AsyncDisposable {

@@ -1,6 +1,6 @@
 /** An administration client that connects on first use. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Admin } from 'kafkajs';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 
 export interface Administration {
   readonly admin: () => Promise<Admin>;

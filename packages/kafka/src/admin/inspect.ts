@@ -1,5 +1,5 @@
 /** Reports on brokers, consumer groups and durability. Read-only. */
-import type { Admin } from 'kafkajs';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import { committedOffsets, topicOffsets } from './offsets.ts';
 import { describeTopics, topicSettings } from './topics.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { simulateTime } from '@tailrace/testing';
-import type { Admin } from 'kafkajs';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import { committedOffsets, topicOffsets, topicOffsetsSince } from './offsets.ts';
 
 /** The library, which for a moment answers as if a topic had no partitions. */

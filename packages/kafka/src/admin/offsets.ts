@@ -7,10 +7,10 @@
  * as if the topic had no partitions. A group would then begin again with records that it has finished.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Admin, SeekEntry } from 'kafkajs';
+import type { SeekEntry } from 'kafkajs';
 import { decodeProgress, type OffsetRange } from '../consume/partition/progress.ts';
 import { errorChain } from '../failure.ts';
-import { readEnds } from '../wire/ends.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 
 export type TopicOffsets = SeekEntry & { readonly high: string; readonly low: string };
 export type CommittedOffsets = Awaited<ReturnType<Admin['fetchOffsets']>>[number];
@@ -25,7 +25,7 @@ export function topicOffsets(admin: Admin, topic: string): Promise<TopicOffsets[
 /** By partition, the offset after the last record, also where that is in an open transaction. */
 export function topicEnds(admin: Admin, topic: string): Promise<SeekEntry[]> {
   return retryWhileLeadersMove(admin, async () => {
-    const [found] = await readEnds(admin, [topic]);
+    const [found] = await admin.readEnds([topic]);
     return checkKnown(found?.partitions ?? [], topic);
   });
 }

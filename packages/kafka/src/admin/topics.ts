@@ -3,13 +3,12 @@
  * partitions is the only change that is made to an existing topic.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Admin } from 'kafkajs';
 import { errorChain } from '../failure.ts';
 import { NotYet, patiently, startPatience, type Patience, type WaitFor } from './patience.ts';
 import { differencesOf } from './topic-differences.ts';
 import type { TopicDescription, TopicReport, TopicSpec } from './topic-spec.ts';
-import { readEnds } from '../wire/ends.ts';
-import kafkajs from '../wire/library.ts';
+import kafkajs from '../library.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 
 /** Topics that do not exist are left out. */
 export async function describeTopics(
@@ -199,7 +198,7 @@ async function leadersKnown(admin: Admin, topics: readonly string[], waitFor: Wa
   }
   waitFor(`the leaders of ${topics.length === 1 ? (topics[0] ?? '') : `${topics.length} new topics`}`);
   // Answered only by leaders that know that they are.
-  await readEnds(admin, topics);
+  await admin.readEnds(topics);
 }
 
 function countOf(count: number, what: string): string {

@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import type { Assigner, Cluster, PartitionAssigner } from 'kafkajs';
 import { coPartitionedAssigners, sharePartitions } from './assigner.ts';
-import kafkajs from '../wire/library.ts';
+import kafkajs from '../library.ts';
 
 const { MemberAssignment } = kafkajs.AssignerProtocol;
 

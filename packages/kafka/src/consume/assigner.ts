@@ -4,7 +4,7 @@
  * as few as possible.
  */
 import type { Assigner, Cluster, GroupMember, GroupMemberAssignment } from 'kafkajs';
-import kafkajs from '../wire/library.ts';
+import kafkajs from '../library.ts';
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
 

@@ -11,9 +11,9 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
-import type { Admin } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
 import { committedOffsets, topicOffsets } from '../admin/offsets.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import { Partition } from './partition/partition.ts';
 import { decodeProgress, type OffsetRange } from './partition/progress.ts';
 import type { Session, TopicPartition } from '../session.ts';

@@ -6,14 +6,15 @@
  * much unfinished work is paused. Only commits.ts commits offsets. assignment.ts handles rebalances.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
+import type { Consumer } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { Scan, ScanOptions } from '../read/scan.ts';
 import { watchRefusals, type KafkaRefusals } from '../refusals.ts';
-import { fetchedRecords } from '../fetched-record.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession, type Session } from '../session.ts';
+import { startSession, type Processing, type Session } from '../session.ts';
 import type { ReportUnreadable, UnreadableBatch } from '../unreadable.ts';
+import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import type { FetchedRecord } from '../wire/record-batch.ts';
 import { createAssignment } from './assignment.ts';
 import { createCommitter } from './commits.ts';
@@ -151,28 +152,26 @@ export async function startConsumption(
   });
   const unfinished = createUnfinished((topic, partition) => assignment.get(topic, partition), openScan);
 
-  const onBatch = (payload: EachBatchPayload): void => {
-    const { batch } = payload;
-    committer.use((offsets) => payload.commitOffsetsIfNecessary(offsets));
+  const onBatch = (batch: FetchedBatch, processing: Processing): void => {
+    committer.use((offsets) => processing.commitOffsetsIfNecessary(offsets));
     const partition = assignment.get(batch.topic, batch.partition);
     if (!partition?.located || !receiving.isOpen) return;
     const end = Number(batch.highWatermark);
-    if (fetchedFrom(batch) > partition.next || end < partition.next) {
+    if (Number(batch.fetchedOffset) > partition.next || end < partition.next) {
       assignment.relocate(partition);
       return;
     }
-    const records = fetchedRecords(batch);
-    for (const fetched of records) {
+    for (const fetched of batch.messages) {
       const { offset } = fetched;
       if (offset < partition.next) continue;
       if (partition.finishedBefore(offset)) partition.skipFinished(offset);
       else receive(partition, fetched);
     }
-    partition.skipTo(Number(batch.lastOffset()) + 1);
-    partition.sawRecords(recordBytesOf(batch));
-    const { timestamp = -1 } = records.at(-1) ?? {};
+    partition.skipTo(batch.lastOffset() + 1);
+    partition.sawRecords(batch.recordBytes);
+    const { timestamp = -1 } = batch.messages.at(-1) ?? {};
     if (timestamp >= 0) partition.lastTimestamp = timestamp;
-    payload.resolveOffset(batch.lastOffset());
+    processing.resolveOffset(String(batch.lastOffset()));
     if (partition.full && !partition.paused) {
       partition.paused = true;
       session.pause([partition]);
@@ -334,13 +333,4 @@ export async function startConsumption(
       await session.end();
     },
   };
-}
-
-function recordBytesOf(batch: EachBatchPayload['batch']): number {
-  return (batch as unknown as { recordBytes: number }).recordBytes;
-}
-
-/** The offset that the library fetched from, which its types leave out. */
-function fetchedFrom(batch: EachBatchPayload['batch']): number {
-  return Number((batch as unknown as { fetchedOffset: string }).fetchedOffset);
 }

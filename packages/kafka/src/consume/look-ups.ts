@@ -6,11 +6,10 @@
  * A look-up that fails leaves the partition as it is known, and is repeated.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Admin } from 'kafkajs';
 import { topicOffsets } from '../admin/offsets.ts';
 import { topicSettings } from '../admin/topics.ts';
 import type { KafkaLog } from '../log.ts';
-import { readFirst } from '../wire/timestamp.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { Partition } from './partition/partition.ts';
 
 export interface LookUpOptions {
@@ -86,7 +85,7 @@ export function startLookUps(options: LookUpOptions): LookUps {
   const lookUpFirst = async (admin: Admin, partition: Partition): Promise<void> => {
     const { topic, partition: number, nextUnread: offset, end, nextTimestamp, unfinished } = partition;
     if (offset === undefined || offset >= end || nextTimestamp !== undefined || unfinished > 0) return;
-    const first = await readFirst(admin, { topic, partition: number, offset });
+    const first = await admin.readFirst({ topic, partition: number, offset });
     if (first !== undefined) partition.lookedUp(offset, first);
   };
 

@@ -3,7 +3,7 @@
  * the wait, but a resumed partition and a due heartbeat are noticed only after the fetch.
  */
 import type { Consumer } from 'kafkajs';
-import type { Fetching, PartitionAnswer } from '../wire/group.ts';
+import type { Fetching, PartitionAnswer } from '../patches/reading/group-fetch.ts';
 import type { Partition } from './partition/partition.ts';
 import type { IdleTopics } from './idle-topics.ts';
 

@@ -4,7 +4,7 @@
  */
 import { TailraceError } from '@tailrace/errors';
 import type { Mechanism } from 'kafkajs';
-import type { Prepared } from '../wire/authentication.ts';
+import type { Prepared } from '../patches/connections/authentication.ts';
 import type { TokenSource } from './token-source.ts';
 
 const separator = '\u0001';

@@ -1,7 +1,7 @@
 /** Evaluates the answer to a produce request, for each partition. Pure. */
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import { errorChain } from '../failure.ts';
-import type { PartitionResult } from '../wire/produce.ts';
+import type { PartitionResult } from '../patches/writing/produce-response.ts';
 import { keyOf, type Pending } from './pending.ts';
 
 const notAnswered = 'NOT_ANSWERED';

@@ -11,9 +11,9 @@ import { TailraceError } from '@tailrace/errors';
 import type { CompressionTypes, Message, Producer, RecordMetadata } from 'kafkajs';
 import type { TopicOffsets } from '../admin/offsets.ts';
 import { errorChain } from '../failure.ts';
-import { maxRequestBytes } from './lane.ts';
+import { maxRequestBytes } from './sender.ts';
 import type { OutgoingRecord } from '../record.ts';
-import kafkajs from '../wire/library.ts';
+import kafkajs from '../library.ts';
 
 export interface ExclusivePublisher {
   /**

@@ -2,7 +2,7 @@
  * The partitions of each topic and their leaders, as of the last metadata. Partitions are added and leaders move while
  * topics are in use, so a layout is renewed every 15 s and after each failure.
  */
-import type { Admin } from 'kafkajs';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 
 export interface TopicLayout {
   /** By partition, the id of the broker that leads it; -1 if none does. */

@@ -22,18 +22,18 @@ export interface Target {
   /** The broker that leads the partition, as of the last metadata; -1 if none does. */
   leader: number;
   pending: number;
-  /** The lane of the pending records; undefined while there are none. */
-  lane: Lane | undefined;
+  /** The sender of the pending records; undefined while there are none. */
+  sender: Sender | undefined;
 }
 
 /** Writes the records of some partitions, one request at a time. */
-export interface Lane {
+export interface Sender {
   /** All pending records, including those in flight. */
   readonly pending: readonly Pending[];
   add(pending: Pending): void;
   /** Removes settled records from the queue. */
   removeSettled(): void;
-  /** Of a lane without pending records. */
+  /** Of a sender without pending records. */
   close(): void;
 }
 

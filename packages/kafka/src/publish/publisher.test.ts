@@ -4,7 +4,8 @@ import { describe, test } from 'node:test';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import fc from 'fast-check';
 import type { Producer } from 'kafkajs';
-import type { PartitionResult, WireMessage } from '../wire/produce.ts';
+import type { WireMessage } from '../patches/writing/produce-request.ts';
+import type { PartitionResult } from '../patches/writing/produce-response.ts';
 import { BatchingPublisher, type PublisherOptions } from './publisher.ts';
 import { Refusals } from '../refusals.ts';
 

@@ -1,6 +1,6 @@
 /**
- * An idempotent producer with acks=all that batches by back-pressure (lane.ts). A partition that fails delays its own
- * records only. Partitions with the same leader share a lane; a partition that fails moves to a lane of its own until all
+ * An idempotent producer with acks=all that batches by back-pressure (sender.ts). A partition that fails delays its own
+ * records only. Partitions with the same leader share a sender; a partition that fails moves to a sender of its own until all
  * its records are written.
  */
 import { TailraceError, isTailraceError } from '@tailrace/errors';
@@ -9,10 +9,10 @@ import type { KafkaLog } from '../log.ts';
 import { headerEntries, type OutgoingRecord } from '../record.ts';
 import type { Refusals } from '../refusals.ts';
 import { topicMissing } from './answer.ts';
-import { PublishLane, type LaneDependencies } from './lane.ts';
+import { RecordSender, type SenderDependencies } from './sender.ts';
 import type { TopicLayout, TopicLayouts } from './layouts.ts';
 import { partitionOfKey } from './murmur2.ts';
-import type { FailedPartitions, Lane, Pending, Target } from './pending.ts';
+import type { FailedPartitions, Sender, Pending, Target } from './pending.ts';
 
 export interface PublisherOptions {
   /** How long a record may wait for others. 0 (the default) sends at the end of the current turn of the event loop. */
@@ -58,9 +58,9 @@ export class BatchingPublisher implements Publisher {
   readonly #deps: PublisherDependencies;
   readonly #options: Required<PublisherOptions>;
   /** By leader. */
-  readonly #lanes = new Map<number, Lane>();
-  /** The lanes of partitions that failed. */
-  readonly #isolatedLanes = new Set<Lane>();
+  readonly #senders = new Map<number, Sender>();
+  /** The senders of partitions that failed. */
+  readonly #isolatedSenders = new Set<Sender>();
   readonly #targets = new Map<string, Target[]>();
   /** By topic, the records that wait for the topic's layout. */
   readonly #waiting = new Map<string, Pending[]>();
@@ -137,7 +137,7 @@ export class BatchingPublisher implements Publisher {
       clearTimeout(timer);
     }
     clearInterval(this.#sweeper);
-    for (const lane of this.#allLanes()) lane.close();
+    for (const sender of this.#allSenders()) sender.close();
     await Promise.all(this.#disconnecting);
   }
 
@@ -145,8 +145,8 @@ export class BatchingPublisher implements Publisher {
     return this.#bufferedBytes === 0;
   }
 
-  #allLanes(): Lane[] {
-    return [...this.#lanes.values(), ...this.#isolatedLanes];
+  #allSenders(): Sender[] {
+    return [...this.#senders.values(), ...this.#isolatedSenders];
   }
 
   /** Returns false if the topic does not have the partition. */
@@ -157,30 +157,30 @@ export class BatchingPublisher implements Publisher {
       named ??
       (key === null ? this.#recordsWithoutKey++ % leaders.length : partitionOfKey(key, leaders.length));
     const target = this.#targetOf(topic, partition);
-    // A partition stays in its lane until all its records are written, which keeps them in order.
+    // A partition stays in its sender until all its records are written, which keeps them in order.
     target.leader = leaders[partition] ?? -1;
-    target.lane ??= this.#laneOf(target.leader);
+    target.sender ??= this.#senderOf(target.leader);
     target.pending += 1;
     pending.target = target;
-    target.lane.add(pending);
+    target.sender.add(pending);
     return true;
   }
 
   #targetOf(topic: string, partition: number): Target {
     let targets = this.#targets.get(topic);
     if (!targets) this.#targets.set(topic, (targets = []));
-    return (targets[partition] ??= { topic, partition, leader: -1, pending: 0, lane: undefined });
+    return (targets[partition] ??= { topic, partition, leader: -1, pending: 0, sender: undefined });
   }
 
-  #laneOf(leader: number): Lane {
-    let lane = this.#lanes.get(leader);
-    if (!lane) this.#lanes.set(leader, (lane = this.#openLane(this.#options.lingerMs)));
-    return lane;
+  #senderOf(leader: number): Sender {
+    let sender = this.#senders.get(leader);
+    if (!sender) this.#senders.set(leader, (sender = this.#openSender(this.#options.lingerMs)));
+    return sender;
   }
 
-  #openLane(lingerMs: number, failed?: FailedPartitions): Lane {
+  #openSender(lingerMs: number, failed?: FailedPartitions): Sender {
     const { createProducer, classify, log, layouts, clock } = this.#deps;
-    const dependencies: LaneDependencies = {
+    const dependencies: SenderDependencies = {
       createProducer,
       classify,
       log,
@@ -198,13 +198,13 @@ export class BatchingPublisher implements Publisher {
         if (producer) this.#discard(producer);
       },
     };
-    return new PublishLane(dependencies, failed);
+    return new RecordSender(dependencies, failed);
   }
 
   #isolate(failed: FailedPartitions): void {
-    const lane = this.#openLane(0, failed);
-    this.#isolatedLanes.add(lane);
-    for (const { target } of lane.pending) if (target) target.lane = lane;
+    const sender = this.#openSender(0, failed);
+    this.#isolatedSenders.add(sender);
+    for (const { target } of sender.pending) if (target) target.sender = sender;
   }
 
   #discard(producer: Promise<Producer>): void {
@@ -282,15 +282,15 @@ export class BatchingPublisher implements Publisher {
     }
   }
 
-  /** Once a partition has no pending records, its next record chooses the lane again. */
+  /** Once a partition has no pending records, its next record chooses the sender again. */
   #leave(target: Target): void {
     target.pending -= 1;
-    if (target.pending > 0 || !target.lane) return;
-    const { lane } = target;
-    target.lane = undefined;
-    if (!this.#isolatedLanes.has(lane) || lane.pending.some(({ settled }) => !settled)) return;
-    this.#isolatedLanes.delete(lane);
-    lane.close();
+    if (target.pending > 0 || !target.sender) return;
+    const { sender } = target;
+    target.sender = undefined;
+    if (!this.#isolatedSenders.has(sender) || sender.pending.some(({ settled }) => !settled)) return;
+    this.#isolatedSenders.delete(sender);
+    sender.close();
   }
 
   /** Rejects records that have waited too long, also in flight: the caller must not wait for a broker that hangs. */
@@ -309,9 +309,9 @@ export class BatchingPublisher implements Publisher {
       for (const one of pending) if (applies(one)) this.#settle(one, error);
     };
     for (const waiting of this.#waiting.values()) settleMatching(waiting);
-    for (const lane of this.#allLanes()) {
-      settleMatching(lane.pending);
-      lane.removeSettled();
+    for (const sender of this.#allSenders()) {
+      settleMatching(sender.pending);
+      sender.removeSettled();
     }
   }
 }

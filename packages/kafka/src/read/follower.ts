@@ -3,11 +3,11 @@
  * topics that every process needs in full.
  */
 import { randomUUID } from 'node:crypto';
-import type { EachBatchPayload } from 'kafkajs';
 import { topicOffsets, type TopicOffsets } from '../admin/offsets.ts';
-import { fetchedRecords, toRecord } from '../fetched-record.ts';
+import { toRecord } from '../fetched-record.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession } from '../session.ts';
+import { startSession, type Processing } from '../session.ts';
+import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
 export interface FollowOptions {
@@ -91,19 +91,18 @@ export async function startFollower(
     for (const { idleFetches } of waiters) idleFetches.clear();
   };
 
-  const onBatch = (payload: EachBatchPayload): void => {
-    const { batch } = payload;
+  const onBatch = (batch: FetchedBatch, processing: Processing): void => {
     const { partition } = batch;
     // The topic was deleted and created again. Its new records replace the old ones.
     if (Number(batch.highWatermark) < position(partition)) positions.delete(partition);
-    for (const fetched of fetchedRecords(batch)) {
+    for (const fetched of batch.messages) {
       if (fetched.offset < position(partition)) continue;
       positions.set(partition, fetched.offset + 1);
       if (fetched.unreadable) reportUnreadable({ topic, partition, ...fetched.unreadable });
       else onRecord(toRecord(topic, partition, fetched));
     }
-    positions.set(partition, Math.max(position(partition), Number(batch.lastOffset()) + 1));
-    payload.resolveOffset(batch.lastOffset());
+    positions.set(partition, Math.max(position(partition), batch.lastOffset() + 1));
+    processing.resolveOffset(String(batch.lastOffset()));
     if (position(partition) >= Number(batch.highWatermark)) atEnd(partition);
     restartCounts();
     settleWaiters();

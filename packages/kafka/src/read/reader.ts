@@ -2,9 +2,10 @@
  * The common parts of followers, tails and scans. They commit nothing. The library reads in consumer groups only, so each
  * of them is the only member of a group with a random name, which Kafka removes when the reader leaves.
  */
-import type { Admin, Consumer } from 'kafkajs';
-import type { PartitionAnswer } from '../wire/group.ts';
+import type { Consumer } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
+import type { PartitionAnswer } from '../patches/reading/group-fetch.ts';
 import type { ReportUnreadable } from '../unreadable.ts';
 
 /** Creates a consumer of the library. `onAnswer` is called for each partition that a fetch has read. */

@@ -4,11 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { TailraceError } from '@tailrace/errors';
-import type { Admin, EachBatchPayload } from 'kafkajs';
 import { topicOffsets, topicOffsetsSince } from '../admin/offsets.ts';
-import { fetchedRecords, toRecord } from '../fetched-record.ts';
+import { toRecord } from '../fetched-record.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession } from '../session.ts';
+import { startSession, type Processing } from '../session.ts';
+import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
 export interface ScanOptions {
@@ -71,14 +72,13 @@ export async function startScan(
     wake?.();
   };
 
-  const onBatch = (payload: EachBatchPayload): void => {
-    const { batch } = payload;
+  const onBatch = (batch: FetchedBatch, processing: Processing): void => {
     const span = spans.get(batch.partition);
-    payload.resolveOffset(batch.lastOffset());
+    processing.resolveOffset(String(batch.lastOffset()));
     if (!span || closed) return;
     const records: ConsumedRecord[] = [];
     const { partition } = span;
-    for (const fetched of fetchedRecords(batch)) {
+    for (const fetched of batch.messages) {
       if (fetched.offset < span.next || fetched.offset >= span.end) continue;
       if (fetched.unreadable) {
         reportUnreadable({ topic, partition, ...fetched.unreadable });
@@ -88,7 +88,7 @@ export async function startScan(
       bytesRead += sizeOf(fetched);
     }
     if (records.length > 0) read.push(records);
-    advance(span, Number(batch.lastOffset()) + 1);
+    advance(span, batch.lastOffset() + 1);
     if (bytesRead > bufferBytes.pause && !isPaused) {
       isPaused = true;
       session?.pause(unread().map(({ partition }) => ({ topic, partition })));

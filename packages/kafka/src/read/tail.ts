@@ -3,13 +3,13 @@
  * to another store, together with its offsets.
  */
 import { randomUUID } from 'node:crypto';
-import type { EachBatchPayload } from 'kafkajs';
 import { topicOffsets } from '../admin/offsets.ts';
-import { fetchedRecords, toRecord } from '../fetched-record.ts';
+import { toRecord } from '../fetched-record.ts';
 import { KnownEnds } from '../lag/known-ends.ts';
 import { highestOf, lagOf, type Progress } from '../lag/partition-lag.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession } from '../session.ts';
+import { startSession, type Processing } from '../session.ts';
+import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
 export interface TailPosition {
@@ -135,8 +135,7 @@ export async function startTail(
     });
   };
 
-  const onBatch = async (payload: EachBatchPayload): Promise<void> => {
-    const { batch } = payload;
+  const onBatch = async (batch: FetchedBatch, processing: Processing): Promise<void> => {
     if (closed) return;
     const position = positionOf(batch.topic, batch.partition);
     // The topic was deleted and created again.
@@ -144,12 +143,12 @@ export async function startTail(
     position.sawEnd(Number(batch.highWatermark));
     const { topic, partition } = batch;
     const records: ConsumedRecord[] = [];
-    for (const fetched of fetchedRecords(batch)) {
+    for (const fetched of batch.messages) {
       if (fetched.offset < position.next) continue;
       if (fetched.unreadable) reportUnreadable({ topic, partition, ...fetched.unreadable });
       else records.push(toRecord(topic, partition, fetched));
     }
-    const next = Math.max(position.next, Number(batch.lastOffset()) + 1);
+    const next = Math.max(position.next, batch.lastOffset() + 1);
     if (records.length > 0) {
       position.nextTimestamp = records[0]?.timestamp;
       await onRecords(records, { topic, partition, next });
@@ -157,7 +156,7 @@ export async function startTail(
       position.lastTimestamp = records.at(-1)?.timestamp;
     }
     position.next = next;
-    payload.resolveOffset(batch.lastOffset());
+    processing.resolveOffset(String(batch.lastOffset()));
     settleWaiters();
   };
 

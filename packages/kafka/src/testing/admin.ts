@@ -1,7 +1,5 @@
 /** The client library's administration client on the in-memory cluster. */
-import type { Admin } from 'kafkajs';
-import type { EndReader } from '../wire/ends.ts';
-import type { RecordReader } from '../wire/timestamp.ts';
+import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { MemoryBroker, RefusableRequest } from './broker.ts';
 import { protocolError } from './errors.ts';
 import { storedBytes } from './partition-log.ts';
@@ -29,9 +27,11 @@ type UsedMethods =
   | 'describeCluster'
   | 'describeConfigs'
   | 'describeGroups'
-  | 'listGroups';
+  | 'listGroups'
+  | 'readEnds'
+  | 'readFirst';
 
-export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & EndReader {
+export function createAdmin(cluster: MemoryBroker): Admin {
   /** Answers after a turn of the event loop, as a request would. */
   const request = async <T>(answer: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve));
@@ -45,7 +45,7 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & EndRe
       return answer();
     });
 
-  const admin: Pick<Admin, UsedMethods> & RecordReader & EndReader = {
+  const admin: Pick<Admin, UsedMethods> = {
     connect: () => request(() => undefined),
     disconnect: () => Promise.resolve(),
     listTopics: () => request(() => [...cluster.topics.keys()]),
@@ -160,5 +160,5 @@ export function createAdmin(cluster: MemoryBroker): Admin & RecordReader & EndRe
         }) as unknown as Awaited<ReturnType<Admin['describeConfigs']>>['resources'],
       })),
   };
-  return admin as Admin & RecordReader & EndReader;
+  return admin as Admin;
 }

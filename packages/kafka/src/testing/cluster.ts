@@ -22,7 +22,7 @@ export class MemoryCluster extends MemoryBroker {
   /** Opens a connection, as `connectKafka` does. Any number may be open. */
   connect(log: KafkaLog = noLog, observer: KafkaObserver = {}): Kafka & AsyncDisposable {
     const client: LibraryClient = {
-      producer: (config) => createProducer(this, config?.transactionalId),
+      producer: (config) => createProducer(this, config.transactionalId),
       consumer: (config) => new MemoryConsumer(this, config).asConsumer(),
       admin: () => createAdmin(this),
     };

@@ -3,7 +3,7 @@
  * of the client library: commits are accepted until all members have joined, and refused until each has its assignment.
  */
 import type { Assigner } from 'kafkajs';
-import kafkajs from '../wire/library.ts';
+import kafkajs from '../library.ts';
 import { protocolError } from './errors.ts';
 
 const { MemberAssignment } = kafkajs.AssignerProtocol;

@@ -2,17 +2,11 @@
 /* oxlint-disable no-restricted-globals, no-restricted-properties --
    A fetch waits for records as one of Kafka does, on the clock of the process, which a test may simulate. */
 import { EventEmitter } from 'node:events';
-import type {
-  Assigner,
-  Cluster,
-  Consumer,
-  ConsumerConfig,
-  ConsumerRunConfig,
-  EachBatchPayload,
-} from 'kafkajs';
+import type { Assigner, Cluster, Consumer, ConsumerRunConfig, EachBatchPayload } from 'kafkajs';
 import { storedBytes } from './partition-log.ts';
-import { FetchedBatch, type Fetching } from '../wire/group.ts';
-import kafkajs from '../wire/library.ts';
+import type { ConsumerOptions } from '../clients.ts';
+import kafkajs from '../library.ts';
+import { FetchedBatch } from '../wire/fetched-batch.ts';
 import type { MemoryBroker } from './broker.ts';
 import type { GroupMember } from './consumer-group.ts';
 
@@ -35,7 +29,7 @@ export class MemoryConsumer implements GroupMember {
   memberId = '';
   idle: Promise<unknown> = Promise.resolve();
   readonly #cluster: MemoryBroker;
-  readonly #config: ConsumerConfig;
+  readonly #config: ConsumerOptions;
   readonly #emitter = new EventEmitter();
   readonly #assigned = new Map<string, Assigned>();
   readonly #paused = new Set<string>();
@@ -44,7 +38,7 @@ export class MemoryConsumer implements GroupMember {
   #isInGroup = false;
   #wake = (): void => undefined;
 
-  constructor(cluster: MemoryBroker, config: ConsumerConfig) {
+  constructor(cluster: MemoryBroker, config: ConsumerOptions) {
     this.#cluster = cluster;
     this.#config = config;
     const metadata = {
@@ -103,10 +97,6 @@ export class MemoryConsumer implements GroupMember {
       },
     };
     return consumer as Consumer;
-  }
-
-  get #fetching(): Partial<Fetching> {
-    return (this.#config.maxWaitTimeInMs ?? {}) as Partial<Fetching>;
   }
 
   get #group() {
@@ -177,7 +167,7 @@ export class MemoryConsumer implements GroupMember {
       if (assigned.position < log.low || assigned.position > log.high) assigned.position = log.low;
       const { position: fetchedFrom } = assigned;
       const end = log.high;
-      this.#fetching.onAnswer?.({ topic, partition, fetchedFrom, end, isAtEnd: fetchedFrom >= end });
+      this.#config.fetching?.onAnswer?.({ topic, partition, fetchedFrom, end, isAtEnd: fetchedFrom >= end });
       const messages = log.read(assigned.position, maxBytesPerPartition);
       if (messages.length === 0) return [];
       const data = {
@@ -187,7 +177,7 @@ export class MemoryConsumer implements GroupMember {
         abortedTransactions: [],
         bytes: storedBytes(messages),
       };
-      return new FetchedBatch(topic, String(assigned.position), data as never);
+      return new FetchedBatch(topic, String(assigned.position), data);
     });
   }
 

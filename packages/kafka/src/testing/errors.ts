@@ -1,5 +1,5 @@
 /** Errors as the client library throws them. */
-import kafkajs from '../wire/library.ts';
+import kafkajs from '../library.ts';
 
 export function protocolError(type: string): Error {
   return Object.assign(new kafkajs.KafkaJSError(type, { retriable: false }), { type });

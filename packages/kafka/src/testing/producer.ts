@@ -2,7 +2,8 @@
 import { zstdCompressSync } from 'node:zlib';
 import type { Producer, ProducerBatch, Transaction } from 'kafkajs';
 import { headerEntries } from '../record.ts';
-import type { PartitionResult, WireMessage } from '../wire/produce.ts';
+import type { WireMessage } from '../patches/writing/produce-request.ts';
+import type { PartitionResult } from '../patches/writing/produce-response.ts';
 import type { MemoryBroker } from './broker.ts';
 import { connectionError, protocolError } from './errors.ts';
 
@@ -111,7 +112,7 @@ function errorOf(cluster: MemoryBroker, { topic, messages }: Part): string | und
   const bytes = messages.reduce((sum, message) => sum + sizeOf(message), batchHeaderBytes);
   if (bytes <= limit) return undefined;
   const contents = messages.flatMap(({ key, value }) => [Buffer.from(key ?? ''), Buffer.from(value ?? '')]);
-  // Only requests of 64 KB or more are compressed; see publish/lane.ts.
+  // Only requests of 64 KB or more are compressed; see publish/sender.ts.
   const isCompressed = bytes >= 64 * 1024;
   return isCompressed && zstdCompressSync(Buffer.concat(contents)).length <= limit
     ? undefined
@@ -130,7 +131,7 @@ function write(cluster: MemoryBroker, { topic, partition, messages }: Part): voi
   for (const message of messages) cluster.partition(topic, partition)?.append(message);
 }
 
-/** @throws Error with the result of each partition, as wire/produce.ts makes the library throw it */
+/** @throws Error with the result of each partition, as patches/writing/produce-response.ts makes the library throw it */
 function checkResults(results: readonly PartitionResult[]): Awaited<ReturnType<Producer['sendBatch']>> {
   const failed = results.find(({ error }) => error !== undefined);
   if (failed) throw Object.assign(protocolError(failed.error ?? ''), { results });

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { crc32c } from '@node-rs/crc32';
 import fc from 'fast-check';
 import lz4 from 'lz4-napi';
 import snappy from 'snappy';
+import { original } from '../patches/testing/original.ts';
+import { encodeProduceRequest, type WireMessage } from '../patches/writing/produce-request.ts';
 import { batchLength, decodeBatch } from './record-batch.ts';
-import { encodeProduceRequest, type WireMessage } from './produce.ts';
 
-const require = createRequire(import.meta.url);
 const maxCost = 32 * 2 ** 20;
 
 /** The one batch of a produce request for one partition. */
@@ -82,14 +81,14 @@ describe('a batch', () => {
   });
 
   test('is read by the library, and a batch of the library is read here', async () => {
-    const Decoder = require('kafkajs/src/protocol/decoder') as new (bytes: Buffer) => object;
-    const ofLibrary = require('kafkajs/src/protocol/recordBatch/v0/decoder') as (decoder: object) => Promise<{
+    const Decoder = original('protocol/decoder') as new (bytes: Buffer) => object;
+    const ofLibrary = original('protocol/recordBatch/v0/decoder') as (decoder: object) => Promise<{
       records: readonly { offset: string; timestamp: string; key: Buffer; value: Buffer }[];
     }>;
-    const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0') as {
+    const { RecordBatch } = original('protocol/recordBatch/v0/index') as {
       RecordBatch: (batch: object) => Promise<{ buffer: Buffer }>;
     };
-    const record = require('kafkajs/src/protocol/recordBatch/record/v0') as (record: object) => object;
+    const record = original('protocol/recordBatch/record/v0/index') as (record: object) => object;
     const written = [1, 2, 3].map((nth) => ({
       key: `k${nth}`,
       value: 'v'.repeat(nth),

@@ -11,7 +11,7 @@ import type { RouterMetrics } from '../metrics.ts';
 import type { ProcessRecord } from '../process-record.ts';
 import { isTooLarge } from '../read-record.ts';
 import { leaveUnfinished, type Rejecter, type Rejection } from '../reject-record.ts';
-import { withOwnBytes } from '../tracked-record.ts';
+import { withOwnBytes } from '../record-content.ts';
 import type { WaitingQueue } from '../waiting/queue.ts';
 
 export interface ReceiverDependencies {

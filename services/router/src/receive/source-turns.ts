@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import type { Publisher, TrackedRecord } from '@tailrace/kafka';
 import { lookUpSource, sourceReference } from '@tailrace/routing';
-import { withOwnBytes } from '../tracked-record.ts';
+import { withOwnBytes } from '../record-content.ts';
 
 export interface SourceTurnsDependencies {
   readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey'>;

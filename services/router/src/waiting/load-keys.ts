@@ -1,8 +1,8 @@
 /** Loads the keys that wait in partitions that are new to this router, before it receives the first record of their keys. */
 import type { Kafka, NewPartition } from '@tailrace/kafka';
 import { keyOf } from './keys.ts';
-import type { WaitingPartition } from './partition.ts';
-import { positionOf } from './record.ts';
+import type { WaitingPartition } from './waiting-partition.ts';
+import { positionOf } from './waiting-record.ts';
 
 /**
  * Reads the topic from the committed offsets to its end, and adds the keys to `partitions`.

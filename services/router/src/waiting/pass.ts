@@ -6,7 +6,7 @@ import type { ConsumedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { InFlight } from './in-flight.ts';
 import type { KeyHash } from './keys.ts';
-import type { Entry, WaitingPartition } from './partition.ts';
+import type { Entry, WaitingPartition } from './waiting-partition.ts';
 
 export interface PassOptions {
   /** The unfinished records of these partitions of `events.waiting`, in order. */

@@ -17,9 +17,9 @@ import type { Rejecter, Rejection } from '../reject-record.ts';
 import { createInFlight } from './in-flight.ts';
 import { keyOf } from './keys.ts';
 import { loadKeys } from './load-keys.ts';
-import { WaitingPartition, type Entry } from './partition.ts';
+import { WaitingPartition, type Entry } from './waiting-partition.ts';
 import { runPass, type PassOptions } from './pass.ts';
-import { originalRecord, positionOf, waitingRecord, type Position } from './record.ts';
+import { originalRecord, positionOf, waitingRecord, type Position } from './waiting-record.ts';
 
 export interface WaitingQueue {
   /** Whether an earlier record of the key of this record of `events` waits. */

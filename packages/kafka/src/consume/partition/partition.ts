@@ -1,7 +1,7 @@
 /** One assigned partition: its watermark, its unfinished work, and whether it is revoked. */
 import { KnownEnds } from '../../lag/known-ends.ts';
 import type { Progress } from '../../lag/partition-lag.ts';
-import type { FirstRecord } from '../../wire/timestamp.ts';
+import type { FirstRecord } from '../../patches/reading/admin-requests.ts';
 import { encodeProgress, type OffsetRange } from './progress.ts';
 import type { PartitionLimits } from './limits.ts';
 import { Watermark, type Mark } from './watermark.ts';

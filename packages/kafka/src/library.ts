@@ -1,0 +1,48 @@
+/**
+ * kafkajs with the patches of this package. All other files import the library from here. patches/apply.ts says how modules are
+ * replaced, and each patch what its defect is.
+ */
+import { loadPatched } from './patches/apply.ts';
+import { clock } from './patches/clock.ts';
+import { authentication } from './patches/connections/authentication.ts';
+import { connectOnce } from './patches/connections/connect-once.ts';
+import { joinConnection } from './patches/connections/join-connection.ts';
+import { observedRequests } from './patches/connections/observed-requests.ts';
+import { refusedPermissions, requestContents } from './patches/connections/refused-permissions.ts';
+import { requestFrame } from './patches/connections/request-frame.ts';
+import { requestQueue } from './patches/connections/request-queue.ts';
+import { requestVersions } from './patches/connections/request-versions.ts';
+import { adminRequests } from './patches/reading/admin-requests.ts';
+import { fetchRequest } from './patches/reading/fetch-request.ts';
+import { fetchResponse } from './patches/reading/fetch-response.ts';
+import { groupFetch } from './patches/reading/group-fetch.ts';
+import { metadata } from './patches/reading/metadata.ts';
+import { offsetCheck } from './patches/reading/offset-check.ts';
+import { messagesByPartition } from './patches/writing/messages-by-partition.ts';
+import { produceRequest } from './patches/writing/produce-request.ts';
+import { produceResponse } from './patches/writing/produce-response.ts';
+
+/** Each before the modules that load what it replaces. */
+const kafkajs = loadPatched([
+  clock,
+  metadata,
+  fetchRequest,
+  fetchResponse,
+  produceRequest,
+  produceResponse,
+  messagesByPartition,
+  requestFrame,
+  requestContents,
+  requestVersions,
+  authentication,
+  requestQueue,
+  observedRequests,
+  connectOnce,
+  joinConnection,
+  refusedPermissions,
+  offsetCheck,
+  ...groupFetch,
+  adminRequests,
+]);
+
+export default kafkajs;

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { original, patched } from '../testing/original.ts';
+import { silent } from '../testing/silent.ts';
+import type { RequestQueue } from './request-queue.ts';
+
+type QueueClass = new (options: object) => RequestQueue & {
+  fulfillRequest(response: object): void;
+};
+
+/** The timers that a connection sets: when it opens, for a request, and after its response. */
+function timersOf(t: TestContext, load: typeof original) {
+  const Queue = load('network/requestQueue') as QueueClass;
+  const queue = new Queue({ logger: silent, requestTimeout: 10_000, enforceRequestTimeout: true });
+  const timeouts = t.mock.method(globalThis, 'setTimeout', (() => 1) as never);
+  const intervals = t.mock.method(globalThis, 'setInterval', (() => 2) as never);
+  const taken = (): readonly unknown[] => {
+    const delays = [...timeouts.mock.calls, ...intervals.mock.calls].map((call) => call.arguments[1]);
+    timeouts.mock.resetCalls();
+    intervals.mock.resetCalls();
+    return delays;
+  };
+  queue.scheduleRequestTimeoutCheck();
+  const opened = taken();
+  const entry = { correlationId: 1, resolve: () => undefined };
+  queue.push({ entry, expectResponse: true, sendRequest: () => undefined });
+  const sent = taken();
+  queue.fulfillRequest({ correlationId: 1, payload: Buffer.alloc(0), size: 0 });
+  const answered = taken();
+  t.mock.restoreAll();
+  return { opened, sent, answered };
+}
+
+test('a connection sets timers only while requests wait', (t) => {
+  assert.deepEqual(timersOf(t, patched), { opened: [], sent: [500], answered: [] });
+});
+
+test('the original looks for late requests all the time, and sets a timer below zero after each response', (t) => {
+  const { opened, sent, answered } = timersOf(t, original);
+  assert.deepEqual({ opened, sent }, { opened: [100], sent: [] });
+  assert.equal(answered.length, 1);
+  assert.ok(Number(answered[0]) < 0);
+});
