@@ -160,15 +160,17 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     decision: OutgoingRecord | undefined,
     span: Span | undefined,
   ): Promise<void> => {
-    const publishing = deliveries.map(async ({ destinationId, record }) => {
-      await publisher.publish(record);
-      metrics.countDelivery(destinationId);
-    });
-    if (decision) publishing.push(publisher.publish(decision));
-    const outcomes = await Promise.allSettled(publishing);
-    const failures = outcomes
-      .filter((outcome) => outcome.status === 'rejected')
-      .map(({ reason }) => reason as unknown);
+    const failures: unknown[] = [];
+    const hasFailed = (failure: unknown): void => {
+      failures.push(failure);
+    };
+    const publishing = deliveries.map(({ destinationId, record }) =>
+      publisher.publish(record).then(() => {
+        metrics.countDelivery(destinationId);
+      }, hasFailed),
+    );
+    if (decision) publishing.push(publisher.publish(decision).catch(hasFailed));
+    await Promise.all(publishing);
     const otherFailure = failures.find((failure) => !isTailraceError(failure, 'record-too-large'));
     if (otherFailure !== undefined) {
       leaveUnfinished(otherFailure);
