@@ -93,11 +93,13 @@ export class BatchingPublisher implements Publisher {
       return Promise.reject(new TailraceError('overloaded'));
     }
     return new Promise((resolve, reject) => {
-      const bytes = sizeOf(record);
+      // Made once, because the encoder needs the list too.
+      const headers = headerEntries(record.headers);
+      const bytes = sizeOf(record, headers);
       this.#bufferedBytes += bytes;
       this.#bufferedRecords += 1;
       const pending: Pending = {
-        record,
+        record: { ...record, headers },
         bytes,
         since: performance.now(),
         resolve,
@@ -316,9 +318,9 @@ export class BatchingPublisher implements Publisher {
   }
 }
 
-function sizeOf({ key, value, headers }: OutgoingRecord): number {
+function sizeOf({ key, value }: OutgoingRecord, headers: ReturnType<typeof headerEntries>): number {
   let bytes = recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0);
-  for (const [name, header] of headerEntries(headers)) bytes += name.length + (header?.length ?? 0);
+  for (const [name, header] of headers) bytes += name.length + (header?.length ?? 0);
   return bytes;
 }
 
