@@ -6,7 +6,7 @@
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Producer } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
-import { headerEntries, type OutgoingRecord } from '../record.ts';
+import { headersLength, type OutgoingRecord } from '../record.ts';
 import type { Refusals } from '../refusals.ts';
 import { topicMissing } from './answer.ts';
 import { PublishLane, type LaneDependencies } from './lane.ts';
@@ -93,13 +93,11 @@ export class BatchingPublisher implements Publisher {
       return Promise.reject(new TailraceError('overloaded'));
     }
     return new Promise((resolve, reject) => {
-      // Made once, because the encoder needs the list too.
-      const headers = headerEntries(record.headers);
-      const bytes = sizeOf(record, headers);
+      const bytes = sizeOf(record);
       this.#bufferedBytes += bytes;
       this.#bufferedRecords += 1;
       const pending: Pending = {
-        record: { ...record, headers },
+        record,
         bytes,
         since: performance.now(),
         resolve,
@@ -318,10 +316,8 @@ export class BatchingPublisher implements Publisher {
   }
 }
 
-function sizeOf({ key, value }: OutgoingRecord, headers: ReturnType<typeof headerEntries>): number {
-  let bytes = recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0);
-  for (const [name, header] of headers) bytes += name.length + (header?.length ?? 0);
-  return bytes;
+function sizeOf({ key, value, headers }: OutgoingRecord): number {
+  return recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0) + headersLength(headers);
 }
 
 function partitionMissing(topic: string, partitions: number): TailraceError {
