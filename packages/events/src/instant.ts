@@ -68,24 +68,31 @@ export function isInstant(ms: number): boolean {
 
 const upTo99 = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 const upTo999 = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
-let lastDay = NaN;
-let lastDayText = '';
+/** The dates that were written last, by day. Historical events have another one than the events of today. */
+const dates = new Map<number, string>();
+const maxDates = 100;
 
 /**
- * Formats `ms` since the epoch, for which {@link isInstant} is true. The text of the last day is cached, because the times of a
- * call are usually on the same day: this takes 40 ns, compared with a microsecond for `toISOString`.
+ * Formats `ms` since the epoch, for which {@link isInstant} is true. Dates are cached, so this takes 50 ns, compared with a
+ * microsecond for `toISOString`.
  */
 export function formatInstant(ms: number): string {
   const day = Math.floor(ms / dayMs);
-  if (day !== lastDay) {
-    lastDayText = new Date(day * dayMs).toISOString().slice(0, 11);
-    lastDay = day;
-  }
   const msOfDay = Math.floor(ms - day * dayMs);
   const second = Math.floor(msOfDay / 1000);
   const minute = Math.floor(second / 60);
   const clock = `${upTo99[Math.floor(minute / 60)]}:${upTo99[minute % 60]}:${upTo99[second % 60]}`;
-  return `${lastDayText}${clock}.${upTo999[msOfDay % 1000]}Z`;
+  return `${dateOf(day)}${clock}.${upTo999[msOfDay % 1000]}Z`;
+}
+
+function dateOf(day: number): string {
+  let date = dates.get(day);
+  if (date === undefined) {
+    date = new Date(day * dayMs).toISOString().slice(0, 11);
+    if (dates.size >= maxDates) dates.clear();
+    dates.set(day, date);
+  }
+  return date;
 }
 
 function toMs(

@@ -37,14 +37,12 @@ export function recordMessageId(record: {
 
 /** NUL separates the parts. Only the last part may be free text. */
 function nameBasedId(...parts: readonly string[]): string {
-  const name = Buffer.from(parts.join('\0'));
-  const digest = hash('sha1', Buffer.concat([namespace, name]), 'hex');
+  const name = parts.join('\0');
+  const bytes = Buffer.allocUnsafe(namespace.length + Buffer.byteLength(name));
+  namespace.copy(bytes);
+  bytes.write(name, namespace.length);
+  const digest = hash('sha1', bytes, 'hex');
   const variant = ((parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return [
-    digest.slice(0, 8),
-    digest.slice(8, 12),
-    `5${digest.slice(13, 16)}`,
-    `${variant}${digest.slice(17, 20)}`,
-    digest.slice(20, 32),
-  ].join('-');
+  const [timeLow, timeMid] = [digest.slice(0, 8), digest.slice(8, 12)];
+  return `${timeLow}-${timeMid}-5${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }

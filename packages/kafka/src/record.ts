@@ -44,6 +44,17 @@ export function headerEntries(
   return isList(headers) ? headers : Object.entries(headers);
 }
 
+/** The length of all names and values, without the list that {@link headerEntries} makes of an object. */
+export function headersLength(headers: OutgoingHeaders = []): number {
+  let length = 0;
+  if (isList(headers)) {
+    for (const [name, value] of headers) length += name.length + (value?.length ?? 0);
+  } else {
+    for (const name in headers) length += name.length + (headers[name]?.length ?? 0);
+  }
+  return length;
+}
+
 function isList(headers: OutgoingHeaders): headers is readonly (readonly [string, string | Buffer | null])[] {
   return Array.isArray(headers);
 }

@@ -2,6 +2,7 @@
  * The record of `deliveries`, the retry topics, the replay topic and the dead letters: one event on its way to one destination.
  * The value is the webhook body, byte for byte. Everything else is in headers, so that only the router parses the body.
  */
+import { formatInstant, isInstant } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord, RecordHeader } from '@tailrace/kafka';
 
 /** The dead letter that a record of the replay topic was made from: `<partition>/<offset>`. */
@@ -226,6 +227,7 @@ function unknownHeaders(headers: readonly RecordHeader[]): readonly RecordHeader
   return unknown.length > 0 ? unknown : undefined;
 }
 
+/** A record of another program may have a time after the year 9999. */
 function formatTime(ms: number): string {
-  return new Date(ms).toISOString();
+  return isInstant(ms) ? formatInstant(ms) : new Date(ms).toISOString();
 }

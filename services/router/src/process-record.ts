@@ -33,7 +33,7 @@ import type { MessageIds } from './deduplication/message-ids.ts';
 import type { ReusedIds } from './deduplication/reused-ids.ts';
 import { deliveryRecords, type DeliveryRecord } from './delivery-records.ts';
 import type { RouterMetrics } from './metrics.ts';
-import { readRecord } from './read-record.ts';
+import { readRecord, type ReadRecord } from './read-record.ts';
 import { leaveUnfinished, type Rejecter, type Rejection } from './reject-record.ts';
 import { endDuplicate, endRouted, recordTraceparent, setEvent, startRouteSpan } from './route-span.ts';
 import type { UsageCounter } from './usage.ts';
@@ -95,24 +95,24 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
       rejecter.reject(record, reading);
       return processed;
     }
-    const { call, source: reference } = reading;
+    const { source: reference } = reading;
     const lookup = lookUpSource(reference, config);
     if (lookup.outcome === 'enabled') {
-      routeCall(record, call, lookup.source);
+      routeCall(record, reading, lookup.source);
       return processed;
     }
     // The source may have been created or enabled a moment ago.
     const until = refreshedSince(performance.now()).then(() => {
       if (record.revoked) return 'revoked';
       const lookup = lookUpSource(reference, config);
-      if (lookup.outcome === 'enabled') routeCall(record, call, lookup.source);
+      if (lookup.outcome === 'enabled') routeCall(record, reading, lookup.source);
       else rejecter.reject(record, noEnabledSource(reference));
       return 'processed';
     });
     return { outcome: 'waiting', until };
   };
 
-  const routeCall = (record: TrackedRecord, call: unknown, source: Source): void => {
+  const routeCall = (record: TrackedRecord, { call, json }: ReadRecord, source: Source): void => {
     const span = tracing && startRouteSpan(tracing, record);
     const reading = readCall(call, {
       enriched: true,
@@ -125,7 +125,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     }
     const { event } = reading;
     if (span) setEvent(span, event, source.id);
-    const contentHash = contentHashOf(record.value, event);
+    const contentHash = contentHashOf(json, event);
     const idUse = messageIds.use(record, source.id, event.messageId, contentHash);
     if (idUse === 'repeat') {
       metrics.duplicates.inc();
@@ -160,15 +160,17 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     decision: OutgoingRecord | undefined,
     span: Span | undefined,
   ): Promise<void> => {
-    const publishing = deliveries.map(async ({ destinationId, record }) => {
-      await publisher.publish(record);
-      metrics.countDelivery(destinationId);
-    });
-    if (decision) publishing.push(publisher.publish(decision));
-    const outcomes = await Promise.allSettled(publishing);
-    const failures = outcomes
-      .filter((outcome) => outcome.status === 'rejected')
-      .map(({ reason }) => reason as unknown);
+    const failures: unknown[] = [];
+    const hasFailed = (failure: unknown): void => {
+      failures.push(failure);
+    };
+    const publishing = deliveries.map(({ destinationId, record }) =>
+      publisher.publish(record).then(() => {
+        metrics.countDelivery(destinationId);
+      }, hasFailed),
+    );
+    if (decision) publishing.push(publisher.publish(decision).catch(hasFailed));
+    await Promise.all(publishing);
     const otherFailure = failures.find((failure) => !isTailraceError(failure, 'record-too-large'));
     if (otherFailure !== undefined) {
       leaveUnfinished(otherFailure);

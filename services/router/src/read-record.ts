@@ -6,8 +6,16 @@ import { magicByte, type FrameReader } from '@tailrace/registry';
 import { sourceReference, type SourceReference } from '@tailrace/routing';
 import type { Rejection } from './reject-record.ts';
 
+export interface ReadRecord {
+  readonly outcome: 'read';
+  readonly source: SourceReference;
+  readonly call: unknown;
+  /** The value, where it is JSON. */
+  readonly json: string | undefined;
+}
+
 export type RecordReading =
-  | { readonly outcome: 'read'; readonly source: SourceReference; readonly call: unknown }
+  | ReadRecord
   | ({ readonly outcome: 'rejected' } & Rejection)
   /** Has to be read again once the schema has been fetched. */
   | { readonly outcome: 'needs-schema'; readonly schemaId: number };
@@ -26,13 +34,13 @@ export function readRecord(
     // A few bytes of Avro may become many of JSON.
     return tooLargeAsJson(reading.value) ?? withSource(headers, reading.value);
   }
-  const json = parse(value);
-  if (json === undefined) {
+  const parsed = parse(value);
+  if (parsed === undefined) {
     return rejection('malformed-json', 'The value is not JSON in UTF-8. Write one tracking call as JSON.');
   }
   // So may numbers, in a record that ingest did not write.
-  const rejected = value.length + json.growth > maxEventBytes ? tooLargeAsJson(json.value) : undefined;
-  return rejected ?? withSource(headers, json.value);
+  const rejected = value.length + parsed.growth > maxEventBytes ? tooLargeAsJson(parsed.value) : undefined;
+  return rejected ?? withSource(headers, parsed.value, parsed.json);
 }
 
 /** Whether the value is larger than any valid call. */
@@ -40,7 +48,7 @@ export function isTooLarge({ value }: Pick<ConsumedRecord, 'value'>): boolean {
   return value !== null && value.length > maxEventBytes;
 }
 
-function withSource(headers: ConsumedRecord['headers'], call: unknown): RecordReading {
+function withSource(headers: ConsumedRecord['headers'], call: unknown, json?: string): RecordReading {
   const source = sourceReference(headers, call);
   if (!source) {
     return rejection(
@@ -48,13 +56,14 @@ function withSource(headers: ConsumedRecord['headers'], call: unknown): RecordRe
       'The record names no source. Set the Kafka header source-id or write-key, or the field writeKey.',
     );
   }
-  return { outcome: 'read', source, call };
+  return { outcome: 'read', source, call, json };
 }
 
-function parse(value: Buffer): SizedJson | undefined {
+function parse(value: Buffer): (SizedJson & { readonly json: string }) | undefined {
   if (!isUtf8(value)) return undefined;
+  const json = value.toString();
   try {
-    return parseSizedJson(value.toString());
+    return { json, ...parseSizedJson(json) };
   } catch {
     return undefined;
   }

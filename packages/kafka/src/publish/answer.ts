@@ -41,8 +41,10 @@ export function checkAllWritten(
   written: readonly { readonly topicName?: string; readonly partition: number }[],
 ): void {
   const answered = new Set(written.map(({ topicName, partition }) => `${topicName ?? ''}/${partition}`));
+  // All records of a partition have the same target.
+  const targets = new Set(request.map(({ target }) => target));
+  if ([...targets].every((target) => target && answered.has(`${target.topic}/${target.partition}`))) return;
   const missing = request.filter((pending) => !answered.has(keyOf(pending)));
-  if (missing.length === 0) return;
   const results = request.flatMap((pending): PartitionResult[] => {
     const { topic, partition } = pending.target ?? {};
     const isWritten = topic !== undefined && partition !== undefined && answered.has(keyOf(pending));

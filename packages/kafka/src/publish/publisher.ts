@@ -6,7 +6,7 @@
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Producer } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
-import { headerEntries, type OutgoingRecord } from '../record.ts';
+import { headersLength, type OutgoingRecord } from '../record.ts';
 import type { Refusals } from '../refusals.ts';
 import { topicMissing } from './answer.ts';
 import { RecordSender, type SenderDependencies } from './sender.ts';
@@ -317,9 +317,7 @@ export class BatchingPublisher implements Publisher {
 }
 
 function sizeOf({ key, value, headers }: OutgoingRecord): number {
-  let bytes = recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0);
-  for (const [name, header] of headerEntries(headers)) bytes += name.length + (header?.length ?? 0);
-  return bytes;
+  return recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0) + headersLength(headers);
 }
 
 function partitionMissing(topic: string, partitions: number): TailraceError {

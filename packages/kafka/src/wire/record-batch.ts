@@ -187,20 +187,31 @@ class RecordReader {
     const headers: RecordHeader[] = [];
     for (let index = 0; index < count; index += 1) {
       this.#spend(headerOverheadBytes);
-      const name = this.#nullableBytes();
-      if (name === null) throw new Malformed('a header has no name');
-      headers.push([name.toString(), this.#nullableBytes()]);
+      headers.push([this.#headerName(), this.#nullableBytes()]);
     }
     return headers;
+  }
+
+  #headerName(): string {
+    const length = this.#varint();
+    if (length < 0) throw new Malformed('a header has no name');
+    const start = this.#skip(length);
+    return this.#bytes.toString('utf8', start, this.#at);
   }
 
   #nullableBytes(): Buffer | null {
     const length = this.#varint();
     if (length < 0) return null;
+    const start = this.#skip(length);
+    return this.#bytes.subarray(start, this.#at);
+  }
+
+  /** Returns where the skipped bytes begin. */
+  #skip(length: number): number {
     const start = this.#at;
     this.#at += length;
     if (this.#at > this.#bytes.length) throw new Malformed('a record is cut off');
-    return this.#bytes.subarray(start, this.#at);
+    return start;
   }
 
   /** A zigzag-encoded number of up to 64 bits. Values beyond 2^53, which only an invalid timestamp has, are rounded. */

@@ -71,7 +71,7 @@ export class Lanes {
     {
       onPressure = () => undefined,
       onBreaker = () => undefined,
-      idleMs = () => performance.eventLoopUtilization().idle,
+      idleMs = () => performance.nodeTiming.idleTime,
     }: LanesOptions = {},
   ) {
     this.#perLane = limits.perLane;

@@ -1,4 +1,5 @@
 /** The record of an attempt in the topic `attempts`. */
+import { formatInstant } from '@tailrace/events';
 import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/topics';
 import type { UrlResult } from '../outcome.ts';
 
@@ -36,12 +37,12 @@ export function attemptRecord(
     ...(eventName !== undefined && { event: eventName }),
     userKey: userKeyOf(delivery),
     attempt,
-    startedAt: new Date(startedAt).toISOString(),
+    startedAt: formatInstant(startedAt),
     latencyMs: Math.max(...results.map(({ latencyMs }) => latencyMs)),
     outcome: outcome.kind,
     ...(outcome.kind !== 'delivered' && { reason: outcome.reason }),
-    ...(nextDueAt !== undefined && { nextDueAt: new Date(nextDueAt).toISOString() }),
-    ...(breakerOpenSince !== undefined && { breakerOpenSince: new Date(breakerOpenSince).toISOString() }),
+    ...(nextDueAt !== undefined && { nextDueAt: formatInstant(nextDueAt) }),
+    ...(breakerOpenSince !== undefined && { breakerOpenSince: formatInstant(breakerOpenSince) }),
     urls: results.map(urlAttempt),
   };
 }

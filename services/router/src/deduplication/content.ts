@@ -3,42 +3,75 @@
  * webhook contains, except the times and an `ip` in the context. An SDK that sends a call again changes `sentAt`, an application
  * that makes it again changes the other times, and ingest may add the address of the sender, who may have changed networks.
  *
- * The JSON that ingest stores begins with the type, the messageId and the times. Without the times it is compared as it is, because
- * this costs a third of parsing and serialising it again, above all where a router reads 100,000 events back. Other records are
- * compared by the JSON that ingest would have stored.
+ * The JSON that ingest stores begins with the type, the messageId and the times. Without the times and the ip it is compared as it is,
+ * because this costs less than serialising the event again. Other records are compared by the JSON that ingest would have stored.
  */
 import { hash } from 'node:crypto';
-import type { TailraceEvent } from '@tailrace/events';
+import { parseJson, type TailraceEvent } from '@tailrace/events';
 
 const text = String.raw`"(?:[^"\\]|\\.)*"`;
 const storedTimes = new RegExp(
   String.raw`^(\{"type":"[a-z]+","messageId":${text}),"timestamp":${text},"receivedAt":${text}` +
     `(?:,"originalTimestamp":${text})?(?:,"sentAt":${text})?(?=,)`,
 );
-const ip = new RegExp(`,"ip":${text}|"ip":${text},?`, 'g');
+const leadingText = new RegExp(`^${text}`);
 
-/** The hash of the content of an event that was read from a record with this value. The same in every router. */
-export function contentHashOf(value: Buffer | null, event: TailraceEvent): string {
-  const stored = storedContentHash(value);
-  if (stored !== undefined) return stored;
+/** The hash of the content of an event. The same in every router. `json` is what it was read from, where that is JSON. */
+export function contentHashOf(json: string | undefined, event: TailraceEvent): string {
+  const stored = json === undefined ? undefined : withoutTimes(json);
+  const content = stored !== undefined && hasIp(event) ? withoutIp(stored) : stored;
+  return hashOf(content ?? JSON.stringify(contentOf(event)));
+}
+
+/** The same, for JSON as ingest stores it. Parses it only where some object has a key `ip`. */
+export function storedContentHash(json: string): string | undefined {
+  const stored = withoutTimes(json);
+  if (stored === undefined) return undefined;
+  if (placesOfIp(stored).length === 0) return hashOf(stored);
+  try {
+    return contentHashOf(json, parseJson(json) as TailraceEvent);
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOf(content: string): string {
+  return hash('sha1', content, 'base64url');
+}
+
+function hasIp({ context }: TailraceEvent): boolean {
+  return context?.['ip'] !== undefined;
+}
+
+function contentOf(event: TailraceEvent): object {
   const { timestamp: _, receivedAt: _r, originalTimestamp: _o, sentAt: _s, ...content } = event;
-  return hashOf(JSON.stringify(content));
+  if (!hasIp(event)) return content;
+  const { ip: _ip, ...context } = content.context ?? {};
+  return { ...content, context: Object.keys(context).length === 0 ? undefined : context };
 }
 
-/** The same, where the value is as ingest stores it. Does not check that it is JSON. */
-export function storedContentHash(value: Buffer | null): string | undefined {
-  const json = value?.toString() ?? '';
+function withoutTimes(json: string): string | undefined {
   const [times, identity] = storedTimes.exec(json) ?? [];
-  return times === undefined ? undefined : hashOf(`${identity}${json.slice(times.length)}`);
+  return times === undefined ? undefined : `${identity}${json.slice(times.length)}`;
 }
 
-function hashOf(json: string): string {
-  return hash('sha1', withoutIp(json), 'base64url');
+/** Cuts the key `ip` of the context. Undefined where another object has one too, or where the context has nothing else. */
+function withoutIp(json: string): string | undefined {
+  const [place = 0, ...others] = placesOfIp(json);
+  const before = json.slice(0, place);
+  const after = json.slice(place + '"ip":'.length);
+  const value = leadingText.exec(after)?.[0];
+  if (value === undefined || others.length > 0) return undefined;
+  const rest = after.slice(value.length);
+  if (before.endsWith(',')) return before.slice(0, -1) + rest;
+  return rest.startsWith(',') ? before + rest.slice(1) : undefined;
 }
 
-/** Keys called `ip` are cut from the first object called `context` on, which is the context of the event in all but odd calls. */
-function withoutIp(json: string): string {
-  const context = json.indexOf(',"context":{');
-  if (context < 0 || !json.includes('"ip":"', context)) return json;
-  return json.slice(0, context) + json.slice(context).replace(ip, '').replace(',"context":{}', '');
+/** Where keys called `ip` begin. Searched for without the first quotation mark, of which there are many. */
+function placesOfIp(json: string): readonly number[] {
+  const places: number[] = [];
+  for (let at = json.indexOf('ip":'); at > 0; at = json.indexOf('ip":', at + 1)) {
+    if (json.charAt(at - 1) === '"') places.push(at - 1);
+  }
+  return places;
 }

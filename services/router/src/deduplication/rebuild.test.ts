@@ -120,7 +120,7 @@ async function rebuilt(
       { partition: 0, offset },
       'web',
       messageId,
-      contentHashOf(null, eventOf(messageId, content)),
+      contentHashOf(undefined, eventOf(messageId, content)),
     );
   const knows = (messageId: string): boolean => use(messageId) === 'repeat';
   return { messageIds, knows, use, scanned: topics.scanned };
@@ -213,12 +213,12 @@ describe('the id that is read without parsing', () => {
   const event = { type: 'track', messageId: 'm-ö', timestamp: '2026-11-21T07:29:33.479Z', event: 'e' };
 
   test('is that of an event that ingest wrote', () => {
-    assert.equal(quickMessageId(Buffer.from(JSON.stringify(event))), 'm-ö');
+    assert.equal(quickMessageId(JSON.stringify(event)), 'm-ö');
   });
 
   test('is undefined where a parser could find another id', () => {
-    for (const value of [
-      null,
+    for (const json of [
+      '',
       '{"messageId":"m","type":"track"}',
       '{"type":"track","messageId":"m","messageId":"n"}',
       '{"type":"track","messageId":"m","message\\u0049d":"n"}',
@@ -226,7 +226,7 @@ describe('the id that is read without parsing', () => {
       '{"type":"track","messageId":7}',
       JSON.stringify({ ...event, properties: { messageId: 'other' } }),
     ]) {
-      assert.equal(quickMessageId(value === null ? null : Buffer.from(value)), undefined, value ?? 'null');
+      assert.equal(quickMessageId(json), undefined, json);
     }
   });
 });

@@ -176,8 +176,6 @@ function markRejected(
 
 /** The beginning of an event that ingest wrote; its id contains no JSON escapes. */
 const ingestPrefix = /^\{"type":"[a-z]{4,8}","messageId":"([^"\\]{1,100})",/;
-/** More bytes than that prefix can have. */
-const prefixBytes = 450;
 
 function createIdReader({ config, frames, messageIds }: RebuildDependencies) {
   let deadline: number | undefined;
@@ -191,8 +189,9 @@ function createIdReader({ config, frames, messageIds }: RebuildDependencies) {
   /** Returns whether the record has an id, which is now remembered. */
   const remember = async (record: ConsumedRecord): Promise<boolean> => {
     const sourceId = record.headers['source-id']?.toString();
-    const messageId = sourceId ? quickMessageId(record.value) : undefined;
-    const contentHash = messageId === undefined ? undefined : storedContentHash(record.value);
+    const json = record.value?.toString() ?? '';
+    const messageId = sourceId ? quickMessageId(json) : undefined;
+    const contentHash = messageId === undefined ? undefined : storedContentHash(json);
     if (sourceId && messageId !== undefined && contentHash !== undefined) {
       messageIds.use(record, sourceId, messageId, contentHash);
       return true;
@@ -208,7 +207,7 @@ function createIdReader({ config, frames, messageIds }: RebuildDependencies) {
     const call = readCall(reading.call, { enriched: true, receivedAt: 0, fallbackMessageId: () => '' });
     // Without a messageId, the id is derived from the position of the record, which no other record has.
     if (lookup.outcome === 'unknown' || !call.ok || call.event.messageId === '') return false;
-    messageIds.use(record, lookup.source.id, call.event.messageId, contentHashOf(record.value, call.event));
+    messageIds.use(record, lookup.source.id, call.event.messageId, contentHashOf(reading.json, call.event));
     return true;
   };
 
@@ -225,10 +224,9 @@ function createIdReader({ config, frames, messageIds }: RebuildDependencies) {
  * The messageId, where it can be read without parsing: the value begins as ingest writes it, and contains neither the key again
  * nor an escape that could hide it.
  */
-export function quickMessageId(value: Buffer | null): string | undefined {
-  if (value === null) return undefined;
-  const messageId = ingestPrefix.exec(value.toString('utf8', 0, prefixBytes))?.[1];
+export function quickMessageId(json: string): string | undefined {
+  const messageId = ingestPrefix.exec(json)?.[1];
   if (messageId === undefined) return undefined;
-  const first = value.indexOf('"messageId"');
-  return value.includes('"messageId"', first + 1) || value.includes('\\u') ? undefined : messageId;
+  const isRepeated = json.includes('"messageId"', json.indexOf('"messageId"') + 1);
+  return isRepeated || json.includes('\\u') ? undefined : messageId;
 }

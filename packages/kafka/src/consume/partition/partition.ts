@@ -98,7 +98,7 @@ export class Partition implements Progress {
   get progress(): { readonly offset: string; readonly metadata: string } {
     return {
       offset: String(this.committable),
-      metadata: this.#watermark ? encodeProgress(this.#watermark.window()) : '',
+      metadata: this.#watermark ? encodeProgress(this.#watermark.windowToLastFinished()) : '',
     };
   }
 

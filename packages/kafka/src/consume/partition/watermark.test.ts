@@ -141,6 +141,8 @@ test('finished records between unfinished ones are kept as one run, for any orde
         if (run.finished)
           assert.equal(runs[index - 1]?.finished, false, 'two finished runs, or the first is one');
       }
+      const toLastFinished = runs.slice(0, runs.findLastIndex(({ finished }) => finished) + 1);
+      assert.deepEqual([...watermark.windowToLastFinished()], toLastFinished);
       const first = marks.findIndex(({ finishes }) => !finishes);
       const above = first < 0 ? [] : marks.slice(first);
       assert.equal(watermark.span, above.length);

@@ -44,6 +44,15 @@ export class Watermark {
     for (let mark = this.#first; mark; mark = mark.after) yield mark;
   }
 
+  /** The same, up to the last finished run. Where much is read ahead, most records are behind it. */
+  *windowToLastFinished(): Generator<Mark> {
+    let runsLeft = this.#finishedRuns;
+    for (let mark = this.#first; mark && runsLeft > 0; mark = mark.after) {
+      if (mark.finished) runsLeft -= 1;
+      yield mark;
+    }
+  }
+
   /** The offset to commit. */
   get committable(): number {
     return this.#first?.offset ?? this.#next;

@@ -47,6 +47,7 @@ export const produceRequest = replacing<MakeEncoded<ProduceRequest>>(
 );
 
 const batchHeaderBytes = 61;
+const maxVarintBytes = 5;
 const transactionalFlag = 0x10;
 
 export async function encodeProduceRequest(request: ProduceRequest): Promise<Buffer> {
@@ -77,7 +78,9 @@ async function writeBatch(
   const now = BigInt(Date.now());
   const sizeAt = writer.skip(4);
   const start = writer.skip(batchHeaderBytes);
-  for (const [place, message] of messages.entries()) writeRecord(writer, place, message);
+  const records = messages.map(sizedRecord);
+  writer.reserve(records.reduce((sum, { size }) => sum + size + maxVarintBytes, 0));
+  for (const record of records) writeRecord(writer, record);
   if (compression === zstdCodec) {
     writer.replaceFrom(start + batchHeaderBytes, await compressZstd(writer.from(start + batchHeaderBytes)));
   }
@@ -98,12 +101,23 @@ async function writeBatch(
   batch.writeUInt32BE(crc32c(batch.subarray(21)), 17);
 }
 
-function writeRecord(writer: Writer, offsetDelta: number, { key, value, headers }: WireMessage): void {
+/** A record and the size of its encoding, so that the buffer grows at most once for a batch. */
+interface SizedRecord extends Pick<WireMessage, 'key' | 'value'> {
+  readonly offsetDelta: number;
+  readonly entries: ReturnType<typeof headerEntries>;
+  /** Without the varint of the size, which comes first. */
+  readonly size: number;
+}
+
+function sizedRecord({ key, value, headers }: WireMessage, offsetDelta: number): SizedRecord {
   const entries = headerEntries(headers);
   let size = 2 + sizeOfVarint(offsetDelta) + sizeOfBytes(key) + sizeOfBytes(value);
   size += sizeOfVarint(entries.length);
   for (const [name, header] of entries) size += sizeOfBytes(name) + sizeOfBytes(header);
-  writer.reserve(size + 5);
+  return { key, value, offsetDelta, entries, size };
+}
+
+function writeRecord(writer: Writer, { key, value, offsetDelta, entries, size }: SizedRecord): void {
   writer.varint(size);
   writer.int8(0); // The attributes. None is defined.
   writer.int8(0); // The time delta: all records have the time of the batch.
@@ -127,6 +141,9 @@ function sizeOfBytes(bytes: string | Buffer | null): number {
   const length = Buffer.byteLength(bytes);
   return sizeOfVarint(length) + length;
 }
+
+/** Up to this length a loop takes less time than `write`. */
+const shortText = 64;
 
 /** A growing buffer. */
 class Writer {
@@ -207,10 +224,18 @@ class Writer {
     } else if (typeof bytes === 'string') {
       const length = Buffer.byteLength(bytes);
       this.varint(length);
-      this.#at += this.#bytes.write(bytes, this.#at);
+      if (length === bytes.length && length <= shortText) this.#ascii(bytes);
+      else this.#at += this.#bytes.write(bytes, this.#at);
     } else {
       this.varint(bytes.length);
       this.#at += bytes.copy(this.#bytes, this.#at);
     }
+  }
+
+  #ascii(text: string): void {
+    const bytes = this.#bytes;
+    const start = this.#at;
+    for (let index = 0; index < text.length; index += 1) bytes[start + index] = text.charCodeAt(index);
+    this.#at += text.length;
   }
 }
