@@ -1,4 +1,3 @@
-export { drawDashboard, type Results, type Series } from './pictures/draw.ts';
 export { dashboards, fileOf } from './dashboards/index.ts';
 export type { Dashboard, Panel, Query } from './dashboards/dashboard.ts';
 export { dashboardText, expressionOf } from './dashboards/grafana.ts';
