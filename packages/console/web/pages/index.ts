@@ -2,12 +2,7 @@
 import type { FunctionComponent } from 'preact';
 import type { Scope } from '../api/session.ts';
 import { text } from '../text/index.ts';
-
-export interface PageProps {
-  /** The steps of the address after the name of the page: the id in `#/destinations/crm`. */
-  readonly steps: readonly string[];
-  readonly query: Readonly<Record<string, string>>;
-}
+import type { PageProps } from '../url/location.ts';
 
 export interface PageEntry {
   /** The first step of its address; empty for the overview. */

@@ -12,6 +12,12 @@ export interface Version<Data> {
   readonly etag: string | undefined;
 }
 
+/** What a part of a page gets that shows an entry and changes it. */
+export interface VersionProps<Data> {
+  readonly version: Version<Data>;
+  readonly onVersion: (version: Version<Data>) => void;
+}
+
 export interface Divergence<Data> {
   readonly base: Data;
   readonly mine: Data;

@@ -13,8 +13,7 @@ import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { go, type PageProps } from '../../url/location.ts';
 import { useSourceChoice } from '../sources/choice.tsx';
 import { Upload } from './upload.tsx';
 

@@ -8,13 +8,14 @@ import { ErrorNote } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
 import { formatLocal } from '../../parts/format.ts';
 import { text } from '../../text/index.ts';
+import type { VersionProps } from '../../versions/change.ts';
+import type { Destination } from './draft.ts';
 import { requests } from './requests.ts';
-import type { PartProps } from './settings.tsx';
 
 const words = text.destinations;
 
 /** Rotates the shared secret. The new one is shown once. */
-export function RotateSecret({ version, onVersion }: PartProps) {
+export function RotateSecret({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
   const [keepPreviousFor, setKeep] = useState('24h');
   const [isForced, setForced] = useState(false);

@@ -5,7 +5,7 @@ import { Card } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
-import { useChange, useEditing, type Version } from '../../versions/change.ts';
+import { useChange, useEditing, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
 import { draftOf, entryOf, type Destination } from './draft.ts';
 import { DestinationFields } from './fields.tsx';
@@ -14,12 +14,7 @@ import { RotateSecret } from './rotate-secret.tsx';
 
 const words = text.destinations;
 
-export interface PartProps {
-  readonly version: Version<Destination>;
-  readonly onVersion: (version: Version<Destination>) => void;
-}
-
-export function DestinationSettings({ version, onVersion }: PartProps) {
+export function DestinationSettings({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
   const params = { path: { id } };
   return (
@@ -36,7 +31,7 @@ export function DestinationSettings({ version, onVersion }: PartProps) {
   );
 }
 
-function Form({ version, onVersion }: PartProps) {
+function Form({ version, onVersion }: VersionProps<Destination>) {
   const { draft, setDraft, base, restart } = useEditing(version, draftOf);
   const change = useChange(requests, base, (saved) => {
     restart(saved);

@@ -9,8 +9,7 @@ import { Reason } from '../../parts/status.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 import { ReplayDialog } from './dialog.tsx';
 import { Replays } from './list.tsx';
 

@@ -7,8 +7,7 @@ import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 
 const words = text.sources;
 type Source = Schema['Source'];

@@ -7,7 +7,7 @@ import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
 import { numberOf } from '../../parts/form.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
-import { useChange, useEditing, type Version } from '../../versions/change.ts';
+import { useChange, useEditing, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
 import { omit } from '../../versions/omit.ts';
 import { requests, type Source } from './requests.ts';
@@ -15,12 +15,7 @@ import { WriteKeys } from './write-keys.tsx';
 
 const words = text.sources;
 
-interface SettingsProps {
-  readonly version: Version<Source>;
-  readonly onVersion: (version: Version<Source>) => void;
-}
-
-export function SourceSettings({ version, onVersion }: SettingsProps) {
+export function SourceSettings({ version, onVersion }: VersionProps<Source>) {
   const { id } = version.data;
   const params = { path: { id } };
   return (
@@ -63,7 +58,7 @@ function entryOf({ name, addIp, enabled, ...draft }: Draft, before: Source): Sou
   };
 }
 
-function Fields({ version, onVersion }: SettingsProps) {
+function Fields({ version, onVersion }: VersionProps<Source>) {
   const { draft, setDraft, base, restart } = useEditing(version, draftOf);
   const change = useChange(requests, base, (saved) => {
     restart(saved);

@@ -6,12 +6,11 @@ import { Card } from '../../../parts/card.tsx';
 import { CheckField, TextField } from '../../../parts/field.tsx';
 import { ErrorNote } from '../../../parts/notes.tsx';
 import { text } from '../../../text/index.ts';
-import { useChange, useEditing } from '../../../versions/change.ts';
+import { useChange, useEditing, type VersionProps } from '../../../versions/change.ts';
 import { ConflictCard } from '../../../versions/conflict.tsx';
 import { omit } from '../../../versions/omit.ts';
 import type { Destination } from '../draft.ts';
 import { requests } from '../requests.ts';
-import type { PartProps } from '../settings.tsx';
 import { ConditionBuilder } from './builder.tsx';
 import { pathsIn } from './condition.ts';
 import {
@@ -34,7 +33,7 @@ const sample = {
   properties: { total: 25.5, currency: 'EUR' },
 };
 
-export function FilterPart({ version, onVersion }: PartProps) {
+export function FilterPart({ version, onVersion }: VersionProps<Destination>) {
   const { draft, setDraft, base, restart } = useEditing(version, ({ filter }) => filterDraftOf(filter));
   const { data } = base;
   const [call, setCall] = useState(JSON.stringify(sample, undefined, 2));
