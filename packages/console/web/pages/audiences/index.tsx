@@ -50,9 +50,7 @@ export default function Audiences({ steps }: PageProps) {
         {source !== undefined && <AudiencesOf key={source} source={source} />}
         {sources?.length === 0 && !search && (
           <Card>
-            <Empty title={words.noSources}>
-              <p>{words.noSourcesLead}</p>
-            </Empty>
+            <Empty title={words.noSources} lead={words.noSourcesLead} />
           </Card>
         )}
       </div>
@@ -88,19 +86,13 @@ function AudiencesOf({ source }: { readonly source: string }) {
       {may('write') && (
         <Upload source={source} names={pages.items.map(({ name }) => name)} onDone={() => pages.reload()} />
       )}
-      <Card flush>
-        <PagedTable
-          label={text.shell.pages.audiences}
-          columns={columnsOf(remove)}
-          pages={pages}
-          keyOf={({ name }) => name}
-          empty={
-            <Empty title={words.audiencesEmpty}>
-              <p>{words.audiencesEmptyLead}</p>
-            </Empty>
-          }
-        />
-      </Card>
+      <PagedTable
+        label={text.shell.pages.audiences}
+        columns={columnsOf(remove)}
+        pages={pages}
+        keyOf={({ name }) => name}
+        empty={<Empty title={words.audiencesEmpty} lead={words.audiencesEmptyLead} />}
+      />
     </>
   );
 }

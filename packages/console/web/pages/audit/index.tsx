@@ -54,19 +54,13 @@ export default function Audit({ query }: PageProps) {
         <Card>
           <AuditSearch query={query} />
         </Card>
-        <Card flush>
-          <PagedTable
-            label={text.shell.pages.audit}
-            columns={columns}
-            pages={pages}
-            keyOf={({ id }) => id}
-            empty={
-              <Empty title={words.auditEmpty}>
-                <p>{words.auditEmptyLead}</p>
-              </Empty>
-            }
-          />
-        </Card>
+        <PagedTable
+          label={text.shell.pages.audit}
+          columns={columns}
+          pages={pages}
+          keyOf={({ id }) => id}
+          empty={<Empty title={words.auditEmpty} lead={words.auditEmptyLead} />}
+        />
       </div>
     </>
   );

@@ -47,8 +47,7 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
             go(['deliveries', deliveryId]);
           }}
           empty={
-            <Empty title={text.deliveries.none}>
-              <p>{text.deliveries.noneLead}</p>
+            <Empty title={text.deliveries.none} lead={text.deliveries.noneLead}>
               <LinkButton href={hrefOf(['filtered'], { ...query, status: undefined })}>
                 {text.deliveries.toFiltered}
               </LinkButton>

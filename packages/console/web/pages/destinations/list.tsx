@@ -1,7 +1,7 @@
 import { api, ask } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
-import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { Empty, PageHead } from '../../parts/card.tsx';
 import { usePages } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -49,24 +49,21 @@ export function DestinationList({ query }: Pick<PageProps, 'query'>) {
         {create}
       </PageHead>
       <ListSearch label={words.find} query={query} />
-      <Card flush>
-        <PagedTable
-          label={text.shell.pages.destinations}
-          columns={columns}
-          pages={pages}
-          keyOf={({ id }) => id}
-          empty={
-            search === '' ? (
-              <Empty title={words.empty}>
-                <p>{words.emptyLead}</p>
-                {create}
-              </Empty>
-            ) : (
-              <Empty title={words.noneFound} />
-            )
-          }
-        />
-      </Card>
+      <PagedTable
+        label={text.shell.pages.destinations}
+        columns={columns}
+        pages={pages}
+        keyOf={({ id }) => id}
+        empty={
+          search === '' ? (
+            <Empty title={words.empty} lead={words.emptyLead}>
+              {create}
+            </Empty>
+          ) : (
+            <Empty title={words.noneFound} />
+          )
+        }
+      />
     </div>
   );
 }

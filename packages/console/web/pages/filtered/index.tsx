@@ -46,8 +46,7 @@ export default function FilteredPage({ query }: PageProps) {
             go(['why', eventId]);
           }}
           empty={
-            <Empty title={words.none}>
-              <p>{words.noneLead}</p>
+            <Empty title={words.none} lead={words.noneLead}>
               <LinkButton href={hrefOf(['deliveries'])}>{text.overview.toDeliveries}</LinkButton>
             </Empty>
           }

@@ -71,8 +71,7 @@ function Content({ overview: data }: { readonly overview: Schema['Overview'] | u
       <Numbers overview={data} />
       <Card title={text.overview.funnel}>
         {isEmpty ? (
-          <Empty title={text.overview.empty}>
-            <p>{text.overview.emptyLead}</p>
+          <Empty title={text.overview.empty} lead={text.overview.emptyLead}>
             <LinkButton kind="main-action" href={hrefOf(['sources'])}>
               {text.overview.createSource}
             </LinkButton>

@@ -79,11 +79,7 @@ export default function ReplaysPage({ query }: PageProps) {
           error={summary.error}
           onRetry={() => summary.reload()}
           keyOf={(row) => `${row.destinationId ?? ''} ${row.reason ?? ''}`}
-          empty={
-            <Empty title={text.replays.noneDead}>
-              <p>{text.replays.noneDeadLead}</p>
-            </Empty>
-          }
+          empty={<Empty title={text.replays.noneDead} lead={text.replays.noneDeadLead} />}
           columns={columns}
         />
         {omitted > 0 && (

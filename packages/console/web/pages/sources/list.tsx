@@ -1,7 +1,7 @@
 import { api, ask, type Schema } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
-import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { Empty, PageHead } from '../../parts/card.tsx';
 import { usePages } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -48,20 +48,14 @@ export function SourceList({ query }: Pick<PageProps, 'query'>) {
         {create}
       </PageHead>
       <ListSearch label={words.find} query={query} />
-      {!pages.isFirst && isEmpty && (
-        <Empty title={words.empty}>
-          <p>{words.emptyLead}</p>
-        </Empty>
-      )}
-      <Card flush>
-        <PagedTable
-          label={text.shell.pages.sources}
-          columns={columns}
-          pages={pages}
-          keyOf={({ id }) => id}
-          empty={search !== '' && <Empty title={words.noneFound} />}
-        />
-      </Card>
+      {!pages.isFirst && isEmpty && <Empty title={words.empty} lead={words.emptyLead} />}
+      <PagedTable
+        label={text.shell.pages.sources}
+        columns={columns}
+        pages={pages}
+        keyOf={({ id }) => id}
+        empty={search !== '' && <Empty title={words.noneFound} />}
+      />
     </div>
   );
 }

@@ -83,9 +83,7 @@ export function Tail({ source }: { readonly source: string }) {
       <ErrorNote error={error} />
       <div class="tail" role="log" aria-label={words.tail} tabIndex={0}>
         {attempts.length === 0 ? (
-          <Empty title={words.tailWaiting}>
-            <p>{words.tailLead}</p>
-          </Empty>
+          <Empty title={words.tailWaiting} lead={words.tailLead} />
         ) : (
           <ol>
             {attempts.map((attempt) => (
