@@ -40,7 +40,7 @@ export function provide(
       return { KAFKA_BROKERS: broker.brokers.join(',') };
     },
     async tools() {
-      await run('infra/tools/src/main.ts');
+      await run('test/support/tools/main.ts');
       return {};
     },
     async 'console types'() {

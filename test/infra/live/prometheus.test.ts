@@ -6,17 +6,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import {
-  codeBlocks,
-  dashboards,
-  expressionOf,
-  fillDurations,
-  readExpression,
-  ruleFiles,
-  runbookFiles,
-  scaledRules,
-  type Query,
-} from '@tailrace/monitoring';
+import { dashboards, expressionOf, fillDurations, readExpression, type Query } from '@tailrace/monitoring';
+import { ruleFiles, scaledRules } from '../../support/monitoring/rules.ts';
+import { codeBlocks, runbookFiles } from '../../support/monitoring/runbooks.ts';
 import { ownBroker } from '../../support/kafka/broker.ts';
 import { eventually } from '@tailrace/testing';
 import { startPrometheus, type Prometheus } from '../../support/monitoring/prometheus.ts';

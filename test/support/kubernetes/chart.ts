@@ -2,8 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { rarelyCollecting, toolPath } from '@tailrace/tools';
 import { parse, parseAllDocuments } from 'yaml';
+import { rarelyCollecting } from '../tools/command.ts';
+import { toolPath } from '../tools/tools.ts';
 
 export const chartFolder = path.join(import.meta.dirname, '../../../infra/chart');
 export const namespace = 'events';

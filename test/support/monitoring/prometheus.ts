@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { toolPath } from '@tailrace/tools';
 import { stringify } from 'yaml';
+import { toolPath } from '../tools/tools.ts';
 import { startProgram, untilReady } from '../processes/program.ts';
 import { closedPort } from '../receivers/closed-port.ts';
 

@@ -5,8 +5,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { annotationsFor, ruleFiles, type AlertRule } from '@tailrace/monitoring';
-import { rarelyCollecting, toolPath } from '@tailrace/tools';
+import { annotationsFor, ruleFiles, type AlertRule } from '../../../support/monitoring/rules.ts';
+import { rarelyCollecting } from '../../../support/tools/command.ts';
+import { toolPath } from '../../../support/tools/tools.ts';
 import type { SeriesTimelines } from './timeline.ts';
 
 export interface Scenario {

@@ -1,8 +1,8 @@
 /** Reads the alerting and recording rules that the chart ships. */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { scaleDuration, scaleExpression } from '@tailrace/monitoring';
 import { parse, stringify } from 'yaml';
-import { scaleDuration, scaleExpression } from './promql.ts';
 
 export interface RecordingRule {
   readonly record: string;
@@ -22,13 +22,7 @@ export interface RuleGroup {
   readonly rules: readonly (RecordingRule | AlertRule)[];
 }
 
-/** The addresses that stand in the rules and dashboards, until an installation replaces them by its own. */
-export const placeholders = {
-  runbooks: 'https://tailrace.example/runbooks',
-  grafana: 'https://grafana.example',
-} as const;
-
-const folder = path.join(import.meta.dirname, '../../chart/files/rules');
+const folder = path.join(import.meta.dirname, '../../../infra/chart/files/rules');
 
 /** The absolute paths of the rule files. */
 export function ruleFiles(): string[] {
