@@ -3,7 +3,7 @@ import path from 'node:path';
 import { limitMs } from '@tailrace/testing';
 
 /** What must be there before a job starts; the runner provides each once. */
-export type Need = 'kafka' | 'clients' | 'browser' | 'tools' | 'console types';
+export type Need = 'kafka' | 'clients' | 'browser' | 'tools' | 'API types';
 
 export interface Job {
   readonly name: string;
@@ -44,5 +44,5 @@ const needs: Readonly<Record<string, readonly Need[]>> = {
   faults: ['kafka'],
   launcher: ['kafka'],
   console: ['browser'],
-  'api-client.slow.test.ts': ['console types'],
+  'api-client.slow.test.ts': ['API types'],
 };

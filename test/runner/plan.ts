@@ -39,7 +39,7 @@ const command = (name: string, needs: readonly Need[], ...command: string[]): Jo
 
 const parts: Readonly<Record<string, (root: string) => readonly Job[]>> = {
   // By default the garbage collector takes a fifth of its processor time.
-  lint: () => [command('lint and types', ['console types'], 'env', 'GOGC=400', 'oxlint', '--quiet', '.')],
+  lint: () => [command('lint and types', ['API types'], 'env', 'GOGC=400', 'oxlint', '--quiet', '.')],
   format: () => [command('format', [], 'oxfmt', '--check', '.')],
   unit: (root) => unitJobs(withoutSlow(find(root, unitFiles))),
   slow: (root) => [

@@ -43,8 +43,8 @@ export function provide(
       await run('test/support/tools/main.ts');
       return {};
     },
-    async 'console types'() {
-      await run('docs/generate/console-types.ts');
+    async 'API types'() {
+      await run('docs/generate/api-types.ts');
       return {};
     },
     async clients() {

@@ -1,4 +1,5 @@
 /** Reports destinations whose deliveries all fail now, and those that are paused, as the history of control knows them. */
+import type { Schema } from '@tailrace/api';
 import type { Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import { pathOf, type Api } from '../api/client.ts';
@@ -10,14 +11,6 @@ const mostChecked = 1_000;
 const mostNamed = 10;
 const atTheSameTime = 8;
 const lookBackMs = 15 * 60_000;
-
-interface Stats {
-  readonly total: { readonly attempts: number; readonly delivered: number };
-}
-
-interface Failures {
-  readonly items: readonly { readonly reason: string; readonly count: number }[];
-}
 
 /** @throws TailraceError the error of a response, except that the history is unavailable */
 export async function checkDestinations(api: Pick<Api, 'list' | 'get'>): Promise<Finding[]> {
@@ -54,9 +47,14 @@ export async function checkDestinations(api: Pick<Api, 'list' | 'get'>): Promise
 
 /** Undefined where an attempt was delivered, or none was made. */
 async function failureOf(api: Pick<Api, 'get'>, { id }: Destination) {
-  const { total } = await api.get<Stats>(pathOf('destinations', id, 'stats'), { since: ago() });
+  const { total } = await api.get<Schema['GetDestinationStatsAnswer']>(pathOf('destinations', id, 'stats'), {
+    since: ago(),
+  });
   if (total.attempts === 0 || total.delivered > 0) return undefined;
-  const { items } = await api.get<Failures>(pathOf('destinations', id, 'failures'), { since: ago() });
+  const { items } = await api.get<Schema['GetDestinationFailuresAnswer']>(
+    pathOf('destinations', id, 'failures'),
+    { since: ago() },
+  );
   const [most] = [...items].sort((a, b) => b.count - a.count);
   return { id, attempts: total.attempts, reason: most?.reason ?? 'unknown reason' };
 }
