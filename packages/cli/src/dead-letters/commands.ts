@@ -134,14 +134,12 @@ const declareRecovery: Declare = (program, action) => {
   get
     .command('replays')
     .summary('list the replays of the control service, newest first')
-    .description('List the replays of the control service, newest first.')
     .addOption(limitOption())
     .addHelpText('after', notes({ examples: ['get replays'], reads: ['api'] }))
     .action(action(async () => (await import('./recover.ts')).listReplays));
   get
     .command('replay')
     .summary('show the progress of a replay of the control service')
-    .description('Show the progress of a replay of the control service.')
     .argument('<id>', 'the id of the replay')
     .addHelpText(
       'after',

@@ -67,7 +67,6 @@ export const declareHistory: Declare = (program, action) => {
     get
       .command('deliveries')
       .summary('list deliveries, newest first')
-      .description('List deliveries, newest first.')
       .option('--destination <id>', 'only deliveries to this destination')
       .option('--source <id>', 'only events of this source')
       .addOption(choice('--type <type>', 'only calls of this type', eventTypes))
@@ -125,7 +124,6 @@ export const declareHistory: Declare = (program, action) => {
   get
     .command('delivery')
     .summary('show a delivery with every attempt and response')
-    .description('Show a delivery with every attempt and response.')
     .argument('<id>', 'the id of the delivery')
     .option('--body', 'also show the body; a read-only token gets it with masked values')
     .addHelpText(

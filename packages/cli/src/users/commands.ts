@@ -77,14 +77,12 @@ export const declareUsers: Declare = (program, action) => {
   get
     .command('deletions')
     .summary('list the requests to delete users')
-    .description('List the requests to delete users.')
     .addOption(limitOption())
     .addHelpText('after', notes({ examples: ['get deletions'], reads: ['api'] }))
     .action(action(async () => (await import('./deletions.ts')).listDeletions));
   get
     .command('deletion')
     .summary('show the progress of a request to delete users')
-    .description('Show the progress of a request to delete users.')
     .argument('<id>', 'the id of the request')
     .addHelpText(
       'after',
