@@ -1,9 +1,9 @@
 /** The generated files of the repository, by the name that `npm run docs <name>` takes. */
-import { capacityPage } from '../../infra/capacity/src/page.ts';
-import { cliPage } from '../../packages/cli/src/reference.ts';
+import { capacityPage } from './capacity/page.ts';
 import { networksFile, settingsFile, topicsFile } from './chart/files.ts';
 import { valuesPage } from './chart/values-page.ts';
 import { valuesSchema } from './chart/values.ts';
+import { cliPage } from './cli.ts';
 import { errorsPage } from './errors.ts';
 import { metricsPage } from './metrics.ts';
 import { permissionsFile, permissionsPage } from './permissions.ts';

@@ -6,7 +6,7 @@ import { fileJob, groupJob, type Job, type Need } from './job.ts';
 const unitFiles = [
   '{packages,services,infra}/*/src/**/*.test.ts',
   'packages/console/web/**/*.test.ts',
-  'docs/generate/*.test.ts',
+  'docs/generate/**/*.test.ts',
   'test/{support,bench,runner}/**/*.test.ts',
   'test/*.test.ts',
 ];
