@@ -3,15 +3,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import {
-  dashboards,
-  dashboardText,
-  fileOf,
-  placeholders,
-  readExpression,
-  fillDurations,
-} from '@tailrace/monitoring';
+import { dashboards, dashboardText, fileOf, placeholders } from '@tailrace/monitoring';
 import { Ajv } from 'ajv';
+import { fillDurations, readExpression } from '../../support/monitoring/promql.ts';
 import { alertRules, annotationsFor } from '../../support/monitoring/rules.ts';
 import { runbookNames } from '../../support/monitoring/runbooks.ts';
 import { dashboardSchema } from './dashboard-schema.ts';

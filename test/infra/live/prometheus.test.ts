@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { dashboards, expressionOf, fillDurations, readExpression, type Query } from '@tailrace/monitoring';
+import { dashboards, expressionOf, type Query } from '@tailrace/monitoring';
+import { fillDurations, readExpression } from '../../support/monitoring/promql.ts';
 import { ruleFiles, scaledRules } from '../../support/monitoring/rules.ts';
 import { codeBlocks, runbookFiles } from '../../support/monitoring/runbooks.ts';
 import { ownBroker } from '../../support/kafka/broker.ts';

@@ -1,8 +1,8 @@
 /** Reads the alerting and recording rules that the chart ships. */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { scaleDuration, scaleExpression } from '@tailrace/monitoring';
 import { parse, stringify } from 'yaml';
+import { scaleDuration, scaleExpression } from './promql.ts';
 
 export interface RecordingRule {
   readonly record: string;
