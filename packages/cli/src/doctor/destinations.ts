@@ -2,6 +2,7 @@
 import type { Schema } from '@tailrace/api';
 import type { Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
+import { inParallel } from '../in-parallel.ts';
 import { pathOf, type Api } from '../api/client.ts';
 import { countOf } from '../terminal/table.ts';
 import type { Finding } from './finding.ts';
@@ -18,9 +19,9 @@ export async function checkDestinations(api: Pick<Api, 'list' | 'get'>): Promise
   const sending = items.filter(({ enabled, paused }) => enabled && !paused);
   const paused = items.filter((one) => one.enabled && one.paused).map(({ id }) => id);
   try {
-    const failing = (await inParallel(sending, (destination) => failureOf(api, destination))).filter(
-      (failure) => failure !== undefined,
-    );
+    const failing = (
+      await inParallel(atTheSameTime, sending, (destination) => failureOf(api, destination))
+    ).filter((failure) => failure !== undefined);
     const findings = failing.slice(0, mostNamed).map(({ id, attempts, reason }): Finding => ({
       level: 'warn',
       about,
@@ -61,14 +62,4 @@ async function failureOf(api: Pick<Api, 'get'>, { id }: Destination) {
 
 function ago(): string {
   return new Date(Date.now() - lookBackMs).toISOString();
-}
-
-async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = [...items.entries()];
-  const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await work(next[1]);
-  };
-  await Promise.all(Array.from({ length: atTheSameTime }, worker));
-  return results;
 }
