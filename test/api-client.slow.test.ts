@@ -90,7 +90,7 @@ test('every operation has a summary, a tag, named schemas, and examples that its
 test('a generated client accepts the example of every operation', () => {
   const examples = [
     `import createClient from 'openapi-fetch';`,
-    `import type { paths } from '../../packages/console/web/api/schema.d.ts';`,
+    `import type { paths } from '@tailrace/api';`,
     `const client = createClient<paths>({ baseUrl: 'http://control' });`,
     ...operations().flatMap((at) => [
       callOf(at),

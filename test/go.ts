@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { run } from '@tailrace/tools';
+import { run } from './support/tools/command.ts';
 import { countsVariable, type Counts } from './runner/reporter.ts';
 import { find, goEnvironment } from './support/clients.ts';
 import { notRunVariable } from './support/not-run.ts';

@@ -1,10 +1,9 @@
 /** The generated files of the repository, by the name that `npm run docs <name>` takes. */
-import { capacityPage } from '../../infra/capacity/src/page.ts';
-import { cliPage } from '../../packages/cli/src/reference.ts';
+import { capacityPage } from './capacity/page.ts';
 import { networksFile, settingsFile, topicsFile } from './chart/files.ts';
 import { valuesPage } from './chart/values-page.ts';
 import { valuesSchema } from './chart/values.ts';
-import { consoleTypes } from './console-types.ts';
+import { cliPage } from './cli.ts';
 import { errorsPage } from './errors.ts';
 import { metricsPage } from './metrics.ts';
 import { permissionsFile, permissionsPage } from './permissions.ts';
@@ -23,7 +22,6 @@ export const pages: Readonly<Record<string, GeneratedFile>> = {
   'threat-model': { file: 'docs/threat-model.md', text: threatModelPage },
   metrics: { file: 'infra/METRICS.md', text: metricsPage },
   cli: { file: 'docs/cli.md', text: cliPage },
-  'console-types': { file: 'packages/console/web/api/schema.d.ts', text: consoleTypes },
   capacity: { file: 'infra/CAPACITY.md', text: capacityPage },
   'chart-settings': { file: 'infra/chart/files/settings.json', text: settingsFile },
   permissions: { file: 'infra/PERMISSIONS.md', text: permissionsPage },

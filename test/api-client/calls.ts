@@ -1,9 +1,7 @@
 /** Calls that users of a generated client make: compiled with the project, and run by test/api-client.slow.test.ts. */
 import assert from 'node:assert/strict';
+import type { paths, Schema } from '@tailrace/api';
 import createClient from 'openapi-fetch';
-import type { components, paths } from '../../packages/console/web/api/schema.d.ts';
-
-type Source = components['schemas']['Source'];
 
 /** @param fetch sends a request to the API */
 export async function useApi(fetch: (request: Request) => Promise<Response>, token: string): Promise<void> {
@@ -17,7 +15,7 @@ export async function useApi(fetch: (request: Request) => Promise<Response>, tok
   const generated = await client.POST('/v1/sources');
   assert.equal(generated.response.status, 201);
   const created = await client.POST('/v1/sources', { body: { id: 'web', name: 'Website' } });
-  const source: Source | undefined = created.data;
+  const source: Schema['Source'] | undefined = created.data;
   assert.equal(source?.enabled, true);
   // @ts-expect-error a number is no name
   const invalid = await client.POST('/v1/sources', { body: { name: 3 } });

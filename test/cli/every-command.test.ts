@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { runCli } from '../../packages/cli/src/run.ts';
-import { cliPage } from '../../packages/cli/src/reference.ts';
+import { cliPage } from '../../docs/generate/cli.ts';
 import { adminToken, names, openApi, type Api } from '../../services/control/src/testing/api.ts';
 import { createFlow } from '../../services/control/src/testing/flow.ts';
 

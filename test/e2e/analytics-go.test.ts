@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
-import { run } from '@tailrace/tools';
+import { run } from '../support/tools/command.ts';
 import { buildGoProgram } from '../support/clients.ts';
 import { collect, type Collected } from '@tailrace/testing';
 import { MemoryCluster } from '@tailrace/kafka/testing';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import { run } from '@tailrace/tools';
+import { run } from '../support/tools/command.ts';
 import { buildGoProgramAhead } from '../support/clients.ts';
 import { notRun } from '../support/not-run.ts';
 import { openClock } from '../support/processes/clock.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { limitMs } from '@tailrace/testing';
 
 /** What must be there before a job starts; the runner provides each once. */
-export type Need = 'kafka' | 'clients' | 'browser' | 'tools';
+export type Need = 'kafka' | 'clients' | 'browser' | 'tools' | 'API types';
 
 export interface Job {
   readonly name: string;
@@ -37,11 +37,12 @@ function needsOf(file: string): readonly Need[] {
   return needs[folder] ?? [];
 }
 
-/** By folder under test. Files of other folders need nothing. */
+/** By folder or file under test. Others need nothing. */
 const needs: Readonly<Record<string, readonly Need[]>> = {
   integration: ['kafka', 'clients'],
   e2e: ['kafka', 'clients'],
   faults: ['kafka'],
   launcher: ['kafka'],
   console: ['browser'],
+  'api-client.slow.test.ts': ['API types'],
 };

@@ -1,12 +1,12 @@
 /** Which jobs a command line means, in the order in which they start. */
 import { globSync } from 'node:fs';
 import path from 'node:path';
-import { fileJob, groupJob, type Job } from './job.ts';
+import { fileJob, groupJob, type Job, type Need } from './job.ts';
 
 const unitFiles = [
   '{packages,services,infra}/*/src/**/*.test.ts',
   'packages/console/web/**/*.test.ts',
-  'docs/generate/*.test.ts',
+  'docs/generate/**/*.test.ts',
   'test/{support,bench,runner}/**/*.test.ts',
   'test/*.test.ts',
 ];
@@ -31,12 +31,16 @@ const chart = 'test/infra/check/chart-*.test.ts';
 /** In the order in which they start: what takes long first, so that the end of a run has no gap. */
 const folders = ['faults', 'launcher', 'integration', 'infra/check', 'console', 'infra/quick', 'e2e'];
 
-const command = (name: string, ...command: string[]): Job => ({ name, run: { command }, needs: [] });
+const command = (name: string, needs: readonly Need[], ...command: string[]): Job => ({
+  name,
+  run: { command },
+  needs,
+});
 
 const parts: Readonly<Record<string, (root: string) => readonly Job[]>> = {
   // By default the garbage collector takes a fifth of its processor time.
-  lint: () => [command('lint and types', 'env', 'GOGC=400', 'oxlint', '--quiet', '.')],
-  format: () => [command('format', 'oxfmt', '--check', '.')],
+  lint: () => [command('lint and types', ['API types'], 'env', 'GOGC=400', 'oxlint', '--quiet', '.')],
+  format: () => [command('format', [], 'oxfmt', '--check', '.')],
   unit: (root) => unitJobs(withoutSlow(find(root, unitFiles))),
   slow: (root) => [
     groupJob('services together, and the command line', withoutSlow(find(root, [inMemory]))),

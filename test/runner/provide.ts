@@ -19,6 +19,12 @@ export function provide(
   { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
 ): Provided {
   const stack = new AsyncDisposableStack();
+  const run = async (file: string): Promise<void> => {
+    const env = testEnvironment(process.env);
+    const child = spawn(process.execPath, [file], { cwd: root, env, stdio: 'ignore' });
+    stack.defer(() => void child.kill());
+    await once(child, 'exit');
+  };
   const providers: Record<Need, () => Promise<NodeJS.ProcessEnv>> = {
     async kafka() {
       const broker = stack.use(
@@ -34,10 +40,11 @@ export function provide(
       return { KAFKA_BROKERS: broker.brokers.join(',') };
     },
     async tools() {
-      const env = testEnvironment(process.env);
-      const child = spawn(process.execPath, ['infra/tools/src/main.ts'], { cwd: root, env, stdio: 'ignore' });
-      stack.defer(() => void child.kill());
-      await once(child, 'exit');
+      await run('test/support/tools/main.ts');
+      return {};
+    },
+    async 'API types'() {
+      await run('docs/generate/api-types.ts');
       return {};
     },
     async clients() {

@@ -7,7 +7,7 @@ import { accessSync, constants, existsSync, globSync, readFileSync, writeFileSyn
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { run } from '@tailrace/tools';
+import { run } from './tools/command.ts';
 
 const clients = path.join(import.meta.dirname, '../e2e/clients');
 const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'tailrace');

@@ -140,6 +140,11 @@ export function notes({
   ].join('\n');
 }
 
+/** The end of the help of a command that uses the management API alone. */
+export function apiNotes(...examples: readonly string[]): string {
+  return notes({ examples, reads: ['api'] });
+}
+
 const aboutTimes =
   'A <time> is a date and time in ISO 8601, UTC by default (2026-05-01T08:30), or an age\n' +
   '(90s, 15m, 2h, 7d).';

@@ -61,10 +61,10 @@ function termOf(command: Command): string {
 /** Adds the options and checks that all commands share. */
 function finish(command: Command, path: string, argv: readonly string[]): void {
   command.showHelpAfterError(`See ${path} --help.`);
+  if (command.description() === '') command.description(sentenceOf(command.summary()));
   for (const subcommand of command.commands) finish(subcommand, `${path} ${subcommand.name()}`, argv);
   if (command.commands.length > 0) {
     command.helpCommand(false).usage('<command> [options]');
-    if (command.description() === '') command.description(sentenceOf(command.summary()));
     return;
   }
   command

@@ -10,9 +10,9 @@ import type { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { TailraceError } from '@tailrace/errors';
 import { parseJson } from '@tailrace/events';
 import type { Type } from 'avsc';
+import { LRUCache } from 'lru-cache';
 import type { Type as ProtobufType } from 'protobufjs';
 import { readAvro } from './avro.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { connectRegistry, isUnusable, reasonOf, statusOf, type RegistrySettings } from './client.ts';
 import { createFetcher, type FetchLimits } from './fetching.ts';
 import { parseForValidator } from './json-schema.ts';
@@ -86,10 +86,10 @@ export function openRegistry(
 ): Registry {
   const limits = { ...defaultLimits, ...options };
   const { client, address, isRegistry } = connectRegistry(settings);
-  const schemas = new BoundedMap<number, ReadPayload>(limits.schemas);
-  const rejected = new BoundedMap<number, { readonly reading: Rejected; readonly until: number }>(
-    limits.rejectedIds,
-  );
+  const schemas = new LRUCache<number, ReadPayload>({ max: limits.schemas });
+  const rejected = new LRUCache<number, { readonly reading: Rejected; readonly until: number }>({
+    max: limits.rejectedIds,
+  });
   const listeners: ((schemaId: number) => void)[] = [];
   let failingSince: number | undefined;
   let lastFailure = '';

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { TlsSettings } from '@tailrace/config';
+import { LRUCache } from 'lru-cache';
 import type { AddressPolicy } from './address.ts';
 import type { NameLookup } from './dns/resolve.ts';
 import { guardedConnector } from './send-connection.ts';
@@ -38,14 +39,19 @@ export function createPools(options: PoolsOptions): Pools {
   const { unusedGroupMs } = options;
   const shared = new SharedLimits();
   const plain = openGroup(options, undefined, shared);
-  /** By TLS settings, least recently used first. */
-  const others = new Map<string, ConnectionGroup>();
+  /** By TLS settings. */
+  const others = new LRUCache<string, ConnectionGroup>({
+    max: maxGroups,
+    dispose: (group) => {
+      group.retire();
+    },
+  });
 
   const sweep = setInterval(() => {
-    for (const [key, group] of others) {
-      if (performance.now() - group.usedAt < unusedGroupMs) break;
+    for (const key of others.rkeys()) {
+      const group = others.peek(key);
+      if (group && performance.now() - group.usedAt < unusedGroupMs) break;
       others.delete(key);
-      group.retire();
     }
   }, sweepEveryMs);
   sweep.unref();
@@ -55,14 +61,8 @@ export function createPools(options: PoolsOptions): Pools {
       if (!tls) return plain;
       const key = keyOf(tls);
       const group = others.get(key) ?? openGroup(options, tls, shared);
-      others.delete(key);
-      others.set(key, group);
       group.usedAt = performance.now();
-      const [leastUsed] = others;
-      if (others.size > maxGroups && leastUsed) {
-        others.delete(leastUsed[0]);
-        leastUsed[1].retire();
-      }
+      others.set(key, group);
       return group;
     },
     async close() {

@@ -3,18 +3,11 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import {
-  alertRules,
-  annotationsFor,
-  dashboards,
-  dashboardText,
-  fileOf,
-  placeholders,
-  readExpression,
-  fillDurations,
-  runbookNames,
-} from '@tailrace/monitoring';
+import { dashboards, dashboardText, fileOf, placeholders } from '@tailrace/monitoring';
 import { Ajv } from 'ajv';
+import { fillDurations, readExpression } from '../../support/monitoring/promql.ts';
+import { alertRules, annotationsFor } from '../../support/monitoring/rules.ts';
+import { runbookNames } from '../../support/monitoring/runbooks.ts';
 import { dashboardSchema } from './dashboard-schema.ts';
 
 interface GrafanaPanel {

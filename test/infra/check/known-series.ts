@@ -1,6 +1,7 @@
 /** Compares PromQL with the metrics that the services expose, and with the rules that record others. */
 import { catalogue, exposedNames, type MetricSpec } from '@tailrace/metrics';
-import { readExpression, recordingRules, type Selector } from '@tailrace/monitoring';
+import { readExpression, type Selector } from '../../support/monitoring/promql.ts';
+import { recordingRules } from '../../support/monitoring/rules.ts';
 
 /** The labels that the scrape configuration sets on every target. */
 export const targetLabels: readonly string[] = [

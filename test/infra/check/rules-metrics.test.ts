@@ -2,15 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import {
-  alertRules,
-  codeBlocks,
-  dashboards,
-  expressionOf,
-  fillDurations,
-  recordingRules,
-  runbookFiles,
-} from '@tailrace/monitoring';
+import { dashboards, expressionOf } from '@tailrace/monitoring';
+import { fillDurations } from '../../support/monitoring/promql.ts';
+import { alertRules, recordingRules } from '../../support/monitoring/rules.ts';
+import { codeBlocks, runbookFiles } from '../../support/monitoring/runbooks.ts';
 import { targetLabels, unknownIn } from './known-series.ts';
 
 test('rules use metrics, labels and values of the catalogue', () => {

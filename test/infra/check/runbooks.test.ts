@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { alertRules, codeBlocks, placeholders, runbookFiles, runbookNames } from '@tailrace/monitoring';
-import { run, toolPath } from '@tailrace/tools';
+import { placeholders } from '@tailrace/monitoring';
 import { parseAllDocuments } from 'yaml';
+import { alertRules } from '../../support/monitoring/rules.ts';
+import { codeBlocks, runbookFiles, runbookNames } from '../../support/monitoring/runbooks.ts';
+import { run } from '../../support/tools/command.ts';
+import { toolPath } from '../../support/tools/tools.ts';
 
 const chart = path.join(import.meta.dirname, '../../../infra/chart');
 const headings = ['What it means', 'Who is hurt', 'How to see', 'What to do'];

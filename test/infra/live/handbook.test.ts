@@ -9,8 +9,10 @@ import { copyFileSync, mkdtempDisposableSync, readFileSync, symlinkSync } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { customResourceDefinitions, runToEnd, toolPath, type Ended } from '@tailrace/tools';
 import { eventually } from '@tailrace/testing';
+import { runToEnd, type Ended } from '../../support/tools/command.ts';
+import { customResourceDefinitions } from '../../support/tools/schemas.ts';
+import { toolPath } from '../../support/tools/tools.ts';
 import { sharedBroker } from '../../support/kafka/broker.ts';
 import { createTopics, uniquePrefix } from '../../support/kafka/topics.ts';
 import { startApiServer, type ApiServer } from '../../support/kubernetes/api-server.ts';

@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { customResourceDefinitions, runToEnd, toolPath, type Ended } from '@tailrace/tools';
+import { runToEnd, type Ended } from '../../support/tools/command.ts';
+import { customResourceDefinitions } from '../../support/tools/schemas.ts';
+import { toolPath } from '../../support/tools/tools.ts';
 import { startApiServer, type ApiServer } from '../../support/kubernetes/api-server.ts';
 
 const chart = path.join(import.meta.dirname, '../../../infra/chart');

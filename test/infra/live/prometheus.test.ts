@@ -2,31 +2,17 @@
  * A real Prometheus scrapes the real services through load, a dead receiver and a killed broker: every panel has series, the right
  * alerts fire, ingest stays ready, and the commands of the runbooks work. The rules are those of the chart with 60 times shorter
  * windows (`scaledRules`). Takes about two minutes.
- *
- * With TAILRACE_PICTURES set to a folder, the dashboards are drawn there from the results.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import {
-  codeBlocks,
-  dashboards,
-  drawDashboard,
-  expressionOf,
-  fillDurations,
-  readExpression,
-  ruleFiles,
-  runbookFiles,
-  scaledRules,
-  type Panel,
-  type Query,
-  type Series,
-} from '@tailrace/monitoring';
+import { dashboards, expressionOf, type Query } from '@tailrace/monitoring';
+import { fillDurations, readExpression } from '../../support/monitoring/promql.ts';
+import { ruleFiles, scaledRules } from '../../support/monitoring/rules.ts';
+import { codeBlocks, runbookFiles } from '../../support/monitoring/runbooks.ts';
 import { ownBroker } from '../../support/kafka/broker.ts';
 import { eventually } from '@tailrace/testing';
-import { startPrometheus, type Prometheus, type Sample } from '../../support/monitoring/prometheus.ts';
+import { startPrometheus, type Prometheus } from '../../support/monitoring/prometheus.ts';
 import { openRunbookShell } from '../../support/monitoring/runbook-shell.ts';
 import { adminToken, secretKey, startControl } from '../../support/processes/control.ts';
 import { startPipelineOfProcesses, type Connection } from '../../support/processes/pipeline.ts';
@@ -45,7 +31,6 @@ const rare = [
 ];
 
 test('dashboards, alerts and runbooks work on real services through a dead receiver and a killed broker', async (t) => {
-  const startedAt = Date.now() / 1_000;
   await using broker = await ownBroker();
   await using pipeline = await startPipelineOfProcesses({
     brokers: broker.brokers,
@@ -111,7 +96,6 @@ test('dashboards, alerts and runbooks work on real services through a dead recei
 
   await broker.kill('SIGKILL');
   await firing(prometheus, 'TailraceIngestErrorBudgetBurn', { severity: 'critical' });
-  await drawPictures(prometheus, startedAt);
   await broker.restart();
   const accepted = load.accepted();
   await eventually(
@@ -248,37 +232,4 @@ async function runbooksWork(
     }
   }
   t.diagnostic(`${String(done.size)} different queries and commands of runbooks; kubectl was a stand-in`);
-}
-
-async function drawPictures(prometheus: Prometheus, from: number): Promise<void> {
-  const folder = process.env['TAILRACE_PICTURES'];
-  for (const dashboard of dashboards) {
-    const results = new Map<Panel, readonly Series[]>();
-    for (const panel of dashboard.rows.flatMap(({ panels }) => panels)) {
-      const found = await Promise.all(
-        panel.queries.map(async (query) => {
-          const expr = asSent(query);
-          const samples = await (panel.kind === 'lines'
-            ? prometheus.queryRange(expr, from)
-            : prometheus.query(expr));
-          return samples.map((sample) => seriesOf(sample, query, panel));
-        }),
-      );
-      results.set(panel, found.flat());
-    }
-    const picture = drawDashboard(dashboard, results);
-    assert.ok(picture.includes('Not drawn by Grafana'));
-    assert.ok(Buffer.byteLength(picture) < 300_000, dashboard.title);
-    if (folder === undefined) continue;
-    await mkdir(folder, { recursive: true });
-    await writeFile(path.join(folder, `${dashboard.name}.svg`), picture);
-  }
-}
-
-function seriesOf({ labels, points }: Sample, { legend }: Query, panel: Panel): Series {
-  const name =
-    legend === undefined || panel.kind === 'table'
-      ? Object.values(labels).join(' ')
-      : legend.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => labels[label] ?? '');
-  return { name: name || panel.title, points };
 }

@@ -18,8 +18,8 @@ import {
   type Service,
 } from '@tailrace/metrics';
 import { probesUrlOf } from '@tailrace/service/testing';
-import { toolPath } from '@tailrace/tools';
 import { eventually } from '@tailrace/testing';
+import { toolPath } from '../../support/tools/tools.ts';
 import { metricsPages, pageOf as textOf, seriesIn, type Series } from '../../support/metrics/scrape.ts';
 import { startControlHere } from '../../support/processes/control.ts';
 import { startPipeline } from '../../support/processes/pipeline.ts';

@@ -2,7 +2,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { resolveJars } from '@tailrace/local';
-import { toolPath } from '@tailrace/tools';
+import { toolPath } from '../tools/tools.ts';
 import type { Engine } from './engine.ts';
 
 /** The interface of Kafka's image that compose.yaml uses: KAFKA_<PROPERTY> are properties; the first start formats the data. */

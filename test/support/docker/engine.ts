@@ -9,7 +9,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually } from '@tailrace/testing';
-import { run } from '@tailrace/tools';
+import { run } from '../tools/command.ts';
 
 export interface Engine extends AsyncDisposable {
   /** Runs the client; resolves with its output. */

@@ -4,7 +4,8 @@
  */
 import { copyFile, cp, mkdir, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { cached, run } from '@tailrace/tools';
+import { cached } from '../tools/cache.ts';
+import { run } from '../tools/command.ts';
 import type { Engine } from './engine.ts';
 
 /** Returns the name of the image. The first time it needs mmdebstrap, root and three minutes. */

@@ -6,12 +6,13 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startOwnBroker, type SecureListener } from '@tailrace/local';
+import { startOwnBroker } from '@tailrace/local';
 import { permissions, type Operation, type Permission } from '@tailrace/topics';
 import kafkajs from 'kafkajs';
 import type { Environment } from '../processes/process.ts';
 import { certificates } from '../receivers/certificates.ts';
 import { closedPort } from '../receivers/closed-port.ts';
+import { secured, type SecureListener } from './secure-listeners.ts';
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
@@ -83,7 +84,9 @@ export async function startSecureBroker(options: SecureBrokerOptions = {}): Prom
     ...(options.reauthenticateMs !== undefined && { reauthenticateMs: options.reauthenticateMs }),
     decisions: log,
   };
-  const broker = opened.use(await startOwnBroker({ env: process.env, quickStart: true, secure }));
+  const broker = opened.use(
+    await startOwnBroker({ env: process.env, quickStart: true, changes: secured(secure) }),
+  );
   const admin = new kafkajs.Kafka({
     brokers: [...broker.brokers],
     logLevel: kafkajs.logLevel.NOTHING,

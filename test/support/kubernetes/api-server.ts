@@ -6,7 +6,8 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { run, runToEnd, toolPath, type Ended } from '@tailrace/tools';
+import { run, runToEnd, type Ended } from '../tools/command.ts';
+import { toolPath } from '../tools/tools.ts';
 import { startProgram, untilReady } from '../processes/program.ts';
 import { closedPort } from '../receivers/closed-port.ts';
 

@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { rarelyCollecting, toolPath } from '@tailrace/tools';
 import { parse, parseAllDocuments } from 'yaml';
-import type { Behaviour } from '../autoscaling/autoscaler.ts';
+import { rarelyCollecting } from '../tools/command.ts';
+import { toolPath } from '../tools/tools.ts';
 
 export const chartFolder = path.join(import.meta.dirname, '../../../infra/chart');
 export const namespace = 'events';
@@ -51,8 +51,17 @@ interface Spec {
 }
 
 interface ScalingBehaviours {
-  readonly scaleUp: Behaviour;
-  readonly scaleDown: Behaviour;
+  readonly scaleUp: ScalingBehaviour;
+  readonly scaleDown: ScalingBehaviour;
+}
+
+interface ScalingBehaviour {
+  readonly stabilizationWindowSeconds: number;
+  readonly policies: readonly {
+    readonly type: string;
+    readonly value: number;
+    readonly periodSeconds: number;
+  }[];
 }
 
 export interface NetworkRule {

@@ -1,6 +1,8 @@
 /** Validates objects against the schemas of Kubernetes and of custom resources. */
 import { spawnSync } from 'node:child_process';
-import { rarelyCollecting, schemaArguments, toolPath } from '@tailrace/tools';
+import { rarelyCollecting } from '../tools/command.ts';
+import { schemaArguments } from '../tools/schemas.ts';
+import { toolPath } from '../tools/tools.ts';
 
 const kubeconform = await toolPath('kubeconform');
 const schemas = await schemaArguments();

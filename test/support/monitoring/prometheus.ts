@@ -1,8 +1,12 @@
 /** A real Prometheus that scrapes services of a test every second, with labels as the chart's ServiceMonitor sets them. */
-import { writeFile } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { startPrometheusProcess } from './prometheus-process.ts';
+import { toolPath } from '../tools/tools.ts';
+import { startProgram, untilReady } from '../processes/program.ts';
+import { closedPort } from '../receivers/closed-port.ts';
 
 export interface Target {
   readonly component: string;
@@ -16,22 +20,14 @@ export interface PrometheusOptions {
   readonly rules: readonly string[];
 }
 
-export interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  /** Times in seconds, and values. An instant query has one. */
-  readonly points: readonly (readonly [time: number, value: number])[];
-}
-
 export interface Alert {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface Prometheus extends AsyncDisposable {
-  readonly url: string;
-  query(expr: string): Promise<readonly Sample[]>;
-  /** From a time in seconds until now, with 60 points. */
-  queryRange(expr: string, from: number): Promise<readonly Sample[]>;
+  /** The series of the answer. */
+  query(expr: string): Promise<readonly unknown[]>;
   firing(): Promise<readonly Alert[]>;
   /** Why the last scrape of a target failed, or that it was not scraped yet; none if all succeeded. */
   scrapeProblems(): Promise<readonly string[]>;
@@ -40,27 +36,42 @@ export interface Prometheus extends AsyncDisposable {
 const pages = ['/metrics', '/metrics/destinations', '/metrics/sources', '/metrics/partitions'];
 
 export async function startPrometheus({ targets, rules }: PrometheusOptions): Promise<Prometheus> {
+  await using started = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-prometheus-'));
+  started.defer(() => rm(folder, { recursive: true }));
   const ruleFiles = rules.map((_, index) => `rules-${String(index)}.yaml`);
-  const prometheus = await startPrometheusProcess({
-    configuration: stringify(configuration(targets, ruleFiles)),
-    async prepare(folder) {
-      for (const [index, text] of rules.entries())
-        await writeFile(path.join(folder, ruleFiles[index] ?? ''), text);
-    },
-  });
-  const { url, ask } = prometheus;
+  for (const [index, text] of rules.entries())
+    await writeFile(path.join(folder, ruleFiles[index] ?? ''), text);
+  const file = path.join(folder, 'prometheus.yaml');
+  await writeFile(file, stringify(configuration(targets, ruleFiles)));
+  const address = `127.0.0.1:${String(await closedPort())}`;
+  const program = startProgram(await toolPath('prometheus'), [
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${path.join(folder, 'data')}`,
+    `--web.listen-address=${address}`,
+    '--log.level=error',
+  ]);
+  started.use(program);
+  const url = `http://${address}`;
+  await untilReady(async () => {
+    const { ok } = await fetch(`${url}/-/ready`);
+    assert.ok(ok);
+  }, program);
+  const ask = async (route: string): Promise<unknown> => {
+    const response = await fetch(`${url}${route}`);
+    const { status, data, error } = (await response.json()) as {
+      readonly status: string;
+      readonly data: unknown;
+      readonly error?: string;
+    };
+    assert.equal(status, 'success', `${route}: ${error ?? ''}`);
+    return data;
+  };
+  const owned = started.move();
   return {
-    url,
     async query(expr) {
       const data = await ask(`/api/v1/query?query=${encodeURIComponent(expr)}`);
-      return samplesOf(data as QueryData);
-    },
-    async queryRange(expr, from) {
-      const now = Date.now() / 1_000;
-      const range = `start=${String(from)}&end=${String(now)}&step=${String(Math.max(1, (now - from) / 60))}`;
-      return samplesOf(
-        (await ask(`/api/v1/query_range?query=${encodeURIComponent(expr)}&${range}`)) as QueryData,
-      );
+      return (data as { readonly result: readonly unknown[] }).result;
     },
     async firing() {
       const { alerts } = (await ask('/api/v1/alerts')) as {
@@ -78,23 +89,8 @@ export async function startPrometheus({ targets, rules }: PrometheusOptions): Pr
         .filter(({ health }) => health !== 'up')
         .map(({ scrapeUrl, health, lastError }) => `${scrapeUrl} is ${health}: ${lastError}`);
     },
-    [Symbol.asyncDispose]: () => prometheus[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-interface QueryData {
-  readonly result: readonly {
-    readonly metric: Record<string, string>;
-    readonly value?: readonly [number, string];
-    readonly values?: readonly (readonly [number, string])[];
-  }[];
-}
-
-function samplesOf({ result }: QueryData): Sample[] {
-  return result.map(({ metric, value, values = value ? [value] : [] }) => ({
-    labels: metric,
-    points: values.map(([time, text]) => [time, Number(text)] as const),
-  }));
 }
 
 function configuration(targets: readonly Target[], ruleFiles: readonly string[]): object {

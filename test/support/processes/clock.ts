@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { toolPath } from '@tailrace/tools';
+import { toolPath } from '../tools/tools.ts';
 import type { Environment } from './process.ts';
 
 export interface ProcessClock extends AsyncDisposable {

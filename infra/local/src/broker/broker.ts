@@ -11,7 +11,7 @@ import { TailraceError } from '@tailrace/errors';
 import { dockerAnswers } from './docker.ts';
 import { missingForJvm, startJvm } from './jvm.ts';
 import { acquireLock } from './lock.ts';
-import type { BrokerNode, Environment, NodeOptions, Progress, SecureListener } from './node.ts';
+import type { BrokerNode, Environment, NodeOptions, BrokerChanges, Progress } from './node.ts';
 
 export interface BrokerOptions {
   readonly env: Environment;
@@ -24,8 +24,8 @@ export interface BrokerOptions {
    * start many brokers and send little.
    */
   readonly quickStart?: boolean;
-  /** An additional listener, for tests of authentication. The broker then runs on the JVM. */
-  readonly secure?: SecureListener;
+  /** For tests. The broker then runs on the JVM. */
+  readonly changes?: BrokerChanges;
   readonly onProgress?: Progress;
   /** Called when the started broker ends unexpectedly, with the reason. */
   readonly onDeath?: (how: string) => void;
@@ -86,7 +86,7 @@ export async function startOwnBroker(options: BrokerOptions): Promise<OwnBroker>
       keepData,
       port: options.port,
       quickStart: options.quickStart ?? false,
-      secure: options.secure,
+      changes: options.changes,
       progress: options.onProgress ?? (() => undefined),
       onDeath: options.onDeath ?? (() => undefined),
       signal: options.signal ?? new AbortController().signal,
@@ -117,7 +117,7 @@ export async function discardData(dataDir: string, env: Environment): Promise<vo
 }
 
 async function startNode(options: NodeOptions): Promise<BrokerNode> {
-  if (!options.secure && (await dockerAnswers(options.env))) {
+  if (!options.changes && (await dockerAnswers(options.env))) {
     const { startContainer } = await import('./container.ts');
     const container = await startContainer(options);
     if (container !== undefined) return container;

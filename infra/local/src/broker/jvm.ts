@@ -20,7 +20,7 @@ import { childOf, formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } 
 import { identify, isAlive, readIdentity } from './lock.ts';
 import { freePort, loopback } from '../ports.ts';
 import { untilReady } from './probe.ts';
-import { formatProperties, jvmProperties, secureProperties, secureSystemProperties } from './properties.ts';
+import { formatProperties, jvmProperties } from './properties.ts';
 
 const minimumJava = 17;
 const stopTimeoutMs = 20_000;
@@ -59,7 +59,7 @@ export function parseJavaMajor(text: string): number | undefined {
 }
 
 export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
-  const { env, dataDir, keepData, quickStart, secure, progress, onDeath, signal } = options;
+  const { env, dataDir, keepData, quickStart, changes, progress, onDeath, signal } = options;
   await outliveOrphan(dataDir);
   const classPath = await resolveJars(env, progress, signal);
   const archive = await classArchive(javaCommand(env), classPath);
@@ -73,13 +73,12 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
       port,
       controllerPort: await freePort(),
     });
-    const all = secure ? { ...properties, ...secureProperties(properties, secure) } : properties;
+    const all = changes ? changes.properties(properties) : properties;
     await writeFile(join(dataDir, 'server.properties'), formatProperties(all));
     if (!existsSync(join(dataDir, 'log', 'meta.properties'))) {
       progress('formatting its storage');
       const clusterId = randomBytes(16).toString('base64url');
-      const users = secure && { users: secure.users };
-      await formatStorage({ env, dataDir, classPath, archive, clusterId, ...users });
+      await formatStorage({ env, dataDir, classPath, archive, clusterId, users: changes?.users ?? {} });
     }
     signal.throwIfAborted();
     progress('starting the broker');
@@ -91,7 +90,7 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
       archive,
       keepData,
       quickStart,
-      ...(secure && { systemProperties: secureSystemProperties(secure) }),
+      systemProperties: changes?.systemProperties ?? {},
     }));
     await writeFile(join(dataDir, 'keeper'), JSON.stringify(await identify(started.pid ?? 0)));
     let ready = false;

@@ -1,8 +1,13 @@
 /** Makes Grafana's JSON of the short form of a dashboard. */
-import { placeholders } from '../rules.ts';
 import { addMatchers } from '../promql.ts';
 import { placePanels } from './layout.ts';
 import type { Dashboard, LabelVariable, Panel, Query, Thresholds } from './dashboard.ts';
+
+/** The addresses that stand in the rules and dashboards, until an installation replaces them by its own. */
+export const placeholders = {
+  runbooks: 'https://tailrace.example/runbooks',
+  grafana: 'https://grafana.example',
+} as const;
 
 const datasource = { type: 'prometheus', uid: '${datasource}' } as const;
 

@@ -1,5 +1,5 @@
 /** `tailrace get audit`. */
-import type { AuditRecord } from '@tailrace/topics';
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
 import type { Run } from '../command.ts';
@@ -13,7 +13,7 @@ interface Values extends Period {
   readonly limit: number;
 }
 
-const columns: Columns<AuditRecord> = {
+const columns: Columns<Schema['AuditEntry']> = {
   AT: ({ at }) => at,
   ACTOR: ({ actor }) => actor.name,
   ADDRESS: ({ address }) => address ?? '-',
@@ -26,6 +26,6 @@ const columns: Columns<AuditRecord> = {
 export const listAudit: Run<Values> = async (values, context) => {
   const { action, target, actor, outcome, limit, ...period } = values;
   const query = { action, target, actor, outcome, ...periodOf(period) };
-  const page = await openApi(context).list<AuditRecord>(pathOf('audit'), query, limit);
+  const page = await openApi(context).list<Schema['AuditEntry']>(pathOf('audit'), query, limit);
   return showPage(page, 'entry', columns);
 };

@@ -1,5 +1,5 @@
 /** Commands for tokens of the API, and for the audit log. */
-import { choice, group, limitOption, notes, repeatable, type Declare } from '../declare.ts';
+import { apiNotes, choice, group, limitOption, notes, repeatable, type Declare } from '../declare.ts';
 
 export const declareAccess: Declare = (program, action) => {
   group(program, 'create')
@@ -18,13 +18,10 @@ export const declareAccess: Declare = (program, action) => {
     .option('--expires <time>', 'a duration from now (90d), or a time (2027-01-31); by default never')
     .addHelpText(
       'after',
-      notes({
-        examples: [
-          'create token --name dashboard --expires 90d',
-          'create token --name crm-team --scope write --destination crm',
-        ],
-        reads: ['api'],
-      }),
+      apiNotes(
+        'create token --name dashboard --expires 90d',
+        'create token --name crm-team --scope write --destination crm',
+      ),
     )
     .action(action(async () => (await import('./tokens.ts')).createToken));
   const get = group(program, 'get');
@@ -35,7 +32,7 @@ export const declareAccess: Declare = (program, action) => {
       'List the tokens of the API, without those of TAILRACE_API_TOKEN and TAILRACE_API_READ_TOKEN.',
     )
     .addOption(limitOption())
-    .addHelpText('after', notes({ examples: ['get tokens'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get tokens'))
     .action(action(async () => (await import('./tokens.ts')).listTokens));
   group(program, 'revoke')
     .summary('revoke a token of the API')
@@ -47,7 +44,7 @@ export const declareAccess: Declare = (program, action) => {
     )
     .argument('<token>', 'its id or its name')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', notes({ examples: ['revoke token dashboard'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('revoke token dashboard'))
     .action(action(async () => (await import('./tokens.ts')).revokeToken));
   get
     .command('audit')

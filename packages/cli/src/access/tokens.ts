@@ -1,4 +1,5 @@
 /** `tailrace create token`, `get tokens` and `revoke token`. */
+import type { Schema } from '@tailrace/api';
 import type { TokenScope } from '@tailrace/config';
 import { formatInstant, parseInstant } from '@tailrace/events';
 import { parseDuration } from '@tailrace/topics';
@@ -6,18 +7,6 @@ import { openApi, pathOf, type Api } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
 import { exitCodes, UsageError, type Run } from '../command.ts';
 import { printable } from '../terminal/table.ts';
-
-interface ShownToken {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: TokenScope;
-  readonly sources?: readonly string[];
-  readonly destinations?: readonly string[];
-  readonly createdAt: string;
-  readonly createdBy: string;
-  readonly expiresAt?: string;
-  readonly expired: boolean;
-}
 
 interface Wanted {
   readonly name: string;
@@ -27,7 +16,7 @@ interface Wanted {
   readonly expires?: string;
 }
 
-const columns: Columns<ShownToken> = {
+const columns: Columns<Schema['Token']> = {
   ID: ({ id }) => id,
   NAME: ({ name }) => name,
   SCOPE: ({ scope }) => scope,
@@ -43,11 +32,7 @@ export const createToken: Run<Wanted> = async (
   context,
 ) => {
   const body = { name, scope, sources, destinations, ...expiryOf(expires) };
-  const created = await openApi(context).send<ShownToken & { readonly token: string }>(
-    'POST',
-    pathOf('tokens'),
-    body,
-  );
+  const created = await openApi(context).send<Schema['CreatedToken']>('POST', pathOf('tokens'), body);
   const until = created.expiresAt === undefined ? 'does not expire' : `expires at ${created.expiresAt}`;
   return {
     exitCode: exitCodes.done,
@@ -61,7 +46,7 @@ export const createToken: Run<Wanted> = async (
 };
 
 export const listTokens: Run<{ readonly limit: number }> = async ({ limit }, context) =>
-  showPage(await openApi(context).list<ShownToken>(pathOf('tokens'), {}, limit), 'token', columns);
+  showPage(await openApi(context).list<Schema['Token']>(pathOf('tokens'), {}, limit), 'token', columns);
 
 export const revokeToken: Run<{ readonly token: string; readonly yes?: boolean }> = async (
   { token, yes },
@@ -82,7 +67,7 @@ export const revokeToken: Run<{ readonly token: string; readonly yes?: boolean }
 
 /** The id of the token with this id or name; the given text where there is none, for the error of the service. */
 async function idOf(api: Api, text: string): Promise<string> {
-  const { items } = await api.list<ShownToken>(pathOf('tokens'), {}, Infinity);
+  const { items } = await api.list<Schema['Token']>(pathOf('tokens'), {}, Infinity);
   return items.find(({ id, name }) => id === text || name === text)?.id ?? text;
 }
 

@@ -27,11 +27,11 @@ export function showValue(value: unknown): Outcome {
 }
 
 /** The items of one source, or of all sources if it is undefined; each item with the id of its source. */
-export async function listBySource<T extends { readonly source: string }>(
+export async function listBySource<T>(
   api: Api,
   source: string | undefined,
-  fetchPage: (sourceId: string) => Promise<Page<Omit<T, 'source'>>>,
-): Promise<Page<Omit<T, 'source'> & { readonly source: string }>> {
+  fetchPage: (sourceId: string) => Promise<Page<T>>,
+): Promise<Page<T & { readonly source: string }>> {
   const ids =
     source === undefined
       ? (await api.list<{ readonly id: string }>(pathOf('sources'), {}, Infinity)).items.map(({ id }) => id)

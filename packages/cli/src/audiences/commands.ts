@@ -1,4 +1,4 @@
-import { choice, group, integer, limitOption, notes, type Declare } from '../declare.ts';
+import { apiNotes, choice, group, integer, limitOption, type Declare } from '../declare.ts';
 
 export const declareAudiences: Declare = (program, action) => {
   const audience = group(program, 'audience').summary('sync, list and delete audiences');
@@ -26,13 +26,10 @@ export const declareAudiences: Declare = (program, action) => {
     .option('--allow-empty', 'accept a file without members, which removes all members')
     .addHelpText(
       'after',
-      notes({
-        examples: [
-          'audience sync web vip members.csv',
-          'export-members | tailrace audience sync web vip - --format ndjson',
-        ],
-        reads: ['api'],
-      }),
+      apiNotes(
+        'audience sync web vip members.csv',
+        'export-members | tailrace audience sync web vip - --format ndjson',
+      ),
     )
     .action(action(async () => (await import('./sync.ts')).syncAudience));
   for (const [parent, name] of [
@@ -45,7 +42,7 @@ export const declareAudiences: Declare = (program, action) => {
       .description('List audiences with the number of members and the result of the last sync.')
       .argument('[source]', 'the id of a source (default: all sources)')
       .addOption(limitOption())
-      .addHelpText('after', notes({ examples: [`${parent.name()} ${name} web`], reads: ['api'] }))
+      .addHelpText('after', apiNotes(`${parent.name()} ${name} web`))
       .action(action(async () => (await import('./list.ts')).listAudiences));
   }
   audience
@@ -57,6 +54,6 @@ export const declareAudiences: Declare = (program, action) => {
     .argument('<source>', 'the id of the source')
     .argument('<name>', 'the name of the audience')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', notes({ examples: ['audience delete web vip'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('audience delete web vip'))
     .action(action(async () => (await import('./delete.ts')).deleteAudience));
 };

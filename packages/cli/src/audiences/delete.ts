@@ -1,8 +1,8 @@
 /** `tailrace audience delete`. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { exitCodes, type Run } from '../command.ts';
 import { printable } from '../terminal/table.ts';
-import type { AudienceSync } from './list.ts';
 
 interface Values {
   readonly source: string;
@@ -17,7 +17,7 @@ export const deleteAudience: Run<Values> = async ({ source, name, yes }, context
   if (!yes && !(await context.terminal.confirm(question))) {
     return { exitCode: exitCodes.failed, text: ['Nothing was deleted.'], json: { deleted: false } };
   }
-  const sync = await api.send<AudienceSync | undefined>('DELETE', path);
+  const sync = await api.send<Schema['AudienceSync'] | undefined>('DELETE', path);
   return {
     exitCode: exitCodes.done,
     text: [printable(`The audience ${name} of ${source} is deleted; the destinations are being notified.`)],

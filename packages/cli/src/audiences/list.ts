@@ -1,30 +1,11 @@
 /** `tailrace audience list` and `tailrace get audiences`. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { listBySource, showPage, type Columns } from '../api/show.ts';
 import type { Run } from '../command.ts';
 import { formatCount } from '../terminal/table.ts';
 
-export interface AudienceSync {
-  readonly id: string;
-  readonly state: 'running' | 'done' | 'failed' | 'interrupted';
-  /** Users in the upload. */
-  readonly members: number;
-  /** Unset until the upload is compared with the members before. */
-  readonly added?: number;
-  readonly removed?: number;
-  readonly total?: number;
-  readonly sent: number;
-  readonly problem?: { readonly message: string };
-}
-
-export interface Audience {
-  readonly source: string;
-  readonly name: string;
-  readonly members: number;
-  readonly sync: AudienceSync;
-}
-
-const columns: Columns<Audience> = {
+const columns: Columns<Schema['Audience'] & { readonly source: string }> = {
   SOURCE: ({ source }) => source,
   NAME: ({ name }) => name,
   MEMBERS: ({ members }) => formatCount(members),
@@ -38,7 +19,7 @@ export const listAudiences: Run<{ readonly source?: string; readonly limit: numb
   context,
 ) => {
   const api = openApi(context);
-  const page = await listBySource<Audience>(api, source, (id) =>
+  const page = await listBySource<Schema['Audience']>(api, source, (id) =>
     api.list(pathOf('sources', id, 'audiences'), {}, limit),
   );
   return showPage(page, 'audience', columns);

@@ -1,4 +1,5 @@
 /** `tailrace audience sync`: sets the members of an audience from a file. */
+import type { Schema } from '@tailrace/api';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,7 +8,6 @@ import { openApi, pathOf, type Api } from '../api/client.ts';
 import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { pause } from '../terminal/terminal.ts';
-import type { Audience, AudienceSync } from './list.ts';
 
 const pollEveryMs = 500;
 const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
@@ -29,10 +29,10 @@ export const syncAudience: Run<Values> = async (values, context) => {
   signal.addEventListener('abort', () => content.destroy());
   const api = openApi(context);
   const audiencePath = pathOf('sources', source, 'audiences', name);
-  let sync: AudienceSync;
+  let sync: Schema['AudienceSync'];
   try {
     const query = { ratePerSecond: rate, ...(allowEmpty && { allowEmpty }) };
-    sync = await api.upload<AudienceSync>(audiencePath, content, contentTypes[format], query);
+    sync = await api.upload<Schema['AudienceSync']>(audiencePath, content, contentTypes[format], query);
   } catch (error) {
     if (!signal.aborted) throw error;
     return interrupted();
@@ -74,7 +74,7 @@ async function openFile(file: string, { input, terminal }: CommandContext): Prom
 async function waitFor(
   api: Api,
   audiencePath: string,
-  started: AudienceSync,
+  started: Schema['AudienceSync'],
   { terminal }: CommandContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -85,7 +85,7 @@ async function waitFor(
       total === undefined ? 'Comparing' : `Sent ${formatCount(sent)} of ${formatCount(total)} changes`,
     );
     if (!(await pause(pollEveryMs, signal))) return interrupted();
-    ({ sync } = await api.get<Audience>(audiencePath));
+    ({ sync } = await api.get<Schema['Audience']>(audiencePath));
   }
   const { state, members, added = 0, removed = 0, sent, problem } = sync;
   const why = problem === undefined ? '' : ` ${problem.message}`;

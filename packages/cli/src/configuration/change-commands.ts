@@ -1,5 +1,5 @@
 /** Commands that change one property of a source or a destination, or delete it. */
-import { group, notes, type Declare } from '../declare.ts';
+import { apiNotes, group, type Declare } from '../declare.ts';
 
 const delay = 'All services apply the change within two seconds.';
 
@@ -10,7 +10,7 @@ export const declareChanges: Declare = (program, action) => {
     .description(`Send the events of a source to a destination. ${delay}`)
     .argument('<destination>', 'the id of the destination')
     .argument('<source>', 'the id of the source')
-    .addHelpText('after', notes({ examples: ['connect crm web'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('connect crm web'))
     .action(action(async () => (await import('./changes.ts')).connect));
   program
     .command('disconnect')
@@ -20,7 +20,7 @@ export const declareChanges: Declare = (program, action) => {
     )
     .argument('<destination>', 'the id of the destination')
     .argument('<source>', 'the id of the source')
-    .addHelpText('after', notes({ examples: ['disconnect crm web'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('disconnect crm web'))
     .action(action(async () => (await import('./changes.ts')).disconnect));
 
   const effects = {
@@ -38,10 +38,7 @@ export const declareChanges: Declare = (program, action) => {
         .summary(`${verb} a ${kind}`)
         .description(`${capitalized(verb)} a ${kind}. ${delay}${effects[`${verb} ${kind}`]}`)
         .argument('<id>', `the id of the ${kind}`)
-        .addHelpText(
-          'after',
-          notes({ examples: [`${verb} ${kind} ${kind === 'source' ? 'web' : 'crm'}`], reads: ['api'] }),
-        )
+        .addHelpText('after', apiNotes(`${verb} ${kind} ${kind === 'source' ? 'web' : 'crm'}`))
         .action(action(async () => (await import('./changes.ts')).setEnabled(kind, verb === 'enable')));
     }
   }
@@ -55,7 +52,7 @@ export const declareChanges: Declare = (program, action) => {
         'is lost however long it takes. Attempts in flight end normally. "tailrace test" still sends its sample.',
     )
     .argument('<id>', 'the id of the destination')
-    .addHelpText('after', notes({ examples: ['pause destination crm'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('pause destination crm'))
     .action(action(async () => (await import('./changes.ts')).setPaused(true)));
   group(program, 'resume')
     .summary('send the deliveries that waited for a paused destination')
@@ -66,7 +63,7 @@ export const declareChanges: Declare = (program, action) => {
         `rateLimit, beside new ones. ${delay} "tailrace get recall" shows the progress.`,
     )
     .argument('<id>', 'the id of the destination')
-    .addHelpText('after', notes({ examples: ['resume destination crm'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('resume destination crm'))
     .action(action(async () => (await import('./changes.ts')).setPaused(false)));
 
   group(program, 'rotate')
@@ -86,14 +83,7 @@ export const declareChanges: Declare = (program, action) => {
     .option('--force', 'drop a secret that an earlier rotation still keeps')
     .addHelpText(
       'after',
-      notes({
-        examples: [
-          'rotate secret crm',
-          'rotate secret crm --keep-previous-for 72h',
-          'rotate secret crm -o json',
-        ],
-        reads: ['api'],
-      }),
+      apiNotes('rotate secret crm', 'rotate secret crm --keep-previous-for 72h', 'rotate secret crm -o json'),
     )
     .action(action(async () => (await import('./changes.ts')).rotateSecret));
 
@@ -105,7 +95,7 @@ export const declareChanges: Declare = (program, action) => {
     )
     .argument('<source>', 'the id of the source')
     .argument('<event>', 'the name of the track event')
-    .addHelpText('after', notes({ examples: ["block web 'Debug Event'"], reads: ['api'] }))
+    .addHelpText('after', apiNotes("block web 'Debug Event'"))
     .action(action(async () => (await import('./changes.ts')).block));
   program
     .command('unblock')
@@ -113,7 +103,7 @@ export const declareChanges: Declare = (program, action) => {
     .description(`Forward a blocked track event again. ${delay}`)
     .argument('<source>', 'the id of the source')
     .argument('<event>', 'the name of the track event')
-    .addHelpText('after', notes({ examples: ["unblock web 'Debug Event'"], reads: ['api'] }))
+    .addHelpText('after', apiNotes("unblock web 'Debug Event'"))
     .action(action(async () => (await import('./changes.ts')).unblock));
 
   group(program, 'create')
@@ -124,7 +114,7 @@ export const declareChanges: Declare = (program, action) => {
         'To rotate a key, add a new one, move the clients to it, and delete the old one.',
     )
     .argument('<source>', 'the id of the source')
-    .addHelpText('after', notes({ examples: ['create write-key web'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('create write-key web'))
     .action(action(async () => (await import('./changes.ts')).createWriteKey));
   const deleting = group(program, 'delete').summary('delete a source, a destination or a write key');
   deleting
@@ -135,7 +125,7 @@ export const declareChanges: Declare = (program, action) => {
     )
     .argument('<source>', 'the id of the source')
     .argument('<key>', 'the write key')
-    .addHelpText('after', notes({ examples: ['delete write-key web wk_old'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('delete write-key web wk_old'))
     .action(action(async () => (await import('./changes.ts')).deleteWriteKey));
   deleting
     .command('source')
@@ -147,7 +137,7 @@ export const declareChanges: Declare = (program, action) => {
     .argument('<id>', 'the id of the source')
     .option('--force', 'disconnect its destinations, and delete it')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', notes({ examples: ['delete source web --force'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('delete source web --force'))
     .action(action(async () => (await import('./changes.ts')).deleteEntry('source')));
   deleting
     .command('destination')
@@ -157,7 +147,7 @@ export const declareChanges: Declare = (program, action) => {
     )
     .argument('<id>', 'the id of the destination')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', notes({ examples: ['delete destination crm --yes'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('delete destination crm --yes'))
     .action(action(async () => (await import('./changes.ts')).deleteEntry('destination')));
 };
 

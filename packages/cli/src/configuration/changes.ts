@@ -1,4 +1,5 @@
 /** Commands that change one property of a source or a destination, or delete it. All may be repeated. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { exitCodes, type Outcome, type Run } from '../command.ts';
 import { printable } from '../terminal/table.ts';
@@ -52,10 +53,11 @@ interface Rotation {
 }
 
 export const rotateSecret: Run<Rotation> = async ({ destination, keepPreviousFor, force }, context) => {
-  const rotated = await openApi(context).send<{
-    readonly sharedSecret: string;
-    readonly previousSharedSecretUntil?: string;
-  }>('POST', pathOf('destinations', destination, 'rotate-secret'), { keepPreviousFor, force });
+  const rotated = await openApi(context).send<Schema['RotateSecretAnswer']>(
+    'POST',
+    pathOf('destinations', destination, 'rotate-secret'),
+    { keepPreviousFor, force },
+  );
   const until = rotated.previousSharedSecretUntil;
   return {
     exitCode: exitCodes.done,
@@ -84,7 +86,7 @@ export const unblock: Run<SourceEvent> = async ({ source, event }, context) =>
 
 export const createWriteKey: Run<{ readonly source: string }> = async ({ source }, context) => {
   const path = pathOf('sources', source, 'write-keys');
-  const created = await openApi(context).send<{ readonly writeKey: string }>('POST', path);
+  const created = await openApi(context).send<Schema['AddWriteKeyAnswer']>('POST', path);
   return done(`Write key: ${created.writeKey}`, created);
 };
 

@@ -1,5 +1,14 @@
 /** Commands that apply, show, create and test sources and destinations. `change-commands.ts` has the rest. */
-import { choice, eventTypes, group, integer, limitOption, notes, type Declare } from '../declare.ts';
+import {
+  apiNotes,
+  choice,
+  eventTypes,
+  group,
+  integer,
+  limitOption,
+  notes,
+  type Declare,
+} from '../declare.ts';
 import { destinationFields, sourceFields } from '../entry-options.ts';
 import type { Command } from 'commander';
 import { Option } from 'commander';
@@ -43,7 +52,7 @@ export const declareConfiguration: Declare = (program, action) => {
     .summary('list the destination types, or show one')
     .description('List the destination types, or show one with the JSON Schema of its settings.')
     .argument('[type]', 'the type to show')
-    .addHelpText('after', notes({ examples: ['get catalog', 'get catalog Webhooks'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get catalog', 'get catalog Webhooks'))
     .action(action(async () => (await import('./get.ts')).getCatalog));
   for (const { kind, example } of [
     { kind: 'source', example: 'web' },
@@ -56,10 +65,7 @@ export const declareConfiguration: Declare = (program, action) => {
         `List ${kind}s. --output yaml writes a file for "tailrace apply", with env:NAME in place of each secret.`,
       )
       .addOption(limitOption())
-      .addHelpText(
-        'after',
-        notes({ examples: [`get ${kind}s`, `get ${kind}s --limit 1000 --output yaml`], reads: ['api'] }),
-      )
+      .addHelpText('after', apiNotes(`get ${kind}s`, `get ${kind}s --limit 1000 --output yaml`))
       .action(action(async () => (await import('./get.ts')).listEntries(kind)));
     get
       .command(kind)
@@ -69,7 +75,7 @@ export const declareConfiguration: Declare = (program, action) => {
           'place, and a comment that lists the variables.',
       )
       .argument('<id>', `the id of the ${kind}`)
-      .addHelpText('after', notes({ examples: [`get ${kind} ${example}`], reads: ['api'] }))
+      .addHelpText('after', apiNotes(`get ${kind} ${example}`))
       .action(action(async () => (await import('./get.ts')).getEntry(kind)));
   }
 
@@ -89,14 +95,11 @@ export const declareConfiguration: Declare = (program, action) => {
   )
     .addHelpText(
       'after',
-      notes({
-        examples: [
-          'create source --id web --name Website',
-          "create source --id app --write-key wk_app --block 'Debug Event'",
-          'create source -f source.yaml',
-        ],
-        reads: ['api'],
-      }),
+      apiNotes(
+        'create source --id web --name Website',
+        "create source --id app --write-key wk_app --block 'Debug Event'",
+        'create source -f source.yaml',
+      ),
     )
     .action(action(async () => (await import('./create-source.ts')).createSource));
   fromFile(
@@ -120,18 +123,15 @@ export const declareConfiguration: Declare = (program, action) => {
   )
     .addHelpText(
       'after',
-      notes({
-        examples: [
-          'create destination --id crm --url https://crm.example.com/hook --source web \\\n' +
-            '      --secret env:CRM_SECRET',
-          'create destination --url https://a.example.com --url https://b.example.com \\\n' +
-            "      --header 'X-Team: growth'",
-          'create destination --url https://erp.example.com \\\n' +
-            "      --secret-header 'Authorization: env:ERP_TOKEN'",
-          'create destination -f destination.yaml',
-        ],
-        reads: ['api'],
-      }),
+      apiNotes(
+        'create destination --id crm --url https://crm.example.com/hook --source web \\\n' +
+          '      --secret env:CRM_SECRET',
+        'create destination --url https://a.example.com --url https://b.example.com \\\n' +
+          "      --header 'X-Team: growth'",
+        'create destination --url https://erp.example.com \\\n' +
+          "      --secret-header 'Authorization: env:ERP_TOKEN'",
+        'create destination -f destination.yaml',
+      ),
     )
     .action(action(async () => (await import('./create-destination.ts')).createDestination));
 
@@ -151,16 +151,13 @@ export const declareConfiguration: Declare = (program, action) => {
     .option('--call <file>', 'with --filter: try it on this call')
     .addHelpText(
       'after',
-      notes({
-        examples: [
-          'test crm',
-          'test crm --type identify',
-          'test crm --type delete --webhook 1',
-          'test crm --filter',
-          'test crm --filter filter.yaml --call call.json',
-        ],
-        reads: ['api'],
-      }),
+      apiNotes(
+        'test crm',
+        'test crm --type identify',
+        'test crm --type delete --webhook 1',
+        'test crm --filter',
+        'test crm --filter filter.yaml --call call.json',
+      ),
     )
     .action(action(async () => (await import('./test-event.ts')).testDestination));
 };

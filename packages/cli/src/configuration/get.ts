@@ -1,17 +1,11 @@
 /** `tailrace get` for sources, destinations and the catalog. */
+import type { Schema } from '@tailrace/api';
 import type { Destination, Source } from '@tailrace/config';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, showValue, type Columns } from '../api/show.ts';
 import { exitCodes, type Run } from '../command.ts';
 import { formatCount } from '../terminal/table.ts';
 import { fileOf } from './entries-file.ts';
-
-interface CatalogEntry {
-  readonly type: string;
-  readonly description: string;
-  readonly supportedCalls: readonly string[];
-  readonly acceptsHistoricalTimestamps: boolean;
-}
 
 const onOff = ({ enabled }: { readonly enabled: boolean }): string => (enabled ? 'on' : 'off');
 const delivering = ({ enabled, paused }: Destination): string =>
@@ -35,7 +29,7 @@ const destinationColumns: Columns<Destination> = {
   URLS: ({ settings }) => settings.webhooks.map(({ url }) => url).join(', '),
 };
 
-const catalogColumns: Columns<CatalogEntry> = {
+const catalogColumns: Columns<Schema['CatalogEntry']> = {
   TYPE: ({ type }) => type,
   CALLS: ({ supportedCalls }) => supportedCalls.join(', '),
   'PAST TIMESTAMPS': ({ acceptsHistoricalTimestamps }) => (acceptsHistoricalTimestamps ? 'yes' : 'no'),
@@ -74,5 +68,9 @@ export function getEntry(kind: 'source' | 'destination'): Run<{ readonly id: str
 export const getCatalog: Run<{ readonly type?: string }> = async ({ type }, context) => {
   const api = openApi(context);
   if (type !== undefined) return showValue(await api.get(pathOf('catalog', type)));
-  return showPage(await api.list<CatalogEntry>(pathOf('catalog'), {}, 1_000), 'type', catalogColumns);
+  return showPage(
+    await api.list<Schema['CatalogEntry']>(pathOf('catalog'), {}, 1_000),
+    'type',
+    catalogColumns,
+  );
 };

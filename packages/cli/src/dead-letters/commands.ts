@@ -1,5 +1,14 @@
 import type { Command } from 'commander';
-import { choice, eventTypes, group, integer, limitOption, notes, type Declare } from '../declare.ts';
+import {
+  apiNotes,
+  choice,
+  eventTypes,
+  group,
+  integer,
+  limitOption,
+  notes,
+  type Declare,
+} from '../declare.ts';
 
 export const declareDeadLetters: Declare = (program, action) => {
   const dead = group(program, 'dead').summary('list, show and replay dead letters');
@@ -91,10 +100,7 @@ const declareRecovery: Declare = (program, action) => {
         'ignores repeats by the delivery id ignores it, if it had accepted it before.',
     )
     .argument('<delivery>', 'the id of the delivery')
-    .addHelpText(
-      'after',
-      notes({ examples: ['resend 5f0c6a8e-1d9b-5a0c-8f3e-2b7d9c1e4a60'], reads: ['api'] }),
-    )
+    .addHelpText('after', apiNotes('resend 5f0c6a8e-1d9b-5a0c-8f3e-2b7d9c1e4a60'))
     .action(action(async () => (await import('./recover.ts')).resend));
   group(program, 'recover')
     .summary('replay the failures of a destination')
@@ -125,28 +131,20 @@ const declareRecovery: Declare = (program, action) => {
     .summary('interrupt a replay of the control service')
     .description('Interrupt a replay of the control service, after the records in flight.')
     .argument('<id>', 'the id of the replay')
-    .addHelpText(
-      'after',
-      notes({ examples: ['interrupt replay 5f0c6a8e-1d9b-4a0c-8f3e-2b7d9c1e4a60'], reads: ['api'] }),
-    )
+    .addHelpText('after', apiNotes('interrupt replay 5f0c6a8e-1d9b-4a0c-8f3e-2b7d9c1e4a60'))
     .action(action(async () => (await import('./recover.ts')).interruptReplay));
   const get = group(program, 'get');
   get
     .command('replays')
     .summary('list the replays of the control service, newest first')
-    .description('List the replays of the control service, newest first.')
     .addOption(limitOption())
-    .addHelpText('after', notes({ examples: ['get replays'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get replays'))
     .action(action(async () => (await import('./recover.ts')).listReplays));
   get
     .command('replay')
     .summary('show the progress of a replay of the control service')
-    .description('Show the progress of a replay of the control service.')
     .argument('<id>', 'the id of the replay')
-    .addHelpText(
-      'after',
-      notes({ examples: ['get replay 5f0c6a8e-1d9b-4a0c-8f3e-2b7d9c1e4a60'], reads: ['api'] }),
-    )
+    .addHelpText('after', apiNotes('get replay 5f0c6a8e-1d9b-4a0c-8f3e-2b7d9c1e4a60'))
     .action(action(async () => (await import('./recover.ts')).getReplay));
 };
 

@@ -1,4 +1,5 @@
 /** `tailrace resend`, `tailrace recover destination`, and the replays of the control service. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
 import { exitCodes, type CommandContext, type ExitCode, type Outcome, type Run } from '../command.ts';
@@ -7,28 +8,9 @@ import { pause } from '../terminal/terminal.ts';
 import { periodOf, type Period } from '../terminal/times.ts';
 import { notReplayed } from './list.ts';
 
-interface Resent {
-  readonly deliveryId: string;
-  readonly destinationId: string;
-}
-
-interface Replay {
-  readonly id: string;
-  readonly state: 'counting' | 'running' | 'done' | 'interrupted' | 'superseded' | 'failed';
-  readonly dryRun: boolean;
-  readonly filter: Readonly<Record<string, string>>;
-  readonly startedAt: string;
-  readonly endedAt?: string;
-  /** Dead letters to replay; set once they are counted. */
-  readonly due?: number;
-  readonly replayed: number;
-  readonly malformed: number;
-  readonly failure?: { readonly message: string };
-}
-
 const pollEveryMs = 500;
 
-const columns: Columns<Replay> = {
+const columns: Columns<Schema['Replay']> = {
   STARTED: ({ startedAt }) => startedAt,
   REPLAY: ({ id }) => id,
   STATE: ({ state, dryRun }) => (dryRun ? `${state} (dry run)` : state),
@@ -41,7 +23,10 @@ const columns: Columns<Replay> = {
 };
 
 export const resend: Run<{ readonly delivery: string }> = async ({ delivery }, context) => {
-  const resent = await openApi(context).send<Resent>('POST', pathOf('deliveries', delivery, 'resend'));
+  const resent = await openApi(context).send<Schema['Resent']>(
+    'POST',
+    pathOf('deliveries', delivery, 'resend'),
+  );
   return {
     exitCode: exitCodes.done,
     text: [
@@ -64,7 +49,11 @@ export const recoverDestination: Run<Recovery> = async (
   context,
 ) => {
   const order = { ...periodOf({ since, until }), ratePerSecond: rate, dryRun };
-  const replay = await openApi(context).send<Replay>('POST', pathOf('destinations', id, 'recover'), order);
+  const replay = await openApi(context).send<Schema['Replay']>(
+    'POST',
+    pathOf('destinations', id, 'recover'),
+    order,
+  );
   if (wait || dryRun) return waitFor(replay, context);
   return {
     exitCode: exitCodes.done,
@@ -74,13 +63,13 @@ export const recoverDestination: Run<Recovery> = async (
 };
 
 export const listReplays: Run<{ readonly limit: number }> = async ({ limit }, context) =>
-  showPage(await openApi(context).list<Replay>(pathOf('replays'), {}, limit), 'replay', columns);
+  showPage(await openApi(context).list<Schema['Replay']>(pathOf('replays'), {}, limit), 'replay', columns);
 
 export const getReplay: Run<{ readonly id: string }> = async ({ id }, context) =>
-  outcomeOf(await openApi(context).get<Replay>(pathOf('replays', id)));
+  outcomeOf(await openApi(context).get<Schema['Replay']>(pathOf('replays', id)));
 
 export const interruptReplay: Run<{ readonly id: string }> = async ({ id }, context) => {
-  const replay = await openApi(context).send<Replay>('DELETE', pathOf('replays', id));
+  const replay = await openApi(context).send<Schema['Replay']>('DELETE', pathOf('replays', id));
   return {
     exitCode: exitCodes.done,
     text: [replay.endedAt === undefined ? 'Interrupting.' : `It had ended before: ${replay.state}.`],
@@ -88,7 +77,7 @@ export const interruptReplay: Run<{ readonly id: string }> = async ({ id }, cont
   };
 };
 
-async function waitFor(started: Replay, context: CommandContext): Promise<Outcome> {
+async function waitFor(started: Schema['Replay'], context: CommandContext): Promise<Outcome> {
   const { terminal } = context;
   const api = openApi(context);
   const signal = terminal.interruption();
@@ -101,12 +90,12 @@ async function waitFor(started: Replay, context: CommandContext): Promise<Outcom
       ];
       return { exitCode: exitCodes.interrupted, text, json: replay };
     }
-    replay = await api.get<Replay>(pathOf('replays', replay.id));
+    replay = await api.get<Schema['Replay']>(pathOf('replays', replay.id));
   }
   return outcomeOf(replay);
 }
 
-function outcomeOf(replay: Replay): Outcome {
+function outcomeOf(replay: Schema['Replay']): Outcome {
   const { state, dryRun, due = 0, malformed, failure } = replay;
   const exitCode: ExitCode = state === 'failed' || state === 'superseded' ? exitCodes.failed : exitCodes.done;
   const first =
@@ -121,7 +110,7 @@ function outcomeOf(replay: Replay): Outcome {
   return { exitCode, text, json: replay };
 }
 
-function progressOf({ due, replayed }: Replay): string {
+function progressOf({ due, replayed }: Schema['Replay']): string {
   return due === undefined
     ? 'the dead letters are being counted'
     : `${formatCount(replayed)} of ${countOf(due, 'dead letter')} replayed`;

@@ -1,6 +1,8 @@
 /** Reports destinations whose deliveries all fail now, and those that are paused, as the history of control knows them. */
+import type { Schema } from '@tailrace/api';
 import type { Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
+import { inParallel } from '../in-parallel.ts';
 import { pathOf, type Api } from '../api/client.ts';
 import { countOf } from '../terminal/table.ts';
 import type { Finding } from './finding.ts';
@@ -11,23 +13,15 @@ const mostNamed = 10;
 const atTheSameTime = 8;
 const lookBackMs = 15 * 60_000;
 
-interface Stats {
-  readonly total: { readonly attempts: number; readonly delivered: number };
-}
-
-interface Failures {
-  readonly items: readonly { readonly reason: string; readonly count: number }[];
-}
-
 /** @throws TailraceError the error of a response, except that the history is unavailable */
 export async function checkDestinations(api: Pick<Api, 'list' | 'get'>): Promise<Finding[]> {
   const { items, more } = await api.list<Destination>(pathOf('destinations'), {}, mostChecked);
   const sending = items.filter(({ enabled, paused }) => enabled && !paused);
   const paused = items.filter((one) => one.enabled && one.paused).map(({ id }) => id);
   try {
-    const failing = (await inParallel(sending, (destination) => failureOf(api, destination))).filter(
-      (failure) => failure !== undefined,
-    );
+    const failing = (
+      await inParallel(atTheSameTime, sending, (destination) => failureOf(api, destination))
+    ).filter((failure) => failure !== undefined);
     const findings = failing.slice(0, mostNamed).map(({ id, attempts, reason }): Finding => ({
       level: 'warn',
       about,
@@ -54,23 +48,18 @@ export async function checkDestinations(api: Pick<Api, 'list' | 'get'>): Promise
 
 /** Undefined where an attempt was delivered, or none was made. */
 async function failureOf(api: Pick<Api, 'get'>, { id }: Destination) {
-  const { total } = await api.get<Stats>(pathOf('destinations', id, 'stats'), { since: ago() });
+  const { total } = await api.get<Schema['GetDestinationStatsAnswer']>(pathOf('destinations', id, 'stats'), {
+    since: ago(),
+  });
   if (total.attempts === 0 || total.delivered > 0) return undefined;
-  const { items } = await api.get<Failures>(pathOf('destinations', id, 'failures'), { since: ago() });
+  const { items } = await api.get<Schema['GetDestinationFailuresAnswer']>(
+    pathOf('destinations', id, 'failures'),
+    { since: ago() },
+  );
   const [most] = [...items].sort((a, b) => b.count - a.count);
   return { id, attempts: total.attempts, reason: most?.reason ?? 'unknown reason' };
 }
 
 function ago(): string {
   return new Date(Date.now() - lookBackMs).toISOString();
-}
-
-async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = [...items.entries()];
-  const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await work(next[1]);
-  };
-  await Promise.all(Array.from({ length: atTheSameTime }, worker));
-  return results;
 }

@@ -1,4 +1,5 @@
 /** An attempt as text: one line for `tail`, and with every URL for `get delivery`. */
+import type { Schema } from '@tailrace/api';
 import type { AttemptRecord, UrlAttempt } from '@tailrace/topics';
 import { printable } from '../terminal/table.ts';
 import { coloured } from '../terminal/coloured.ts';
@@ -27,12 +28,6 @@ export function attemptLine({
   ].join('  ');
 }
 
-/** An attempt in the history of a delivery, which has the other fields. */
-export type DeliveryAttempt = Pick<
-  AttemptRecord,
-  'attempt' | 'startedAt' | 'latencyMs' | 'outcome' | 'reason' | 'nextDueAt' | 'urls'
->;
-
 export function attemptLines({
   startedAt,
   outcome,
@@ -40,7 +35,7 @@ export function attemptLines({
   reason,
   nextDueAt,
   urls,
-}: DeliveryAttempt): string[] {
+}: Schema['Attempt']): string[] {
   const next = nextDueAt === undefined ? '' : `, next at ${nextDueAt}`;
   const why = reason === undefined ? '' : `, ${reason}`;
   return [

@@ -1,5 +1,14 @@
 import type { Command } from 'commander';
-import { choice, eventTypes, group, integer, limitOption, notes, type Declare } from '../declare.ts';
+import {
+  apiNotes,
+  choice,
+  eventTypes,
+  group,
+  integer,
+  limitOption,
+  notes,
+  type Declare,
+} from '../declare.ts';
 
 export const declareHistory: Declare = (program, action) => {
   program
@@ -21,10 +30,7 @@ export const declareHistory: Declare = (program, action) => {
     .addOption(integer('--count <n>', 'end after N attempts', 1, 1_000_000))
     .addHelpText(
       'after',
-      notes({
-        examples: ['tail', 'tail --destination crm --outcome dead', 'tail --count 1 --output json'],
-        reads: ['api'],
-      }),
+      apiNotes('tail', 'tail --destination crm --outcome dead', 'tail --count 1 --output json'),
     )
     .action(action(async () => (await import('./tail.ts')).tail));
 
@@ -67,7 +73,6 @@ export const declareHistory: Declare = (program, action) => {
     get
       .command('deliveries')
       .summary('list deliveries, newest first')
-      .description('List deliveries, newest first.')
       .option('--destination <id>', 'only deliveries to this destination')
       .option('--source <id>', 'only events of this source')
       .addOption(choice('--type <type>', 'only calls of this type', eventTypes))
@@ -125,13 +130,9 @@ export const declareHistory: Declare = (program, action) => {
   get
     .command('delivery')
     .summary('show a delivery with every attempt and response')
-    .description('Show a delivery with every attempt and response.')
     .argument('<id>', 'the id of the delivery')
     .option('--body', 'also show the body; a read-only token gets it with masked values')
-    .addHelpText(
-      'after',
-      notes({ examples: ['get delivery 5f0c6a8e-1d9b-5a0c-8f3e-2b7d9c1e4a60 --body'], reads: ['api'] }),
-    )
+    .addHelpText('after', apiNotes('get delivery 5f0c6a8e-1d9b-5a0c-8f3e-2b7d9c1e4a60 --body'))
     .action(action(async () => (await import('./deliveries.ts')).getDelivery));
   get
     .command('events')
@@ -142,7 +143,7 @@ export const declareHistory: Declare = (program, action) => {
     )
     .argument('[source]', 'the id of a source (default: all sources)')
     .addOption(limitOption())
-    .addHelpText('after', notes({ examples: ['get events web', 'get events'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get events web', 'get events'))
     .action(action(async () => (await import('./source-statistics.ts')).listSentEvents));
   withPeriod(
     get
@@ -185,7 +186,7 @@ export const declareHistory: Declare = (program, action) => {
       'Show what the deliveries of a destination wait for: retry topics, reasons, and the next attempt.',
     )
     .argument('<id>', 'the id of the destination')
-    .addHelpText('after', notes({ examples: ['get pending crm'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get pending crm'))
     .action(action(async () => (await import('./overview.ts')).getPending));
   get
     .command('failures')

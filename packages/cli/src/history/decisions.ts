@@ -1,22 +1,11 @@
 /** `tailrace get decisions`: the events that destinations did not get. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
 import type { Run } from '../command.ts';
 import { periodOf, type Period } from '../terminal/times.ts';
 
-interface FilteredEvent {
-  readonly eventId: string;
-  readonly decidedAt: string;
-  readonly sourceId: string;
-  readonly destinationId?: string;
-  readonly type: string;
-  readonly event?: string;
-  readonly userKey: string;
-  readonly reason: string;
-  readonly rule?: { readonly text: string };
-}
-
-const columns: Columns<FilteredEvent> = {
+const columns: Columns<Schema['FilteredEvent']> = {
   DECIDED: ({ decidedAt }) => decidedAt,
   REASON: ({ reason }) => reason,
   RULE: ({ rule }) => rule?.text ?? '-',
@@ -37,6 +26,6 @@ interface Filter extends Period {
 
 export const listDecisions: Run<Filter> = async ({ limit, since, until, ...filter }, context) => {
   const query = { ...filter, ...periodOf({ since, until }) };
-  const page = await openApi(context).list<FilteredEvent>(pathOf('decisions'), query, limit);
+  const page = await openApi(context).list<Schema['FilteredEvent']>(pathOf('decisions'), query, limit);
   return showPage(page, 'filtered event', columns);
 };

@@ -1,33 +1,13 @@
 /** `tailrace get deliveries` and `tailrace get delivery`. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
 import { exitCodes, type Run } from '../command.ts';
 import { formatCount, table } from '../terminal/table.ts';
 import { periodOf, type Period } from '../terminal/times.ts';
-import { attemptLines, type DeliveryAttempt } from './attempt-line.ts';
+import { attemptLines } from './attempt-line.ts';
 
-export interface Delivery {
-  readonly deliveryId: string;
-  readonly eventId: string;
-  readonly sourceId: string;
-  readonly destinationId: string;
-  readonly type: string;
-  readonly event?: string;
-  /** The userId, or the anonymousId if there is none. */
-  readonly userKey: string;
-  readonly status: 'waiting' | 'delivered' | 'retrying' | 'dead' | 'unknown';
-  readonly createdAt: string;
-  readonly changedAt?: string;
-  readonly attempts: number;
-  readonly reason?: string;
-  readonly nextDueAt?: string;
-}
-
-export interface DeliveryHistory extends Delivery {
-  readonly history: readonly DeliveryAttempt[];
-}
-
-const deliveryColumns: Columns<Delivery> = {
+const deliveryColumns: Columns<Schema['Delivery']> = {
   CREATED: ({ createdAt }) => createdAt,
   STATUS: ({ status }) => status,
   REASON: ({ reason }) => reason ?? '-',
@@ -51,7 +31,7 @@ interface Filter extends Period {
 
 export const listDeliveries: Run<Filter> = async ({ user, limit, since, until, ...filter }, context) => {
   const query = { ...filter, userId: user, ...periodOf({ since, until }) };
-  const page = await openApi(context).list<Delivery>(pathOf('deliveries'), query, limit);
+  const page = await openApi(context).list<Schema['Delivery']>(pathOf('deliveries'), query, limit);
   return showPage(page, 'delivery', deliveryColumns);
 };
 
@@ -60,8 +40,10 @@ export const getDelivery: Run<{ readonly id: string; readonly body?: boolean }> 
   context,
 ) => {
   const api = openApi(context);
-  const delivery = await api.get<DeliveryHistory>(pathOf('deliveries', id));
-  const content = body ? await api.get<DeliveryBody>(pathOf('deliveries', id, 'body')) : undefined;
+  const delivery = await api.get<Schema['DeliveryWithAttempts']>(pathOf('deliveries', id));
+  const content = body
+    ? await api.get<Schema['GetDeliveryBodyAnswer']>(pathOf('deliveries', id, 'body'))
+    : undefined;
   return {
     exitCode: exitCodes.done,
     text: [...deliveryLines(delivery), ...(content ? bodyLines(content) : [])],
@@ -69,16 +51,11 @@ export const getDelivery: Run<{ readonly id: string; readonly body?: boolean }> 
   };
 };
 
-interface DeliveryBody {
-  readonly masked: boolean;
-  readonly body: unknown;
-}
-
-function bodyLines({ masked, body }: DeliveryBody): string[] {
+function bodyLines({ masked, body }: Schema['GetDeliveryBodyAnswer']): string[] {
   return [`body${masked ? ', values masked' : ''}`, ...JSON.stringify(body, undefined, 2).split('\n')];
 }
 
-function deliveryLines(delivery: DeliveryHistory): string[] {
+function deliveryLines(delivery: Schema['DeliveryWithAttempts']): string[] {
   const { event, userKey, reason, nextDueAt } = delivery;
   return [
     ...table([

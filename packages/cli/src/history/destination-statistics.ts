@@ -1,35 +1,10 @@
 /** `tailrace get stats` and `get failures`: the attempts of a destination by outcome, and its failures by reason. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { exitCodes, type Run } from '../command.ts';
 import { countOf, formatCount, printable, table } from '../terminal/table.ts';
 import { periodOf } from '../terminal/times.ts';
-import { attemptLines, type DeliveryAttempt } from './attempt-line.ts';
-
-interface Counts {
-  readonly attempts: number;
-  readonly delivered: number;
-  readonly retry: number;
-  readonly dead: number;
-  readonly latencyMs: { readonly p50?: number; readonly p95?: number; readonly p99?: number };
-}
-
-interface Stats {
-  readonly destinationId: string;
-  readonly since: string;
-  readonly until: string;
-  readonly step: string;
-  readonly total: Counts;
-  readonly items: readonly (Counts & { readonly at: string })[];
-}
-
-interface Failure {
-  readonly reason: string;
-  readonly count: number;
-  readonly dead: number;
-  readonly firstAt: string;
-  readonly lastAt: string;
-  readonly samples: readonly (DeliveryAttempt & { readonly deliveryId: string })[];
-}
+import { attemptLines } from './attempt-line.ts';
 
 interface StatsValues {
   readonly id: string;
@@ -40,7 +15,10 @@ interface StatsValues {
 
 export const getStats: Run<StatsValues> = async ({ id, since, until, step }, context) => {
   const query = { ...periodOf({ since, until }), step };
-  const stats = await openApi(context).get<Stats>(pathOf('destinations', id, 'stats'), query);
+  const stats = await openApi(context).get<Schema['GetDestinationStatsAnswer']>(
+    pathOf('destinations', id, 'stats'),
+    query,
+  );
   const rows = [...stats.items.map((item) => rowOf(item.at, item)), rowOf('total', stats.total)];
   const head = ['AT', 'ATTEMPTS', 'DELIVERED', 'RETRIED', 'DEAD', 'P50', 'P95', 'P99'];
   return {
@@ -53,7 +31,10 @@ export const getStats: Run<StatsValues> = async ({ id, since, until, step }, con
   };
 };
 
-function rowOf(at: string, { attempts, delivered, retry, dead, latencyMs }: Counts): string[] {
+function rowOf(
+  at: string,
+  { attempts, delivered, retry, dead, latencyMs }: Schema['AttemptCounts'],
+): string[] {
   const counts = [attempts, delivered, retry, dead].map(formatCount);
   const times = [latencyMs.p50, latencyMs.p95, latencyMs.p99].map((ms) =>
     ms === undefined ? '-' : `${Math.round(ms)} ms`,
@@ -67,7 +48,7 @@ export const getFailures: Run<{ readonly id: string; readonly since?: string }> 
 ) => {
   const path = pathOf('destinations', id, 'failures');
   const query = { since: periodOf({ since }).since };
-  const { items } = await openApi(context).get<{ items: readonly Failure[] }>(path, query);
+  const { items } = await openApi(context).get<Schema['GetDestinationFailuresAnswer']>(path, query);
   const text = items.flatMap(({ reason, count, dead, firstAt, lastAt, samples }) => [
     `${reason}: ${countOf(count, 'attempt')}, ${countOf(dead, 'dead letter')}, from ${firstAt} to ${lastAt}`,
     ...samples.flatMap((sample) => [

@@ -1,43 +1,9 @@
 /** `tailrace get overview` and `get pending`: the flow of all events with the reason of each exit, and what deliveries wait for. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { exitCodes, type Run } from '../command.ts';
 import { countOf, formatCount, printable, table } from '../terminal/table.ts';
 import { periodOf } from '../terminal/times.ts';
-
-interface ReasonCount {
-  readonly reason: string;
-  readonly count: number;
-}
-
-interface Flow {
-  readonly received: number;
-  readonly blocked: number;
-  readonly unconnected: number;
-  readonly waiting: number;
-  readonly retrying: number;
-  readonly delivered: number;
-  readonly dead: number;
-  /** Undefined of a control service of the release before. */
-  readonly unknown?: number;
-  readonly filtered: readonly ReasonCount[];
-  readonly deadReasons: readonly ReasonCount[];
-}
-
-interface Pending {
-  readonly tier?: string;
-  readonly reason?: string;
-  readonly deliveries: number;
-}
-
-interface Overview {
-  readonly since: string;
-  readonly until: string;
-  readonly total: Flow;
-  readonly before: Flow;
-  readonly pending: readonly Pending[];
-  readonly deadLetters: number;
-  readonly breakers: readonly { readonly destinationId: string; readonly deliveries: number }[];
-}
 
 interface Values {
   readonly since?: string;
@@ -45,18 +11,24 @@ interface Values {
 }
 
 export const getOverview: Run<Values> = async ({ since, until }, context) => {
-  const overview = await openApi(context).get<Overview>(pathOf('overview'), periodOf({ since, until }));
+  const overview = await openApi(context).get<Schema['Overview']>(
+    pathOf('overview'),
+    periodOf({ since, until }),
+  );
   const { total, before, pending, deadLetters, breakers } = overview;
   const reasonsOf = (label: string, kind: 'filtered' | 'deadReasons'): string[][] =>
     total[kind].map(({ reason, count }) => {
       const earlier = before[kind].find((one) => one.reason === reason)?.count ?? 0;
       return [`  ${label}: ${reason}`, formatCount(count), formatCount(earlier)];
     });
-  const row = (label: string, name: Exclude<keyof Flow, 'filtered' | 'deadReasons'>): string[] => [
-    label,
-    formatCount(total[name] ?? 0),
-    formatCount(before[name] ?? 0),
-  ];
+  const row = (
+    label: string,
+    name: Exclude<keyof Schema['Flow'], 'filtered' | 'deadReasons' | 'attempts'>,
+  ): string[] => {
+    // A control service of the release before does not count all of them.
+    const flows: readonly Partial<Schema['Flow']>[] = [total, before];
+    return [label, ...flows.map((flow) => formatCount(flow[name] ?? 0))];
+  };
   const rows = [
     ['', 'NOW', 'BEFORE'],
     row('received', 'received'),
@@ -88,12 +60,7 @@ export const getOverview: Run<Values> = async ({ since, until }, context) => {
 
 export const getPending: Run<{ readonly id: string }> = async ({ id }, context) => {
   const path = pathOf('destinations', id, 'pending');
-  const found = await openApi(context).get<{
-    readonly items: readonly Pending[];
-    readonly total: number;
-    readonly openSince?: string;
-    readonly nextDueAt?: string;
-  }>(path);
+  const found = await openApi(context).get<Schema['DestinationPending']>(path);
   const { nextDueAt, openSince } = found;
   return {
     exitCode: exitCodes.done,
@@ -106,7 +73,7 @@ export const getPending: Run<{ readonly id: string }> = async ({ id }, context) 
   };
 };
 
-function pendingLines(items: readonly Pending[]): string[] {
+function pendingLines(items: readonly Schema['PendingDeliveries'][]): string[] {
   if (items.length === 0) return ['0 pending deliveries.'];
   const rows = items.map(({ tier = '-', reason = '-', deliveries }) => [
     tier,

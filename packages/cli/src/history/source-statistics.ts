@@ -1,28 +1,16 @@
 /** `tailrace get events` and `tailrace get usage`: counts of what sources have sent. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { listBySource, showPage, type Columns } from '../api/show.ts';
 import type { Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { periodOf, type Period } from '../terminal/times.ts';
 
-interface SentEvent {
-  readonly source: string;
-  readonly event: string;
-  readonly count: number;
-  readonly filtered: number;
-  readonly firstSeenAt?: string;
-  readonly lastSeenAt?: string;
-  readonly blocked: boolean;
-}
-
+type OfSource<Name extends keyof Schema> = Schema[Name] & { readonly source: string };
 /** Calls whose names the service does not list. */
-interface OtherEvents {
-  readonly source: string;
-  readonly count: number;
-  readonly filtered: number;
-}
+type Other = NonNullable<Schema['ListSourceEventsAnswer']['other']>;
 
-const eventColumns: Columns<SentEvent> = {
+const eventColumns: Columns<OfSource<'SourceEvent'>> = {
   SOURCE: ({ source }) => source,
   EVENT: ({ event }) => event,
   COUNT: ({ count }) => formatCount(count),
@@ -37,10 +25,10 @@ export const listSentEvents: Run<{ readonly source?: string; readonly limit: num
   context,
 ) => {
   const api = openApi(context);
-  const other: OtherEvents[] = [];
-  const page = await listBySource<SentEvent>(api, source, async (id) => {
-    const found = await api.list<Omit<SentEvent, 'source'>>(pathOf('sources', id, 'events'), {}, limit);
-    const rest = found.fields?.['other'] as Omit<OtherEvents, 'source'> | undefined;
+  const other: ({ readonly source: string } & Other)[] = [];
+  const page = await listBySource<Schema['SourceEvent']>(api, source, async (id) => {
+    const found = await api.list<Schema['SourceEvent']>(pathOf('sources', id, 'events'), {}, limit);
+    const rest = found.fields?.['other'] as Other | undefined;
     if (rest) other.push({ source: id, ...rest });
     return found;
   });
@@ -53,15 +41,7 @@ export const listSentEvents: Run<{ readonly source?: string; readonly limit: num
   return { ...shown, text: [...text, ...lines.map(printable)], json: { ...page, other } };
 };
 
-interface Usage {
-  readonly source: string;
-  readonly day: string;
-  readonly calls: number;
-  readonly filtered: number;
-  readonly byType: Readonly<Record<string, number>>;
-}
-
-const usageColumns: Columns<Usage> = {
+const usageColumns: Columns<OfSource<'UsageDay'>> = {
   SOURCE: ({ source }) => source,
   DAY: ({ day }) => day,
   CALLS: ({ calls }) => formatCount(calls),
@@ -78,8 +58,8 @@ export const getUsage: Run<Period & { readonly source?: string }> = async (
 ) => {
   const api = openApi(context);
   const query = periodOf({ since, until });
-  const page = await listBySource<Usage>(api, source, async (id) => {
-    const { items } = await api.get<{ items: readonly Usage[] }>(pathOf('sources', id, 'usage'), query);
+  const page = await listBySource<Schema['UsageDay']>(api, source, async (id) => {
+    const { items } = await api.get<Schema['GetSourceUsageAnswer']>(pathOf('sources', id, 'usage'), query);
     return { items, more: false };
   });
   return showPage(page, 'day', usageColumns);

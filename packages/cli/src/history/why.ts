@@ -1,40 +1,12 @@
 /** `tailrace why`: explains in sentences what happened to an event, and what to do. */
+import type { Schema } from '@tailrace/api';
 import { parseDuration } from '@tailrace/topics';
 import { openApi, pathOf } from '../api/client.ts';
 import { exitCodes, UsageError, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { periodOf, timeOf } from '../terminal/times.ts';
 import { answerOf } from './attempt-line.ts';
-import type { Delivery, DeliveryHistory } from './deliveries.ts';
 import type { Period } from './search/read-topic.ts';
-
-export interface EventStory {
-  readonly eventId: string;
-  readonly outcome:
-    | 'routed'
-    | 'rejected'
-    | 'filtered'
-    | 'no-destination'
-    | 'not-routed'
-    | 'not-recorded'
-    | 'not-searched'
-    | 'unknown';
-  readonly explanation: string;
-  readonly deliveries: readonly Delivery[];
-  /** Why connected destinations did not get it. */
-  readonly decisions: readonly {
-    readonly filtered: readonly { readonly reason: string; readonly destinations: readonly string[] }[];
-  }[];
-  readonly rejections: readonly {
-    readonly code: string;
-    readonly message: string;
-    readonly rejectedAt: string;
-  }[];
-  readonly accepted?: { readonly acceptedAt: string; readonly sourceId?: string };
-  readonly searched?: { readonly since: string; readonly complete: boolean };
-  /** Records that the history of the control service has not read yet. */
-  readonly behind: number;
-}
 
 interface Values {
   readonly eventId: string;
@@ -61,9 +33,13 @@ export const why: Run<Values> = async (
     throw new UsageError('--user, --within and --all-partitions require --around');
   }
   const api = openApi(context);
-  const story = await api.get<EventStory>(pathOf('events', eventId), { since: periodOf({ since }).since });
+  const story = await api.get<Schema['EventTrace']>(pathOf('events', eventId), {
+    since: periodOf({ since }).since,
+  });
   const deliveries = await Promise.all(
-    story.deliveries.map(({ deliveryId }) => api.get<DeliveryHistory>(pathOf('deliveries', deliveryId))),
+    story.deliveries.map(({ deliveryId }) =>
+      api.get<Schema['DeliveryWithAttempts']>(pathOf('deliveries', deliveryId)),
+    ),
   );
   return {
     exitCode: exitCodes.done,
@@ -83,7 +59,10 @@ function periodAround(around: string, within: string, now: number): Period {
   return { from: center - withinMs, until: Math.min(center + withinMs, now) };
 }
 
-function explain(story: EventStory, deliveries: readonly DeliveryHistory[]): string[] {
+function explain(
+  story: Schema['EventTrace'],
+  deliveries: readonly Schema['DeliveryWithAttempts'][],
+): string[] {
   const { outcome, explanation, rejections, accepted, searched, behind } = story;
   return [
     ...(accepted
@@ -110,7 +89,7 @@ function explain(story: EventStory, deliveries: readonly DeliveryHistory[]): str
   ];
 }
 
-const outcomeAdvice: Readonly<Partial<Record<EventStory['outcome'], string>>> = {
+const outcomeAdvice: Readonly<Partial<Record<Schema['EventTrace']['outcome'], string>>> = {
   rejected: 'fix the sender, and send the event again',
   'no-destination': 'connect a destination (tailrace connect) and enable it (tailrace enable destination)',
   'not-searched': 'run the command again soon, or with a later --since',
@@ -127,12 +106,12 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   filter: 'change the filter of the destination; tailrace test --filter tries it',
 };
 
-function filteredAdvice({ decisions }: EventStory): string[] {
+function filteredAdvice({ decisions }: Schema['EventTrace']): string[] {
   const reasons = new Set(decisions.flatMap(({ filtered }) => filtered.map(({ reason }) => reason)));
   return [...reasons].flatMap((reason) => advise(reasonAdvice[reason]));
 }
 
-function explainDelivery(delivery: DeliveryHistory): string[] {
+function explainDelivery(delivery: Schema['DeliveryWithAttempts']): string[] {
   const { destinationId, status, attempts, changedAt, reason, nextDueAt, history } = delivery;
   const last = history.at(-1);
   const responses = last?.urls.map((url) => `${answerOf(url)} from ${url.url}`).join(', ');

@@ -1,4 +1,4 @@
-import { group, notes, type Declare } from '../declare.ts';
+import { apiNotes, group, type Declare } from '../declare.ts';
 
 export const declareRecall: Declare = (program, action) => {
   program
@@ -11,7 +11,7 @@ export const declareRecall: Declare = (program, action) => {
     )
     .requiredOption('--destination <id>', 'the id of the destination')
     .option('--wait', 'wait until it is done')
-    .addHelpText('after', notes({ examples: ['retry --destination crm --wait'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('retry --destination crm --wait'))
     .action(action(async () => (await import('./recall.ts')).retry));
   program
     .command('drain')
@@ -23,19 +23,13 @@ export const declareRecall: Declare = (program, action) => {
     .requiredOption('--destination <id>', 'the id of the destination')
     .option('--wait', 'wait until it is done')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText(
-      'after',
-      notes({
-        examples: ['drain --destination crm', 'drain --destination crm --yes --wait'],
-        reads: ['api'],
-      }),
-    )
+    .addHelpText('after', apiNotes('drain --destination crm', 'drain --destination crm --yes --wait'))
     .action(action(async () => (await import('./recall.ts')).drain));
   group(program, 'get')
     .command('recall')
     .summary('show the progress of the last retry or drain of a destination')
     .description('Show the progress of the last "tailrace retry" or "tailrace drain" of a destination.')
     .argument('<id>', 'the id of the destination')
-    .addHelpText('after', notes({ examples: ['get recall crm'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get recall crm'))
     .action(action(async () => (await import('./recall.ts')).getRecall));
 };

@@ -1,19 +1,11 @@
 /** `tailrace retry` and `tailrace drain`: attempt the pending retries of a destination now, or end them. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { exitCodes, type CommandContext, type ExitCode, type Outcome, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { pause } from '../terminal/terminal.ts';
 
 const pollEveryMs = 500;
-
-interface Recall {
-  readonly id: string;
-  readonly kind: 'retry' | 'drain';
-  readonly destinationId: string;
-  readonly state: 'running' | 'done' | 'stopped';
-  readonly count: number;
-  readonly partitions: { readonly total: number; readonly ended: number };
-}
 
 interface Values {
   readonly destination: string;
@@ -35,15 +27,15 @@ export const drain: Run<Values & { readonly yes?: boolean }> = async (
 };
 
 export const getRecall: Run<{ readonly id: string }> = async ({ id }, context) =>
-  outcomeOf(await openApi(context).get<Recall>(pathOf('destinations', id, 'recall')));
+  outcomeOf(await openApi(context).get<Schema['Recall']>(pathOf('destinations', id, 'recall')));
 
 async function request(
-  kind: Recall['kind'],
+  kind: Schema['Recall']['kind'],
   id: string,
   waits: boolean,
   context: CommandContext,
 ): Promise<Outcome> {
-  const recall = await openApi(context).send<Recall>('POST', pathOf('destinations', id, kind));
+  const recall = await openApi(context).send<Schema['Recall']>('POST', pathOf('destinations', id, kind));
   if (waits) return waitFor(recall, context);
   return {
     exitCode: exitCodes.done,
@@ -52,7 +44,7 @@ async function request(
   };
 }
 
-async function waitFor(requested: Recall, context: CommandContext): Promise<Outcome> {
+async function waitFor(requested: Schema['Recall'], context: CommandContext): Promise<Outcome> {
   const { terminal } = context;
   const api = openApi(context);
   const signal = terminal.interruption();
@@ -67,14 +59,14 @@ async function waitFor(requested: Recall, context: CommandContext): Promise<Outc
       ];
       return { exitCode: exitCodes.interrupted, text, json: latest };
     }
-    const found = await api.get<Recall>(pathOf('destinations', requested.destinationId, 'recall'));
+    const found = await api.get<Schema['Recall']>(pathOf('destinations', requested.destinationId, 'recall'));
     // Another id: a later request replaced this one.
     latest = found.id === requested.id ? found : { ...latest, state: 'stopped' };
   }
   return outcomeOf(latest);
 }
 
-function outcomeOf(recall: Recall): Outcome {
+function outcomeOf(recall: Schema['Recall']): Outcome {
   const exitCode: ExitCode = recall.state === 'stopped' ? exitCodes.failed : exitCodes.done;
   const { count, state } = recall;
   const text = {
@@ -87,12 +79,12 @@ function outcomeOf(recall: Recall): Outcome {
   return { exitCode, text: text[state], json: recall };
 }
 
-function progressOf(recall: Recall): string {
+function progressOf(recall: Schema['Recall']): string {
   const { ended, total } = recall.partitions;
   return `${resultOf(recall)}; ${ended} of ${countOf(total, 'partition')} done`;
 }
 
-function resultOf({ kind, count }: Recall): string {
+function resultOf({ kind, count }: Schema['Recall']): string {
   return kind === 'retry'
     ? `${countOf(count, 'delivery')} brought forward`
     : `${countOf(count, 'dead letter')} made`;

@@ -1,6 +1,6 @@
 /** Commands that change fields of sources and destinations: `update` and `edit`. */
 import type { Command } from 'commander';
-import { group, notes, repeatable, type Declare } from '../declare.ts';
+import { apiNotes, group, repeatable, type Declare } from '../declare.ts';
 import { destinationFields, sourceFields } from '../entry-options.ts';
 
 const rest =
@@ -22,14 +22,11 @@ export const declareUpdates: Declare = (program, action) => {
   )
     .addHelpText(
       'after',
-      notes({
-        examples: [
-          'update source web --name Website',
-          'update source web --rate-limit 500',
-          'update source web --unset rateLimit',
-        ],
-        reads: ['api'],
-      }),
+      apiNotes(
+        'update source web --name Website',
+        'update source web --rate-limit 500',
+        'update source web --unset rateLimit',
+      ),
     )
     .action(action(async () => (await import('./update.ts')).updateSource));
   anyField(
@@ -48,15 +45,12 @@ export const declareUpdates: Declare = (program, action) => {
   )
     .addHelpText(
       'after',
-      notes({
-        examples: [
-          'update destination crm --url https://crm.example.com/v2/hook',
-          'update destination crm --rate-limit 50 --ordering user',
-          'update destination crm --set settings.standardWebhooks=true --unset name',
-          "update destination crm --set 'settings.webhooks[0].headers.X-Team=sales'",
-        ],
-        reads: ['api'],
-      }),
+      apiNotes(
+        'update destination crm --url https://crm.example.com/v2/hook',
+        'update destination crm --rate-limit 50 --ordering user',
+        'update destination crm --set settings.standardWebhooks=true --unset name',
+        "update destination crm --set 'settings.webhooks[0].headers.X-Team=sales'",
+      ),
     )
     .action(action(async () => (await import('./update.ts')).updateDestination));
 
@@ -74,7 +68,7 @@ export const declareUpdates: Declare = (program, action) => {
           '******** keeps a secret.',
       )
       .argument('<id>', `the id of the ${kind}`)
-      .addHelpText('after', notes({ examples: [`EDITOR=nano tailrace edit ${kind} ${id}`], reads: ['api'] }))
+      .addHelpText('after', apiNotes(`EDITOR=nano tailrace edit ${kind} ${id}`))
       .action(action(async () => (await import('./edit.ts')).editEntry(kind)));
   }
 };

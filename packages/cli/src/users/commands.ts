@@ -1,4 +1,4 @@
-import { group, limitOption, notes, repeatable, type Declare } from '../declare.ts';
+import { apiNotes, group, limitOption, repeatable, type Declare } from '../declare.ts';
 
 export const declareUsers: Declare = (program, action) => {
   const user = group(program, 'user').summary('delete and suppress users');
@@ -23,10 +23,7 @@ export const declareUsers: Declare = (program, action) => {
     .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
-      notes({
-        examples: ['user delete ada', 'user delete ada grace --source web --wait', 'user delete -- -42'],
-        reads: ['api'],
-      }),
+      apiNotes('user delete ada', 'user delete ada grace --source web --wait', 'user delete -- -42'),
     )
     .action(action(async () => (await import('./delete.ts')).deleteUsers));
 
@@ -38,7 +35,7 @@ export const declareUsers: Declare = (program, action) => {
         'back by this alone.',
     )
     .argument('<request>', 'the id of the request, as in "get deletions"')
-    .addHelpText('after', notes({ examples: ['user undelete gdpr-17'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('user undelete gdpr-17'))
     .action(action(async () => (await import('./deletions.ts')).undelete));
   const users = ['<users...>', 'the ids of the users, at most 1,000'] as const;
   user
@@ -49,14 +46,14 @@ export const declareUsers: Declare = (program, action) => {
         'are sent; to stop them too, use "user delete".',
     )
     .argument(...users)
-    .addHelpText('after', notes({ examples: ['user suppress ada grace'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('user suppress ada grace'))
     .action(action(async () => (await import('./suppressions.ts')).suppressUsers));
   user
     .command('unsuppress')
     .summary('send later calls of suppressed users again')
     .description('Send later calls of suppressed users again. Those that were refused are not sent.')
     .argument(...users)
-    .addHelpText('after', notes({ examples: ['user unsuppress ada'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('user unsuppress ada'))
     .action(action(async () => (await import('./suppressions.ts')).unsuppressUsers));
 
   const get = group(program, 'get');
@@ -65,30 +62,25 @@ export const declareUsers: Declare = (program, action) => {
     .summary('list the suppressed users')
     .description('List the suppressed users, whose calls are not sent.')
     .addOption(limitOption())
-    .addHelpText('after', notes({ examples: ['get suppressions --limit 200'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get suppressions --limit 200'))
     .action(action(async () => (await import('./suppressions.ts')).listSuppressions));
   get
     .command('suppression')
     .summary('show since when a user is suppressed')
     .description('Show since when a user is suppressed. Exits with 1 if the user is not.')
     .argument('<user>', 'the id of the user')
-    .addHelpText('after', notes({ examples: ['get suppression ada'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get suppression ada'))
     .action(action(async () => (await import('./suppressions.ts')).getSuppression));
   get
     .command('deletions')
     .summary('list the requests to delete users')
-    .description('List the requests to delete users.')
     .addOption(limitOption())
-    .addHelpText('after', notes({ examples: ['get deletions'], reads: ['api'] }))
+    .addHelpText('after', apiNotes('get deletions'))
     .action(action(async () => (await import('./deletions.ts')).listDeletions));
   get
     .command('deletion')
     .summary('show the progress of a request to delete users')
-    .description('Show the progress of a request to delete users.')
     .argument('<id>', 'the id of the request')
-    .addHelpText(
-      'after',
-      notes({ examples: ['get deletion 5f0c6a8e-1d9b-4a0c-8f3e-2b7d9c1e4a60'], reads: ['api'] }),
-    )
+    .addHelpText('after', apiNotes('get deletion 5f0c6a8e-1d9b-4a0c-8f3e-2b7d9c1e4a60'))
     .action(action(async () => (await import('./deletions.ts')).getDeletion));
 };

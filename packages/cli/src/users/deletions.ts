@@ -1,36 +1,13 @@
 /** Requests to delete users, and their progress. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
 import { exitCodes, type Run } from '../command.ts';
 import { countOf, formatCount, printable, table } from '../terminal/table.ts';
 
-interface SourceProgress {
-  readonly sourceId: string;
-  readonly destinations: readonly string[];
-  readonly sent: number;
-  /** Absent while the history of the service is unavailable, as the next two. */
-  readonly delivered?: number;
-  readonly dead?: number;
-  readonly waiting?: number;
-}
+export type Deletion = Schema['Deletion'];
 
-interface DeletionSummary {
-  readonly id: string;
-  /** `sending` until the notifications of every source are written. */
-  readonly state: 'sending' | 'sent';
-  readonly createdAt: string;
-  readonly users: number;
-  /** Absent while the deletion is in force. */
-  readonly liftedAt?: string;
-  /** Sources of the request that get no notification. */
-  readonly unaffected: readonly { readonly sourceId: string; readonly reason: string }[];
-}
-
-export interface Deletion extends DeletionSummary {
-  readonly sources: readonly SourceProgress[];
-}
-
-const columns: Columns<DeletionSummary> = {
+const columns: Columns<Schema['DeletionSummary']> = {
   CREATED: ({ createdAt }) => createdAt,
   REQUEST: ({ id }) => id,
   USERS: ({ users }) => formatCount(users),
@@ -38,7 +15,7 @@ const columns: Columns<DeletionSummary> = {
 };
 
 export const listDeletions: Run<{ readonly limit: number }> = async ({ limit }, context) => {
-  const page = await openApi(context).list<DeletionSummary>(pathOf('deletions'), {}, limit);
+  const page = await openApi(context).list<Schema['DeletionSummary']>(pathOf('deletions'), {}, limit);
   return showPage(page, 'request', columns);
 };
 
@@ -48,7 +25,7 @@ export const getDeletion: Run<{ readonly id: string }> = async ({ id }, context)
 };
 
 export function totals({ sources }: Deletion) {
-  const sum = (of: (source: SourceProgress) => number | undefined): number =>
+  const sum = (of: (source: Deletion['sources'][number]) => number | undefined): number =>
     sources.reduce((total, source) => total + (of(source) ?? 0), 0);
   return {
     sent: sum(({ sent }) => sent),

@@ -1,13 +1,9 @@
 /** Suppressed users: suppress, list, show, lift. */
+import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, showValue, type Columns } from '../api/show.ts';
 import { exitCodes, UsageError, type Run } from '../command.ts';
 import { countOf, formatCount } from '../terminal/table.ts';
-
-interface Suppression {
-  readonly userId: string;
-  readonly since: string;
-}
 
 export const maxUsers = 1_000;
 
@@ -22,7 +18,7 @@ export function distinct(users: readonly string[]): readonly string[] {
 
 export const suppressUsers: Run<{ readonly users: readonly string[] }> = async ({ users }, context) => {
   const userIds = distinct(users);
-  const answer = await openApi(context).send<{ users: number; added: number }>(
+  const answer = await openApi(context).send<Schema['CreateSuppressionsAnswer']>(
     ...(['POST', pathOf('suppressions'), { userIds }] as const),
   );
   const before = answer.users - answer.added;
@@ -40,15 +36,15 @@ export const unsuppressUsers: Run<{ readonly users: readonly string[] }> = async
   return { exitCode: exitCodes.done, text, json: { lifted: userIds.length } };
 };
 
-const columns: Columns<Suppression> = {
+const columns: Columns<Schema['GetSuppressionAnswer']> = {
   SINCE: ({ since }) => since,
   USER: ({ userId }) => userId,
 };
 
 export const listSuppressions: Run<{ readonly limit: number }> = async ({ limit }, context) => {
-  const page = await openApi(context).list<Suppression>(pathOf('suppressions'), {}, limit);
+  const page = await openApi(context).list<Schema['GetSuppressionAnswer']>(pathOf('suppressions'), {}, limit);
   return showPage(page, 'suppressed user', columns);
 };
 
 export const getSuppression: Run<{ readonly user: string }> = async ({ user }, context) =>
-  showValue(await openApi(context).get<Suppression>(pathOf('suppressions', user)));
+  showValue(await openApi(context).get<Schema['GetSuppressionAnswer']>(pathOf('suppressions', user)));

@@ -1,11 +1,11 @@
 /** The client of the public API, generated from its OpenAPI document. Every request of the console passes here. */
+import type { paths, Schema } from '@tailrace/api';
 import createClient, { defaultPathSerializer } from 'openapi-fetch';
 import { signal } from '@preact/signals';
 import { text } from '../text/index.ts';
 import { followClock } from './clock.ts';
-import type { components, paths } from './schema.d.ts';
 
-export type Schema = components['schemas'];
+export type { Schema };
 
 /** The folder of this page: `https://host/prefix`. */
 const base = typeof document === 'undefined' ? '' : new URL('.', document.baseURI).href.replace(/\/$/, '');

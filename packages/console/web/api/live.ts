@@ -1,6 +1,6 @@
 /** Attempts and changes as they happen, pushed by control while a page is visible. The browser connects again by itself, with the id of the last event. */
 import { useEffect, useRef } from 'preact/hooks';
-import { connectionLost, urlOf } from './client.ts';
+import { connectionLost, urlOf, type Schema } from './client.ts';
 
 export interface LiveHandlers {
   /** Attempts of the last second. */
@@ -16,19 +16,11 @@ export interface LiveHandlers {
 }
 
 /** A record of the topic `attempts`. */
-export interface LiveAttempt {
-  readonly deliveryId: string;
-  readonly eventId: string;
-  readonly sourceId: string;
-  readonly destinationId: string;
-  readonly type: string;
-  readonly event?: string;
-  readonly attempt: number;
-  readonly startedAt: string;
-  readonly latencyMs: number;
-  readonly outcome: 'delivered' | 'retry' | 'dead';
-  readonly reason?: string;
-}
+export type LiveAttempt = Pick<
+  Schema['Delivery'],
+  'deliveryId' | 'eventId' | 'sourceId' | 'destinationId' | 'type' | 'event'
+> &
+  Omit<Schema['Attempt'], 'urls' | 'nextDueAt'>;
 
 const reopenAfterMs = 2_000;
 

@@ -2,12 +2,7 @@
 import type { FunctionComponent } from 'preact';
 import type { Scope } from '../api/session.ts';
 import { text } from '../text/index.ts';
-
-export interface PageProps {
-  /** The steps of the address after the name of the page: the id in `#/destinations/crm`. */
-  readonly steps: readonly string[];
-  readonly query: Readonly<Record<string, string>>;
-}
+import type { PageProps } from '../url/location.ts';
 
 export interface PageEntry {
   /** The first step of its address; empty for the overview. */
@@ -21,105 +16,37 @@ export interface PageEntry {
   readonly load: () => Promise<{ readonly default: FunctionComponent<PageProps> }>;
 }
 
-const { pages: titles } = text.shell;
+type Access = 'everybody' | 'unlimited' | 'admins';
+
+function page(
+  title: keyof typeof text.shell.pages,
+  group: PageEntry['group'],
+  access: Access,
+  load: PageEntry['load'],
+): PageEntry {
+  return {
+    name: title === 'overview' ? '' : title,
+    title: text.shell.pages[title],
+    group,
+    scope: access === 'admins' ? 'admin' : 'read',
+    forLimited: access === 'everybody',
+    load,
+  };
+}
 
 export const pages: readonly PageEntry[] = [
-  {
-    name: '',
-    title: titles.overview,
-    group: 'flow',
-    scope: 'read',
-    forLimited: true,
-    load: () => import('./overview/index.tsx'),
-  },
-  {
-    name: 'deliveries',
-    title: titles.deliveries,
-    group: 'flow',
-    scope: 'read',
-    forLimited: true,
-    load: () => import('./deliveries/index.tsx'),
-  },
-  {
-    name: 'filtered',
-    title: titles.filtered,
-    group: 'flow',
-    scope: 'read',
-    forLimited: true,
-    load: () => import('./filtered/index.tsx'),
-  },
-  {
-    name: 'why',
-    title: titles.why,
-    group: 'flow',
-    scope: 'read',
-    forLimited: true,
-    load: () => import('./why/index.tsx'),
-  },
-  {
-    name: 'replays',
-    title: titles.replays,
-    group: 'flow',
-    scope: 'read',
-    forLimited: false,
-    load: () => import('./replays/index.tsx'),
-  },
-  {
-    name: 'sources',
-    title: titles.sources,
-    group: 'setup',
-    scope: 'read',
-    forLimited: true,
-    load: () => import('./sources/index.tsx'),
-  },
-  {
-    name: 'destinations',
-    title: titles.destinations,
-    group: 'setup',
-    scope: 'read',
-    forLimited: true,
-    load: () => import('./destinations/index.tsx'),
-  },
-  {
-    name: 'audiences',
-    title: titles.audiences,
-    group: 'people',
-    scope: 'read',
-    forLimited: true,
-    load: () => import('./audiences/index.tsx'),
-  },
-  {
-    name: 'deletions',
-    title: titles.deletions,
-    group: 'people',
-    scope: 'read',
-    forLimited: false,
-    load: () => import('./deletions/index.tsx'),
-  },
-  {
-    name: 'suppressions',
-    title: titles.suppressions,
-    group: 'people',
-    scope: 'read',
-    forLimited: false,
-    load: () => import('./suppressions/index.tsx'),
-  },
-  {
-    name: 'tokens',
-    title: titles.tokens,
-    group: 'access',
-    scope: 'admin',
-    forLimited: false,
-    load: () => import('./tokens/index.tsx'),
-  },
-  {
-    name: 'audit',
-    title: titles.audit,
-    group: 'access',
-    scope: 'admin',
-    forLimited: false,
-    load: () => import('./audit/index.tsx'),
-  },
+  page('overview', 'flow', 'everybody', () => import('./overview/index.tsx')),
+  page('deliveries', 'flow', 'everybody', () => import('./deliveries/index.tsx')),
+  page('filtered', 'flow', 'everybody', () => import('./filtered/index.tsx')),
+  page('why', 'flow', 'everybody', () => import('./why/index.tsx')),
+  page('replays', 'flow', 'unlimited', () => import('./replays/index.tsx')),
+  page('sources', 'setup', 'everybody', () => import('./sources/index.tsx')),
+  page('destinations', 'setup', 'everybody', () => import('./destinations/index.tsx')),
+  page('audiences', 'people', 'everybody', () => import('./audiences/index.tsx')),
+  page('deletions', 'people', 'unlimited', () => import('./deletions/index.tsx')),
+  page('suppressions', 'people', 'unlimited', () => import('./suppressions/index.tsx')),
+  page('tokens', 'access', 'admins', () => import('./tokens/index.tsx')),
+  page('audit', 'access', 'admins', () => import('./audit/index.tsx')),
 ];
 
 export function pageOf(name: string): PageEntry | undefined {

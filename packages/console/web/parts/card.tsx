@@ -79,17 +79,18 @@ export function PageOfEntry({
   );
 }
 
-/** Says what belongs here, and what to do so that it does. */
-export function Empty({
-  title,
-  children,
-}: {
+interface EmptyProps {
   readonly title: string;
+  readonly lead?: string;
   readonly children?: ComponentChildren;
-}) {
+}
+
+/** Says what belongs here, and what to do so that it does. */
+export function Empty({ title, lead, children }: EmptyProps) {
   return (
     <div class="empty">
       <p class="title">{title}</p>
+      {lead !== undefined && <p>{lead}</p>}
       {children}
     </div>
   );

@@ -80,13 +80,20 @@ export function TextField(props: TextProps) {
   );
 }
 
-interface ChoiceProps extends FieldProps {
-  readonly value: string;
-  readonly onValue: (value: string) => void;
+interface ChoiceProps<Value extends string> extends FieldProps {
+  readonly value: Value;
+  readonly onValue: (value: Value) => void;
   readonly choices: readonly (readonly [value: string, label: string])[];
 }
 
-export function ChoiceField({ label, hint, problem, value, onValue, choices }: ChoiceProps) {
+export function ChoiceField<Value extends string>({
+  label,
+  hint,
+  problem,
+  value,
+  onValue,
+  choices,
+}: ChoiceProps<Value>) {
   const id = useId();
   return (
     <div class="field">
@@ -97,7 +104,7 @@ export function ChoiceField({ label, hint, problem, value, onValue, choices }: C
         value={value}
         aria-describedby={`${id}-about`}
         onChange={(event) => {
-          onValue(event.currentTarget.value);
+          onValue(event.currentTarget.value as Value);
         }}
       >
         {choices.map(([one, text]) => (

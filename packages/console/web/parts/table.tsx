@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client.ts';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
+import { Card } from './card.tsx';
 import { ErrorNote } from './notes.tsx';
 import type { Pages } from '../lists/pager.tsx';
 
@@ -66,14 +67,14 @@ export function Table<Item>({ label, columns, items, keyOf, empty, error, onRetr
   );
 }
 
-/** A table of a list that is read page by page. */
+/** A card with the table of a list that is read page by page. */
 export function PagedTable<Item>({
   pages,
   ...rest
 }: Omit<TableProps<Item>, 'items' | 'error' | 'onRetry'> & { readonly pages: Pages<Item> }) {
   const { items, isFirst, hasMore, error } = pages;
   return (
-    <>
+    <Card flush>
       <Table
         {...rest}
         items={isFirst && !error ? undefined : items}
@@ -87,6 +88,6 @@ export function PagedTable<Item>({
           </Button>
         </div>
       )}
-    </>
+    </Card>
   );
 }

@@ -1,11 +1,11 @@
 /** The page that the address names: loads it, and shows what is wrong where it fails. */
 import { Component, type ComponentChildren, type FunctionComponent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { pageOf, type PageEntry, type PageProps } from '../pages/index.ts';
+import { pageOf, type PageEntry } from '../pages/index.ts';
 import { PageHead, titleOf } from '../parts/card.tsx';
 import { Button } from '../parts/button.tsx';
 import { text } from '../text/index.ts';
-import { place } from '../url/location.ts';
+import { place, type PageProps } from '../url/location.ts';
 
 const loaded = new Map<string, FunctionComponent<PageProps>>();
 

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from '../api/client.ts';
 import { signIn } from '../api/session.ts';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
+import { useSubmission } from '../parts/form.ts';
 import { ErrorNote } from '../parts/notes.tsx';
 import { text } from '../text/index.ts';
 
@@ -46,26 +46,13 @@ interface FormProps {
 /** The token leaves the form in one request. */
 function Form({ title, lead }: FormProps) {
   const [token, setToken] = useState('');
-  const [error, setError] = useState<ApiError>();
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await signIn(token.trim());
-    } catch (reason) {
-      if (reason instanceof ApiError) setError(reason);
-      else throw reason;
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { isBusy, error, run } = useSubmission();
   return (
     <form
       class="card stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        void run(() => signIn(token.trim()));
       }}
     >
       <div class="stack tight">

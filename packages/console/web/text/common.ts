@@ -19,5 +19,4 @@ export const common = {
   all: 'all',
   none: 'none',
   loading: 'Loading',
-  readOnly: 'This token is read-only.',
 };

@@ -10,6 +10,9 @@ export interface Place {
   readonly query: Readonly<Record<string, string>>;
 }
 
+/** What a page gets: its place, without the step that names the page. */
+export type PageProps = Place;
+
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address in this page, for `href`. Steps and values are encoded; undefined and empty values are left out. */

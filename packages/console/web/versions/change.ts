@@ -12,6 +12,12 @@ export interface Version<Data> {
   readonly etag: string | undefined;
 }
 
+/** What a part of a page gets that shows an entry and changes it. */
+export interface VersionProps<Data> {
+  readonly version: Version<Data>;
+  readonly onVersion: (version: Version<Data>) => void;
+}
+
 export interface Divergence<Data> {
   readonly base: Data;
   readonly mine: Data;
@@ -38,7 +44,7 @@ export interface Change<Data> {
 
 const preconditionFailed = 412;
 
-export interface Editing<Data, Draft> {
+interface Editing<Data, Draft> {
   readonly draft: Draft;
   readonly setDraft: (draft: Draft) => void;
   /** The version that the draft changes. */
@@ -47,11 +53,25 @@ export interface Editing<Data, Draft> {
   readonly restart: (version: Version<Data>) => void;
 }
 
+/** The form of an entry: its values, and the change that saves them. */
+export function useEntryForm<Data extends { readonly id: string }, Draft extends object>(
+  { version, onVersion }: VersionProps<Data>,
+  requests: Requests<Data>,
+  draftOf: (data: Data) => Draft,
+) {
+  const { restart, ...editing } = useEditing(version, draftOf);
+  const change = useChange(requests, editing.base, (saved) => {
+    restart(saved);
+    onVersion(saved);
+  });
+  return { ...editing, change };
+}
+
 /**
  * The values of a form. A newer version is taken over for all fields that were not changed here, so that nothing that was typed is lost.
  * Where both have changed one field, the form keeps its version, and saving it shows the conflict.
  */
-export function useEditing<Data, Draft extends object>(
+function useEditing<Data, Draft extends object>(
   version: Version<Data>,
   draftOf: (data: Data) => Draft,
 ): Editing<Data, Draft> {
@@ -92,7 +112,7 @@ function onTopOf<Data, Draft extends object>(
   return { base: version, draft: joined(...drafts, {}) as Draft };
 }
 
-export function useChange<Data extends { readonly id: string }>(
+function useChange<Data extends { readonly id: string }>(
   { load, patch }: Requests<Data>,
   version: Version<Data>,
   onSaved: (version: Version<Data>) => void,

@@ -11,6 +11,7 @@
  * The cache does not decide which addresses may be dialled. They are checked on every use.
  */
 import type { LookupAddress } from 'node:dns';
+import { LRUCache } from 'lru-cache';
 import { LookupQueues, type LookupQueue } from './lookup-queues.ts';
 import { within } from './name-servers.ts';
 import { createResolver, LookupFailed, type NameLookup, type ResolverOptions } from './resolve.ts';
@@ -54,8 +55,7 @@ const maxBackOffMs = 30_000;
 export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
   const { resolve = createResolver(options), freshMs = 10_000, staleMs = 600_000 } = options;
   const { slowMs = 500, giveUpMs = 4_000, backOffMs = 1_000 } = options;
-  /** Least recently used first. */
-  const names = new Map<string, Name>();
+  const names = new LRUCache<string, Name>({ max: maxNames });
   const queues = new LookupQueues();
 
   const startLookup = (hostname: string, name: Name): Pending => {
@@ -99,11 +99,10 @@ export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
   };
 
   const nameOf = (hostname: string): Name => {
-    const name = names.get(hostname) ?? { resolvedAt: -Infinity, failures: 0, retryAt: -Infinity };
-    names.delete(hostname);
+    const known = names.get(hostname);
+    if (known) return known;
+    const name = { resolvedAt: -Infinity, failures: 0, retryAt: -Infinity };
     names.set(hostname, name);
-    const [leastUsed] = names.keys();
-    if (names.size > maxNames && leastUsed !== undefined) names.delete(leastUsed);
     return name;
   };
 

@@ -5,8 +5,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { annotationsFor, ruleFiles, type AlertRule } from '@tailrace/monitoring';
-import { rarelyCollecting, toolPath } from '@tailrace/tools';
+import { annotationsFor, ruleFiles, type AlertRule } from '../../../support/monitoring/rules.ts';
+import { rarelyCollecting } from '../../../support/tools/command.ts';
+import { toolPath } from '../../../support/tools/tools.ts';
 import type { SeriesTimelines } from './timeline.ts';
 
 export interface Scenario {
@@ -33,11 +34,17 @@ export interface Firing {
 
 /** Runs one scenario. Resolves with the failures that promtool reports, or '' if it passes. */
 export async function runScenario(scenario: Scenario): Promise<string> {
+  const failures = await testRules(promtoolFile(scenario));
+  return failures === '' ? '' : `${scenario.title}\n${failures}`;
+}
+
+/** Runs a file of unit tests. Resolves with the failures that promtool reports, or '' if all pass. */
+export async function testRules(tests: object): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-rules-'));
   try {
-    const file = path.join(folder, 'scenario.yaml');
+    const file = path.join(folder, 'tests.yaml');
     // JSON is YAML.
-    await writeFile(file, JSON.stringify(promtoolFile(scenario)));
+    await writeFile(file, JSON.stringify(tests));
     const promtool = spawn(await toolPath('promtool'), ['test', 'rules', file], {
       stdio: 'pipe',
       env: { ...process.env, ...rarelyCollecting },
@@ -47,7 +54,7 @@ export async function runScenario(scenario: Scenario): Promise<string> {
       text(promtool.stderr),
       once(promtool, 'close') as Promise<[number | null]>,
     ]);
-    return code === 0 ? '' : `${scenario.title}\n${out}${err}`;
+    return code === 0 ? '' : `${out}${err}`;
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,5 +1,6 @@
 /** Looks at replicas: `/readyz` and `/metrics` of each, many at the same time, with limits on time and memory. */
 import type { Readiness } from '@tailrace/service';
+import { inParallel } from '../../in-parallel.ts';
 import { readMetrics, type ReplicaMetrics } from './metrics-text.ts';
 import type { Replica } from './targets.ts';
 
@@ -23,20 +24,11 @@ const atTheSameTime = 50;
 const mostBytes = 4 * 2 ** 20;
 
 /** In the order of `replicas`. */
-export async function lookAtAll(
+export function lookAtAll(
   replicas: readonly Replica[],
   timeoutMs = responseTimeoutMs,
 ): Promise<ReplicaReport[]> {
-  const reports: ReplicaReport[] = [];
-  const queue = [...replicas.entries()];
-  const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const [index, replica] = next;
-      reports[index] = await lookAt(replica, timeoutMs);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atTheSameTime, replicas.length) }, worker));
-  return reports;
+  return inParallel(atTheSameTime, replicas, (replica) => lookAt(replica, timeoutMs));
 }
 
 async function lookAt({ service, url }: Replica, timeoutMs: number): Promise<ReplicaReport> {

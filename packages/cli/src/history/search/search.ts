@@ -5,6 +5,7 @@
  */
 import type { Kafka } from '@tailrace/kafka';
 import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import { inParallel } from '../../in-parallel.ts';
 import type { SecretKeys } from '../../settings.ts';
 import { createMatcher, type Match } from './match.ts';
 import { expectedPartitions, knownDestinations } from './partitions.ts';
@@ -68,12 +69,12 @@ export async function searchTopics(
     const expected = await expectedPartitions(kafka, names, topic, known).catch(() => undefined);
     return read(topic, expected);
   };
-  const first = await inParallel(topics, readExpected);
+  const first = await inParallel(topicsAtTheSameTime, topics, readExpected);
   // Their keys are the delivery ids that the other topics have.
   first.push(await readExpected(names.attempts));
   if (matches.length > 0 || !narrow) return { matches, truncated, topics: first };
 
-  const rest = await inParallel(first, async (searched) => {
+  const rest = await inParallel(topicsAtTheSameTime, first, async (searched) => {
     const isRead = new Set(searched.partitions.map(({ partition }) => partition));
     const others = new Set(
       Array.from({ length: searched.partitionCount }, (_, partition) => partition).filter(
@@ -113,14 +114,4 @@ function merge(a: SearchedTopic, b: SearchedTopic, wanted: ReadonlySet<number>):
     partitions: [...a.partitions, ...b.partitions, ...unread].sort((x, y) => x.partition - y.partition),
     problem: a.problem ?? b.problem,
   };
-}
-
-async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = [...items.entries()];
-  const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await work(next[1]);
-  };
-  await Promise.all(Array.from({ length: topicsAtTheSameTime }, worker));
-  return results;
 }

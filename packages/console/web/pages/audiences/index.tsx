@@ -13,8 +13,7 @@ import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { go, type PageProps } from '../../url/location.ts';
 import { useSourceChoice } from '../sources/choice.tsx';
 import { Upload } from './upload.tsx';
 
@@ -51,9 +50,7 @@ export default function Audiences({ steps }: PageProps) {
         {source !== undefined && <AudiencesOf key={source} source={source} />}
         {sources?.length === 0 && !search && (
           <Card>
-            <Empty title={words.noSources}>
-              <p>{words.noSourcesLead}</p>
-            </Empty>
+            <Empty title={words.noSources} lead={words.noSourcesLead} />
           </Card>
         )}
       </div>
@@ -89,19 +86,13 @@ function AudiencesOf({ source }: { readonly source: string }) {
       {may('write') && (
         <Upload source={source} names={pages.items.map(({ name }) => name)} onDone={() => pages.reload()} />
       )}
-      <Card flush>
-        <PagedTable
-          label={text.shell.pages.audiences}
-          columns={columnsOf(remove)}
-          pages={pages}
-          keyOf={({ name }) => name}
-          empty={
-            <Empty title={words.audiencesEmpty}>
-              <p>{words.audiencesEmptyLead}</p>
-            </Empty>
-          }
-        />
-      </Card>
+      <PagedTable
+        label={text.shell.pages.audiences}
+        columns={columnsOf(remove)}
+        pages={pages}
+        keyOf={({ name }) => name}
+        empty={<Empty title={words.audiencesEmpty} lead={words.audiencesEmptyLead} />}
+      />
     </>
   );
 }

@@ -3,10 +3,11 @@ import { api, ask, isAbort } from '../../api/client.ts';
 import { uploadOf } from '../../api/upload.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
+import { Form } from '../../parts/entry-form.tsx';
 import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
 import { formatBytes, formatShare } from '../../parts/format.ts';
-import { ErrorNote, toast } from '../../parts/notes.tsx';
+import { toast } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
 
 const words = text.people;
@@ -22,7 +23,8 @@ export function Upload({ source, names, onDone }: UploadProps) {
   const [name, setName] = useState('');
   const [file, setFile] = useState<File>();
   const [allowEmpty, setAllowEmpty] = useState(false);
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
+  const { isBusy, error, run } = submission;
   const id = useId();
   const [sent, setSent] = useState(0);
   const aborter = useRef<AbortController | undefined>(undefined);
@@ -55,13 +57,7 @@ export function Upload({ source, names, onDone }: UploadProps) {
     });
   return (
     <Card title={words.upload}>
-      <form
-        class="stack form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void upload();
-        }}
-      >
+      <Form state={submission} onSubmit={upload} action={words.upload} kind="main-action">
         <TextField
           label={words.uploadName}
           hint={words.uploadNameHint}
@@ -88,7 +84,6 @@ export function Upload({ source, names, onDone }: UploadProps) {
           </p>
         </div>
         <CheckField label={words.allowEmpty} value={allowEmpty} onValue={setAllowEmpty} />
-        <ErrorNote error={error} />
         <p role="status">{isBusy && file && words.uploading(formatBytes(file.size))}</p>
         {isBusy && file && (
           <div class="row">
@@ -104,12 +99,7 @@ export function Upload({ source, names, onDone }: UploadProps) {
             )}
           </div>
         )}
-        <div class="row">
-          <Button type="submit" kind="main-action" isBusy={isBusy}>
-            {words.upload}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Card>
   );
 }

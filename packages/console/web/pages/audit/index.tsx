@@ -7,8 +7,7 @@ import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 import { AuditSearch } from './search.tsx';
 
 const words = text.access;
@@ -55,19 +54,13 @@ export default function Audit({ query }: PageProps) {
         <Card>
           <AuditSearch query={query} />
         </Card>
-        <Card flush>
-          <PagedTable
-            label={text.shell.pages.audit}
-            columns={columns}
-            pages={pages}
-            keyOf={({ id }) => id}
-            empty={
-              <Empty title={words.auditEmpty}>
-                <p>{words.auditEmptyLead}</p>
-              </Empty>
-            }
-          />
-        </Card>
+        <PagedTable
+          label={text.shell.pages.audit}
+          columns={columns}
+          pages={pages}
+          keyOf={({ id }) => id}
+          empty={<Empty title={words.auditEmpty} lead={words.auditEmptyLead} />}
+        />
       </div>
     </>
   );

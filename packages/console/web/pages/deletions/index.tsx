@@ -1,5 +1,5 @@
 /** Deletion requests: list and create; one of them with its progress. */
-import type { PageProps } from '../index.ts';
+import type { PageProps } from '../../url/location.ts';
 import { DeletionList } from './list.tsx';
 import { DeletionPage } from './deletion.tsx';
 

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
-import { problemOf, TextField } from '../../parts/field.tsx';
+import { fieldsOf, Form } from '../../parts/entry-form.tsx';
+import { TextField } from '../../parts/field.tsx';
 import { linesOf, useSubmission } from '../../parts/form.ts';
 import { formatCount } from '../../parts/format.ts';
-import { ErrorNote, toast } from '../../parts/notes.tsx';
+import { toast } from '../../parts/notes.tsx';
 import { usePages } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
@@ -42,38 +42,32 @@ export function DeletionList() {
       <PageHead title={text.shell.pages.deletions} lead={words.deletionsLead} />
       <div class="stack">
         {may('write') && <CreateDeletion />}
-        <Card flush>
-          <PagedTable
-            label={text.shell.pages.deletions}
-            columns={columns}
-            pages={pages}
-            keyOf={({ id }) => id}
-            empty={
-              <Empty title={words.deletionsEmpty}>
-                <p>{words.deletionsEmptyLead}</p>
-              </Empty>
-            }
-          />
-        </Card>
+        <PagedTable
+          label={text.shell.pages.deletions}
+          columns={columns}
+          pages={pages}
+          keyOf={({ id }) => id}
+          empty={<Empty title={words.deletionsEmpty} lead={words.deletionsEmptyLead} />}
+        />
       </div>
     </>
   );
 }
 
 function CreateDeletion() {
-  const [users, setUsers] = useState('');
-  const [sources, setSources] = useState('');
-  const { isBusy, error, run } = useSubmission();
+  const [draft, setDraft] = useState({ userIds: '', sources: '' });
+  const submission = useSubmission();
+  const field = fieldsOf(draft, setDraft, submission.error);
   const create = async (): Promise<void> => {
-    const userIds = linesOf(users);
+    const userIds = linesOf(draft.userIds);
     const asked = {
       title: words.deletionTitle(formatCount(userIds.length)),
       message: <p>{words.deletionMessage}</p>,
       action: words.createDeletion,
     };
     if (!(await confirmed({ ...asked, danger: true }))) return;
-    await run(async () => {
-      const chosen = linesOf(sources);
+    await submission.run(async () => {
+      const chosen = linesOf(draft.sources);
       const body = { userIds, ...(chosen.length > 0 && { sources: chosen }) };
       const begin = place.peek();
       const { id } = await ask(api.POST('/v1/deletions', { body }));
@@ -83,39 +77,18 @@ function CreateDeletion() {
   };
   return (
     <Card title={words.createDeletion}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+      <Form state={submission} onSubmit={create} action={words.createDeletion} kind="danger" wide>
         <div class="columns">
           <TextField
             label={words.userIds}
             hint={words.userIdsHint}
-            value={users}
-            onValue={setUsers}
+            {...field('userIds')}
             lines={3}
             required
-            problem={problemOf(error, 'userIds')}
           />
-          <TextField
-            label={words.onlySources}
-            hint={words.onlySourcesHint}
-            value={sources}
-            onValue={setSources}
-            lines={3}
-            problem={problemOf(error, 'sources')}
-          />
+          <TextField label={words.onlySources} hint={words.onlySourcesHint} {...field('sources')} lines={3} />
         </div>
-        <ErrorNote error={error} />
-        <div class="row">
-          <Button type="submit" kind="danger" isBusy={isBusy}>
-            {words.createDeletion}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -13,7 +13,7 @@ import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
 import { TimeLine } from './time-line.tsx';
 
-export type DeliveryWithAttempts = Schema['DeliveryWithAttempts'];
+type DeliveryWithAttempts = Schema['DeliveryWithAttempts'];
 
 const refreshMs = 5_000;
 const hasEnded = (status: string | undefined): boolean =>

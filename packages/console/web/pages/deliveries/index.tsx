@@ -1,4 +1,4 @@
-import type { PageProps } from '../index.ts';
+import type { PageProps } from '../../url/location.ts';
 import { Delivery } from './delivery.tsx';
 import { DeliveryList } from './list.tsx';
 

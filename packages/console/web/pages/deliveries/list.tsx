@@ -8,8 +8,7 @@ import { useSelection } from '../../lists/selection.ts';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go, hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { go, hrefOf, type PageProps } from '../../url/location.ts';
 import { ResendSelection } from './resend-selection.tsx';
 import { Search, wantedOf } from './search.tsx';
 
@@ -48,8 +47,7 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
             go(['deliveries', deliveryId]);
           }}
           empty={
-            <Empty title={text.deliveries.none}>
-              <p>{text.deliveries.noneLead}</p>
+            <Empty title={text.deliveries.none} lead={text.deliveries.noneLead}>
               <LinkButton href={hrefOf(['filtered'], { ...query, status: undefined })}>
                 {text.deliveries.toFiltered}
               </LinkButton>

@@ -5,12 +5,11 @@ import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import type { DeliveryWithAttempts } from './delivery.tsx';
 
 const tones = { delivered: 'good', retry: 'warning', dead: 'bad' } as const;
 const endTones = { delivered: 'good', dead: 'bad', unknown: 'neutral' } as const;
 
-export function TimeLine({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
+export function TimeLine({ delivery }: { readonly delivery: Schema['DeliveryWithAttempts'] }) {
   const { history, createdAt, status, nextDueAt, reason } = delivery;
   const end = status === 'waiting' || status === 'retrying' ? undefined : status;
   return (

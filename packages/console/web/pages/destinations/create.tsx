@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
+import { Form } from '../../parts/entry-form.tsx';
 import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
 import { ErrorNote, toast } from '../../parts/notes.tsx';
@@ -48,7 +49,8 @@ function NewForm({ type, source }: { readonly type: string; readonly source: str
   const [id, setId] = useState('');
   const [isEnabled, setEnabled] = useState(false);
   const [draft, setDraft] = useState(() => newDraft(source === undefined ? [] : [source]));
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
+  const { error, run } = submission;
   const create = (): Promise<boolean> =>
     run(async () => {
       const entry = entryOf(draft, { id: id.trim(), type: 'Webhooks', enabled: isEnabled });
@@ -62,12 +64,12 @@ function NewForm({ type, source }: { readonly type: string; readonly source: str
     <>
       <PageHead title={words.create} lead={`${words.chosen}: ${type}`} />
       <Card>
-        <form
-          class="stack form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void create();
-          }}
+        <Form
+          state={submission}
+          onSubmit={create}
+          action={words.create}
+          kind="main-action"
+          beside={<LinkButton href={hrefOf(['destinations'])}>{text.common.cancel}</LinkButton>}
         >
           <TextField
             label={words.id}
@@ -84,14 +86,7 @@ function NewForm({ type, source }: { readonly type: string; readonly source: str
             value={isEnabled}
             onValue={setEnabled}
           />
-          <ErrorNote error={error} />
-          <div class="row">
-            <Button type="submit" kind="main-action" isBusy={isBusy}>
-              {words.create}
-            </Button>
-            <LinkButton href={hrefOf(['destinations'])}>{text.common.cancel}</LinkButton>
-          </div>
-        </form>
+        </Form>
       </Card>
     </>
   );

@@ -10,13 +10,13 @@ import { Status } from '../../parts/status.tsx';
 import { tabOf, Tabs } from '../../parts/tabs.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
-import type { Version } from '../../versions/change.ts';
+import type { Version, VersionProps } from '../../versions/change.ts';
 import type { Destination } from './draft.ts';
 import { Failures } from './activity/failures.tsx';
 import { FilterPart } from './filter/index.tsx';
 import { DestinationOverview } from './activity/overview.tsx';
 import { requests } from './requests.ts';
-import { DestinationSettings, type PartProps } from './settings.tsx';
+import { DestinationSettings } from './settings.tsx';
 import { stateOf } from './state.ts';
 import { TestEvent } from './test-event.tsx';
 
@@ -100,7 +100,7 @@ function Lead({ destination }: { readonly destination: Destination }) {
   );
 }
 
-function Actions({ version, onVersion }: PartProps) {
+function Actions({ version, onVersion }: VersionProps<Destination>) {
   const { id, enabled, paused } = version.data;
   const params = { path: { id } };
   const act = async (action: () => Promise<Version<Destination>>, done: string): Promise<void> => {

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
+import { fieldsOf } from '../../parts/entry-form.tsx';
 import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
@@ -22,65 +23,21 @@ interface FieldsProps {
 }
 
 export function DestinationFields({ draft, onDraft, error }: FieldsProps) {
-  const set = (changes: Partial<Draft>): void => {
-    onDraft({ ...draft, ...changes });
-  };
+  const field = fieldsOf(draft, onDraft, error);
   return (
     <>
-      <TextField
-        label={words.name}
-        hint={words.nameHint}
-        value={draft.name}
-        onValue={(name) => {
-          set({ name });
-        }}
-        problem={problemOf(error, 'name')}
-      />
-      <SourcesField
-        chosen={draft.sources}
-        onChosen={(sources) => {
-          set({ sources });
-        }}
-      />
+      <TextField label={words.name} hint={words.nameHint} {...field('name')} />
+      <SourcesField chosen={draft.sources} onChosen={field('sources').onValue} />
       <UrlFields draft={draft} onDraft={onDraft} error={error} />
       <SecretField
         secret={draft.secret}
-        onSecret={(secret) => {
-          set({ secret });
-        }}
+        onSecret={field('secret').onValue}
         problem={problemOf(error, 'settings.sharedSecret')}
       />
-      <CheckField
-        label={words.standardWebhooks}
-        value={draft.standardWebhooks}
-        onValue={(standardWebhooks) => {
-          set({ standardWebhooks });
-        }}
-      />
-      <CheckField
-        label={words.traceparent}
-        value={draft.traceparent}
-        onValue={(traceparent) => {
-          set({ traceparent });
-        }}
-      />
-      <ChoiceField
-        label={words.ordering}
-        value={draft.ordering}
-        onValue={(ordering) => {
-          set({ ordering: ordering as Draft['ordering'] });
-        }}
-        choices={Object.entries(words.orderings)}
-      />
-      <TextField
-        label={words.rateLimit}
-        hint={words.rateLimitHint}
-        value={draft.rateLimit}
-        onValue={(rateLimit) => {
-          set({ rateLimit });
-        }}
-        problem={problemOf(error, 'rateLimit')}
-      />
+      <CheckField label={words.standardWebhooks} {...field('standardWebhooks')} />
+      <CheckField label={words.traceparent} {...field('traceparent')} />
+      <ChoiceField label={words.ordering} {...field('ordering')} choices={Object.entries(words.orderings)} />
+      <TextField label={words.rateLimit} hint={words.rateLimitHint} {...field('rateLimit')} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-import type { PageProps } from '../index.ts';
+import type { PageProps } from '../../url/location.ts';
 import { CreateDestination } from './create.tsx';
 import { DestinationPage } from './destination.tsx';
 import { DestinationList } from './list.tsx';

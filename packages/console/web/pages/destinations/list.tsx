@@ -1,14 +1,13 @@
 import { api, ask } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
-import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { Empty, PageHead } from '../../parts/card.tsx';
 import { usePages } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 import type { Destination } from './draft.ts';
 import { stateOf } from './state.ts';
 
@@ -50,24 +49,21 @@ export function DestinationList({ query }: Pick<PageProps, 'query'>) {
         {create}
       </PageHead>
       <ListSearch label={words.find} query={query} />
-      <Card flush>
-        <PagedTable
-          label={text.shell.pages.destinations}
-          columns={columns}
-          pages={pages}
-          keyOf={({ id }) => id}
-          empty={
-            search === '' ? (
-              <Empty title={words.empty}>
-                <p>{words.emptyLead}</p>
-                {create}
-              </Empty>
-            ) : (
-              <Empty title={words.noneFound} />
-            )
-          }
-        />
-      </Card>
+      <PagedTable
+        label={text.shell.pages.destinations}
+        columns={columns}
+        pages={pages}
+        keyOf={({ id }) => id}
+        empty={
+          search === '' ? (
+            <Empty title={words.empty} lead={words.emptyLead}>
+              {create}
+            </Empty>
+          ) : (
+            <Empty title={words.noneFound} />
+          )
+        }
+      />
     </div>
   );
 }

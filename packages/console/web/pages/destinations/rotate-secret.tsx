@@ -1,27 +1,27 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
+import { Form } from '../../parts/entry-form.tsx';
 import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
-import { ErrorNote } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
 import { formatLocal } from '../../parts/format.ts';
 import { text } from '../../text/index.ts';
+import type { VersionProps } from '../../versions/change.ts';
+import type { Destination } from './draft.ts';
 import { requests } from './requests.ts';
-import type { PartProps } from './settings.tsx';
 
 const words = text.destinations;
 
 /** Rotates the shared secret. The new one is shown once. */
-export function RotateSecret({ version, onVersion }: PartProps) {
+export function RotateSecret({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
   const [keepPreviousFor, setKeep] = useState('24h');
   const [isForced, setForced] = useState(false);
   const [made, setMade] = useState<Schema['RotateSecretAnswer']>();
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
   const rotate = (): Promise<boolean> =>
-    run(async () => {
+    submission.run(async () => {
       const body = { keepPreviousFor, ...(isForced && { force: true }) };
       setMade(await ask(api.POST('/v1/destinations/{id}/rotate-secret', { params: { path: { id } }, body })));
     });
@@ -32,29 +32,17 @@ export function RotateSecret({ version, onVersion }: PartProps) {
   const until = made?.previousSharedSecretUntil;
   return (
     <Card title={words.rotate}>
-      <form
-        class="stack form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void rotate();
-        }}
-      >
+      <Form state={submission} onSubmit={rotate} action={words.rotate}>
         <p class="quiet">{words.rotateLead}</p>
         <TextField
           label={words.keepFor}
           hint={words.keepForHint}
           value={keepPreviousFor}
           onValue={setKeep}
-          problem={problemOf(error, 'keepPreviousFor')}
+          problem={problemOf(submission.error, 'keepPreviousFor')}
         />
         <CheckField label={words.force} value={isForced} onValue={setForced} />
-        <ErrorNote error={error} />
-        <div class="row">
-          <Button type="submit" isBusy={isBusy}>
-            {words.rotate}
-          </Button>
-        </div>
-      </form>
+      </Form>
       {made && (
         <Once
           title={words.newSecret}

@@ -1,11 +1,10 @@
 /** The settings of a destination, its secret, and its removal. */
 import { api, ask } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
-import { ErrorNote } from '../../parts/notes.tsx';
+import { Form } from '../../parts/entry-form.tsx';
 import { text } from '../../text/index.ts';
-import { useChange, useEditing, type Version } from '../../versions/change.ts';
+import { useEntryForm, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
 import { draftOf, entryOf, type Destination } from './draft.ts';
 import { DestinationFields } from './fields.tsx';
@@ -14,17 +13,12 @@ import { RotateSecret } from './rotate-secret.tsx';
 
 const words = text.destinations;
 
-export interface PartProps {
-  readonly version: Version<Destination>;
-  readonly onVersion: (version: Version<Destination>) => void;
-}
-
-export function DestinationSettings({ version, onVersion }: PartProps) {
+export function DestinationSettings({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
   const params = { path: { id } };
   return (
     <div class="stack">
-      <Form version={version} onVersion={onVersion} />
+      <Fields version={version} onVersion={onVersion} />
       <RotateSecret version={version} onVersion={onVersion} />
       <DeleteCard
         id={id}
@@ -36,33 +30,22 @@ export function DestinationSettings({ version, onVersion }: PartProps) {
   );
 }
 
-function Form({ version, onVersion }: PartProps) {
-  const { draft, setDraft, base, restart } = useEditing(version, draftOf);
-  const change = useChange(requests, base, (saved) => {
-    restart(saved);
-    onVersion(saved);
-  });
-  const { divergence } = change;
+function Fields(props: VersionProps<Destination>) {
+  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf);
+  const { divergence, error } = change;
   if (divergence) {
     return <ConflictCard title={text.versions.destination} change={change} divergence={divergence} />;
   }
   return (
     <Card title={words.tabs.settings}>
-      <form
-        class="stack form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void change.save(entryOf(draft, base.data));
-        }}
+      <Form
+        state={change}
+        onSubmit={() => change.save(entryOf(draft, base.data))}
+        action={text.common.save}
+        kind="main-action"
       >
-        <DestinationFields draft={draft} onDraft={setDraft} error={change.error} />
-        <ErrorNote error={change.error} />
-        <div class="row">
-          <Button type="submit" kind="main-action" isBusy={change.isBusy}>
-            {text.common.save}
-          </Button>
-        </div>
-      </form>
+        <DestinationFields draft={draft} onDraft={setDraft} error={error} />
+      </Form>
     </Card>
   );
 }

@@ -1,13 +1,12 @@
 /** Sends a test event and shows request and answer of each URL. */
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Code, Json } from '../../parts/code.tsx';
+import { Form } from '../../parts/entry-form.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
 import { formatDuration } from '../../parts/format.ts';
-import { ErrorNote } from '../../parts/notes.tsx';
 import { Badge, Reason } from '../../parts/status.tsx';
 import { text } from '../../text/index.ts';
 import type { Destination } from './draft.ts';
@@ -20,10 +19,10 @@ export function TestEvent({ destination }: { readonly destination: Destination }
   const [type, setType] = useState<CallType>('track');
   const [webhook, setWebhook] = useState('');
   const [results, setResults] = useState<readonly Schema['TestResult'][]>();
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
   const { id, settings } = destination;
   const send = (): Promise<boolean> =>
-    run(async () => {
+    submission.run(async () => {
       const body = { type, ...(webhook !== '' && { webhook: Number(webhook) }) };
       const answer = await ask(api.POST('/v1/destinations/{id}/test', { params: { path: { id } }, body }));
       setResults(answer.items);
@@ -31,21 +30,13 @@ export function TestEvent({ destination }: { readonly destination: Destination }
   return (
     <div class="stack">
       <Card title={words.test}>
-        <form
-          class="stack form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void send();
-          }}
-        >
+        <Form state={submission} onSubmit={send} action={words.send} kind="main-action">
           <p class="quiet">{words.testLead}</p>
           <div class="columns">
             <ChoiceField
               label={words.testType}
               value={type}
-              onValue={(chosen) => {
-                setType(chosen as CallType);
-              }}
+              onValue={setType}
               choices={types.map((one) => [one, one] as const)}
             />
             {settings.webhooks.length > 1 && (
@@ -60,13 +51,7 @@ export function TestEvent({ destination }: { readonly destination: Destination }
               />
             )}
           </div>
-          <ErrorNote error={error} />
-          <div class="row">
-            <Button type="submit" kind="main-action" isBusy={isBusy}>
-              {words.send}
-            </Button>
-          </div>
-        </form>
+        </Form>
       </Card>
       <div class="stack" aria-live="polite">
         {results?.map((result, index) => (

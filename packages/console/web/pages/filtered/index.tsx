@@ -8,8 +8,7 @@ import { SearchForm } from '../../lists/search-form.tsx';
 import { Reason } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go, hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { go, hrefOf, type PageProps } from '../../url/location.ts';
 
 const words = text.filtered;
 const pageSize = 200;
@@ -47,8 +46,7 @@ export default function FilteredPage({ query }: PageProps) {
             go(['why', eventId]);
           }}
           empty={
-            <Empty title={words.none}>
-              <p>{words.noneLead}</p>
+            <Empty title={words.none} lead={words.noneLead}>
               <LinkButton href={hrefOf(['deliveries'])}>{text.overview.toDeliveries}</LinkButton>
             </Empty>
           }

@@ -1,9 +1,9 @@
+import type { Schema } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
 import { Chart } from '../../charts/chart.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { text } from '../../text/index.ts';
 import { go } from '../../url/location.ts';
-import type { Overview } from './index.tsx';
 
 const minuteMs = 60_000;
 
@@ -14,7 +14,7 @@ function choose(since: number, until: number): void {
   go([], { since: instant(since, Math.floor), until: instant(until, Math.ceil) });
 }
 
-export function FlowCharts({ overview }: { readonly overview: Overview | undefined }) {
+export function FlowCharts({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
   const items = overview?.items ?? [];
   const times = items.map(({ at }) => Date.parse(at));
   return (

@@ -1,10 +1,10 @@
 /** The way of all events: each step with its exits, each exit with its reason, as long as its share. */
+import type { Schema } from '../../api/client.ts';
 import { formatCount, formatShare } from '../../parts/format.ts';
 import type { Tone } from '../../parts/status.tsx';
 import { text } from '../../text/index.ts';
 import { lookUp } from '../../text/look-up.ts';
 import { hrefOf } from '../../url/location.ts';
-import type { Overview } from './index.tsx';
 
 interface Step {
   readonly label: string;
@@ -15,7 +15,7 @@ interface Step {
   readonly isExit: boolean;
 }
 
-function stepsOf({ total, since, until }: Overview): Step[] {
+function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
   const { received, blocked, unconnected, delivered, dead, retrying, waiting, unknown } = total;
   const { filtered, deadReasons } = total;
   const made = delivered + dead + retrying + waiting + unknown;
@@ -109,7 +109,7 @@ function stepsOf({ total, since, until }: Overview): Step[] {
   return steps.filter(({ isExit, count }) => !isExit || count > 0);
 }
 
-export function Funnel({ overview }: { readonly overview: Overview | undefined }) {
+export function Funnel({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
   if (!overview) {
     return (
       <>
@@ -138,7 +138,7 @@ export function Funnel({ overview }: { readonly overview: Overview | undefined }
 }
 
 /** No list has all events received: one has those with deliveries, another those that a destination did not get. */
-function ReceivedLists({ since, until }: Partial<Pick<Overview, 'since' | 'until'>>) {
+function ReceivedLists({ since, until }: Partial<Pick<Schema['Overview'], 'since' | 'until'>>) {
   const words = text.overview;
   return (
     <p class="quiet small funnel-lists">

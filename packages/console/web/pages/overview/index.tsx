@@ -8,15 +8,12 @@ import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 import { FlowCharts } from './charts.tsx';
 import { Funnel } from './funnel.tsx';
 import { Numbers } from './numbers.tsx';
 import { Breakers, Tiers } from './pending.tsx';
 import { RangeChoice, rangeOf } from './range.tsx';
-
-export type Overview = Schema['Overview'];
 
 const refreshMs = 15_000;
 /** After an attempt, the numbers are asked for at most this often. */
@@ -67,15 +64,14 @@ function Whole({ query }: Pick<PageProps, 'query'>) {
 }
 
 /** With placeholders until there are numbers. */
-function Content({ overview: data }: { readonly overview: Overview | undefined }) {
+function Content({ overview: data }: { readonly overview: Schema['Overview'] | undefined }) {
   const isEmpty = data?.total.received === 0 && data.before.received === 0 && sumOf(data) === 0;
   return (
     <>
       <Numbers overview={data} />
       <Card title={text.overview.funnel}>
         {isEmpty ? (
-          <Empty title={text.overview.empty}>
-            <p>{text.overview.emptyLead}</p>
+          <Empty title={text.overview.empty} lead={text.overview.emptyLead}>
             <LinkButton kind="main-action" href={hrefOf(['sources'])}>
               {text.overview.createSource}
             </LinkButton>
@@ -97,6 +93,6 @@ function Content({ overview: data }: { readonly overview: Overview | undefined }
   );
 }
 
-function sumOf({ total }: Overview): number {
+function sumOf({ total }: Schema['Overview']): number {
   return total.delivered + total.dead + total.retrying + total.waiting + total.unknown;
 }

@@ -1,11 +1,11 @@
 /** The most important numbers, each with the period before and a way to what is behind it. */
+import type { Schema } from '../../api/client.ts';
 import type { ComponentChildren } from 'preact';
 import { formatCount, formatDuration, formatShare, formatShort } from '../../parts/format.ts';
 import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
-import type { Overview } from './index.tsx';
 
-export function Numbers({ overview }: { readonly overview: Overview | undefined }) {
+export function Numbers({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
   const { total, before, pending = [], deadLetters = 0 } = overview ?? {};
   const period = overview && { since: overview.since, until: overview.until };
   const latency = total?.attempts.latencyMs;

@@ -1,3 +1,4 @@
+import type { Schema } from '../../api/client.ts';
 import { Empty } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { Badge, Reason } from '../../parts/status.tsx';
@@ -5,10 +6,9 @@ import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
-import type { Overview } from './index.tsx';
 
 /** What waits, by the tier in which it waits. */
-export function Tiers({ overview }: { readonly overview: Overview | undefined }) {
+export function Tiers({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
   return (
     <Table
       label={text.overview.tiers}
@@ -35,7 +35,7 @@ export function Tiers({ overview }: { readonly overview: Overview | undefined })
   );
 }
 
-export function Breakers({ overview }: { readonly overview: Overview | undefined }) {
+export function Breakers({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
   const breakers = overview?.breakers ?? [];
   if (breakers.length === 0) return <p class="quiet">{text.overview.noBreakers}</p>;
   return (

@@ -9,8 +9,7 @@ import { Reason } from '../../parts/status.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 import { ReplayDialog } from './dialog.tsx';
 import { Replays } from './list.tsx';
 
@@ -80,11 +79,7 @@ export default function ReplaysPage({ query }: PageProps) {
           error={summary.error}
           onRetry={() => summary.reload()}
           keyOf={(row) => `${row.destinationId ?? ''} ${row.reason ?? ''}`}
-          empty={
-            <Empty title={text.replays.noneDead}>
-              <p>{text.replays.noneDeadLead}</p>
-            </Empty>
-          }
+          empty={<Empty title={text.replays.noneDead} lead={text.replays.noneDeadLead} />}
           columns={columns}
         />
         {omitted > 0 && (

@@ -98,9 +98,7 @@ function DestinationsOf({ id }: { readonly id: string }) {
     <Card title={words.destinationsOf} actions={create}>
       <ErrorNote error={error} onRetry={() => pages.reload()} />
       {items.length === 0 && !isLoading && !error && (
-        <Empty title={words.noDestination}>
-          <p>{words.noDestinationLead}</p>
-        </Empty>
+        <Empty title={words.noDestination} lead={words.noDestinationLead} />
       )}
       <ul class="stack tight">
         {items.map((destination) => (

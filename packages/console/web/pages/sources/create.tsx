@@ -1,21 +1,23 @@
 import { useState } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
-import { problemOf, TextField } from '../../parts/field.tsx';
+import { fieldsOf, Form } from '../../parts/entry-form.tsx';
+import { TextField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
-import { ErrorNote, toast } from '../../parts/notes.tsx';
+import { toast } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
 
 const words = text.sources;
 
 export function CreateSource() {
-  const [name, setName] = useState('');
-  const [id, setId] = useState('');
-  const { isBusy, error, run } = useSubmission();
+  const [draft, setDraft] = useState({ name: '', id: '' });
+  const submission = useSubmission();
+  const field = fieldsOf(draft, setDraft, submission.error);
   const create = (): Promise<boolean> =>
-    run(async () => {
+    submission.run(async () => {
+      const { name, id } = draft;
       const body = { ...(name !== '' && { name }), ...(id !== '' && { id }) };
       const begin = place.peek();
       const source = await ask(api.POST('/v1/sources', { body }));
@@ -26,37 +28,16 @@ export function CreateSource() {
     <>
       <PageHead title={words.create} lead={words.lead} />
       <Card>
-        <form
-          class="stack form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void create();
-          }}
+        <Form
+          state={submission}
+          onSubmit={create}
+          action={words.create}
+          kind="main-action"
+          beside={<LinkButton href={hrefOf(['sources'])}>{text.common.cancel}</LinkButton>}
         >
-          <TextField
-            label={words.name}
-            hint={words.nameHint}
-            value={name}
-            onValue={setName}
-            autofocus
-            problem={problemOf(error, 'name')}
-          />
-          <TextField
-            label={words.id}
-            hint={words.idHint}
-            value={id}
-            onValue={setId}
-            mono
-            problem={problemOf(error, 'id')}
-          />
-          <ErrorNote error={error} />
-          <div class="row">
-            <Button type="submit" kind="main-action" isBusy={isBusy}>
-              {words.create}
-            </Button>
-            <LinkButton href={hrefOf(['sources'])}>{text.common.cancel}</LinkButton>
-          </div>
-        </form>
+          <TextField label={words.name} hint={words.nameHint} {...field('name')} autofocus />
+          <TextField label={words.id} hint={words.idHint} {...field('id')} mono />
+        </Form>
       </Card>
     </>
   );

@@ -49,19 +49,13 @@ export function SourceEvents({ id }: { readonly id: string }) {
   return (
     <div class="stack">
       <p class="quiet">{words.eventsLead}</p>
-      <Card flush>
-        <PagedTable
-          label={words.events}
-          columns={columnsOf(id, block, unblock)}
-          pages={pages}
-          keyOf={({ event }) => event}
-          empty={
-            <Empty title={words.eventsEmpty}>
-              <p>{words.eventsEmptyLead}</p>
-            </Empty>
-          }
-        />
-      </Card>
+      <PagedTable
+        label={words.events}
+        columns={columnsOf(id, block, unblock)}
+        pages={pages}
+        keyOf={({ event }) => event}
+        empty={<Empty title={words.eventsEmpty} lead={words.eventsEmptyLead} />}
+      />
       {other && <p class="quiet small">{words.other(formatCount(other.count))}</p>}
       {/* After the list, which would move it. */}
       {may('write') && !pages.isFirst && <BlockByName onBlock={block} />}

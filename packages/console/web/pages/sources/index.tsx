@@ -1,4 +1,4 @@
-import type { PageProps } from '../index.ts';
+import type { PageProps } from '../../url/location.ts';
 import { CreateSource } from './create.tsx';
 import { SourceList } from './list.tsx';
 import { SourcePage } from './source.tsx';

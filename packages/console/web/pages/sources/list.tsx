@@ -1,14 +1,13 @@
 import { api, ask, type Schema } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
-import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { Empty, PageHead } from '../../parts/card.tsx';
 import { usePages } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 
 const words = text.sources;
 type Source = Schema['Source'];
@@ -49,20 +48,14 @@ export function SourceList({ query }: Pick<PageProps, 'query'>) {
         {create}
       </PageHead>
       <ListSearch label={words.find} query={query} />
-      {!pages.isFirst && isEmpty && (
-        <Empty title={words.empty}>
-          <p>{words.emptyLead}</p>
-        </Empty>
-      )}
-      <Card flush>
-        <PagedTable
-          label={text.shell.pages.sources}
-          columns={columns}
-          pages={pages}
-          keyOf={({ id }) => id}
-          empty={search !== '' && <Empty title={words.noneFound} />}
-        />
-      </Card>
+      {!pages.isFirst && isEmpty && <Empty title={words.empty} lead={words.emptyLead} />}
+      <PagedTable
+        label={text.shell.pages.sources}
+        columns={columns}
+        pages={pages}
+        keyOf={({ id }) => id}
+        empty={search !== '' && <Empty title={words.noneFound} />}
+      />
     </div>
   );
 }

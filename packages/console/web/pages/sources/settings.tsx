@@ -1,13 +1,12 @@
 /** The settings of a source, its write keys, and its removal. */
 import { api, ask } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
-import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
+import { fieldsOf, Form } from '../../parts/entry-form.tsx';
+import { CheckField, TextField } from '../../parts/field.tsx';
 import { numberOf } from '../../parts/form.ts';
-import { ErrorNote } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
-import { useChange, useEditing, type Version } from '../../versions/change.ts';
+import { useEntryForm, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
 import { omit } from '../../versions/omit.ts';
 import { requests, type Source } from './requests.ts';
@@ -15,12 +14,7 @@ import { WriteKeys } from './write-keys.tsx';
 
 const words = text.sources;
 
-interface SettingsProps {
-  readonly version: Version<Source>;
-  readonly onVersion: (version: Version<Source>) => void;
-}
-
-export function SourceSettings({ version, onVersion }: SettingsProps) {
+export function SourceSettings({ version, onVersion }: VersionProps<Source>) {
   const { id } = version.data;
   const params = { path: { id } };
   return (
@@ -63,75 +57,31 @@ function entryOf({ name, addIp, enabled, ...draft }: Draft, before: Source): Sou
   };
 }
 
-function Fields({ version, onVersion }: SettingsProps) {
-  const { draft, setDraft, base, restart } = useEditing(version, draftOf);
-  const change = useChange(requests, base, (saved) => {
-    restart(saved);
-    onVersion(saved);
-  });
-  const { isBusy, error, divergence } = change;
+function Fields(props: VersionProps<Source>) {
+  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf);
+  const { divergence } = change;
   if (divergence) {
     return <ConflictCard title={text.versions.source} change={change} divergence={divergence} />;
   }
+  const field = fieldsOf(draft, setDraft, change.error);
   return (
     <Card title={words.settings}>
-      <form
-        class="stack form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void change.save(entryOf(draft, base.data));
-        }}
+      <Form
+        state={change}
+        onSubmit={() => change.save(entryOf(draft, base.data))}
+        action={text.common.save}
+        kind="main-action"
       >
-        <TextField
-          label={words.name}
-          hint={words.nameHint}
-          value={draft.name}
-          onValue={(name) => {
-            setDraft({ ...draft, name });
-          }}
-          problem={problemOf(error, 'name')}
-        />
-        <TextField
-          label={words.rateLimit}
-          hint={words.rateLimitHint}
-          value={draft.rateLimit}
-          onValue={(rateLimit) => {
-            setDraft({ ...draft, rateLimit });
-          }}
-          problem={problemOf(error, 'rateLimit')}
-        />
+        <TextField label={words.name} hint={words.nameHint} {...field('name')} />
+        <TextField label={words.rateLimit} hint={words.rateLimitHint} {...field('rateLimit')} />
         <TextField
           label={words.rateLimitBytes}
           hint={words.rateLimitBytesHint}
-          value={draft.rateLimitBytes}
-          onValue={(rateLimitBytes) => {
-            setDraft({ ...draft, rateLimitBytes });
-          }}
-          problem={problemOf(error, 'rateLimitBytes')}
+          {...field('rateLimitBytes')}
         />
-        <CheckField
-          label={words.addIp}
-          hint={words.addIpHint}
-          value={draft.addIp}
-          onValue={(addIp) => {
-            setDraft({ ...draft, addIp });
-          }}
-        />
-        <CheckField
-          label={words.isEnabled}
-          hint={words.isEnabledHint}
-          value={draft.enabled}
-          onValue={(enabled) => {
-            setDraft({ ...draft, enabled });
-          }}
-        />
-        <ErrorNote error={error} />
-        <div class="row">
-          <Button type="submit" kind="main-action" isBusy={isBusy}>
-            {text.common.save}
-          </Button>
-        </div>
-      </form>
+        <CheckField label={words.addIp} hint={words.addIpHint} {...field('addIp')} />
+        <CheckField label={words.isEnabled} hint={words.isEnabledHint} {...field('enabled')} />
+      </Form>
     </Card>
   );
 }

@@ -51,9 +51,5 @@ export function SourcePage({ id, query }: SourcePageProps) {
 }
 
 function BuiltIn() {
-  return (
-    <Empty title={words.builtIn}>
-      <p>{words.builtInLead}</p>
-    </Empty>
-  );
+  return <Empty title={words.builtIn} lead={words.builtInLead} />;
 }

@@ -1,6 +1,7 @@
 /** The attempts of a source's deliveries as they are made. It waits for the first one. */
 import { useEffect, useState } from 'preact/hooks';
 import { readLines } from '../../api/lines.ts';
+import type { LiveAttempt } from '../../api/live.ts';
 import { ApiError, generation } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
@@ -15,23 +16,11 @@ const words = text.sources;
 const maxShown = 100;
 const againMs = 2_000;
 
-interface Attempt {
-  readonly deliveryId: string;
-  readonly destinationId: string;
-  readonly type: string;
-  readonly event?: string;
-  readonly attempt: number;
-  readonly startedAt: string;
-  readonly latencyMs: number;
-  readonly outcome: string;
-  readonly reason?: string;
-}
-
-type Line = Attempt | { readonly missed: number };
+type Line = LiveAttempt | { readonly missed: number };
 
 export function Tail({ source }: { readonly source: string }) {
   const [isOn, setOn] = useState(true);
-  const [attempts, setAttempts] = useState<readonly Attempt[]>([]);
+  const [attempts, setAttempts] = useState<readonly LiveAttempt[]>([]);
   const [missed, setMissed] = useState(0);
   const [error, setError] = useState<ApiError>();
   const epoch = generation.value;
@@ -83,9 +72,7 @@ export function Tail({ source }: { readonly source: string }) {
       <ErrorNote error={error} />
       <div class="tail" role="log" aria-label={words.tail} tabIndex={0}>
         {attempts.length === 0 ? (
-          <Empty title={words.tailWaiting}>
-            <p>{words.tailLead}</p>
-          </Empty>
+          <Empty title={words.tailWaiting} lead={words.tailLead} />
         ) : (
           <ol>
             {attempts.map((attempt) => (
@@ -99,7 +86,7 @@ export function Tail({ source }: { readonly source: string }) {
   );
 }
 
-function Row({ deliveryId, destinationId, type, event, startedAt, latencyMs, outcome, reason }: Attempt) {
+function Row({ deliveryId, destinationId, type, event, startedAt, latencyMs, outcome, reason }: LiveAttempt) {
   return (
     <li>
       <Time at={startedAt} />

@@ -52,11 +52,7 @@ export function Usage({ id }: { readonly id: string }) {
           columns={columns}
           items={days.toReversed()}
           keyOf={({ day }) => day}
-          empty={
-            <Empty title={words.usageEmpty}>
-              <p>{words.usageEmptyLead}</p>
-            </Empty>
-          }
+          empty={<Empty title={words.usageEmpty} lead={words.usageEmptyLead} />}
         />
       </Card>
     </div>

@@ -7,18 +7,13 @@ import { confirmed } from '../../parts/dialog.tsx';
 import { attempt } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
 import { text } from '../../text/index.ts';
-import type { Version } from '../../versions/change.ts';
+import type { VersionProps } from '../../versions/change.ts';
 import { requests, type Source } from './requests.ts';
 
 const words = text.sources;
 
-interface WriteKeysProps {
-  readonly version: Version<Source>;
-  readonly onVersion: (version: Version<Source>) => void;
-}
-
 /** The write keys of a source. Rotation: add one, change the applications, remove the old one. */
-export function WriteKeys({ version, onVersion }: WriteKeysProps) {
+export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
   const [added, setAdded] = useState<string>();
   const { id, writeKeys } = version.data;
   const params = { path: { id } };

@@ -5,10 +5,11 @@ import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
+import { Form } from '../../parts/entry-form.tsx';
 import { problemOf, TextField } from '../../parts/field.tsx';
 import { linesOf, useSubmission } from '../../parts/form.ts';
 import { formatCount } from '../../parts/format.ts';
-import { attempt, ErrorNote, toast } from '../../parts/notes.tsx';
+import { attempt, toast } from '../../parts/notes.tsx';
 import { usePages } from '../../lists/pager.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -44,19 +45,13 @@ function List() {
         <Find />
         <Suppress onDone={() => pages.reload()} />
       </div>
-      <Card flush>
-        <PagedTable
-          label={text.shell.pages.suppressions}
-          columns={columnsOf(remove)}
-          pages={pages}
-          keyOf={({ userId }) => userId}
-          empty={
-            <Empty title={words.suppressionsEmpty}>
-              <p>{words.suppressionsEmptyLead}</p>
-            </Empty>
-          }
-        />
-      </Card>
+      <PagedTable
+        label={text.shell.pages.suppressions}
+        columns={columnsOf(remove)}
+        pages={pages}
+        keyOf={({ userId }) => userId}
+        empty={<Empty title={words.suppressionsEmpty} lead={words.suppressionsEmptyLead} />}
+      />
     </div>
   );
 }
@@ -81,9 +76,9 @@ const notFound = 404;
 function Find() {
   const [userId, setUserId] = useState('');
   const [answer, setAnswer] = useState('');
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
   const find = (): Promise<boolean> =>
-    run(async () => {
+    submission.run(async () => {
       setAnswer('');
       const params = { path: { userId } };
       try {
@@ -96,33 +91,28 @@ function Find() {
     });
   return (
     <Card title={words.find}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void find();
-        }}
-      >
-        <TextField label={words.user} hint={words.findHint} value={userId} onValue={setUserId} required />
-        <ErrorNote error={error} />
-        <div class="row">
-          <Button type="submit" isBusy={isBusy}>
-            {words.findAction}
-          </Button>
+      <Form
+        state={submission}
+        onSubmit={find}
+        action={words.findAction}
+        wide
+        beside={
           <span role="status" class="breakable">
             {answer}
           </span>
-        </div>
-      </form>
+        }
+      >
+        <TextField label={words.user} hint={words.findHint} value={userId} onValue={setUserId} required />
+      </Form>
     </Card>
   );
 }
 
 function Suppress({ onDone }: { readonly onDone: () => Promise<void> }) {
   const [typed, setTyped] = useState('');
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
   const suppress = (): Promise<boolean> =>
-    run(async () => {
+    submission.run(async () => {
       const body = { userIds: linesOf(typed) };
       const { added } = await ask(api.POST('/v1/suppressions', { body }));
       toast(words.suppressed(formatCount(added)));
@@ -131,13 +121,7 @@ function Suppress({ onDone }: { readonly onDone: () => Promise<void> }) {
     });
   return (
     <Card title={words.suppress}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void suppress();
-        }}
-      >
+      <Form state={submission} onSubmit={suppress} action={words.suppress} kind="main-action" wide>
         <TextField
           label={words.userIds}
           hint={words.userIdsHint}
@@ -145,15 +129,9 @@ function Suppress({ onDone }: { readonly onDone: () => Promise<void> }) {
           onValue={setTyped}
           lines={3}
           required
-          problem={problemOf(error, 'userIds')}
+          problem={problemOf(submission.error, 'userIds')}
         />
-        <ErrorNote error={error} />
-        <div class="row">
-          <Button type="submit" kind="main-action" isBusy={isBusy}>
-            {words.suppress}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -2,12 +2,21 @@ import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
+import { fieldsOf } from '../../parts/entry-form.tsx';
+import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { linesOf, useSubmission } from '../../parts/form.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
 
 const words = text.access;
+
+const newDraft = {
+  name: '',
+  scope: 'read' as Schema['Token']['scope'],
+  sources: '',
+  destinations: '',
+  expiresIn: '90d',
+};
 
 interface CreateTokenProps {
   readonly onClose: () => void;
@@ -15,19 +24,18 @@ interface CreateTokenProps {
 }
 
 export function CreateToken({ onClose, onMade }: CreateTokenProps) {
-  const [name, setName] = useState('');
-  const [scope, setScope] = useState<Schema['Token']['scope']>('read');
-  const [sources, setSources] = useState('');
-  const [destinations, setDestinations] = useState('');
-  const [expiresIn, setExpiresIn] = useState('90d');
+  const [draft, setDraft] = useState(newDraft);
   const { isBusy, error, run } = useSubmission();
+  const field = fieldsOf(draft, setDraft, error);
   const create = (): Promise<boolean> =>
     run(async () => {
+      const { name, scope, expiresIn } = draft;
+      const [sources, destinations] = [linesOf(draft.sources), linesOf(draft.destinations)];
       const body = {
         name,
         scope,
-        ...(linesOf(sources).length > 0 && { sources: linesOf(sources) }),
-        ...(linesOf(destinations).length > 0 && { destinations: linesOf(destinations) }),
+        ...(sources.length > 0 && { sources }),
+        ...(destinations.length > 0 && { destinations }),
         ...(expiresIn.trim() !== '' && { expiresIn: expiresIn.trim() }),
       };
       onMade((await ask(api.POST('/v1/tokens', { body }))).token);
@@ -41,48 +49,18 @@ export function CreateToken({ onClose, onMade }: CreateTokenProps) {
           void create();
         }}
       >
-        <TextField
-          label={words.tokenName}
-          hint={words.tokenNameHint}
-          value={name}
-          onValue={setName}
-          required
-          autofocus
-          problem={problemOf(error, 'name')}
-        />
-        <ChoiceField
-          label={words.scope}
-          value={scope}
-          onValue={(chosen) => {
-            setScope(chosen as typeof scope);
-          }}
-          choices={Object.entries(words.scopes)}
-        />
+        <TextField label={words.tokenName} hint={words.tokenNameHint} {...field('name')} required autofocus />
+        <ChoiceField label={words.scope} {...field('scope')} choices={Object.entries(words.scopes)} />
         <div class="columns">
-          <TextField
-            label={words.limitSources}
-            hint={words.limitHint}
-            value={sources}
-            onValue={setSources}
-            lines={2}
-            problem={problemOf(error, 'sources')}
-          />
+          <TextField label={words.limitSources} hint={words.limitHint} {...field('sources')} lines={2} />
           <TextField
             label={words.limitDestinations}
             hint={words.limitHint}
-            value={destinations}
-            onValue={setDestinations}
+            {...field('destinations')}
             lines={2}
-            problem={problemOf(error, 'destinations')}
           />
         </div>
-        <TextField
-          label={words.expiresIn}
-          hint={words.expiresInHint}
-          value={expiresIn}
-          onValue={setExpiresIn}
-          problem={problemOf(error, 'expiresIn')}
-        />
+        <TextField label={words.expiresIn} hint={words.expiresInHint} {...field('expiresIn')} />
         <ErrorNote error={error} />
         <div class="actions">
           <Button onClick={onClose}>{text.common.cancel}</Button>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
-import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { Empty, PageHead } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
 import { attempt } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
@@ -41,19 +41,13 @@ export default function Tokens() {
       <PageHead title={text.shell.pages.tokens} lead={words.tokensLead}>
         {create}
       </PageHead>
-      <Card flush>
-        <PagedTable
-          label={text.shell.pages.tokens}
-          columns={columnsOf(revoke)}
-          pages={pages}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty title={words.tokensEmpty}>
-              <p>{words.tokensEmptyLead}</p>
-            </Empty>
-          }
-        />
-      </Card>
+      <PagedTable
+        label={text.shell.pages.tokens}
+        columns={columnsOf(revoke)}
+        pages={pages}
+        keyOf={({ id }) => id}
+        empty={<Empty title={words.tokensEmpty} lead={words.tokensEmptyLead} />}
+      />
       {isCreating && (
         <CreateToken
           onClose={() => {

@@ -8,8 +8,7 @@ import { formatCount } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go } from '../../url/location.ts';
-import type { PageProps } from '../index.ts';
+import { go, type PageProps } from '../../url/location.ts';
 import { Picture } from './picture.tsx';
 
 export default function WhyPage({ steps }: PageProps) {

@@ -62,9 +62,7 @@ export function Failures({ id, query }: FailuresProps) {
       <ErrorNote error={error} onRetry={reload} />
       {data?.items.length === 0 && (
         <Card>
-          <Empty title={words.noFailures}>
-            <p>{words.noFailuresLead}</p>
-          </Empty>
+          <Empty title={words.noFailures} lead={words.noFailuresLead} />
         </Card>
       )}
       {data?.items.map((failure) => (

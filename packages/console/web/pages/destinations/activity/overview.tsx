@@ -36,9 +36,7 @@ export function DestinationOverview({ destination, query }: OverviewProps) {
       <div class="columns">
         {data?.items.length === 0 ? (
           <Card>
-            <Empty title={words.noAttempts}>
-              <p>{words.noAttemptsLead}</p>
-            </Empty>
+            <Empty title={words.noAttempts} lead={words.noAttemptsLead} />
           </Card>
         ) : (
           <Charts stats={data} />

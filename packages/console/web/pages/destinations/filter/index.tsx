@@ -3,15 +3,14 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from '../../../api/client.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
+import { fieldsOf, Form } from '../../../parts/entry-form.tsx';
 import { CheckField, TextField } from '../../../parts/field.tsx';
-import { ErrorNote } from '../../../parts/notes.tsx';
 import { text } from '../../../text/index.ts';
-import { useChange, useEditing } from '../../../versions/change.ts';
+import { useEntryForm, type VersionProps } from '../../../versions/change.ts';
 import { ConflictCard } from '../../../versions/conflict.tsx';
 import { omit } from '../../../versions/omit.ts';
 import type { Destination } from '../draft.ts';
 import { requests } from '../requests.ts';
-import type { PartProps } from '../settings.tsx';
 import { ConditionBuilder } from './builder.tsx';
 import { pathsIn } from './condition.ts';
 import {
@@ -34,14 +33,11 @@ const sample = {
   properties: { total: 25.5, currency: 'EUR' },
 };
 
-export function FilterPart({ version, onVersion }: PartProps) {
-  const { draft, setDraft, base, restart } = useEditing(version, ({ filter }) => filterDraftOf(filter));
+export function FilterPart(props: VersionProps<Destination>) {
+  const form = useEntryForm(props, requests, ({ filter }) => filterDraftOf(filter));
+  const { draft, setDraft, base, change } = form;
   const { data } = base;
   const [call, setCall] = useState(JSON.stringify(sample, undefined, 2));
-  const change = useChange(requests, base, (saved) => {
-    restart(saved);
-    onVersion(saved);
-  });
   const filter = filterOf(draft);
   const isReadable = filter !== 'not-json';
   const { divergence } = change;
@@ -51,12 +47,18 @@ export function FilterPart({ version, onVersion }: PartProps) {
   return (
     <div class="columns">
       <Card title={words.tabs.filter}>
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (isReadable) void change.save(withFilter(data, filter));
-          }}
+        <Form
+          state={change}
+          onSubmit={() => isReadable && change.save(withFilter(data, filter))}
+          action={words.saveFilter}
+          kind="main-action"
+          disabled={!isReadable}
+          wide
+          beside={
+            data.filter && (
+              <Button onClick={() => change.save(withFilter(data, undefined))}>{words.removeFilter}</Button>
+            )
+          }
         >
           <p class="quiet">{words.filterLead}</p>
           <FilterFields
@@ -66,16 +68,7 @@ export function FilterPart({ version, onVersion }: PartProps) {
             isReadable={isReadable}
             suggestions={pathsIn(parseObject(call))}
           />
-          <ErrorNote error={change.error} />
-          <div class="row">
-            <Button type="submit" kind="main-action" isBusy={change.isBusy} disabled={!isReadable}>
-              {words.saveFilter}
-            </Button>
-            {data.filter && (
-              <Button onClick={() => change.save(withFilter(data, undefined))}>{words.removeFilter}</Button>
-            )}
-          </div>
-        </form>
+        </Form>
       </Card>
       <TryFilter
         id={data.id}
@@ -102,6 +95,7 @@ interface FieldsProps {
 
 function FilterFields({ draft, onDraft, error, isReadable, suggestions }: FieldsProps) {
   const condition = conditionIn(draft);
+  const field = fieldsOf(draft, onDraft);
   const ruleOf = (part: string): string | undefined => {
     const found = error?.problems.find(({ field }) => field.startsWith(`filter.${part}`));
     return found && `${found.field} ${found.rule}`;
@@ -128,21 +122,15 @@ function FilterFields({ draft, onDraft, error, isReadable, suggestions }: Fields
       <TextField
         label={words.include}
         hint={words.patternsHint}
-        value={draft.include}
+        {...field('include')}
         lines={2}
-        onValue={(include) => {
-          onDraft({ ...draft, include });
-        }}
         problem={ruleOf('events.include')}
       />
       <TextField
         label={words.exclude}
         hint={words.patternsHint}
-        value={draft.exclude}
+        {...field('exclude')}
         lines={2}
-        onValue={(exclude) => {
-          onDraft({ ...draft, exclude });
-        }}
         problem={ruleOf('events.exclude')}
       />
       {condition !== 'not-json' && (
@@ -161,11 +149,8 @@ function FilterFields({ draft, onDraft, error, isReadable, suggestions }: Fields
       <TextField
         label={words.condition}
         hint={words.conditionHint}
-        value={draft.condition}
+        {...field('condition')}
         lines={6}
-        onValue={(condition) => {
-          onDraft({ ...draft, condition });
-        }}
         problem={isReadable ? ruleOf('condition') : words.notJson}
       />
     </>

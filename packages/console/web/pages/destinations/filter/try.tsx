@@ -1,12 +1,11 @@
 /** A sample call, on which the filter of the form is tried before it is saved. */
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../../api/client.ts';
-import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Json } from '../../../parts/code.tsx';
+import { Form } from '../../../parts/entry-form.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { useSubmission } from '../../../parts/form.ts';
-import { ErrorNote } from '../../../parts/notes.tsx';
 import { Badge } from '../../../parts/status.tsx';
 import { text } from '../../../text/index.ts';
 import { filterTypes, parseObject, type Filter } from './draft.ts';
@@ -26,10 +25,10 @@ interface TryProps {
 /** Tries the filter of the form, which need not be saved. */
 export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
   const [result, setResult] = useState<Schema['FilterTestResult']>();
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
   const parsed = parseObject(call);
   const submit = (): Promise<boolean> =>
-    run(async () => {
+    submission.run(async () => {
       setResult(undefined);
       if (parsed === 'not-json') return;
       // Without rules every call passes; without a filter the API would try the stored one.
@@ -38,27 +37,23 @@ export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
     });
   return (
     <Card title={words.tryFilter}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        <TextField
-          label={words.sampleCall}
-          hint={words.sampleHint}
-          value={call}
-          onValue={onCall}
-          lines={10}
-          problem={parsed === 'not-json' ? words.notJsonCall : undefined}
-        />
-        <ErrorNote error={error} />
-        <div class="row">
-          <Button type="submit" isBusy={isBusy} disabled={parsed === 'not-json' || !isReadable}>
-            {words.tryFilter}
-          </Button>
-        </div>
+      <div class="stack">
+        <Form
+          state={submission}
+          onSubmit={submit}
+          action={words.tryFilter}
+          disabled={parsed === 'not-json' || !isReadable}
+          wide
+        >
+          <TextField
+            label={words.sampleCall}
+            hint={words.sampleHint}
+            value={call}
+            onValue={onCall}
+            lines={10}
+            problem={parsed === 'not-json' ? words.notJsonCall : undefined}
+          />
+        </Form>
         <div aria-live="polite" class="stack tight">
           {result && (
             <>
@@ -79,7 +74,7 @@ export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
             </>
           )}
         </div>
-      </form>
+      </div>
     </Card>
   );
 }

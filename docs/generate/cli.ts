@@ -1,6 +1,6 @@
 /** docs/cli.md: one line for each command, in the groups of `tailrace --help`. */
-import { Help, type Command } from 'commander';
-import { buildProgram } from './program.ts';
+import type { Command } from 'commander';
+import { buildProgram } from '../../packages/cli/src/program.ts';
 
 const introduction = `# Command line
 
@@ -29,6 +29,6 @@ function linesOf(command: Command, parent: string): string[] {
   if (command.commands.length > 0) {
     return command.commands.flatMap((below) => linesOf(below, `${parent} ${command.name()}`));
   }
-  const synopsis = new Help().subcommandTerm(command).replace(' [options]', '');
+  const synopsis = command.createHelp().subcommandTerm(command);
   return [`- \`${parent} ${synopsis}\`: ${command.summary()}`];
 }

@@ -1,7 +1,7 @@
 /** infra/CAPACITY.md: the needs of a load, from measured figures. */
-import { table } from '../../../docs/generate/table.ts';
-import { assumptions, capacityFor, type Load } from './model.ts';
-import measured from './measured.json' with { type: 'json' };
+import measured from '../../../infra/capacity/src/measured.json' with { type: 'json' };
+import { assumptions, capacityFor, type Load } from '../../../infra/capacity/src/model.ts';
+import { table } from '../table.ts';
 import { simulate, type Simulation } from './clusters.ts';
 
 const loads: readonly Load[] = [1_000, 10_000, 100_000].map((eventsPerSecond) => ({
@@ -101,31 +101,8 @@ ${table(
 `;
 }
 
-/** The arithmetic of one load, a step on each line. */
-export function derivation(load: Load): string[] {
-  const { eventsPerSecond, bytes, destinations } = load;
-  const { cores, replicas, partitions, brokers, writtenMBPerSecond, diskGBPerBroker, saturates } =
-    capacityFor(load);
-  const { cpuMicroseconds: cpu } = measured;
-  const copied = writtenMBPerSecond * assumptions.copies * assumptions.compressedShare;
-  return [
-    `deliveries: ${count(eventsPerSecond)} × ${destinations} = ${count(eventsPerSecond * destinations)} a second; calls of ${count(bytes)} bytes`,
-    `ingest: ${count(eventsPerSecond)} × ${cpu.ingest} µs = ${fixed(cores.ingest)} cores; ÷ ${assumptions.busyShare} = ${replicas.ingest} replicas`,
-    `router: ${cpu.router} µs for each event, half of it for each delivery = ${fixed(cores.router)} cores; ÷ ${assumptions.busyShare} = ${replicas.router} replicas`,
-    `delivery: ${count(eventsPerSecond * destinations)} × ${cpu.delivery} µs = ${fixed(cores.delivery)} cores; ÷ ${assumptions.busyShare} = ${replicas.delivery} replicas`,
-    `partitions: twice the replicas of the larger group, a multiple of 12, ${assumptions.leastPartitions} or more = ${partitions}`,
-    `brokers: ${cpu.broker} µs × ${assumptions.copies} copies = ${fixed(cores.brokers)} cores; ${fixed(copied)} MB a second with copies; = ${brokers} brokers, ${assumptions.leastBrokers} or more`,
-    `disk: ${fixed(copied)} MB × 86,400 s × ${assumptions.retentionDays} days × ${assumptions.diskReserve} reserve ÷ ${brokers} = ${count(Math.ceil(diskGBPerBroker))} GB for each broker`,
-    `saturates first: ${saturates.part}, at ${count(Math.floor(saturates.eventsPerSecond))} events a second`,
-  ];
-}
-
 function count(value: number): string {
   return value.toLocaleString('en');
-}
-
-function fixed(value: number): string {
-  return value.toLocaleString('en', { maximumFractionDigits: 2 });
 }
 
 function percent(share: number): string {

@@ -22,13 +22,7 @@ export interface RuleGroup {
   readonly rules: readonly (RecordingRule | AlertRule)[];
 }
 
-/** The addresses that stand in the rules and dashboards, until an installation replaces them by its own. */
-export const placeholders = {
-  runbooks: 'https://tailrace.example/runbooks',
-  grafana: 'https://grafana.example',
-} as const;
-
-const folder = path.join(import.meta.dirname, '../../chart/files/rules');
+const folder = path.join(import.meta.dirname, '../../../infra/chart/files/rules');
 
 /** The absolute paths of the rule files. */
 export function ruleFiles(): string[] {

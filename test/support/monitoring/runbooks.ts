@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs';
 import path from 'node:path';
 
-const folder = path.join(import.meta.dirname, '../../runbooks');
+const folder = path.join(import.meta.dirname, '../../../infra/runbooks');
 
 /** The absolute paths of the runbooks by the name of their alert. */
 export function runbookFiles(): ReadonlyMap<string, string> {

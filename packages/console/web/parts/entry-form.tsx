@@ -1,0 +1,56 @@
+/** A form of the API: its fields, the error of the answer, and the button that sends it. */
+import type { ComponentChildren } from 'preact';
+import type { ApiError } from '../api/client.ts';
+import { Button } from './button.tsx';
+import { problemOf } from './field.tsx';
+import { ErrorNote } from './notes.tsx';
+
+interface FormProps {
+  readonly children: ComponentChildren;
+  readonly state: { readonly isBusy: boolean; readonly error: ApiError | undefined };
+  readonly onSubmit: () => unknown;
+  /** The text of the button. */
+  readonly action: string;
+  readonly kind?: 'main-action' | 'danger' | 'plain';
+  readonly disabled?: boolean;
+  /** As wide as its card. By default fields are as wide as what is typed. */
+  readonly wide?: boolean;
+  /** Beside the button. */
+  readonly beside?: ComponentChildren;
+}
+
+export function Form({ children, state, onSubmit, action, kind, disabled, wide, beside }: FormProps) {
+  return (
+    <form
+      class={wide ? 'stack' : 'stack form'}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void onSubmit();
+      }}
+    >
+      {children}
+      <ErrorNote error={state.error} />
+      <div class="row">
+        <Button type="submit" kind={kind} disabled={disabled} isBusy={state.isBusy}>
+          {action}
+        </Button>
+        {beside}
+      </div>
+    </form>
+  );
+}
+
+/** Connects fields with a draft: `<TextField label={…} {...field('name')} />`, after `const field = fieldsOf(draft, setDraft, error)`. */
+export function fieldsOf<Draft extends object>(
+  draft: Draft,
+  onDraft: (draft: Draft) => void,
+  error?: ApiError,
+) {
+  return <Name extends keyof Draft & string>(name: Name) => ({
+    value: draft[name],
+    onValue: (value: Draft[Name]): void => {
+      onDraft({ ...draft, [name]: value });
+    },
+    problem: problemOf(error, name),
+  });
+}
