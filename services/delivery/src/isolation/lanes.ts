@@ -71,7 +71,7 @@ export class Lanes {
     {
       onPressure = () => undefined,
       onBreaker = () => undefined,
-      idleMs = () => performance.nodeTiming.idleTime,
+      idleMs = () => performance.eventLoopUtilization().idle,
     }: LanesOptions = {},
   ) {
     this.#perLane = limits.perLane;
