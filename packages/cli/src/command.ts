@@ -34,7 +34,8 @@ export interface CommandContext {
 }
 
 export interface Outcome {
-  readonly exitCode: ExitCode;
+  /** Default: done. */
+  readonly exitCode?: ExitCode;
   /** The result as lines of text. */
   readonly text: readonly string[];
   /** Bytes to write instead of `text`. */

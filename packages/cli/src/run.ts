@@ -83,7 +83,7 @@ async function runCommand(command: Command, run: Run<never>, cli: CliContext): P
     },
   };
   try {
-    const { text, raw, json, yaml, exitCode } = await run(values as never, context);
+    const { text, raw, json, yaml, exitCode = exitCodes.done } = await run(values as never, context);
     terminal.progress('');
     if (raw) outBytes?.(raw);
     else if (format === 'text') for (const line of text) out(asShown(line));

@@ -35,7 +35,6 @@ export const createToken: Run<Wanted> = async (
   const created = await openApi(context).send<Schema['CreatedToken']>('POST', pathOf('tokens'), body);
   const until = created.expiresAt === undefined ? 'does not expire' : `expires at ${created.expiresAt}`;
   return {
-    exitCode: exitCodes.done,
     text: [
       printable(`The token ${created.name} (${created.id}) is created; it ${until}.`),
       'It is not shown again:',
@@ -59,7 +58,6 @@ export const revokeToken: Run<{ readonly token: string; readonly yes?: boolean }
   }
   await api.send('DELETE', pathOf('tokens', id));
   return {
-    exitCode: exitCodes.done,
     text: [printable(`The token ${token} is revoked.`)],
     json: { revoked: true, id },
   };

@@ -1,5 +1,5 @@
 /** Responses of the API as results of commands. */
-import { exitCodes, type Outcome } from '../command.ts';
+import type { Outcome } from '../command.ts';
 import { countOf, table } from '../terminal/table.ts';
 import { yamlLines } from '../terminal/yaml.ts';
 import { pathOf, type Api, type Page } from './client.ts';
@@ -12,7 +12,6 @@ export function showPage<T>({ items, more }: Page<T>, noun: string, columns: Col
   const rows = items.map((item) => Object.values(columns).map((cell) => cell(item)));
   const count = countOf(items.length, noun);
   return {
-    exitCode: exitCodes.done,
     text: [
       ...(rows.length > 0 ? table([Object.keys(columns), ...rows]) : []),
       more ? `The first ${count}; --limit shows more.` : `${count}.`,
@@ -23,7 +22,7 @@ export function showPage<T>({ items, more }: Page<T>, noun: string, columns: Col
 
 /** A value without a text of its own, as YAML. */
 export function showValue(value: unknown): Outcome {
-  return { exitCode: exitCodes.done, text: yamlLines(value), json: value };
+  return { text: yamlLines(value), json: value };
 }
 
 /** The items of one source, or of all sources if it is undefined; each item with the id of its source. */

@@ -19,7 +19,6 @@ export const deleteAudience: Run<Values> = async ({ source, name, yes }, context
   }
   const sync = await api.send<Schema['AudienceSync'] | undefined>('DELETE', path);
   return {
-    exitCode: exitCodes.done,
     text: [printable(`The audience ${name} of ${source} is deleted; the destinations are being notified.`)],
     json: sync ?? { deleted: true },
   };

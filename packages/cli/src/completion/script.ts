@@ -3,7 +3,7 @@
  * syntax, `_tailrace_candidates`, which prints the candidates for the next word. It works in bash 3.2 (macOS).
  */
 import type { Command, Option } from 'commander';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { leafCommands } from '../declare.ts';
 
 type Shell = 'bash' | 'zsh';
@@ -11,7 +11,7 @@ type Shell = 'bash' | 'zsh';
 export function writeCompletion(program: Command): Run<{ readonly shell: Shell }> {
   return ({ shell }) => {
     const script = completionScript(program, shell);
-    return Promise.resolve({ exitCode: exitCodes.done, text: script.split('\n'), json: { script } });
+    return Promise.resolve({ text: script.split('\n'), json: { script } });
   };
 }
 

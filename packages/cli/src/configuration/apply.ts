@@ -66,7 +66,6 @@ export const applyFile: Run<Values> = async (
   }
   if (plainSecrets && !dryRun) context.warn(plainSecretsWarning);
   return {
-    exitCode: exitCodes.done,
     text: [
       ...changes.flatMap(dryRun ? diffOf : lineOf),
       summaryOf(changes, { dryRun, pruneOption: '--prune' }),

@@ -60,7 +60,6 @@ export const rotateSecret: Run<Rotation> = async ({ destination, keepPreviousFor
   );
   const until = rotated.previousSharedSecretUntil;
   return {
-    exitCode: exitCodes.done,
     text: [
       `New secret: ${rotated.sharedSecret}`,
       'It is not shown again.',
@@ -113,5 +112,5 @@ export function deleteEntry(
 }
 
 function done(sentence: string, json: unknown): Outcome {
-  return { exitCode: exitCodes.done, text: [printable(sentence)], json: json ?? {} };
+  return { text: [printable(sentence)], json: json ?? {} };
 }

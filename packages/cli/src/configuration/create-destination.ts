@@ -1,7 +1,7 @@
 /** `tailrace create destination`. */
 import type { Destination } from '@tailrace/config';
 import { openApi } from '../api/client.ts';
-import { exitCodes, UsageError, type CommandContext, type Run } from '../command.ts';
+import { UsageError, type CommandContext, type Run } from '../command.ts';
 import { printable } from '../terminal/table.ts';
 import { headersOf, readSecret } from './destination-options.ts';
 import { readEntry } from './entry-file.ts';
@@ -30,7 +30,6 @@ export const createDestination: Run<Values> = async (values, context) => {
   const created = await openApi(context).send<Destination>('POST', '/v1/destinations', entry);
   const sources = created.sources.length === 0 ? 'no source yet' : created.sources.join(', ');
   return {
-    exitCode: exitCodes.done,
     text: [
       printable(`The destination ${created.id} is created, and switched ${created.enabled ? 'on' : 'off'}.`),
       printable(`It gets the events of ${sources}.`),

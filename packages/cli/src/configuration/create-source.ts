@@ -1,7 +1,7 @@
 /** `tailrace create source`. */
 import type { Source } from '@tailrace/config';
 import { openApi } from '../api/client.ts';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { readEntry } from './entry-file.ts';
 
 interface Values {
@@ -21,7 +21,6 @@ export const createSource: Run<Values> = async (values, context) => {
   const entry = values.file === undefined ? entryOf(values) : await readEntry('source', values.file, context);
   const created = await openApi(context).send<Source>('POST', '/v1/sources', entry);
   return {
-    exitCode: exitCodes.done,
     text: [
       `The source ${created.id} is created.`,
       `Write ${created.writeKeys.length === 1 ? 'key' : 'keys'}: ${created.writeKeys.join(', ')}`,

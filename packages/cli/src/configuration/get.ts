@@ -3,7 +3,7 @@ import type { Schema } from '@tailrace/api';
 import type { Destination, Source } from '@tailrace/config';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, showValue, type Columns } from '../api/show.ts';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { formatCount } from '../terminal/table.ts';
 import { fileOf } from './entries-file.ts';
 
@@ -61,7 +61,7 @@ export function getEntry(kind: 'source' | 'destination'): Run<{ readonly id: str
   return async ({ id }, context) => {
     const entry = await openApi(context).get<Source & Destination>(pathOf(`${kind}s`, id));
     const lines = fileOf({ [`${kind}s`]: [entry] });
-    return { exitCode: exitCodes.done, text: lines, yaml: lines, json: entry };
+    return { text: lines, yaml: lines, json: entry };
   };
 }
 

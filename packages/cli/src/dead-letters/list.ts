@@ -2,7 +2,7 @@
 import { newestDeadLetters, countDeadLetters, type DeadLetterCounts } from '@tailrace/deadletters';
 import { formatInstant } from '@tailrace/events';
 import { topicNames } from '@tailrace/topics';
-import { exitCodes, type Outcome, type Run } from '../command.ts';
+import type { Outcome, Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { countOf, formatCount, table } from '../terminal/table.ts';
 import { filterOf, showReading, type FilterValues } from './filter.ts';
@@ -39,7 +39,6 @@ function outcomeOfList({ matched, letters }: Awaited<ReturnType<typeof newestDea
   ]);
   const heading = ['DIED', 'DESTINATION', 'TYPE', 'REASON', 'ATTEMPTS', 'REPLAYED', 'DELIVERY'];
   return {
-    exitCode: exitCodes.done,
     text: [
       ...(rows.length > 0 ? table([heading, ...rows]) : []),
       matched > rows.length
@@ -55,7 +54,6 @@ function outcomeOfList({ matched, letters }: Awaited<ReturnType<typeof newestDea
 
 function outcomeOfCounts(counts: DeadLetterCounts): Outcome {
   return {
-    exitCode: exitCodes.done,
     text: [...countLines(counts), `${countOf(counts.deadLetters, 'dead letter')}.`],
     json: countsJson(counts),
   };

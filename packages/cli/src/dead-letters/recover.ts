@@ -28,7 +28,6 @@ export const resend: Run<{ readonly delivery: string }> = async ({ delivery }, c
     pathOf('deliveries', delivery, 'resend'),
   );
   return {
-    exitCode: exitCodes.done,
     text: [
       printable(`Requested: ${resent.deliveryId} is sent to ${resent.destinationId} again.`),
       printable(`To see its attempts: tailrace get delivery ${resent.deliveryId}`),
@@ -56,7 +55,6 @@ export const recoverDestination: Run<Recovery> = async (
   );
   if (wait || dryRun) return waitFor(replay, context);
   return {
-    exitCode: exitCodes.done,
     text: [`Requested as replay ${replay.id}.`, `To see the progress: tailrace get replay ${replay.id}`],
     json: replay,
   };
@@ -71,7 +69,6 @@ export const getReplay: Run<{ readonly id: string }> = async ({ id }, context) =
 export const interruptReplay: Run<{ readonly id: string }> = async ({ id }, context) => {
   const replay = await openApi(context).send<Schema['Replay']>('DELETE', pathOf('replays', id));
   return {
-    exitCode: exitCodes.done,
     text: [replay.endedAt === undefined ? 'Interrupting.' : `It had ended before: ${replay.state}.`],
     json: replay,
   };

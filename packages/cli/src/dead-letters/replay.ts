@@ -50,7 +50,6 @@ async function replayMatching(
   const before = counts.replayed > 0 ? ` ${countOf(counts.replayed, 'other')} had been replayed before.` : '';
   if (dryRun) {
     return {
-      exitCode: exitCodes.done,
       text: [
         ...countLines(counts),
         `Dry run, nothing was replayed: ${countOf(due, 'dead letter')} would be, ${durationOf(due, rate)}.${before}`,

@@ -4,7 +4,7 @@ import { findDeadLetters, type DeadLetter } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant, parseJson } from '@tailrace/events';
 import { topicNames, type UrlAttempt } from '@tailrace/topics';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { formatCount, printable, table } from '../terminal/table.ts';
 import { showReading } from './filter.ts';
@@ -25,7 +25,6 @@ export const showDeadLetter: Run<Values> = async ({ delivery, raw }, context) =>
   const last = letters.at(-1);
   if (!last) throw new TailraceError('not-found', `There is no dead letter of ${printable(delivery)}.`);
   return {
-    exitCode: exitCodes.done,
     text: letters.flatMap((letter, index) => [...(index > 0 ? [''] : []), ...linesOf(letter)]),
     ...(raw && { raw: last.record.value ?? Buffer.alloc(0) }),
     json: { letters: letters.map(jsonOf) },

@@ -6,7 +6,7 @@ import { TailraceError } from '@tailrace/errors';
 import { readSettings } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import packageJson from '../../package.json' with { type: 'json' };
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { exportSettings } from '../settings.ts';
 import { countOf } from '../terminal/table.ts';
@@ -41,12 +41,11 @@ export const exportConfiguration: Run<Values> = async (
     };
   });
   for (const problem of skipped) context.warn(`Left out: ${problem}.`);
-  if (file === '-') return { exitCode: exitCodes.done, text: [], raw: Buffer.from(text), json: undefined };
+  if (file === '-') return { text: [], raw: Buffer.from(text), json: undefined };
   replaceFile(file, text);
   const sealedWith = passphrase === undefined ? 'secret-key' : 'passphrase';
   const key = passphrase === undefined ? 'TAILRACE_SECRET_KEY' : 'TAILRACE_EXPORT_PASSPHRASE';
   return {
-    exitCode: exitCodes.done,
     text: [
       `${countOf(counts.sources, 'source')} and ${countOf(counts.destinations, 'destination')} exported to ${file}.`,
       `It opens only with ${key}, which must be kept in another place.`,

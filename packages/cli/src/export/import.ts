@@ -4,7 +4,7 @@ import { TailraceError } from '@tailrace/errors';
 import { readSettings } from '@tailrace/service';
 import { topicNames } from '@tailrace/topics';
 import { auditedAs } from '../audit.ts';
-import { exitCodes, UsageError, type CommandContext, type Run } from '../command.ts';
+import { UsageError, type CommandContext, type Run } from '../command.ts';
 import { diffOf, lineOf, summaryOf, withoutDifferences } from '../configuration/changes-text.ts';
 import { withKafka } from '../kafka.ts';
 import { readText } from '../read-text.ts';
@@ -37,7 +37,6 @@ export const importConfiguration: Run<ImportValues> = async (
     return { header: opened.header, changes };
   });
   return {
-    exitCode: exitCodes.done,
     text: [
       ...originOf(header),
       ...changes.flatMap(dryRun ? diffOf : lineOf),
@@ -54,7 +53,6 @@ export const verifyExport: Run<{ readonly file: string }> = async ({ file }, con
   const sources = configuration.sources.map(({ id }) => id);
   const destinations = configuration.destinations.map(({ id }) => id);
   return {
-    exitCode: exitCodes.done,
     text: [
       ...originOf(header),
       ...sources.map((id) => `source/${id}`),

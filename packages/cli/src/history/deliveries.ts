@@ -2,7 +2,7 @@
 import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { formatCount, table } from '../terminal/table.ts';
 import { periodOf, type Period } from '../terminal/times.ts';
 import { attemptLines } from './attempt-line.ts';
@@ -45,7 +45,6 @@ export const getDelivery: Run<{ readonly id: string; readonly body?: boolean }> 
     ? await api.get<Schema['GetDeliveryBodyAnswer']>(pathOf('deliveries', id, 'body'))
     : undefined;
   return {
-    exitCode: exitCodes.done,
     text: [...deliveryLines(delivery), ...(content ? bodyLines(content) : [])],
     json: content ? { ...delivery, body: content.body } : delivery,
   };

@@ -1,7 +1,7 @@
 /** `tailrace get stats` and `get failures`: the attempts of a destination by outcome, and its failures by reason. */
 import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { countOf, formatCount, printable, table } from '../terminal/table.ts';
 import { periodOf } from '../terminal/times.ts';
 import { attemptLines } from './attempt-line.ts';
@@ -22,7 +22,6 @@ export const getStats: Run<StatsValues> = async ({ id, since, until, step }, con
   const rows = [...stats.items.map((item) => rowOf(item.at, item)), rowOf('total', stats.total)];
   const head = ['AT', 'ATTEMPTS', 'DELIVERED', 'RETRIED', 'DEAD', 'P50', 'P95', 'P99'];
   return {
-    exitCode: exitCodes.done,
     text: [
       ...table([head, ...rows]),
       printable(`${stats.destinationId} from ${stats.since} to ${stats.until}, in steps of ${stats.step}.`),
@@ -57,7 +56,6 @@ export const getFailures: Run<{ readonly id: string; readonly since?: string }> 
     ]),
   ]);
   return {
-    exitCode: exitCodes.done,
     text: [...text.map(printable), `${countOf(items.length, 'reason')}.`],
     json: { items },
   };

@@ -1,7 +1,7 @@
 /** `tailrace get overview` and `get pending`: the flow of all events with the reason of each exit, and what deliveries wait for. */
 import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { countOf, formatCount, printable, table } from '../terminal/table.ts';
 import { periodOf } from '../terminal/times.ts';
 
@@ -43,7 +43,6 @@ export const getOverview: Run<Values> = async ({ since, until }, context) => {
     row('outcome unknown', 'unknown'),
   ];
   return {
-    exitCode: exitCodes.done,
     text: [
       ...table(rows),
       '',
@@ -63,7 +62,6 @@ export const getPending: Run<{ readonly id: string }> = async ({ id }, context) 
   const found = await openApi(context).get<Schema['DestinationPending']>(path);
   const { nextDueAt, openSince } = found;
   return {
-    exitCode: exitCodes.done,
     text: [
       ...pendingLines(found.items),
       ...(openSince === undefined ? [] : [`A circuit breaker is open since ${printable(openSince)}.`]),

@@ -2,7 +2,7 @@
 import { isTailraceError } from '@tailrace/errors';
 import type { AttemptRecord } from '@tailrace/topics';
 import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { countOf } from '../terminal/table.ts';
 import { pause } from '../terminal/terminal.ts';
 import { attemptLine } from './attempt-line.ts';
@@ -46,5 +46,5 @@ export const tail: Run<Values> = async ({ count = Infinity, user, ...filter }, c
       if (!connection.opened || !isTailraceError(error, 'control-unavailable')) throw error;
     }
   } while (left > 0 && (await pause(reconnectAfterMs, signal)));
-  return { exitCode: exitCodes.done, text: [], json: undefined };
+  return { text: [], json: undefined };
 };

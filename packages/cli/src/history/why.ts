@@ -2,7 +2,7 @@
 import type { Schema } from '@tailrace/api';
 import { parseDuration } from '@tailrace/topics';
 import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, UsageError, type Run } from '../command.ts';
+import { UsageError, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { periodOf, timeOf } from '../terminal/times.ts';
 import { answerOf } from './attempt-line.ts';
@@ -42,7 +42,6 @@ export const why: Run<Values> = async (
     ),
   );
   return {
-    exitCode: exitCodes.done,
     text: explain(story, deliveries).map(printable),
     json: { ...story, deliveries },
   };

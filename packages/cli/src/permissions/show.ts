@@ -3,7 +3,7 @@ import { readSettings, topicPrefix } from '@tailrace/service';
 import { permissions, type UserPermissions } from '@tailrace/topics';
 import Type from 'typebox';
 import { stringify } from 'yaml';
-import { exitCodes, UsageError, type Run } from '../command.ts';
+import { UsageError, type Run } from '../command.ts';
 import { table } from '../terminal/table.ts';
 import { fullName, kafkaAclCommands } from './kafka-acls.ts';
 import { kafkaUser } from './kafka-users.ts';
@@ -54,7 +54,7 @@ export const showPermissions: Run<Values> = (values, { env }) => {
       ]),
   };
   const json = { prefix, users: users.map((one) => ({ ...one, name: nameOf(one) })) };
-  return Promise.resolve({ exitCode: exitCodes.done, text: texts[format](), json });
+  return Promise.resolve({ text: texts[format](), json });
 };
 
 function find(user: string): UserPermissions {

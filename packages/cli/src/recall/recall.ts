@@ -38,7 +38,6 @@ async function request(
   const recall = await openApi(context).send<Schema['Recall']>('POST', pathOf('destinations', id, kind));
   if (waits) return waitFor(recall, context);
   return {
-    exitCode: exitCodes.done,
     text: [printable(`Requested for ${id}.`), printable(`To see the progress: tailrace get recall ${id}`)],
     json: recall,
   };

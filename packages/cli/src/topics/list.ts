@@ -1,5 +1,5 @@
 /** `tailrace topics list`: existing and missing topics. */
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { requiredTopics } from './required-topics.ts';
 
@@ -16,7 +16,6 @@ export const listTopics: Run<unknown> = async (_values, context) => {
     ];
   });
   return {
-    exitCode: exitCodes.done,
     text: topics.map(({ name, state }) => `${state.padEnd(10)}  ${name}`),
     json: { topics },
   };

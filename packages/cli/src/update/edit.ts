@@ -61,7 +61,6 @@ async function editUntilValid({ kind, id, file, editor, api }: Editing): Promise
     try {
       const updated = await api.replace(place, parse(saved), version);
       return {
-        exitCode: exitCodes.done,
         text: [printable(`The ${kind} ${id} is updated.`)],
         json: { changed: true, entry: updated },
       };

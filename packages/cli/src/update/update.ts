@@ -1,7 +1,7 @@
 /** `tailrace update`: changes fields of a source or a destination. */
 import { isTailraceError } from '@tailrace/errors';
 import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, UsageError, type CommandContext, type Run } from '../command.ts';
+import { UsageError, type CommandContext, type Run } from '../command.ts';
 import { printable } from '../terminal/table.ts';
 import { headersOf, readSecret, resolveValue } from '../configuration/destination-options.ts';
 import { applyEdits, parseEdit, parsePath, type FieldEdit } from './field-edits.ts';
@@ -102,7 +102,7 @@ async function update(
     const { entry, version } = await api.getVersion(path);
     try {
       const updated = await api.replace<Entry>(path, applyEdits(entry, editsOf(entry as Entry)), version);
-      return { exitCode: exitCodes.done, text: [printable(`The ${kind} ${id} is updated.`)], json: updated };
+      return { text: [printable(`The ${kind} ${id} is updated.`)], json: updated };
     } catch (error) {
       if (!isTailraceError(error, 'precondition-failed') || tries >= mostTries) throw error;
     }

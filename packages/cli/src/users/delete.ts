@@ -32,7 +32,6 @@ export const deleteUsers: Run<Values> = async (
   const deletion = await send(api, { requestId, userIds, ...(sources && { sources }) });
   if (wait) return waitFor(api, deletion, context);
   return {
-    exitCode: exitCodes.done,
     text: [
       `Requested for ${countOf(userIds.length, 'user')}, as ${deletion.id}.`,
       `To see the progress: tailrace get deletion ${deletion.id}`,

@@ -2,7 +2,7 @@
 import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
-import { exitCodes, type Run } from '../command.ts';
+import type { Run } from '../command.ts';
 import { countOf, formatCount, printable, table } from '../terminal/table.ts';
 
 export type Deletion = Schema['Deletion'];
@@ -21,7 +21,7 @@ export const listDeletions: Run<{ readonly limit: number }> = async ({ limit }, 
 
 export const getDeletion: Run<{ readonly id: string }> = async ({ id }, context) => {
   const deletion = await openApi(context).get<Deletion>(pathOf('deletions', id));
-  return { exitCode: exitCodes.done, text: deletionLines(deletion), json: deletion };
+  return { text: deletionLines(deletion), json: deletion };
 };
 
 export function totals({ sources }: Deletion) {
@@ -43,7 +43,7 @@ export function hasOutcomes({ sources }: Deletion): boolean {
 export const undelete: Run<{ readonly request: string }> = async ({ request }, context) => {
   const deletion = await openApi(context).send<Deletion>('POST', pathOf('deletions', request, 'lift'));
   const text = [`Lifted the deletion of ${countOf(deletion.users, 'user')}.`];
-  return { exitCode: exitCodes.done, text, json: deletion };
+  return { text, json: deletion };
 };
 
 export function deletionLines(deletion: Deletion): string[] {

@@ -2,7 +2,7 @@
 import type { Schema } from '@tailrace/api';
 import { openApi, pathOf } from '../api/client.ts';
 import { showPage, showValue, type Columns } from '../api/show.ts';
-import { exitCodes, UsageError, type Run } from '../command.ts';
+import { UsageError, type Run } from '../command.ts';
 import { countOf, formatCount } from '../terminal/table.ts';
 
 export const maxUsers = 1_000;
@@ -24,7 +24,7 @@ export const suppressUsers: Run<{ readonly users: readonly string[] }> = async (
   const before = answer.users - answer.added;
   const known = before === 0 ? '' : ` ${formatCount(before)} of them already before.`;
   const text = [`Suppressed ${countOf(answer.users, 'user')}.${known}`];
-  return { exitCode: exitCodes.done, text, json: answer };
+  return { text, json: answer };
 };
 
 export const unsuppressUsers: Run<{ readonly users: readonly string[] }> = async ({ users }, context) => {
@@ -33,7 +33,7 @@ export const unsuppressUsers: Run<{ readonly users: readonly string[] }> = async
   const paths = userIds.map((userId) => pathOf('suppressions', userId));
   for (const path of paths) await api.send('DELETE', path);
   const text = [`Lifted the suppression of ${countOf(userIds.length, 'user')}.`];
-  return { exitCode: exitCodes.done, text, json: { lifted: userIds.length } };
+  return { text, json: { lifted: userIds.length } };
 };
 
 const columns: Columns<Schema['GetSuppressionAnswer']> = {
