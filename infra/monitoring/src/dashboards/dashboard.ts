@@ -56,6 +56,11 @@ export interface Query {
   readonly legend?: string;
 }
 
+/** A figure of one query. */
+export function stat({ expr, ...panel }: Omit<Panel, 'kind' | 'queries'> & Pick<Query, 'expr'>): Panel {
+  return { ...panel, kind: 'stat', queries: [{ expr }] };
+}
+
 /** An expression that is 0 where it has no series, because nothing of the kind has happened. */
 export function orZero(expr: string): string {
   return `(${expr}) or on() vector(0)`;

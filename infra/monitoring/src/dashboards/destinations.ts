@@ -1,5 +1,5 @@
 /** Answers of the receivers, by destination. */
-import { orZero, type Dashboard, type Panel } from './dashboard.ts';
+import { orZero, stat, type Dashboard, type Panel } from './dashboard.ts';
 
 const chosen = 'destination_id=~"$destination"';
 const attempts = 'tailrace_destination_attempts_total';
@@ -28,21 +28,16 @@ export const destinations: Dashboard = {
     {
       title: 'Which receivers are hurt?',
       panels: [
-        {
+        stat({
           title: 'Open breakers',
           description: 'Chosen destinations with an open circuit breaker: their receiver is down.',
-          kind: 'stat',
           unit: 'short',
           runbook: 'TailraceBreakerOpen',
           thresholds: { good: 'low', critical: 1 },
-          queries: [
-            {
-              expr: orZero(
-                `count(count by (destination_id) (tailrace_destination_breaker_open_seconds{${chosen}} > 0))`,
-              ),
-            },
-          ],
-        },
+          expr: orZero(
+            `count(count by (destination_id) (tailrace_destination_breaker_open_seconds{${chosen}} > 0))`,
+          ),
+        }),
         {
           title: 'Attempts delivered',
           description:

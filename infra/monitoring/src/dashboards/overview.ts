@@ -1,5 +1,5 @@
 /** Are users hurt, and by whom? The dashboard to open first. */
-import { orZero, quantileOf, shareOf, type Dashboard } from './dashboard.ts';
+import { orZero, quantileOf, shareOf, stat, type Dashboard } from './dashboard.ts';
 
 const responses = 'tailrace_ingest_responses_total';
 const firstAttempts = 'tailrace_delivery_first_attempt_delay_seconds';
@@ -14,89 +14,69 @@ export const overview: Dashboard = {
     {
       title: 'Are users hurt, and by whom?',
       panels: [
-        {
+        stat({
           title: 'Requests answered',
           description:
             'The share of requests to ingest in the last 5 min that were not answered with 5xx. Below 99.9 %, clients are hurt: they must send their events again.',
-          kind: 'stat',
           unit: 'percentunit',
           runbook: 'TailraceIngestErrorBudgetBurn',
           thresholds: { good: 'high', warning: 0.999, critical: 0.986 },
-          queries: [
-            {
-              expr: shareOf(
-                `sum(increase(${responses}[5m])) - (sum(increase(${responses}{status=~"5.."}[5m])) or on() vector(0))`,
-                `sum(increase(${responses}[5m]))`,
-                1,
-                responses,
-              ),
-            },
-          ],
-        },
-        {
+          expr: shareOf(
+            `sum(increase(${responses}[5m])) - (sum(increase(${responses}{status=~"5.."}[5m])) or on() vector(0))`,
+            `sum(increase(${responses}[5m]))`,
+            1,
+            responses,
+          ),
+        }),
+        stat({
           title: 'First attempts within 30 s',
           description:
             'The share of first attempts in the last 5 min that began within 30 s of the acceptance, without those that a receiver held back. Below 99 %, receivers get their events late because of Tailrace or Kafka.',
-          kind: 'stat',
           unit: 'percentunit',
           runbook: 'TailraceFirstAttemptErrorBudgetBurn',
           thresholds: { good: 'high', warning: 0.99, critical: 0.856 },
-          queries: [
-            {
-              expr: shareOf(
-                `sum(increase(${onTime}[5m]))`,
-                `sum(increase(${firstAttempts}_count{held_by="none"}[5m]))`,
-                1,
-                `${firstAttempts}_count`,
-              ),
-            },
-          ],
-        },
-        {
+          expr: shareOf(
+            `sum(increase(${onTime}[5m]))`,
+            `sum(increase(${firstAttempts}_count{held_by="none"}[5m]))`,
+            1,
+            `${firstAttempts}_count`,
+          ),
+        }),
+        stat({
           title: 'Oldest unfinished event',
           description:
             'The age of the oldest record of events and deliveries that is not finished. Above a minute, the pipeline stalls or does not keep up. No value while a service does not know it.',
-          kind: 'stat',
           unit: 's',
           runbook: 'TailraceNotConsuming',
           thresholds: { good: 'low', warning: 10, critical: 60 },
-          queries: [{ expr: 'max(tailrace_consumer_lag_seconds{topic=~".*(events|deliveries)"})' }],
-        },
-        {
+          expr: 'max(tailrace_consumer_lag_seconds{topic=~".*(events|deliveries)"})',
+        }),
+        stat({
           title: 'Records expired unread',
           description:
             'Records that Kafka deleted in the last 24 h before they were read. Each one is a lost event.',
-          kind: 'stat',
           unit: 'short',
           runbook: 'TailraceRecordsExpiredUnread',
           thresholds: { good: 'low', critical: 1 },
-          queries: [{ expr: orZero('sum(increase(tailrace_consumer_expired_records_total[24h]))') }],
-        },
-        {
+          expr: orZero('sum(increase(tailrace_consumer_expired_records_total[24h]))'),
+        }),
+        stat({
           title: 'Alerts that page',
           description: 'Critical alerts that fire now: Tailrace, its Kafka or its deployment hurts users.',
-          kind: 'stat',
           unit: 'short',
           runbook: 'TailraceComponentGone',
           thresholds: { good: 'low', critical: 1 },
-          queries: [{ expr: orZero(`count(${alertsFiring.replace('}', ', severity="critical"}')})`) }],
-        },
-        {
+          expr: orZero(`count(${alertsFiring.replace('}', ', severity="critical"}')})`),
+        }),
+        stat({
           title: 'Destinations with an open breaker',
           description:
             'Destinations whose receiver is down, so that their deliveries wait. The receiver is the cause; other destinations are not affected.',
-          kind: 'stat',
           unit: 'short',
           runbook: 'TailraceBreakerOpen',
           thresholds: { good: 'low', critical: 1 },
-          queries: [
-            {
-              expr: orZero(
-                'count(count by (destination_id) (tailrace_destination_breaker_open_seconds > 0))',
-              ),
-            },
-          ],
-        },
+          expr: orZero('count(count by (destination_id) (tailrace_destination_breaker_open_seconds > 0))'),
+        }),
         {
           title: 'By whom: alerts',
           description:

@@ -1,5 +1,5 @@
 /** The way of events through ingest, router and delivery, with a reason at each exit. */
-import { orZero, quantileOf, shareOf, type Dashboard, type Panel } from './dashboard.ts';
+import { orZero, quantileOf, shareOf, stat, type Dashboard, type Panel } from './dashboard.ts';
 
 interface Rates extends Pick<Panel, 'title' | 'description' | 'runbook'> {
   /** Counters by the name of their line, which may be `{{label}}` for one line for each value. */
@@ -35,71 +35,61 @@ export const pipeline: Dashboard = {
     {
       title: 'Are events late or lost?',
       panels: [
-        {
+        stat({
           title: 'Calls stored',
           description:
             'The share of calls in the last 5 min that Kafka has, or that were rejected as invalid; the others were answered with an error.',
-          kind: 'stat',
           unit: 'percentunit',
           runbook: 'TailraceIngestErrorBudgetBurn',
           thresholds: { good: 'high', warning: 0.999, critical: 0.9 },
-          queries: [
-            {
-              expr: shareOf(
-                'sum(increase(tailrace_ingest_calls_received_total[5m])) - (sum(increase(tailrace_ingest_calls_refused_total[5m])) or on() vector(0))',
-                'sum(increase(tailrace_ingest_calls_received_total[5m]))',
-                1,
-                'tailrace_ingest_calls_received_total',
-              ),
-            },
-          ],
-        },
-        {
+          expr: shareOf(
+            'sum(increase(tailrace_ingest_calls_received_total[5m])) - (sum(increase(tailrace_ingest_calls_refused_total[5m])) or on() vector(0))',
+            'sum(increase(tailrace_ingest_calls_received_total[5m]))',
+            1,
+            'tailrace_ingest_calls_received_total',
+          ),
+        }),
+        stat({
           title: 'Router: oldest unfinished',
           description: 'Age of the oldest record of events that is not routed.',
-          kind: 'stat',
           unit: 's',
           runbook: 'TailraceNotConsuming',
           thresholds: { good: 'low', warning: 10, critical: 60 },
-          queries: [{ expr: `max(${lag}{topic=~".*events"})` }],
-        },
-        {
+          expr: `max(${lag}{topic=~".*events"})`,
+        }),
+        stat({
           title: 'Delivery: oldest unfinished',
           description: 'Age of the oldest record of deliveries whose first attempt is not over.',
-          kind: 'stat',
           unit: 's',
           runbook: 'TailraceNotConsuming',
           thresholds: { good: 'low', warning: 10, critical: 60 },
-          queries: [{ expr: `max(${lag}{topic=~".*deliveries"})` }],
-        },
-        {
+          expr: `max(${lag}{topic=~".*deliveries"})`,
+        }),
+        stat({
           title: 'Retry topics: latest head',
           description: 'How late the first record of the latest retry topic is.',
-          kind: 'stat',
           unit: 's',
           runbook: 'TailraceTiersLate',
           thresholds: { good: 'low', warning: 30, critical: 120 },
-          queries: [{ expr: `max(${lag}{topic=~".*deliveries\\\\.retry\\\\..+"})` }],
-        },
-        {
+          expr: `max(${lag}{topic=~".*deliveries\\\\.retry\\\\..+"})`,
+        }),
+        stat({
           title: 'Retention used',
           description:
             'Age of the oldest unfinished record as a share of the retention of its topic. At 100 % Kafka deletes it.',
-          kind: 'stat',
           unit: 'percentunit',
           runbook: 'TailraceRetentionHalfUsed',
           thresholds: { good: 'low', warning: 0.25, critical: 0.5 },
-          queries: [{ expr: 'max(tailrace_consumer_retention_used_ratio)' }],
-        },
-        {
+          expr: 'max(tailrace_consumer_retention_used_ratio)',
+        }),
+        stat({
           title: 'Missing partitions',
           description: 'Partitions that retry topics, the replay topic or the dead letters lack.',
-          kind: 'stat',
           unit: 'short',
           runbook: 'TailraceUnequalPartitions',
           thresholds: { good: 'low', critical: 1 },
-          queries: [{ expr: 'max(tailrace_missing_partitions)' }],
-        },
+          expr: 'max(tailrace_missing_partitions)',
+        }),
       ],
     },
     {

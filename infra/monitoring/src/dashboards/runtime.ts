@@ -1,5 +1,5 @@
 /** The Kafka client and the processes: here, and only here, lines are pods. */
-import { orZero, type Dashboard, type Panel } from './dashboard.ts';
+import { orZero, stat, type Dashboard, type Panel } from './dashboard.ts';
 
 /** One line for each pod. */
 function byPod(panel: Omit<Panel, 'kind' | 'queries'>, expr: string): Panel {
@@ -16,74 +16,63 @@ export const runtime: Dashboard = {
     {
       title: 'Does Kafka or a process hurt users?',
       panels: [
-        {
+        stat({
           title: 'Requests to Kafka that succeed',
           description: 'In the last 5 min, over all services. Below 99 %, brokers are down, slow or refuse.',
-          kind: 'stat',
           unit: 'percentunit',
           runbook: 'TailraceNotConsuming',
           thresholds: { good: 'high', warning: 0.99, critical: 0.9 },
-          queries: [
-            {
-              expr: 'sum(increase(tailrace_kafka_requests_total{outcome="ok"}[5m])) / (sum(increase(tailrace_kafka_requests_total[5m])) > 0)',
-            },
-          ],
-        },
-        {
+          expr: 'sum(increase(tailrace_kafka_requests_total{outcome="ok"}[5m])) / (sum(increase(tailrace_kafka_requests_total[5m])) > 0)',
+        }),
+        stat({
           title: 'Oldest configuration',
           description: 'The longest time since a replica last knew that its configuration is current.',
-          kind: 'stat',
           unit: 's',
           runbook: 'TailraceConfigurationStale',
           thresholds: { good: 'low', warning: 60, critical: 300 },
-          queries: [{ expr: 'max(tailrace_config_age_seconds)' }],
-        },
-        {
+          expr: 'max(tailrace_config_age_seconds)',
+        }),
+        stat({
           title: 'Wrong clocks',
           description: 'The largest difference between the clock of a replica and that of Prometheus.',
-          kind: 'stat',
           unit: 's',
           runbook: 'TailraceClockWrong',
           thresholds: { good: 'low', warning: 1, critical: 5 },
-          queries: [{ expr: 'max(abs(tailrace_clock_seconds - timestamp(tailrace_clock_seconds)))' }],
-        },
-        {
+          expr: 'max(abs(tailrace_clock_seconds - timestamp(tailrace_clock_seconds)))',
+        }),
+        stat({
           title: 'Rebalances',
           description:
             'In the last 15 min, of the group with the most. More than ten, for 20 min, is a ticket.',
-          kind: 'stat',
           unit: 'short',
           runbook: 'TailraceRebalanceStorm',
           thresholds: { good: 'low', warning: 4, critical: 10 },
-          queries: [{ expr: orZero('max(increase(tailrace_consumer_rebalances_total[15m]))') }],
-        },
-        {
+          expr: orZero('max(increase(tailrace_consumer_rebalances_total[15m]))'),
+        }),
+        stat({
           title: 'Replicas that do not answer',
           description: 'Scrape targets of Tailrace whose last scrape failed.',
-          kind: 'stat',
           unit: 'short',
           runbook: 'TailraceTargetDown',
           thresholds: { good: 'low', critical: 1 },
-          queries: [{ expr: orZero('count(up{tailrace_component!=""} == 0)') }],
-        },
-        {
+          expr: orZero('count(up{tailrace_component!=""} == 0)'),
+        }),
+        stat({
           title: 'Versions',
           description: 'Different versions that run now. More than one for an hour is a ticket.',
-          kind: 'stat',
           unit: 'short',
           runbook: 'TailraceVersionsMixed',
           thresholds: { good: 'low', warning: 2, critical: 3 },
-          queries: [{ expr: 'count(count by (version, revision) (tailrace_build_info))' }],
-        },
-        {
+          expr: 'count(count by (version, revision) (tailrace_build_info))',
+        }),
+        stat({
           title: 'History behind',
           description: 'Age of the oldest record that the history of control has not read.',
-          kind: 'stat',
           unit: 's',
           runbook: 'TailraceHistoryBehind',
           thresholds: { good: 'low', warning: 60, critical: 300 },
-          queries: [{ expr: 'max(tailrace_history_lag_seconds)' }],
-        },
+          expr: 'max(tailrace_history_lag_seconds)',
+        }),
       ],
     },
     {
