@@ -14,26 +14,18 @@ import { urlAttempt } from './measure/attempt-record.ts';
 import { traceDeadLetter } from './measure/attempt-span.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import type { DeadReason, Outcome } from './outcome.ts';
+import type { Signs } from './recall/signs.ts';
 import type { FollowUps } from './retry/follow-ups.ts';
-
-/** The events that the order of a destination needs; see ordering/order.ts. */
-interface OrderEvents {
-  ended(job: Job): void;
-  left(job: Job, until: number): void;
-  removed(job: Job): void;
-}
 
 export interface ConclusionsDependencies {
   readonly followUps: FollowUps;
   readonly attempts: Pick<Attempts, 'report'>;
   readonly parking: Pick<Parking, 'plan'>;
-  readonly order: () => OrderEvents;
+  readonly signs: Pick<Signs, 'failed' | 'recovered'>;
   readonly metrics: Pick<
     DeliveryMetrics,
     'deferred' | 'waitsBehind' | 'parked' | 'paused' | 'deadLetter' | 'ended'
   >;
-  /** Called when a parked delivery was delivered. */
-  readonly onRecovered: (destinationId: string) => void;
   readonly log: Pick<Log, 'warn' | 'error'>;
   /** Undefined where tracing is off. */
   readonly tracing?: Tracing | undefined;
@@ -49,19 +41,20 @@ export class Conclusions {
 
   /** Concludes an attempt. */
   conclude(job: Job, outcome: Outcome, attempt: Attempt): void {
-    const { followUps, attempts, order, metrics, onRecovered } = this.#deps;
+    const { followUps, attempts, signs, metrics } = this.#deps;
     switch (outcome.kind) {
       case 'delivered':
         metrics.ended(job.work, 'delivered');
         // Nothing else says that it was delivered. All other outcomes leave a follow-up record, which is acknowledged first.
         job.work.done(attempts.report(job.delivery, outcome, attempt));
-        order().ended(job);
+        job.order.ended(job);
         // The circuit breaker may have been open in another process only.
-        if (job.delivery.reason === 'circuit-open') onRecovered(job.delivery.destinationId);
+        if (job.delivery.reason === 'circuit-open') signs.recovered(job.delivery.destinationId);
         return;
       case 'retry': {
+        this.#showsFailure(job);
         const dueAt = followUps.retry(job, outcome);
-        order().left(job, dueAt);
+        job.order.left(job, dueAt);
         void attempts.report(job.delivery, outcome, attempt, dueAt);
         return;
       }
@@ -95,21 +88,21 @@ export class Conclusions {
 
   /** Lets a delivery wait while its destination is paused. Returns until when, without a recall. */
   pause(job: Job): number {
-    const { followUps, order, metrics } = this.#deps;
+    const { followUps, metrics } = this.#deps;
     const dueAt = followUps.pause(job, () => {
       metrics.paused(job.delivery.destinationId);
     });
-    order().left(job, dueAt);
+    job.order.left(job, dueAt);
     return dueAt;
   }
 
   /** Defers a delivery whose lane is full. */
   defer(job: Job, deferral: Deferral): void {
-    const { followUps, order, metrics } = this.#deps;
+    const { followUps, metrics } = this.#deps;
     const placeAt = followUps.defer(job, deferral, () => {
       metrics.deferred(job.delivery.destinationId);
     });
-    order().left(job, placeAt);
+    job.order.left(job, placeAt);
   }
 
   /** Lets a delivery wait in a retry topic behind an earlier one of its user. */
@@ -122,7 +115,7 @@ export class Conclusions {
 
   /** Writes a dead letter, after its last attempt or without one. */
   writeDeadLetter(job: Job, reason: DeadReason, attempt?: Attempt): void {
-    const { followUps, order, metrics, log, tracing } = this.#deps;
+    const { followUps, metrics, log, tracing } = this.#deps;
     const { deliveryId, destinationId, eventId, traceparent } = job.delivery;
     followUps.writeDeadLetter(job, reason, () => {
       const span = attempt ? attempt.span : tracing && traceDeadLetter(tracing, job, reason);
@@ -133,8 +126,8 @@ export class Conclusions {
       );
       metrics.deadLetter(destinationId, reason);
       metrics.ended(job.work, 'dead');
-      if (reason === 'drained') order().removed(job);
-      order().ended(job);
+      if (reason === 'drained') job.order.removed(job);
+      job.order.ended(job);
     });
   }
 
@@ -151,15 +144,21 @@ export class Conclusions {
   }
 
   /** Returns when the delivery is due again; undefined where its window has ended. */
-  #parkUntil({ work, delivery }: Job, targets: readonly Target[]): number | undefined {
-    const { followUps, parking, order, metrics } = this.#deps;
+  #parkUntil(job: Job, targets: readonly Target[]): number | undefined {
+    const { followUps, parking, metrics } = this.#deps;
+    const { work, delivery, order } = job;
     const plan = parking.plan(delivery, targets);
     if (!plan) return undefined;
-    const parked = { work, delivery: plan.delivery };
+    this.#showsFailure(job);
+    const parked = { work, order, delivery: plan.delivery };
     const dueAt = followUps.park(parked, plan, () => {
       metrics.parked(delivery.destinationId);
     });
-    order().left(parked, dueAt);
+    order.left(parked, dueAt);
     return dueAt;
+  }
+
+  #showsFailure({ work, delivery }: Job): void {
+    if (!work.revoked) this.#deps.signs.failed(delivery.destinationId);
   }
 }

@@ -136,7 +136,7 @@ function exposeTotals(metrics: Metrics, totals: DeliveryTotals): void {
 export function watchDelivery(
   metrics: Metrics,
   watched: {
-    readonly deliverer: { readonly waiting: number };
+    readonly pipeline: { readonly waiting: number };
     readonly lanes: Pick<Lanes, 'running' | 'waiting' | 'breakers'>;
     readonly limits: Pick<LaneLimits, 'total' | 'waiting'>;
     readonly config: Pick<ConfigView, 'destination'>;
@@ -144,7 +144,7 @@ export function watchDelivery(
     readonly partitions: PartitionWatch;
   },
 ): void {
-  const { deliverer, lanes, limits, config, consumption, partitions } = watched;
+  const { pipeline, lanes, limits, config, consumption, partitions } = watched;
   metrics.gauge('tailrace_deliveries_in_flight', () => lanes.running);
   metrics.gauge('tailrace_deliveries_in_flight_limit', () => limits.total);
   metrics.gauge('tailrace_deliveries_queued', () => lanes.waiting);
@@ -164,7 +164,7 @@ export function watchDelivery(
   metrics.pages.destinations.add('tailrace_destination_breaker_open_seconds', function* () {
     for (const [destination_id, ms] of openFor()) yield { labels: { destination_id }, value: ms / 1_000 };
   });
-  metrics.gauge('tailrace_deliveries_waiting', () => deliverer.waiting);
+  metrics.gauge('tailrace_deliveries_waiting', () => pipeline.waiting);
   metrics.counter('tailrace_deliveries_unrecorded_total', () => consumption.totals.untraced);
   metrics.gauge('tailrace_missing_partitions', () => partitions.missing);
   watchConsumption(metrics, consumption);

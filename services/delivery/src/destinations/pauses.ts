@@ -4,11 +4,11 @@
  */
 import type { ConfigView } from '@tailrace/config';
 import type { Delivery } from '@tailrace/topics';
+import type { Breakers } from '../isolation/breakers.ts';
 
 export interface PausesDependencies {
   readonly config: Pick<ConfigView, 'destination' | 'destinations' | 'onChange'>;
-  /** Called when a destination is resumed while this process runs. */
-  readonly onResume: (destinationId: string) => void;
+  readonly breakers: Pick<Breakers, 'close'>;
   readonly now: () => number;
 }
 
@@ -17,6 +17,7 @@ export class Pauses {
   readonly #deps: PausesDependencies;
   readonly #paused: Set<string>;
   readonly #resumedAt = new Map<string, number>();
+  readonly #listeners: ((destinationId: string) => void)[] = [];
 
   constructor(dependencies: PausesDependencies) {
     this.#deps = dependencies;
@@ -25,6 +26,11 @@ export class Pauses {
     config.onChange(({ kind, id }) => {
       if (kind === 'destination') this.#changed(id);
     });
+  }
+
+  /** Calls `listener` for each destination that is resumed from now on. */
+  onResume(listener: (destinationId: string) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** When the destination was resumed, in milliseconds since the epoch; -Infinity where that is not known. */
@@ -45,7 +51,9 @@ export class Pauses {
     } else if (destination.paused) this.#paused.add(id);
     else if (this.#paused.delete(id)) {
       this.#resumedAt.set(id, this.#deps.now());
-      this.#deps.onResume(id);
+      // Nothing is known of its receiver any more.
+      this.#deps.breakers.close(id);
+      for (const listener of this.#listeners) listener(id);
     }
   }
 }

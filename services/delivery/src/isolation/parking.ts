@@ -5,11 +5,11 @@
 import type { Delivery } from '@tailrace/topics';
 import type { Target } from '@tailrace/webhook';
 import type { RetryPolicy } from '../decide.ts';
-import { receiverOf, windowBegan, type Receiver } from '../retry/window.ts';
-import type { Breakers } from './breakers.ts';
+import type { Receivers } from '../receivers.ts';
+import { windowBegan } from '../retry/window.ts';
 
 export interface ParkingDependencies {
-  readonly breakers: Pick<Breakers, 'isBlocked' | 'stateOf' | 'claimProbe'>;
+  readonly receivers: Receivers;
   readonly policy: RetryPolicy;
   readonly now: () => number;
 }
@@ -25,24 +25,11 @@ export class Parking {
     this.#deps = dependencies;
   }
 
-  /** Whether the breakers of all URLs are open, so that nothing may be sent now. */
-  isDown({ destinationId }: Delivery, targets: readonly Target[]): boolean {
-    const { breakers } = this.#deps;
-    return (
-      targets.length > 0 && targets.every(({ fingerprint }) => breakers.isBlocked(destinationId, fingerprint))
-    );
-  }
-
-  receiver({ destinationId }: Delivery, targets: readonly Target[]): Receiver {
-    const urls = targets.map(({ fingerprint }) => this.#deps.breakers.stateOf(destinationId, fingerprint));
-    return receiverOf(urls, this.#deps.now() - performance.now());
-  }
-
   /** Returns when the retry window began, in milliseconds since the epoch; now where it has not begun. */
   windowBegan(delivery: Delivery, targets: readonly Target[]): number {
     const now = this.#deps.now();
     if (delivery.firstAttemptAt === undefined) return now;
-    return windowBegan(delivery, this.receiver(delivery, targets), now) ?? now;
+    return windowBegan(delivery, this.#deps.receivers.stateOf(delivery, targets), now) ?? now;
   }
 
   /**
@@ -53,13 +40,15 @@ export class Parking {
     delivery: Delivery,
     targets: readonly Target[],
   ): { readonly delivery: Delivery; readonly until: number; readonly latest: number } | undefined {
-    const { breakers, policy } = this.#deps;
+    const { receivers, policy } = this.#deps;
     const { destinationId, deferrals } = delivery;
     const now = this.#deps.now();
     const firstAttemptAt = this.windowBegan(delivery, targets);
     const windowEndsAt = firstAttemptAt + policy.windowMs;
     if (now >= windowEndsAt) return undefined;
-    const claims = targets.map(({ fingerprint }) => breakers.claimProbe(destinationId, fingerprint));
+    const claims = targets.map(({ fingerprint }) =>
+      receivers.breakers.claimProbe(destinationId, fingerprint),
+    );
     const probeInMs = Math.min(...claims.map((inMs) => inMs ?? Infinity));
     const isProbe = probeInMs !== Infinity;
     const delayMs = policy.scheduleMs[Math.min(deferrals, policy.scheduleMs.length - 1)] ?? 0;

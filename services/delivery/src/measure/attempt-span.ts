@@ -5,11 +5,11 @@
 import type { AttemptRecord } from '@tailrace/topics';
 import type { Attributes, Span, Tracing } from '@tailrace/tracing';
 import type { Target } from '@tailrace/webhook';
-import type { Job } from '../job.ts';
+import type { Received } from '../job.ts';
 import type { DeadReason } from '../outcome.ts';
 
 /** By the semantic conventions of OpenTelemetry for HTTP clients. URLs are without their query, as in the log. */
-export function startAttemptSpan(tracing: Tracing, job: Job, targets: readonly Target[]): Span {
+export function startAttemptSpan(tracing: Tracing, job: Received, targets: readonly Target[]): Span {
   const { attempt, traceparent, firstAttemptSpan } = job.delivery;
   return tracing.start({
     name: 'attempt',
@@ -40,7 +40,7 @@ export function endAttemptSpan(span: Span, { outcome, reason, urls }: AttemptRec
 }
 
 /** For a delivery that became a dead letter without an attempt, so that its trace shows how it ended. */
-export function traceDeadLetter(tracing: Tracing, job: Job, reason: DeadReason): Span {
+export function traceDeadLetter(tracing: Tracing, job: Received, reason: DeadReason): Span {
   const { traceparent, firstAttemptSpan } = job.delivery;
   const span = tracing.start({
     name: 'dead letter',
@@ -55,7 +55,7 @@ export function traceDeadLetter(tracing: Tracing, job: Job, reason: DeadReason):
 }
 
 /** Ids, and no content. */
-function deliveryAttributes({ work, delivery }: Job): Attributes {
+function deliveryAttributes({ work, delivery }: Received): Attributes {
   return {
     'tailrace.delivery.id': delivery.deliveryId,
     'tailrace.destination.id': delivery.destinationId,

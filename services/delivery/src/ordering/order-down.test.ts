@@ -6,7 +6,7 @@ import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { decodeDelivery, topicNames, type Delivery } from '@tailrace/topics';
 import { Heap } from '../heap.ts';
 import { Order } from './order.ts';
-import type { Job } from '../job.ts';
+import type { Received } from '../job.ts';
 import { FollowUps } from '../retry/follow-ups.ts';
 import { windowEndedReason, windowBegan, type Receiver } from '../retry/window.ts';
 
@@ -52,12 +52,12 @@ function openQueue(t: TestContext) {
     ownership: { since: () => -Infinity },
     log: { error: () => undefined },
   });
-  const writeDeadLetter = (job: Job, reason = windowEndedReason(job)): void => {
+  const writeDeadLetter = (job: Received, reason = windowEndedReason(job)): void => {
     followUps.writeDeadLetter(job, reason, () => {
       order.ended(job);
     });
   };
-  const send = ({ work, delivery }: Job): void => {
+  const send = ({ work, delivery }: Received): void => {
     const now = Date.now();
     const firstAttemptAt = windowBegan(delivery, receiver, now) ?? now;
     const job = { work, delivery: { ...delivery, firstAttemptAt } };
@@ -72,20 +72,23 @@ function openQueue(t: TestContext) {
       order.left(job, dueAt);
     }
   };
-  const order = new Order<Job>({
-    send,
+  const order = new Order<Received>({
+    exits: {
+      send,
+      giveUp: writeDeadLetter,
+      pause: () => assert.fail(),
+      waitBehind: ({ work, delivery }, until, firstAttemptAt) => {
+        followUps.waitBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
+      },
+    },
+    receivers: { isPaused: () => false, receiverOf: (): Receiver => receiver },
+    waiting: {
+      unfinished: () => [],
+      position: () => ({ next: 1_000_000, end: 1_000_000 }),
+      until: () => 0,
+    },
     windowMs,
     now: Date.now,
-    giveUp: writeDeadLetter,
-    isPaused: () => false,
-    pause: () => assert.fail(),
-    waitBehind: ({ work, delivery }, until, firstAttemptAt) => {
-      followUps.waitBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
-    },
-    receiver: (): Receiver => receiver,
-    unfinished: () => [],
-    position: () => ({ next: 1_000_000, end: 1_000_000 }),
-    until: () => 0,
     log: { debug: () => undefined, warn: () => undefined },
   });
   const work = {

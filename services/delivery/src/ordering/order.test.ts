@@ -32,28 +32,31 @@ function openOrder(t: TestContext) {
   const receiver = { isDown: false, since: -Infinity };
   const paused = { until: undefined as number | undefined };
   const order = new Order<TestJob>({
-    send: ({ name }) => done.push(`send ${name}`),
-    waitBehind: ({ name }, until, began) =>
-      done.push(
-        `behind ${name} until ${until - start}${began === undefined ? '' : ` since ${began - start}`}`,
-      ),
-    giveUp: ({ name }) => done.push(`give up ${name}`),
-    isPaused: () => paused.until !== undefined,
-    pause: ({ name }) => {
-      done.push(`pause ${name}`);
-      return paused.until ?? assert.fail();
+    exits: {
+      send: ({ name }) => done.push(`send ${name}`),
+      waitBehind: ({ name }, until, began) =>
+        done.push(
+          `behind ${name} until ${until - start}${began === undefined ? '' : ` since ${began - start}`}`,
+        ),
+      giveUp: ({ name }) => done.push(`give up ${name}`),
+      pause: ({ name }) => {
+        done.push(`pause ${name}`);
+        return paused.until ?? assert.fail();
+      },
     },
-    receiver: () => receiver,
+    receivers: { isPaused: () => paused.until !== undefined, receiverOf: () => receiver },
+    waiting: {
+      unfinished: (partitions) => {
+        reads.push([...partitions]);
+        return [answer()];
+      },
+      position: (partition) => {
+        asked.push(partition);
+        return position;
+      },
+      until: ({ dueAt = 0, placeAt = 0 }) => Math.max(dueAt, placeAt),
+    },
     windowMs,
-    unfinished: (partitions) => {
-      reads.push([...partitions]);
-      return [answer()];
-    },
-    position: (partition) => {
-      asked.push(partition);
-      return position;
-    },
-    until: ({ dueAt = 0, placeAt = 0 }) => Math.max(dueAt, placeAt),
     log: {
       debug: () => undefined,
       warn: (...[, message]: readonly unknown[]) => {

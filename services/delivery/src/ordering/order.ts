@@ -29,8 +29,8 @@ export interface Ordered {
   readonly delivery: Pick<Delivery, 'key' | 'sequence' | 'body' | 'dueAt' | 'attempt' | 'firstAttemptAt'>;
 }
 
-/** Times are milliseconds since the epoch. */
-export interface OrderDependencies<J extends Ordered> extends BacklogSource {
+/** Where deliveries go from here. Times are milliseconds since the epoch. */
+export interface Exits<J extends Ordered> {
   /** `hasWaited` says whether an earlier delivery had to end first. */
   readonly send: (job: J, hasWaited: boolean) => void;
   /**
@@ -40,13 +40,21 @@ export interface OrderDependencies<J extends Ordered> extends BacklogSource {
   readonly waitBehind: (job: J, until: number, windowBegan: number | undefined) => void;
   /** Writes a dead letter, because its window ended before its turn. */
   readonly giveUp: (job: J) => void;
-  readonly isPaused: (job: J) => boolean;
   /** Writes it to a retry topic until its destination is resumed. Returns when it would be due without that. */
   readonly pause: (job: J) => number;
-  readonly receiver: (job: J) => Receiver;
+}
+
+export interface OrderDependencies<J extends Ordered> {
+  readonly exits: Exits<J>;
+  readonly receivers: {
+    readonly isPaused: (job: J) => boolean;
+    readonly receiverOf: (job: J) => Receiver;
+  };
+  readonly waiting: BacklogSource & {
+    /** The next offset to receive from this partition of `deliveries`, and its end; undefined where it is not owned. */
+    readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
+  };
   readonly windowMs: number;
-  /** The next offset to receive from this partition of `deliveries`, and its end; undefined where it is not owned. */
-  readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
   readonly log: Pick<Log, 'debug' | 'warn'>;
   readonly now: () => number;
 }
@@ -114,7 +122,7 @@ export class Order<J extends Ordered> {
       return;
     }
     const next = chains?.ended(link, this.#deps.now());
-    if (next) this.#deps.send(next.job, true);
+    if (next) this.#deps.exits.send(next.job, true);
   }
 
   /**
@@ -150,7 +158,7 @@ export class Order<J extends Ordered> {
 
   /** Returns the sequence below which all jobs may be decided about. */
   #decidableTo(partition: OwnedPartition<J>): number {
-    const { next = 0, end = 0 } = this.#deps.position(partition.number) ?? {};
+    const { next = 0, end = 0 } = this.#deps.waiting.position(partition.number) ?? {};
     partition.receivedTo = next;
     // A topic that was deleted and created again may never reach these sequences.
     const isAtEnd = next >= end && this.#deps.now() > partition.heldBackSince + missingMs;
@@ -185,15 +193,15 @@ export class Order<J extends Ordered> {
     const link = this.#linkOf(job);
     if (!link || job.work.revoked || this.#stopped) return;
     const now = this.#deps.now();
-    if (this.#deps.isPaused(job)) {
+    if (this.#deps.receivers.isPaused(job)) {
       // Each waits by itself, not behind earlier ones: pausing must not consume retry windows.
       if (!partition.chains.hold({ ...link, job })) job.work.done();
-      else partition.chains.expect(link, this.#deps.pause(job));
+      else partition.chains.expect(link, this.#deps.exits.pause(job));
       return;
     }
     switch (partition.chains.arrive({ ...link, job }, now)) {
       case 'send':
-        this.#deps.send(job, hasWaited);
+        this.#deps.exits.send(job, hasWaited);
         return;
       case 'stale':
         job.work.done();
@@ -212,7 +220,7 @@ export class Order<J extends Ordered> {
     const now = this.#deps.now();
     const overdueMs = now - until;
     // While the receiver is down, the first one may wait much longer than it was expected to.
-    if (overdueMs <= promptMs || this.#deps.receiver(job).isDown) return until;
+    if (overdueMs <= promptMs || this.#deps.receivers.receiverOf(job).isDown) return until;
     if (overdueMs > missingMs && now >= partition.checkAt) {
       partition.checkAt = now + checkIntervalMs;
       void this.#forgetMissing(partition);
@@ -221,18 +229,18 @@ export class Order<J extends Ordered> {
   }
 
   #waitBehind(job: J, until: number): void {
-    if (this.#deps.isPaused(job)) {
-      this.#deps.pause(job);
+    if (this.#deps.receivers.isPaused(job)) {
+      this.#deps.exits.pause(job);
       return;
     }
     const now = this.#deps.now();
-    const receiver = this.#deps.receiver(job);
+    const receiver = this.#deps.receivers.receiverOf(job);
     const began = windowBegan(job.delivery, receiver, now);
     const endsAt = began === undefined ? Infinity : began + this.#deps.windowMs;
     if (now > endsAt) {
       this.#givenUp.add(job.work);
-      this.#deps.giveUp(job);
-    } else this.#deps.waitBehind(job, behindUntil(until, receiver, endsAt, now), began);
+      this.#deps.exits.giveUp(job);
+    } else this.#deps.exits.waitBehind(job, behindUntil(until, receiver, endsAt, now), began);
   }
 
   #linkOf({ delivery: { key, sequence, body, dueAt } }: Ordered): Link | undefined {
@@ -270,7 +278,7 @@ export class Order<J extends Ordered> {
       if (owned.length === 0 || this.#stopped) return;
       try {
         const numbers = owned.map(({ number }) => number);
-        const backlogs = await readBacklogs(this.#deps, numbers);
+        const backlogs = await readBacklogs(this.#deps.waiting, numbers);
         for (const partition of owned) {
           partition.chains = new Chains(backlogs.get(partition.number));
           partition.known = true;
@@ -296,7 +304,7 @@ export class Order<J extends Ordered> {
     await pause(settleMs);
     if (work.revoked || this.#stopped) return;
     try {
-      const existing = (await readBacklogs(this.#deps, [number])).get(number);
+      const existing = (await readBacklogs(this.#deps.waiting, [number])).get(number);
       // Meanwhile a delivery may have ended, or been written to a retry topic that was already read.
       const missing = backlog
         .overdue(before)

@@ -20,8 +20,8 @@ export interface Owned {
 }
 
 export interface Ledger {
-  /** Called for each new request. */
-  onRequest: (request: RecallRequest) => void;
+  /** Calls `listener` for each request from now on. */
+  onRequest(listener: (request: RecallRequest) => void): void;
   requests(): readonly RecallRequest[];
   request(destinationId: string): RecallRequest | undefined;
   state(destinationId: string, partition: number): RecallState | undefined;
@@ -56,6 +56,7 @@ export async function openLedger(
   log: Pick<Log, 'warn'>,
 ): Promise<Ledger> {
   const requests = new Map<string, RecallRequest>();
+  const listeners: ((request: RecallRequest) => void)[] = [];
   const partitions = new Map<number, Map<string, Known>>();
 
   const keep = (state: RecallState, owned?: Owned): void => {
@@ -70,7 +71,9 @@ export async function openLedger(
     partitions.get(partition)?.get(destinationId)?.state;
 
   const ledger: Omit<Ledger, 'refresh' | 'close'> = {
-    onRequest: () => undefined,
+    onRequest(listener) {
+      listeners.push(listener);
+    },
     requests: () => [...requests.values()],
     request: (destinationId) => requests.get(destinationId),
     state: stateOf,
@@ -99,7 +102,7 @@ export async function openLedger(
       if (decoded.kind === 'request') {
         const { request } = decoded;
         requests.set(request.destinationId, request);
-        ledger.onRequest(request);
+        for (const listener of listeners) listener(request);
         return;
       }
       const { state } = decoded;

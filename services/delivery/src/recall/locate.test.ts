@@ -7,10 +7,11 @@ const ends = (...offsets: readonly number[]): ReadonlyMap<number, number> => new
 
 const deps: LocateDependencies = {
   tiers: ['1m', '1h'],
-  ends: (topic) => Promise.resolve(topic === '1m' ? ends(10, 20, 30) : ends(5)),
-  offsetsAt: (_topic, time) => Promise.resolve(ends(time - Date.parse(requestedAt))),
-  owned: () => undefined,
-  assigned: () => [],
+  kafka: {
+    ends: (topic) => Promise.resolve(topic === '1m' ? ends(10, 20, 30) : ends(5)),
+    offsetsAt: (_topic, time) => Promise.resolve(ends(time - Date.parse(requestedAt))),
+  },
+  group: { partitions: [], owned: () => undefined },
   log: { warn: () => undefined },
 };
 

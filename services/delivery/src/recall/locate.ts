@@ -1,18 +1,19 @@
 /** Finds where a recall begins and ends in each partition of the retry topics. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
-import type { Consumption, Kafka } from '@tailrace/kafka';
+import type { Kafka, OwnedPartition } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { RecallRequest } from '@tailrace/topics';
 
 export interface LocateDependencies {
   /** All retry topics that are read. */
   readonly tiers: readonly string[];
-  readonly ends: Kafka['ends'];
-  readonly offsetsAt: Kafka['offsetsAt'];
-  readonly owned: Consumption['owned'];
+  readonly kafka: Pick<Kafka, 'ends' | 'offsetsAt'>;
   /** The partitions that this replica owns. */
-  readonly assigned: () => readonly { readonly topic: string; readonly partition: number }[];
+  readonly group: {
+    readonly partitions: readonly { readonly topic: string; readonly partition: number }[];
+    owned(topic: string, partition: number): OwnedPartition | undefined;
+  };
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -24,7 +25,7 @@ const locatePauseMs = 100;
 
 /** Returns where the retry topics end now. Retries until it succeeds. */
 export function findEnds(deps: LocateDependencies): Promise<Ends> {
-  return endsBy(deps, deps.ends);
+  return endsBy(deps, (topic) => deps.kafka.ends(topic));
 }
 
 /**
@@ -35,9 +36,9 @@ export async function findEndsOf(
   deps: LocateDependencies,
   { ends: wanted, requestedAt }: Pick<RecallRequest, 'ends' | 'requestedAt'>,
 ): Promise<Ends> {
-  if (!wanted) return endsBy(deps, (topic) => deps.offsetsAt(topic, Date.parse(requestedAt) + 1));
+  if (!wanted) return endsBy(deps, (topic) => deps.kafka.offsetsAt(topic, Date.parse(requestedAt) + 1));
   return endsBy(deps, async (topic) => {
-    const present = await deps.ends(topic);
+    const present = await deps.kafka.ends(topic);
     return new Map(
       Array.from(present, ([number, end]) => [number, Math.min(end, wanted[topic]?.[number] ?? 0)]),
     );
@@ -58,14 +59,14 @@ async function endsBy({ tiers, log }: LocateDependencies, endsOf: Kafka['ends'])
 
 /** Waits until the group knows its position in these partitions. Returns those that are still `wanted`. */
 export async function whenLocated(
-  { assigned, owned }: LocateDependencies,
+  { group }: Pick<LocateDependencies, 'group'>,
   wanted: () => readonly number[],
 ): Promise<readonly number[]> {
   for (;;) {
     const numbers = wanted();
-    const isLocated = assigned()
+    const isLocated = group.partitions
       .filter(({ partition }) => numbers.includes(partition))
-      .every(({ topic, partition }) => owned(topic, partition) !== undefined);
+      .every(({ topic, partition }) => group.owned(topic, partition) !== undefined);
     if (isLocated) return numbers;
     await wait(locatePauseMs, undefined, { ref: false });
   }

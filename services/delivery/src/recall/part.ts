@@ -1,7 +1,7 @@
 /** The state of a recall in one partition of one retry topic: how far it was read, and which records are not finished. */
 import type { OwnedPartition, Work } from '@tailrace/kafka';
 import type { RecallMark } from '@tailrace/topics';
-import type { Job } from '../job.ts';
+import type { Received } from '../job.ts';
 
 /** One partition number, in all retry topics. */
 export interface RecalledPartition {
@@ -105,7 +105,7 @@ export class Entry implements Work {
   readonly offset: number;
   readonly partition: number;
   readonly timestamp: number;
-  readonly job: Job;
+  readonly job: Received;
   /** When it would be due without the recall. */
   readonly dueAt: number;
   /** The group's own work for the record. */
@@ -116,7 +116,7 @@ export class Entry implements Work {
   constructor(
     part: Part,
     place: Pick<Work, 'offset' | 'partition' | 'timestamp'>,
-    delivery: Job['delivery'],
+    delivery: Received['delivery'],
     now: number,
     onDone: (entry: Entry) => void,
   ) {
@@ -149,7 +149,7 @@ export class Entry implements Work {
   }
 
   /** Returns the job as it was before the recall; undefined where the group has not read it yet. */
-  original(): Job | undefined {
+  original(): Received | undefined {
     return this.groupWork && { work: this.groupWork, delivery: { ...this.job.delivery, dueAt: this.dueAt } };
   }
 }

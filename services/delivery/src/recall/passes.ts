@@ -41,7 +41,8 @@ export class Passes {
     while (this.#running < mostPasses && !this.#stopped) {
       const [first, ...others] = this.#unread;
       if (!first) return;
-      const shared = first.alone ? [] : others.filter(({ alone }) => !alone).slice(0, mostInPass - 1);
+      const shared =
+        first.pass === 'alone' ? [] : others.filter(({ pass }) => pass === 'shared').slice(0, mostInPass - 1);
       const recalls = [first, ...shared];
       this.#unread = this.#unread.filter((recall) => !recalls.includes(recall));
       this.#running += 1;

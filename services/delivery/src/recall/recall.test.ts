@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { readBack, type ConsumedRecord, type OwnedPartition } from '@tailrace/kafka';
 import { isMarked, type Delivery, type RecallKind } from '@tailrace/topics';
-import type { Job } from '../job.ts';
+import type { Received } from '../job.ts';
 import { Budget } from './budget.ts';
 import { Part } from './part.ts';
 import { Recall } from './recall.ts';
@@ -44,32 +44,37 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     next,
     committable: next,
   };
-  const dispatched: Job[] = [];
-  const delayed: Job[] = [];
+  const dispatched: Received[] = [];
+  const delayed: Received[] = [];
   let unread = 0;
   let ended = false;
   let isBlocked = false;
   const recall = new Recall(
-    { destinationId: 'crm', kind, readsPaused: true },
+    { destinationId: 'crm', kind, cause: { kind: 'resume' } },
     {
       budget: new Budget(),
-      dispatch: (job) => dispatched.push(job),
-      delay: (job) => delayed.push(job),
-      delivery: ({ offset, headers }) => {
-        const sequence = headers['sequence'];
-        const key = headers['user']?.toString() ?? String(offset);
-        return deliveryOf(offset, { key, ...(sequence && { sequence: Number(sequence.toString()) }) });
+      passes: { add: () => (unread += 1) },
+      pipeline: {
+        retry: (job) => dispatched.push(job),
+        drain: (job) => dispatched.push(job),
+        delay: (job) => delayed.push(job),
+        isBlocked: () => isBlocked,
+        isHeld: false,
+        hasCapacityFor: () => true,
       },
-      isBlocked: () => isBlocked,
-      isHeld: () => false,
-      hasCapacity: () => true,
+      times: {
+        read: ({ offset, headers }) => {
+          const sequence = headers['sequence'];
+          const key = headers['user']?.toString() ?? String(offset);
+          return deliveryOf(offset, { key, ...(sequence && { sequence: Number(sequence.toString()) }) });
+        },
+      },
       now: () => 1_000_000,
-      onUnread: () => (unread += 1),
       onEnd: () => (ended = true),
     },
   );
   const recalled = { number, owned, marks: [], counted: 0, parts: [new Part(topic, owned, end, [])] };
-  const offsets = (jobs: readonly Job[]): number[] => jobs.map(({ work }) => work.offset);
+  const offsets = (jobs: readonly Received[]): number[] => jobs.map(({ work }) => work.offset);
   const record = (offset: number, ordered?: readonly [sequence: number, user: string]): ConsumedRecord => ({
     topic,
     partition: number,
@@ -93,7 +98,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
     get ended() {
       return ended;
     },
-    open: (...ahead: readonly Job[]): void => {
+    open: (...ahead: readonly Received[]): void => {
       recall.open([recalled], ahead);
     },
     block: (is: boolean): void => {
@@ -276,7 +281,7 @@ describe('ordered deliveries', () => {
     const count = 5_000;
     const opened = openRecall({ end: count });
     opened.open();
-    opened.recall.alone = true;
+    opened.recall.pass = 'alone';
     // The later ones come first.
     const records = Array.from({ length: count }, (_, offset) =>
       opened.record(offset, [count - offset, `user ${offset}`]),
@@ -296,7 +301,7 @@ describe('ordered deliveries', () => {
   test('that were in memory when the recall stopped are not finished', async () => {
     const opened = openRecall();
     opened.open();
-    opened.recall.alone = true;
+    opened.recall.pass = 'alone';
     await opened.read(
       opened.record(1, [4, 'ada']),
       opened.record(2, [5, 'ada']),

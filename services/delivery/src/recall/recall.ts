@@ -8,39 +8,51 @@
  * is sent, and the lowest sequences that fit into memory are kept; then the topics are read again for the next ones.
  */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
-import type { RecallKind, RecallProgress, RecallRequest, RecallState } from '@tailrace/topics';
-import type { Job } from '../job.ts';
+import type { Delivery, RecallKind, RecallProgress, RecallRequest, RecallState } from '@tailrace/topics';
+import type { Received } from '../job.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { HeaderTimes } from '../retry/header-times.ts';
 import type { Budget } from './budget.ts';
 import { Entry, type Part, type RecalledPartition } from './part.ts';
 import { Progress } from './progress.ts';
 
+/** Why deliveries are recalled. */
+export type Cause =
+  | { readonly kind: 'recovery' }
+  /** The deliveries that waited while the destination was paused are recalled too, as by a request. */
+  | { readonly kind: 'resume' }
+  | { readonly kind: 'request'; readonly request: RecallRequest };
+
 export interface RecallSpec {
   readonly destinationId: string;
   readonly kind: RecallKind;
-  /** Whether the deliveries that waited while the destination was paused are recalled too. */
-  readonly readsPaused: boolean;
-  /** The request of an operator; undefined for a recall after a recovery. */
-  readonly request?: RecallRequest | undefined;
+  readonly cause: Cause;
 }
 
 export interface RecallDependencies {
+  readonly pipeline: RecallPipeline;
+  readonly times: Pick<HeaderTimes, 'read'>;
   readonly budget: Budget;
-  readonly dispatch: (job: Job) => void;
-  /** Lets a delivery wait for its due time again. */
-  readonly delay: (job: Job) => void;
-  /** Decodes a record of a retry topic; undefined where it is not a delivery. */
-  readonly delivery: (record: ConsumedRecord) => Job['delivery'] | undefined;
-  /** Whether nothing would be sent to its receiver now. */
-  readonly isBlocked: (job: Job) => boolean;
-  /** Whether nothing new may be started, because it could not be committed. */
-  readonly isHeld: () => boolean;
-  /** Whether its lane has capacity for it. */
-  readonly hasCapacity: (job: Job) => boolean;
+  readonly passes: { add(recall: Recall): void };
   readonly now: () => number;
-  /** Called when the recall needs a pass, or another one. */
-  readonly onUnread: () => void;
-  readonly onEnd: () => void;
+  /** `isLeft` says whether deliveries are still pending, because the recall was stopped. */
+  readonly onEnd: (recall: Recall, isLeft: boolean) => void;
 }
+
+type RecallPipeline = Pick<Pipeline, 'retry' | 'drain' | 'delay' | 'isBlocked' | 'isHeld' | 'hasCapacityFor'>;
+
+type Phase =
+  /** The ends of the retry topics are being looked for. */
+  | { readonly kind: 'locating' }
+  /** Waits for a pass, or takes part in one. */
+  | { readonly kind: 'reading' }
+  /** Is not read further until the receiver has recovered, so that this entry may be dispatched. */
+  | { readonly kind: 'suspended'; readonly entry: Entry }
+  /** All is read, and is dispatched as capacity permits. */
+  | { readonly kind: 'dispatching' }
+  /** Dispatches nothing more. Deliveries in flight end normally. */
+  | { readonly kind: 'stopping'; readonly as: 'running' | 'stopped' }
+  | { readonly kind: 'ended'; readonly as: RecallProgress['state'] };
 
 /** How long the other recalls of a pass wait for one without capacity. */
 const patienceMs = 5_000;
@@ -51,21 +63,15 @@ export class Recall {
   readonly spec: RecallSpec;
   readonly #deps: RecallDependencies;
   readonly #progress: Progress;
+  #phase: Phase = { kind: 'locating' };
+  /** Whether it shares its passes with others, or needs its own, so that it does not delay others. */
+  pass: 'shared' | 'alone' = 'shared';
   /** Entries to be dispatched, in this order. */
   #queue: Entry[] = [];
   #inFlight = 0;
-  /** Whether it needs a pass of its own, so that it does not delay others. */
-  alone = false;
-  #isRead = false;
-  #endsAs: RecallProgress['state'] = 'done';
-  /** Nothing more is dispatched; deliveries in flight may end. */
-  #stopping = false;
-  #state: RecallProgress['state'] = 'running';
-  #hasEnded = false;
-  #hasChanged = true;
+  /** Deliveries that were dispatched or have ended, in total and when the state was last taken. */
+  readonly #changes = { count: 0, taken: -1 };
   #blockedSince: number | undefined;
-  /** The entry for which reading is suspended until the receiver has recovered. */
-  #suspended: Entry | undefined;
   #wake: (() => void)[] = [];
 
   constructor(spec: RecallSpec, dependencies: RecallDependencies) {
@@ -85,37 +91,38 @@ export class Recall {
 
   /** Returns whether the state has changed since the last call. */
   takeChange(): boolean {
-    const hasChanged = this.#hasChanged;
-    this.#hasChanged = false;
-    return hasChanged;
+    const { count, taken } = this.#changes;
+    this.#changes.taken = count;
+    return count > taken;
   }
 
   /** @param ahead the deliveries for this destination that the group has read ahead */
-  open(partitions: readonly RecalledPartition[], ahead: readonly Job[]): void {
-    if (this.#stopping) {
-      for (const job of ahead) this.#deps.delay(job);
+  open(partitions: readonly RecalledPartition[], ahead: readonly Received[]): void {
+    if (this.#isOver()) {
+      for (const job of ahead) this.#deps.pipeline.delay(job);
       this.#settle();
       return;
     }
     this.#progress.open(partitions);
+    this.#phase = { kind: 'reading' };
     for (const job of ahead) {
       const part = this.#progress.partOf(job.work);
       // Later records, and those of other partitions, are not part of this recall.
       if (part && !job.work.revoked && job.work.offset < part.end) this.#keep(part, job);
-      else this.#deps.delay(job);
+      else this.#deps.pipeline.delay(job);
     }
-    this.#deps.onUnread();
+    this.#deps.passes.add(this);
   }
 
   /** Receives a record that the group has read. Returns false where it is not part of this recall. */
-  receive(job: Job): boolean {
+  receive(job: Received): boolean {
     const { work } = job;
     const part = this.#progress.partOf(work);
     if (!part?.covers(work.offset)) return false;
     const entry = part.entries.get(work.offset);
     if (entry) entry.groupWork = work;
     else if (this.#progress.wasDispatched(part, work, job.delivery.sequence)) work.done();
-    else if (this.#stopping) return false;
+    else if (this.#isOver()) return false;
     else this.#keep(part, job);
     return true;
   }
@@ -129,19 +136,19 @@ export class Recall {
 
   /** Takes the next record of a pass when there is capacity. Returns false where it has to be read again later. */
   async offer(record: ConsumedRecord): Promise<boolean> {
-    if (this.#stopping) return false;
+    if (this.#isOver()) return false;
     const progress = this.#progress;
     const part = progress.partOf(record);
     const { offset } = record;
     if (!part?.covers(offset) || offset < part.readTo) return true;
     part.sawTime(record.timestamp);
     if (!progress.isKnown(part, record)) {
-      const delivery = this.#deps.delivery(record);
-      const entry = delivery && this.#entryOf(part, record, delivery);
+      const delivery = this.#deps.times.read(record);
+      const entry = typeof delivery === 'string' ? undefined : this.#entryOf(part, record, delivery);
       if (entry && progress.isInOrder(entry.job.delivery.sequence)) {
-        if (!this.alone) {
+        if (this.pass === 'shared') {
           // Ordered deliveries need memory, which only few recalls at a time may have.
-          this.alone = true;
+          this.pass = 'alone';
           return false;
         }
         part.entries.set(offset, entry);
@@ -156,57 +163,52 @@ export class Recall {
     return true;
   }
 
-  /** To be called when a pass has reached the end of a topic. */
+  /** A pass has reached the end of a topic. */
   topicRead(topic: string): void {
     // A recall that was stopped may be the reason why reading ended.
-    if (this.#stopping) return;
+    if (this.#isOver()) return;
     for (const part of this.#progress.parts) {
       if (part.topic === topic && !part.isRead) part.readUpTo(part.end);
     }
   }
 
-  /** To be called when a pass is over. */
   passEnded(): void {
-    if (!this.#stopping && !this.#progress.isRead) {
-      if (!this.#suspended) this.#deps.onUnread();
-      return;
+    if (!this.#isOver()) {
+      if (!this.#progress.isRead) {
+        if (this.#phase.kind === 'reading') this.#deps.passes.add(this);
+        return;
+      }
+      this.#phase = { kind: 'dispatching' };
+      for (const ordered of this.#progress.allOrdered) this.#queue.push(...ordered.begin());
     }
-    this.#isRead = true;
-    for (const ordered of this.#progress.allOrdered) this.#queue.push(...ordered.begin());
     this.tick();
   }
 
-  /** To be called several times a second. */
+  /** Continues where capacity has become free, or partitions were revoked. */
   tick(): void {
     this.#forgetRevoked();
     this.#pump();
-    if (this.#suspended && this.#admits(this.#suspended)) {
-      this.#suspended = undefined;
-      this.#deps.onUnread();
+    if (this.#phase.kind === 'suspended' && this.#admits(this.#phase.entry)) {
+      this.#phase = { kind: 'reading' };
+      this.#deps.passes.add(this);
     }
     this.#settle();
-  }
-
-  /** Whether it was stopped because its receiver was down. */
-  get wasStopped(): boolean {
-    return this.#endsAs === 'stopped';
   }
 
   /**
    * Dispatches nothing more. Deliveries in flight end normally.
    *
-   * @param state the state that is published: `running` where the next owner has to continue
+   * @param as the state that is published: `running` where the next owner has to continue
    */
-  stop(state: 'running' | 'stopped' = 'stopped'): void {
-    if (this.#stopping) return;
-    this.#stopping = true;
-    this.#endsAs = state;
+  stop(as: 'running' | 'stopped' = 'stopped'): void {
+    if (this.#isOver()) return;
+    this.#phase = { kind: 'stopping', as };
     for (const part of this.#progress.parts) {
       for (const entry of part.entries.values()) {
         if (entry.isInFlight) continue;
         part.leave(entry);
         const job = entry.original();
-        if (job && !job.work.revoked) this.#deps.delay(job);
+        if (job && !job.work.revoked) this.#deps.pipeline.delay(job);
       }
     }
     this.#queue = [];
@@ -217,24 +219,26 @@ export class Recall {
 
   /** Returns the state of an owned partition for its next owner. */
   stateOf(partition: RecalledPartition): RecallState {
-    const { destinationId, request } = this.spec;
-    const { marks, count } = this.#progress.of(partition, this.#state === 'done', this.#deps.now());
+    const { destinationId } = this.spec;
+    const request = requestOf(this.spec);
+    const state = this.#phase.kind === 'ended' ? this.#phase.as : 'running';
+    const { marks, count } = this.#progress.of(partition, state === 'done', this.#deps.now());
     return {
       destinationId,
       partition: partition.number,
       marks,
-      ...(request && { request: { id: request.id, state: this.#state, count } }),
+      ...(request && { request: { id: request.id, state, count } }),
     };
   }
 
-  #entryOf(part: Part, place: Pick<Work, 'offset' | 'partition' | 'timestamp'>, delivery: Job['delivery']) {
+  #entryOf(part: Part, place: Pick<Work, 'offset' | 'partition' | 'timestamp'>, delivery: Delivery) {
     return new Entry(part, place, delivery, this.#deps.now(), (entry) => {
       this.#ended(entry);
     });
   }
 
   /** Keeps a delivery that the group has read until there is capacity. */
-  #keep(part: Part, job: Job): void {
+  #keep(part: Part, job: Received): void {
     part.sawTime(job.work.timestamp);
     const entry = this.#entryOf(part, job.work, job.delivery);
     entry.groupWork = job.work;
@@ -248,18 +252,18 @@ export class Recall {
   /** Waits for capacity. Resolves with false where the pass should continue without this recall. */
   async #capacityFor(entry: Entry): Promise<boolean> {
     const giveUpAt = performance.now() + patienceMs;
-    while (!this.#stopping) {
+    while (!this.#isOver()) {
       if (entry.revoked || (this.#queue.length === 0 && this.#admits(entry))) return true;
       if (this.#blockedSince !== undefined) {
-        this.#suspended = entry;
+        if (this.#phase.kind === 'reading') this.#phase = { kind: 'suspended', entry };
         return false;
       }
-      if (!this.alone && performance.now() > giveUpAt) break;
+      if (this.pass === 'shared' && performance.now() > giveUpAt) break;
       await new Promise<void>((resolve) => {
         this.#wake.push(resolve);
       });
     }
-    this.alone = true;
+    this.pass = 'alone';
     return false;
   }
 
@@ -273,10 +277,12 @@ export class Recall {
   }
 
   #admits(entry: Entry): boolean {
-    if (this.#deps.isHeld()) return false;
-    if (this.spec.kind === 'retry' && this.#deps.isBlocked(entry.job)) {
+    const { pipeline, budget } = this.#deps;
+    const { kind, cause, destinationId } = this.spec;
+    if (pipeline.isHeld) return false;
+    if (kind === 'retry' && pipeline.isBlocked(entry.job)) {
       this.#blockedSince ??= performance.now();
-      const patience = this.spec.request ? blockedPatienceMs : 0;
+      const patience = cause.kind === 'request' ? blockedPatienceMs : 0;
       if (performance.now() - this.#blockedSince >= patience)
         setImmediate(() => {
           this.stop();
@@ -284,8 +290,8 @@ export class Recall {
       return false;
     }
     this.#blockedSince = undefined;
-    if (this.spec.kind === 'retry' && !this.#deps.hasCapacity(entry.job)) return false;
-    return !this.#stopping && this.#deps.budget.admits(this.#inFlight, entry.bytes);
+    if (kind === 'retry' && !pipeline.hasCapacityFor(destinationId)) return false;
+    return !this.#isOver() && budget.admits(this.#inFlight, entry.bytes);
   }
 
   #dispatch(entry: Entry): void {
@@ -293,17 +299,18 @@ export class Recall {
     entry.part.isTouched ||= entry.offset >= entry.part.from;
     entry.isInFlight = true;
     this.#inFlight += 1;
-    this.#hasChanged = true;
+    this.#changes.count += 1;
     this.#deps.budget.acquire(entry.bytes);
     this.#progress.dispatched(entry);
-    this.#deps.dispatch(entry.job);
+    if (this.spec.kind === 'drain') this.#deps.pipeline.drain(entry.job);
+    else this.#deps.pipeline.retry(entry.job);
   }
 
   #ended(entry: Entry): void {
     if (!entry.isInFlight) return;
     entry.isInFlight = false;
     this.#inFlight -= 1;
-    this.#hasChanged = true;
+    this.#changes.count += 1;
     this.#deps.budget.release(entry.bytes);
     const next = this.#progress.orderedOf(entry.partition).next(entry);
     if (next) this.#queue.push(next);
@@ -328,19 +335,29 @@ export class Recall {
     }
   }
 
+  /** Whether nothing more is dispatched. */
+  #isOver(): boolean {
+    return this.#phase.kind === 'stopping' || this.#phase.kind === 'ended';
+  }
+
   /** Ends the recall where nothing is left to do. */
   #settle(): void {
-    if (this.#hasEnded || this.#inFlight > 0) return;
-    if (!this.#stopping && (!this.#isRead || this.#queue.length > 0 || this.#readAgain())) return;
-    this.#hasEnded = true;
-    this.#state = this.#endsAs;
-    this.#deps.onEnd();
+    const phase = this.#phase;
+    if (phase.kind === 'ended' || this.#inFlight > 0) return;
+    if (phase.kind === 'stopping') this.#end(phase.as);
+    else if (phase.kind === 'dispatching' && this.#queue.length === 0 && !this.#readAgain())
+      this.#end('done');
+  }
+
+  #end(as: RecallProgress['state']): void {
+    this.#phase = { kind: 'ended', as };
+    this.#deps.onEnd(this, as === 'stopped');
   }
 
   #readAgain(): boolean {
     if (!this.#progress.beginAgain()) return false;
-    this.#isRead = false;
-    this.#deps.onUnread();
+    this.#phase = { kind: 'reading' };
+    this.#deps.passes.add(this);
     return true;
   }
 
@@ -349,4 +366,9 @@ export class Recall {
     this.#wake = [];
     for (const wake of waiting) wake();
   }
+}
+
+/** The request of an operator; undefined for a recall without one. */
+export function requestOf({ cause }: RecallSpec): RecallRequest | undefined {
+  return cause.kind === 'request' ? cause.request : undefined;
 }

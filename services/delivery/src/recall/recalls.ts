@@ -4,39 +4,45 @@
  * beside the consumer group. Nothing is copied: a recalled record is dropped when the group reads it. The topic `recalls`
  * (ledger.ts) has what the next owner must know.
  */
-import { type Consumption, type ConsumedRecord, type OutgoingRecord, type Publisher } from '@tailrace/kafka';
+import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { RecallRequest, TopicNames } from '@tailrace/topics';
-import type { Job } from '../job.ts';
+import type { TopicNames } from '@tailrace/topics';
+import type { Pauses } from '../destinations/pauses.ts';
+import type { Received } from '../job.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { HeaderTimes } from '../retry/header-times.ts';
+import type { ConsumerGroup } from '../sources/group.ts';
 import { Budget } from './budget.ts';
-import type { Ledger } from './ledger.ts';
-import { findEnds, findEndsOf, whenLocated, type Ends, type LocateDependencies } from './locate.ts';
+import { findEnds, findEndsOf, whenLocated, type Ends } from './locate.ts';
 import { Part, type RecalledPartition } from './part.ts';
 import { Passes } from './passes.ts';
-import { Recall, type RecallDependencies, type RecallSpec } from './recall.ts';
+import { Recall, requestOf, type RecallSpec } from './recall.ts';
+import type { Recalled } from './recalled.ts';
+import type { Signs } from './signs.ts';
 
-export interface RecallSources extends Omit<LocateDependencies, 'log'> {
-  readonly ledger: Ledger;
-  readonly unfinished: Consumption['unfinished'];
-}
-
-export interface RecallsDependencies
-  extends
-    RecallSources,
-    Pick<RecallDependencies, 'delay' | 'delivery' | 'isBlocked' | 'isHeld' | 'hasCapacity' | 'now'> {
+/** The retry topics, and how they are read beside the group. */
+export interface RecallTopics {
   readonly names: TopicNames;
-  /** Sends a delivery to its lane, as if it were due. */
-  readonly retry: (job: Job) => void;
-  /** Writes a dead letter. */
-  readonly drain: (job: Job) => void;
+  /** All retry topics that are read. */
+  readonly tiers: readonly string[];
   /**
    * The retry topic that only deliveries of paused destinations wait in; undefined where they wait in another one. It may
    * hold a million of them for weeks, so it is read for recalls of resumed destinations, and not after each recovery.
    */
   readonly pauseTopic: string | undefined;
-  /** Removes and returns the deliveries of a destination that were read ahead and are not due yet. */
-  readonly takeDelayed: (destinationId: string) => Job[];
+  readonly kafka: Pick<Kafka, 'ends' | 'offsetsAt'>;
+  readonly group: Pick<ConsumerGroup, 'owned' | 'partitions' | 'unfinished'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+export interface RecallsDependencies {
+  readonly topics: RecallTopics;
+  readonly pipeline: Pipeline;
+  readonly recalled: Recalled;
+  readonly signs: Signs;
+  readonly pauses: Pauses;
+  readonly times: HeaderTimes;
+  readonly now: () => number;
 }
 
 const tickMs = 250;
@@ -46,17 +52,13 @@ const pruneEveryTicks = 120;
 /** The pause between two recalls of a destination that no operator asked for. */
 const pauseMs = 10_000;
 const shareMs = 1_000;
-/** Deliveries with these reasons have a time of their own, and show nothing about the receiver. */
-const waitsForItsTurn: readonly (string | undefined)[] = ['lane-full', 'behind', 'paused'];
 
 export class Recalls {
   readonly #deps: RecallsDependencies;
   readonly #tiers: ReadonlySet<string>;
   readonly #budget = new Budget();
-  readonly #running = new Map<string, Recall>();
+  readonly #running: Map<string, Recall>;
   readonly #passes: Passes;
-  /** Destinations with a failed delivery since their last recall. */
-  readonly #failed = new Set<string>();
   /** Destinations that were resumed, and whose paused deliveries are not all recalled yet; `now`: since their last recall began. */
   readonly #resumed = new Map<string, 'now' | 'later'>();
   /** When the last recall of a destination ended, since the last rebalance. */
@@ -70,126 +72,103 @@ export class Recalls {
 
   constructor(dependencies: RecallsDependencies) {
     this.#deps = dependencies;
-    const { names, tiers, unfinished, log } = dependencies;
+    const { topics, pipeline, recalled, signs, pauses } = dependencies;
+    const { names, tiers, group, log } = topics;
     this.#tiers = new Set(tiers);
+    this.#running = recalled.running;
     this.#passes = new Passes({
       // The longest delays first: records of the short ones are due soon anyway.
       tiers: tiers.toSorted((a, b) => (names.retryTierDelayMs(b) ?? 0) - (names.retryTierDelayMs(a) ?? 0)),
       // Records that an earlier recall has dispatched stay in their topics until the group reads them.
-      unfinished: (...part) => this.notFinished(unfinished(...part)),
+      unfinished: (...part) => recalled.notFinished(group.unfinished(...part)),
       log,
+    });
+    signs.onRecovery((destinationId) => {
+      this.#recovered(destinationId);
+    });
+    pauses.onResume((destinationId) => {
+      // The recall covers what is in Kafka when it begins.
+      void pipeline.written().then(() => {
+        this.#endedAt.delete(destinationId);
+        this.#resumed.set(destinationId, 'now');
+        this.#foundPaused(destinationId);
+      });
+    });
+    recalled.ledger.onRequest(({ destinationId }) => {
+      this.#consider(destinationId);
     });
   }
 
-  /** To be called when the receiver of a destination answers again. Cheap to call often. */
-  recovered(destinationId: string): void {
-    if (this.#stopped || this.#running.has(destinationId) || this.#later.has(destinationId)) return;
-    const endedAt = this.#endedAt.get(destinationId);
-    if (endedAt !== undefined && !this.#failed.has(destinationId)) return;
-    const pause = endedAt === undefined ? 0 : endedAt + pauseMs - performance.now();
-    const timer = setTimeout(() => {
-      this.#later.delete(destinationId);
-      const readsPaused = this.#resumed.has(destinationId);
-      this.#begin({ destinationId, kind: 'retry', readsPaused }, this.#partitions());
-    }, pause);
-    this.#later.set(destinationId, timer);
-  }
-
-  /** To be called when a destination is resumed. */
-  resumed(destinationId: string): void {
-    this.#endedAt.delete(destinationId);
-    this.#resumed.set(destinationId, 'now');
-    this.foundPaused(destinationId);
-  }
-
-  /** To be called where a delivery is found that waits because of an earlier pause. Cheap to call often. */
-  foundPaused(destinationId: string): void {
-    if (!this.#resumed.has(destinationId)) this.#resumed.set(destinationId, 'later');
-    this.#failed.add(destinationId);
-    this.recovered(destinationId);
-  }
-
-  /** To be called for each received record. Returns true where nothing more has to be done for it. */
-  receive(job: Job): boolean {
-    const { work, delivery } = job;
-    if (!this.#tiers.has(work.topic)) return false;
-    if (this.#deps.ledger.isFinished(delivery.destinationId, work, delivery.sequence)) {
-      work.done();
-      return true;
+  /** Takes a record that the group has read, where nothing more is to be done for it, or a recall has it. */
+  receive(received: Received): boolean {
+    const { work, delivery } = received;
+    const { destinationId, sequence } = delivery;
+    if (this.#tiers.has(work.topic)) {
+      if (this.#deps.recalled.ledger.isFinished(destinationId, work, sequence)) {
+        work.done();
+        return true;
+      }
+      if (this.#running.get(destinationId)?.receive(received)) return true;
     }
-    return this.#running.get(delivery.destinationId)?.receive(job) ?? false;
+    // Its destination was resumed while another replica owned the partition, or as it was being written.
+    if (this.#deps.pauses.isOver(delivery)) this.#foundPaused(destinationId);
+    return false;
   }
 
-  /** Filters records that were read beside the group: leaves out recalled ones that are finished. */
-  async *notFinished(
-    tier: AsyncIterable<readonly ConsumedRecord[]>,
-  ): AsyncIterable<readonly ConsumedRecord[]> {
-    const isFinished = (record: ConsumedRecord): boolean => {
-      const id = record.headers['destination-id']?.toString() ?? '';
-      const header = record.headers['sequence'];
-      const sequence = header && Number(header.toString());
-      const running = this.#running.get(id);
-      return (
-        this.#deps.ledger.isFinished(id, record, sequence) || (running?.isFinished(record, sequence) ?? false)
-      );
-    };
-    for await (const records of tier) yield records.filter((record) => !isFinished(record));
-  }
-
-  /** Returns a publisher that notes for which destinations a delivery has failed. */
-  watching(publisher: Pick<Publisher, 'publish'>): Pick<Publisher, 'publish'> {
-    return {
-      publish: (record: OutgoingRecord) => {
-        if (this.#tiers.has(record.topic)) {
-          const id = headerOf(record, 'destination-id');
-          if (id !== undefined && !waitsForItsTurn.includes(headerOf(record, 'reason'))) this.#failed.add(id);
-        }
-        return publisher.publish(record);
-      },
-    };
-  }
-
-  /** To be called when a rebalance begins, because other replicas may own the partitions next. */
-  rebalancing(): void {
-    for (const recall of this.#running.values()) void this.#publish(recall);
-  }
-
-  /** To be called after each rebalance. */
-  joined(): void {
+  /** Follows the rebalances of the group: other replicas may own the partitions next, or partitions are new here. */
+  rebalanced(phase: 'begun' | 'joined'): void {
+    if (phase === 'begun') {
+      for (const recall of this.#running.values()) void this.#publish(recall);
+      return;
+    }
     // Nothing is known of the pending deliveries in new partitions.
     this.#endedAt.clear();
-    this.#failed.clear();
+    this.#deps.signs.forget();
     if (this.#stopped) return;
     this.#timer ??= setInterval(() => {
       this.#tick();
     }, tickMs);
     for (const recall of this.#running.values()) recall.tick();
-    // The group calls this while it joins, before its positions are available.
+    // The group joins before its positions are available.
     setTimeout(() => {
-      this.#deps.ledger.onRequest = ({ destinationId }) => {
-        this.#consider(destinationId);
-      };
-      for (const { destinationId } of this.#deps.ledger.requests()) this.#consider(destinationId);
+      for (const { destinationId } of this.#deps.recalled.ledger.requests()) this.#consider(destinationId);
     }, tickMs);
   }
 
-  /** Dispatches nothing more. */
-  stop(): void {
+  /** Dispatches nothing more, and publishes the progress when nothing is in flight any more. */
+  async close(settle: () => Promise<void>): Promise<void> {
     this.#stopped = true;
     this.#passes.stop();
     for (const timer of this.#later.values()) clearTimeout(timer);
     for (const recall of this.#running.values()) recall.stop('running');
-  }
-
-  /** To be called when nothing is in flight any more: publishes the progress. */
-  async close(): Promise<void> {
+    await settle();
     clearInterval(this.#timer);
     await Promise.all(Array.from(this.#running.values(), (recall) => this.#publish(recall)));
   }
 
+  #recovered(destinationId: string): void {
+    if (this.#stopped || this.#running.has(destinationId) || this.#later.has(destinationId)) return;
+    const endedAt = this.#endedAt.get(destinationId);
+    if (endedAt !== undefined && !this.#deps.signs.hasFailed(destinationId)) return;
+    const pause = endedAt === undefined ? 0 : endedAt + pauseMs - performance.now();
+    const timer = setTimeout(() => {
+      this.#later.delete(destinationId);
+      const cause = { kind: this.#resumed.has(destinationId) ? 'resume' : 'recovery' } as const;
+      this.#begin({ destinationId, kind: 'retry', cause }, this.#partitions());
+    }, pause);
+    this.#later.set(destinationId, timer);
+  }
+
+  /** A delivery was found that waits because of an earlier pause. */
+  #foundPaused(destinationId: string): void {
+    if (!this.#resumed.has(destinationId)) this.#resumed.set(destinationId, 'later');
+    this.#deps.signs.failed(destinationId);
+    this.#recovered(destinationId);
+  }
+
   /** Begins the requested recall of a destination in owned partitions where it is not done. */
   #consider(destinationId: string): void {
-    const { ledger } = this.#deps;
+    const { ledger } = this.#deps.recalled;
     const request = ledger.request(destinationId);
     if (this.#stopped || !request) return;
     const unfinished = this.#partitions().filter((number) => {
@@ -198,25 +177,27 @@ export class Recalls {
     });
     if (unfinished.length === 0) return;
     const running = this.#running.get(destinationId);
-    if (!running) this.#begin(specOf(request), unfinished);
-    else if (running.spec.request?.id !== request.id) running.stop();
+    if (!running) {
+      const cause = { kind: 'request', request } as const;
+      this.#begin({ destinationId, kind: request.kind, cause }, unfinished);
+    } else if (requestOf(running.spec)?.id !== request.id) running.stop();
     // This is called again when the running recall ends.
   }
 
   #begin(spec: RecallSpec, numbers: readonly number[]): void {
-    const { destinationId } = spec;
+    const { destinationId, cause } = spec;
     if (this.#stopped || numbers.length === 0 || this.#running.has(destinationId)) return;
-    this.#failed.delete(destinationId);
-    if (spec.readsPaused) this.#resumed.delete(destinationId);
-    const recall: Recall = new Recall(spec, {
-      ...this.#deps,
+    const { pipeline, times, signs, now } = this.#deps;
+    signs.forget(destinationId);
+    if (cause.kind !== 'recovery') this.#resumed.delete(destinationId);
+    const recall = new Recall(spec, {
+      pipeline,
+      times,
       budget: this.#budget,
-      dispatch: spec.kind === 'drain' ? this.#deps.drain : this.#deps.retry,
-      onUnread: () => {
-        this.#passes.add(recall);
-      },
-      onEnd: () => {
-        this.#ended(recall);
+      passes: this.#passes,
+      now,
+      onEnd: (ended, isLeft) => {
+        this.#ended(ended, isLeft);
       },
     });
     this.#running.set(destinationId, recall);
@@ -224,45 +205,55 @@ export class Recalls {
   }
 
   async #open(recall: Recall, numbers: readonly number[]): Promise<void> {
-    const { names, ledger, owned, takeDelayed, pauseTopic } = this.#deps;
-    const { destinationId, request, readsPaused } = recall.spec;
-    const tiers = this.#deps.tiers.filter((topic) => readsPaused || topic !== pauseTopic);
+    const { topics, pipeline, recalled } = this.#deps;
+    const { names, group, pauseTopic } = topics;
+    const { destinationId, cause } = recall.spec;
+    const tiers = topics.tiers.filter((topic) => cause.kind !== 'recovery' || topic !== pauseTopic);
     const ends = await this.#endsOf(recall.spec);
-    const located = await whenLocated(this.#deps, () => {
+    const located = await whenLocated(topics, () => {
       const mine = this.#partitions();
       return this.#stopped ? [] : numbers.filter((number) => mine.includes(number));
     });
     // From here to `recall.open` no record may be received, so nothing is awaited.
     const partitions = located.flatMap((number): RecalledPartition[] => {
-      const { marks, request: before } = ledger.state(destinationId, number) ?? { marks: [] };
-      const deliveries = owned(names.deliveries, number);
+      const { marks, request: before } = recalled.ledger.state(destinationId, number) ?? { marks: [] };
+      const deliveries = group.owned(names.deliveries, number);
       // A retry topic may lack a partition for some time.
       const parts = tiers.flatMap((topic) => {
-        const part = owned(topic, number);
+        const part = group.owned(topic, number);
         return part ? new Part(topic, part, ends.get(topic)?.get(number) ?? 0, marks) : [];
       });
-      const counted = before && before.id === request?.id ? before.count : 0;
+      const counted = before && before.id === requestOf(recall.spec)?.id ? before.count : 0;
       return deliveries ? [{ number, owned: deliveries, parts, marks, counted }] : [];
     });
-    recall.open(partitions, takeDelayed(destinationId));
+    recall.open(partitions, pipeline.takeDelayed(destinationId));
   }
 
-  #endsOf({ request, readsPaused }: RecallSpec): Promise<Ends> {
-    if (request) return findEndsOf(this.#deps, request);
-    // A shared result may lack the deliveries of a short pause.
-    if (readsPaused) return findEnds(this.#deps);
-    // Many receivers may recover at the same moment.
-    const now = performance.now();
-    if (!this.#ends || now - this.#ends.begunAt >= shareMs) {
-      this.#ends = { begunAt: now, found: findEnds(this.#deps) };
+  #endsOf({ cause }: RecallSpec): Promise<Ends> {
+    const { topics } = this.#deps;
+    switch (cause.kind) {
+      case 'request':
+        return findEndsOf(topics, cause.request);
+      case 'resume':
+        // A shared result may lack the deliveries of a short pause.
+        return findEnds(topics);
+      case 'recovery': {
+        // Many receivers may recover at the same moment.
+        const now = performance.now();
+        if (!this.#ends || now - this.#ends.begunAt >= shareMs) {
+          this.#ends = { begunAt: now, found: findEnds(topics) };
+        }
+        return this.#ends.found;
+      }
     }
-    return this.#ends.found;
   }
 
   /** The partition numbers that this replica owns. */
   #partitions(): number[] {
-    const { assigned, names } = this.#deps;
-    return assigned().flatMap(({ topic, partition }) => (topic === names.deliveries ? [partition] : []));
+    const { group, names } = this.#deps.topics;
+    return group.partitions.flatMap(({ topic, partition }) =>
+      topic === names.deliveries ? [partition] : [],
+    );
   }
 
   #tick(): void {
@@ -275,7 +266,7 @@ export class Recalls {
   }
 
   async #publish(recall: Recall): Promise<void> {
-    const { ledger } = this.#deps;
+    const { ledger } = this.#deps.recalled;
     const partitions = recall.partitions.filter(({ owned }) => !owned.revoked);
     const put = partitions.map(async (partition) => {
       const { destinationId } = recall.spec;
@@ -289,47 +280,41 @@ export class Recalls {
     await Promise.all(put);
   }
 
-  #ended(recall: Recall): void {
-    const { destinationId, kind, request, readsPaused } = recall.spec;
+  /** @param isLeft whether deliveries are still pending, because the recall was stopped */
+  #ended(recall: Recall, isLeft: boolean): void {
+    const { destinationId, kind, cause } = recall.spec;
     void this.#publish(recall);
     this.#running.delete(destinationId);
     this.#passes.remove(recall);
     // Meanwhile it was resumed again, or deliveries were found that this recall did not cover.
     const resumed = this.#resumed.get(destinationId);
     if (resumed !== 'now') this.#endedAt.set(destinationId, performance.now());
-    // The deliveries of a stopped recall are still pending.
-    if (recall.wasStopped) this.#failed.add(destinationId);
-    if (recall.wasStopped && readsPaused && !resumed) this.#resumed.set(destinationId, 'later');
+    if (isLeft) this.#deps.signs.failed(destinationId);
+    if (isLeft && cause.kind !== 'recovery' && !resumed) this.#resumed.set(destinationId, 'later');
     const { count } = recall;
-    if (count > 0 || request) {
-      this.#deps.log.info({ destinationId, kind, count, request: request?.id }, 'recall ended');
+    const request = requestOf(recall.spec)?.id;
+    if (count > 0 || request !== undefined) {
+      this.#deps.topics.log.info({ destinationId, kind, count, request }, 'recall ended');
     }
     this.#consider(destinationId);
-    if (resumed) this.recovered(destinationId);
+    if (resumed) this.#recovered(destinationId);
   }
 
   /** Removes marks below the offset that the group has committed. */
   #prune(): void {
-    const { ledger, owned, names } = this.#deps;
+    const { recalled, topics } = this.#deps;
+    const { group, names } = topics;
     for (const number of this.#partitions()) {
-      const deliveries = owned(names.deliveries, number);
+      const deliveries = group.owned(names.deliveries, number);
       if (!deliveries) continue;
-      for (const state of ledger.states(number)) {
-        const marks = state.marks.filter(({ topic, end }) => end > (owned(topic, number)?.committable ?? 0));
+      for (const state of recalled.ledger.states(number)) {
+        const marks = state.marks.filter(
+          ({ topic, end }) => end > (group.owned(topic, number)?.committable ?? 0),
+        );
         const isRunning = this.#running.has(state.destinationId);
         if (isRunning || marks.length === state.marks.length) continue;
-        void ledger.put({ ...state, marks }, deliveries);
+        void recalled.ledger.put({ ...state, marks }, deliveries);
       }
     }
   }
-}
-
-function specOf(request: RecallRequest): RecallSpec {
-  const { destinationId, kind } = request;
-  return { destinationId, kind, readsPaused: true, request };
-}
-
-function headerOf({ headers = {} }: OutgoingRecord, name: string): string | undefined {
-  const list = Symbol.iterator in headers ? headers : Object.entries(headers);
-  return list.find(([other]) => other === name)?.[1]?.toString();
 }

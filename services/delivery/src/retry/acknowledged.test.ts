@@ -3,7 +3,7 @@ import test from 'node:test';
 import type { OutgoingRecord, TrackedRecord } from '@tailrace/kafka';
 import { topicNames, type Delivery } from '@tailrace/topics';
 import type { Outcome } from '../outcome.ts';
-import type { Job } from '../job.ts';
+import type { Received } from '../job.ts';
 import { FollowUps } from './follow-ups.ts';
 
 const names = topicNames('');
@@ -38,7 +38,7 @@ function open() {
     now: () => 1_000_000,
     log: { error: () => undefined },
   });
-  const work: Job['work'] = {
+  const work: Received['work'] = {
     topic: names.deliveries,
     partition: 7,
     offset: 5,

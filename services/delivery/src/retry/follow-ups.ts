@@ -8,7 +8,7 @@ import type { OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/k
 import type { Log } from '@tailrace/service';
 import { encodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
 import type { Deferral } from '../isolation/task.ts';
-import type { Job } from '../job.ts';
+import type { Received } from '../job.ts';
 import { alsoHeldBy } from '../measure/held-by.ts';
 import type { DeadReason, Outcome } from '../outcome.ts';
 import { deferUntil, tierUntil } from './deferral.ts';
@@ -42,7 +42,7 @@ export class FollowUps {
 
   /** Writes a retry, and resets earlier deferrals. Returns when it is due, in milliseconds since the epoch. */
   retry(
-    { work, delivery }: Job,
+    { work, delivery }: Received,
     outcome: Outcome & { readonly kind: 'retry' },
     onWritten?: () => void,
   ): number {
@@ -64,7 +64,11 @@ export class FollowUps {
    * epoch. Only broken promises make the waits longer: a delivery that waits because of `Retry-After` (`isBackoff`), or
    * was parked before, was promised nothing.
    */
-  defer({ work, delivery }: Job, { waitMs, isBackoff, heldBy }: Deferral, onWritten?: () => void): number {
+  defer(
+    { work, delivery }: Received,
+    { waitMs, isBackoff, heldBy }: Deferral,
+    onWritten?: () => void,
+  ): number {
     const now = this.#deps.now();
     const timesBefore = delivery.reason === 'lane-full' ? delivery.deferrals : 0;
     const promisedAt = delivery.placeAt ?? 0;
@@ -80,7 +84,7 @@ export class FollowUps {
 
   /** Parks a delivery whose circuit breakers are open. Returns when it is due, in milliseconds since the epoch. */
   park(
-    { work, delivery }: Job,
+    { work, delivery }: Received,
     { until, latest }: { readonly until: number; readonly latest: number },
     onWritten?: () => void,
   ): number {
@@ -95,7 +99,7 @@ export class FollowUps {
    * Lets a delivery wait while its destination is paused. Its window and its schedule begin again with its next attempt, as
    * those of a replay do. Returns when it would be due without a recall, in milliseconds since the epoch.
    */
-  pause({ work, delivery }: Job, onWritten?: () => void): number {
+  pause({ work, delivery }: Received, onWritten?: () => void): number {
     const { names, pauseMs, now } = this.#deps;
     const topic = names.retryTier(pauseMs);
     const until = now() + pauseMs;
@@ -107,13 +111,13 @@ export class FollowUps {
   }
 
   /** Lets a delivery wait behind an earlier one of its user that is expected at `until`. */
-  waitBehind({ work, delivery }: Job, until: number, onWritten?: () => void): void {
+  waitBehind({ work, delivery }: Received, until: number, onWritten?: () => void): void {
     const { topic, dueAt } = this.#waitUntil(until + 1, this.#deps.now(), work);
     const heldBy = alsoHeldBy(delivery, 'order');
     this.#writeCopy(work, topic, { ...delivery, dueAt, reason: 'behind', heldBy }, onWritten);
   }
 
-  writeDeadLetter({ work, delivery }: Job, reason: DeadReason, onWritten?: () => void): void {
+  writeDeadLetter({ work, delivery }: Received, reason: DeadReason, onWritten?: () => void): void {
     const cleared = {
       dueAt: undefined,
       deferrals: 0,

@@ -66,9 +66,11 @@ describe('a due time that is too late', () => {
     const times = new HeaderTimes({
       names: topicNames(''),
       windowMs,
-      position: () => {
-        asked += 1;
-        return position;
+      group: {
+        partition: () => {
+          asked += 1;
+          return position;
+        },
       },
       now: () => clock.now,
     });

@@ -10,8 +10,9 @@
  * - `place-at`: no turn is promised further ahead than the retry window.
  * - `accepted-at`: measured only, see measure/acceptance.ts.
  */
-import type { Work } from '@tailrace/kafka';
-import type { Delivery, TopicNames } from '@tailrace/topics';
+import type { ConsumedRecord, Work } from '@tailrace/kafka';
+import { decodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
+import { detach } from '../job.ts';
 import { withAcceptance } from '../measure/acceptance.ts';
 
 export interface TimeBounds {
@@ -43,8 +44,8 @@ export function plausibleTimes(delivery: Delivery, writtenAt: number, bounds: Ti
 export interface HeaderTimesDependencies {
   readonly names: Pick<TopicNames, 'retryTierDelayMs'>;
   readonly windowMs: number;
-  /** The end of a partition; undefined for a partition that is not owned. */
-  readonly position: (topic: string, partition: number) => { readonly end: number } | undefined;
+  /** Its partitions: their ends; undefined for those that are not owned. */
+  readonly group: { partition(topic: string, partition: number): { readonly end: number } | undefined };
   readonly now: () => number;
 }
 
@@ -58,6 +59,12 @@ export class HeaderTimes {
 
   constructor(dependencies: HeaderTimesDependencies) {
     this.#deps = dependencies;
+  }
+
+  /** Decodes a record, with possible times. Returns the problem where it is not a delivery. */
+  read(record: Pick<ConsumedRecord, 'key' | 'value' | 'headers' | 'headerList'> & Place): Delivery | string {
+    const delivery = decodeDelivery(record);
+    return typeof delivery === 'string' ? delivery : this.correct(detach(delivery), record);
   }
 
   /** Returns the delivery of a received record with possible times. */
@@ -89,7 +96,7 @@ export class HeaderTimes {
     const key = `${topic}/${partition}`;
     let known = this.#ends.get(key);
     if (!known || offset >= known.end || known.at > now) {
-      const { end = 0 } = this.#deps.position(topic, partition) ?? {};
+      const { end = 0 } = this.#deps.group.partition(topic, partition) ?? {};
       known = { end: Math.max(end, offset + 1), at: now };
       this.#ends.set(key, known);
     }

@@ -1,0 +1,122 @@
+/**
+ * The consumer group of the service, which is one source of deliveries. It is made before the parts that look at its
+ * partitions, and joins when the part exists that receives its records. Until then it owns no partition.
+ */
+import { TailraceError } from '@tailrace/errors';
+import type {
+  Consumption,
+  ConsumedRecord,
+  DueRecord,
+  Kafka,
+  OwnedPartition,
+  PartitionLimits,
+  PartitionState,
+  Span,
+} from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+
+/** Receives the records of the group, and follows its rebalances. */
+export interface GroupReceiver {
+  receive(record: DueRecord): void;
+  /** Resolves when records of new partitions may be received. */
+  prepare(): Promise<void>;
+  rebalanced(phase: 'begun' | 'joined'): void;
+  /** Nothing may be started while it is `held`, because it could not be committed. */
+  hold(held: boolean): void;
+}
+
+export interface ConsumerGroupOptions {
+  readonly groupId: string;
+  /** See `topicsToConsume`. */
+  readonly topics: readonly string[];
+  readonly names: TopicNames;
+  readonly scheduleMs: readonly number[];
+  readonly commitsLateAfterMs: number;
+}
+
+export class ConsumerGroup {
+  readonly #kafka: Pick<Kafka, 'consume'>;
+  readonly #options: ConsumerGroupOptions;
+  #consumption: Consumption | undefined;
+
+  constructor(kafka: Pick<Kafka, 'consume'>, options: ConsumerGroupOptions) {
+    this.#kafka = kafka;
+    this.#options = options;
+  }
+
+  async join(receiver: GroupReceiver): Promise<Consumption> {
+    const { groupId, topics, names, commitsLateAfterMs } = this.#options;
+    this.#consumption = await this.#kafka.consume({
+      groupId,
+      topics,
+      commitsLateAfterMs,
+      coPartitioned: true,
+      limits: partitionLimits(names),
+      delayMs: (topic) => names.retryTierDelayMs(topic),
+      idleTopics: idleTopics(this.#options),
+      prepare: () => receiver.prepare(),
+      onRebalance: (rebalancing) => {
+        receiver.rebalanced(rebalancing ? 'begun' : 'joined');
+      },
+      onHold: (held) => {
+        receiver.hold(held);
+      },
+      onRecord: (record) => {
+        receiver.receive(record);
+      },
+    });
+    return this.#consumption;
+  }
+
+  /** The partitions that this replica owns. */
+  get partitions(): readonly PartitionState[] {
+    return this.#consumption?.partitions ?? [];
+  }
+
+  partition(topic: string, partition: number): PartitionState | undefined {
+    return this.#consumption?.partition(topic, partition);
+  }
+
+  owned(topic: string, partition: number): OwnedPartition | undefined {
+    return this.#consumption?.owned(topic, partition);
+  }
+
+  /** @throws TailraceError `kafka-unavailable` */
+  unfinished(
+    topic: string,
+    partitions: readonly number[],
+    spans?: ReadonlyMap<number, Span>,
+  ): AsyncIterable<readonly ConsumedRecord[]> {
+    if (!this.#consumption) throw new TailraceError('kafka-unavailable', 'The group is not joined yet.');
+    return this.#consumption.unfinished(topic, partitions, spans);
+  }
+
+  /** Stops reading replays where the background has too much to do, or everything, until it may continue. */
+  updatePressure(traffic: 'live' | 'background', high: boolean): void {
+    const topics = traffic === 'background' ? [this.#options.names.deliveriesReplay] : undefined;
+    if (high) this.#consumption?.pause(topics);
+    else this.#consumption?.resume(topics);
+  }
+}
+
+/**
+ * Returns how much unfinished work of one partition is held in memory. Most records of a retry topic are not due yet, so
+ * it needs only as many as are due while the next fetch is in flight.
+ */
+function partitionLimits(names: TopicNames): (topic: string) => PartitionLimits {
+  // Lanes pause reading long before this limit, which bounds the records that wait for an acknowledgement from Kafka.
+  const live: PartitionLimits = { records: 4_000, bytes: 4 * 2 ** 20 };
+  const tier: PartitionLimits = { records: 500, bytes: 2 ** 20 };
+  return (topic) => (names.retryTierDelayMs(topic) === undefined ? live : tier);
+}
+
+/**
+ * Returns all topics but `deliveries`, and how often they are fetched while they are idle. No record of a retry topic is
+ * due before most of its delay is over, so a few times a second, and a few times in the shortest delay, are enough.
+ */
+function idleTopics({ names, topics, scheduleMs }: ConsumerGroupOptions) {
+  return {
+    topics: topics.filter((topic) => topic !== names.deliveries),
+    everyMs: Math.min(250, ...scheduleMs.map((delayMs) => delayMs / 5)),
+  };
+}

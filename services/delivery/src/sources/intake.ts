@@ -1,0 +1,68 @@
+/**
+ * Joins the two sources of deliveries: the consumer group, and recalls, which read the retry topics beside it. A record that
+ * both have read enters the pipeline once.
+ */
+import type { DueRecord } from '@tailrace/kafka';
+import type { TopicNames } from '@tailrace/topics';
+import type { Lanes } from '../isolation/lanes.ts';
+import { countedWork } from '../measure/counted-work.ts';
+import type { DeliveryMetrics } from '../metrics.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { Ledger } from '../recall/ledger.ts';
+import type { Recalls } from '../recall/recalls.ts';
+import type { HeaderTimes } from '../retry/header-times.ts';
+import type { Ownership } from '../retry/ownership.ts';
+import type { GroupReceiver } from './group.ts';
+
+export interface IntakeDependencies {
+  readonly names: Pick<TopicNames, 'deliveriesReplay'>;
+  readonly times: HeaderTimes;
+  readonly ledger: Pick<Ledger, 'refresh'>;
+  readonly recalls: Pick<Recalls, 'receive' | 'rebalanced'>;
+  readonly pipeline: Pick<Pipeline, 'receive' | 'jobOf' | 'writeMalformed'>;
+  readonly lanes: Pick<Lanes, 'pause' | 'resume'>;
+  readonly ownership: Pick<Ownership, 'joined'>;
+  readonly metrics: Pick<DeliveryMetrics, 'replayed'>;
+}
+
+export class Intake implements GroupReceiver {
+  readonly #deps: IntakeDependencies;
+  readonly #countReplayed: () => void;
+
+  constructor(dependencies: IntakeDependencies) {
+    this.#deps = dependencies;
+    this.#countReplayed = () => {
+      dependencies.metrics.replayed();
+    };
+  }
+
+  /** Receives a record of `deliveries`, a retry topic or the replay topic. */
+  receive(record: DueRecord): void {
+    const { names, times, recalls, pipeline } = this.#deps;
+    const delivery = times.read(record);
+    if (typeof delivery === 'string') {
+      pipeline.writeMalformed(record, delivery);
+      return;
+    }
+    const isReplay = record.topic === names.deliveriesReplay;
+    const work = isReplay ? countedWork(record.work, this.#countReplayed) : record.work;
+    if (delivery.dueAt !== undefined) record.waitsUntil(delivery.dueAt);
+    const job = pipeline.jobOf(work, delivery);
+    if (!recalls.receive(job)) pipeline.receive(job);
+  }
+
+  /** The deliveries that earlier owners have recalled must be known before the retry topics are read. */
+  prepare(): Promise<void> {
+    return this.#deps.ledger.refresh();
+  }
+
+  rebalanced(phase: 'begun' | 'joined'): void {
+    if (phase === 'joined') this.#deps.ownership.joined();
+    this.#deps.recalls.rebalanced(phase);
+  }
+
+  hold(held: boolean): void {
+    if (held) this.#deps.lanes.pause();
+    else this.#deps.lanes.resume();
+  }
+}

@@ -1,0 +1,79 @@
+/** The third stage: a delivery waits for its turn in the lane of its destination. */
+import type { Destination } from '@tailrace/config';
+import type { TopicNames } from '@tailrace/topics';
+import type { Conclusions } from '../conclude.ts';
+import type { Lanes } from '../isolation/lanes.ts';
+import type { Task } from '../isolation/task.ts';
+import { openTargets, type Job } from '../job.ts';
+import type { Receivers } from '../receivers.ts';
+import type { AttemptStage } from './attempt.ts';
+
+export interface LaneStageDependencies {
+  readonly names: Pick<TopicNames, 'deliveriesReplay'>;
+  readonly lanes: Pick<Lanes, 'submit' | 'paused'>;
+  readonly receivers: Receivers;
+  readonly attempt: Pick<AttemptStage, 'make'>;
+  readonly conclusions: Pick<Conclusions, 'park' | 'pause' | 'defer' | 'writeDeadLetter'>;
+  /** This replica's part of a destination's rate limit, from 0 to 1. */
+  readonly rateShare: () => number;
+}
+
+export class LaneStage {
+  readonly #deps: LaneStageDependencies;
+
+  constructor(dependencies: LaneStageDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** While lanes are paused nothing can be committed, so nothing is written, and the delivery waits for a turn first. */
+  isPaused(destination: Destination | undefined): boolean {
+    return destination?.paused === true && destination.enabled && !this.#deps.lanes.paused;
+  }
+
+  submit(job: Job, destination: Destination | undefined): void {
+    const { work, delivery } = job;
+    if (work.revoked) return;
+    const { lanes, receivers, conclusions, attempt, rateShare } = this.#deps;
+    if (!lanes.paused && receivers.isOfDeletedUser(job)) {
+      conclusions.writeDeadLetter(job, 'user-deleted');
+      return;
+    }
+    if (this.isPaused(destination)) {
+      conclusions.pause(job);
+      return;
+    }
+    if (destination?.enabled && !lanes.paused) {
+      const open = openTargets(delivery, destination);
+      if (receivers.isDown(delivery, open)) {
+        // Parking sends nothing to the receiver, so it needs no turn.
+        conclusions.park(job, open);
+        return;
+      }
+    }
+    const { destinationId, body, dueAt } = delivery;
+    const task: Task = {
+      bytes: body.length,
+      requests: destination?.settings.webhooks.length ?? 1,
+      get revoked() {
+        return work.revoked;
+      },
+      since: performance.now(),
+      run: (heldBy) => attempt.make(job, heldBy),
+      defer: (deferral) => {
+        conclusions.defer(job, deferral);
+      },
+    };
+    lanes.submit(destinationId, task, {
+      returned: dueAt !== undefined,
+      background: this.#isBackground(job),
+      ...(destination?.rateLimit !== undefined && { rateLimit: destination.rateLimit * rateShare() }),
+    });
+  }
+
+  /** Whether the delivery was replayed or recalled. */
+  #isBackground({ work, delivery, background = false }: Job): boolean {
+    return (
+      background || delivery.replayedFrom !== undefined || work.topic === this.#deps.names.deliveriesReplay
+    );
+  }
+}
