@@ -10,7 +10,7 @@ import type { Breakers } from './isolation/breakers.ts';
 import { showsTrouble } from './isolation/feedback.ts';
 import { attemptRecord, type AttemptOutcome } from './measure/attempt-record.ts';
 import { endAttemptSpan } from './measure/attempt-span.ts';
-import type { UrlResult } from './outcome.ts';
+import type { UrlResult } from './delivery.ts';
 
 export interface AttemptsDependencies {
   readonly names: Pick<TopicNames, 'attempts'>;

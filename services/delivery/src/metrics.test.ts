@@ -66,9 +66,9 @@ describe('metrics of deliveries', () => {
     deliveries.attempted(attempt('erp', { latencyMs: 750 }), 500);
     deliveries.attempted(attempt('erp', { outcome: 'retry', reason: 'timeout' }), 500);
     deliveries.deadLetter('erp', 'client-error');
-    deliveries.deferred('erp');
-    deliveries.waitsBehind('erp');
-    deliveries.parked('crm');
+    deliveries.waits('erp', 'deferred');
+    deliveries.waits('erp', 'behind');
+    deliveries.waits('crm', 'parked');
     const totals = seriesIn(await stage.totals());
     for (const line of [
       'tailrace_delivery_attempts_total{outcome="delivered",reason=""} 2',
@@ -118,7 +118,7 @@ describe('metrics of deliveries', () => {
         stage.deliveries.attempted(attempt(id, { outcome: 'retry', reason }), 10);
       }
       stage.deliveries.deadLetter(id, 'attempts-exhausted');
-      stage.deliveries.deferred(id);
+      stage.deliveries.waits(id, 'deferred');
     }
     const text = await stage.totals();
     assert.ok(seriesIn(text).length <= 500, `${seriesIn(text).length} series`);

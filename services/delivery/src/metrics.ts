@@ -4,11 +4,10 @@ import type { Consumption, Work } from '@tailrace/kafka';
 import { CountsById, watchConsumption, type Distribution, type Log, type Metrics } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/topics';
 import { targetsOf } from '@tailrace/webhook';
+import type { DeadReason, HeldBy, Wait } from './delivery.ts';
 import type { LaneLimits, Lanes } from './isolation/lanes.ts';
 import { AttemptLog, type LogAttempts } from './measure/attempt-log.ts';
 import { addDestinationMetrics, DeliveryCounts, DeliveryTotals } from './measure/counts.ts';
-import type { HeldBy } from './measure/held-by.ts';
-import type { DeadReason } from './outcome.ts';
 import type { PartitionWatch } from './topics/partitions.ts';
 
 export interface DeliveryMetricsOptions {
@@ -75,24 +74,10 @@ export class DeliveryMetrics {
     this.#attemptLog.attempted(attempt, traceparent);
   }
 
-  deferred(destinationId: string): void {
-    this.#totals.deferred += 1;
-    this.#byDestination.of(destinationId).deferred += 1;
-  }
-
-  waitsBehind(destinationId: string): void {
-    this.#totals.behind += 1;
-    this.#byDestination.of(destinationId).behind += 1;
-  }
-
-  parked(destinationId: string): void {
-    this.#totals.parked += 1;
-    this.#byDestination.of(destinationId).parked += 1;
-  }
-
-  paused(destinationId: string): void {
-    this.#totals.paused += 1;
-    this.#byDestination.of(destinationId).paused += 1;
+  /** Counts a delivery that was written to a retry topic without an attempt. */
+  waits(destinationId: string, cause: Wait['cause']): void {
+    this.#totals[cause] += 1;
+    this.#byDestination.of(destinationId)[cause] += 1;
   }
 
   deadLetter(destinationId: string, reason: DeadReason): void {

@@ -5,10 +5,8 @@ import { defineService, type ServiceContext, type SettingsOf } from '@tailrace/s
 import { openSuppressions, tierDelaysMs, topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender, type Sender } from '@tailrace/webhook';
 import { Attempts } from './attempt.ts';
-import { Conclusions } from './conclude.ts';
 import { Lanes, type LaneLimits } from './isolation/lanes.ts';
-import { Parking } from './isolation/parking.ts';
-import type { Job } from './job.ts';
+import type { Job } from './delivery.ts';
 import { DeliveryMetrics, watchDelivery } from './metrics.ts';
 import type { OrderDependencies } from './ordering/order.ts';
 import { Pipeline } from './pipeline.ts';
@@ -25,6 +23,7 @@ import { ConsumerGroup } from './sources/group.ts';
 import { Intake } from './sources/intake.ts';
 import { AttemptStage } from './stages/attempt.ts';
 import { DueStage } from './stages/due.ts';
+import { Settle } from './settle/settle.ts';
 import { LaneStage } from './stages/lane.ts';
 import { OrderStage } from './stages/order.ts';
 import { watchPartitions } from './topics/partitions.ts';
@@ -67,10 +66,10 @@ export async function openDelivery(
   const { settings, log } = service;
   const names = topicNames(settings.topics.prefix);
   const { retryScheduleMs: scheduleMs } = settings.topics;
-  const policy = { scheduleMs, windowMs: settings.retryWindowMs };
+  const windowMs = settings.retryWindowMs;
 
   const kafka = service.openKafka(settings.kafka);
-  const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names, policy));
+  const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names, scheduleMs));
   const partitions = await service.whenAvailable('equal partition counts', () =>
     watchPartitions({ kafka, names, topics, log }),
   );
@@ -122,49 +121,37 @@ export async function openDelivery(
   });
   const { breakers } = lanes;
   const receivers = new Receivers({ config, breakers, deletedUsers, now });
-  const { pauses } = receivers;
-  const times = new HeaderTimes({ names, group, windowMs: policy.windowMs, now });
+  const times = new HeaderTimes({ names, group, windowMs, now });
   const ownership = new Ownership(now);
-  const pauseMs = pauseDelayMs(topics, names, policy);
+  const tiersMs = tierDelaysMs(scheduleMs);
+  const pauseMs = pauseDelayMs(topics, names, scheduleMs);
+  const policy = { scheduleMs, windowMs, tiersMs, pauseMs };
 
   // settle
   const { tracing } = service;
-  const tiersMs = tierDelaysMs(scheduleMs);
   const followUps = new FollowUps({ names, publisher, ownership, tiersMs, pauseMs, now, log });
   const attemptPublisher = kafka.publisher(attemptPublishing);
   const attempts = new Attempts({ names, sender, breakers, attemptPublisher, metrics, log, now });
-  const parking = new Parking({ receivers, policy, now });
-  const conclusions = new Conclusions({ followUps, attempts, parking, signs, metrics, log, tracing });
+  const settle = new Settle({ followUps, attempts, signs, policy, metrics, log, tracing, now });
 
   // attempt, lane, order, due
-  const observer = { metrics, tracing };
-  const attempt = new AttemptStage({
-    names,
-    receivers,
-    parking,
-    attempts,
-    conclusions,
-    policy,
-    observer,
-    now,
-  });
+  const attempt = new AttemptStage({ names, receivers, attempts, settle, policy, metrics, tracing, now });
   const rateShare = ownedShare(group, names.deliveries, () => partitions.deliveries);
-  const lane = new LaneStage({ names, lanes, receivers, attempt, conclusions, rateShare });
+  const lane = new LaneStage({ names, lanes, receivers, attempt, settle, windowMs, rateShare });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const waiting: OrderDependencies<Job>['waiting'] = {
     unfinished: (numbers) => tiers.map((tier) => recalled.notFinished(group.unfinished(tier, numbers))),
     position: (number) => group.partition(names.deliveries, number),
-    until: (delivery, record) => (pauses.isOver(delivery) ? now() : times.until(delivery, record)),
+    until: (delivery, record) => (receivers.isPauseOver(delivery) ? now() : times.until(delivery, record)),
   };
-  const { windowMs } = policy;
-  const order = new OrderStage({ names, receivers, lane, conclusions, waiting, windowMs, log, now });
+  const order = new OrderStage({ names, receivers, lane, settle, waiting, windowMs, log, now });
   const due = new DueStage(order, now);
 
   // receive
-  const pipeline = new Pipeline({ due, order, lanes, receivers, conclusions, followUps });
+  const pipeline = new Pipeline({ due, order, lanes, receivers, settle, followUps });
   const pauseTopic = scheduleMs.includes(pauseMs) ? undefined : names.retryTier(pauseMs);
   const recallTopics = { names, tiers, pauseTopic, kafka, group, log };
-  const recalls = new Recalls({ topics: recallTopics, pipeline, recalled, signs, pauses, times, now });
+  const recalls = new Recalls({ topics: recallTopics, pipeline, recalled, signs, receivers, times, now });
   const intake = new Intake({ names, times, ledger, recalls, pipeline, lanes, ownership, metrics });
   const consumption = await group.join(intake);
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });

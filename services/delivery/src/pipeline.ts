@@ -6,18 +6,18 @@
  * - **order** (stages/order.ts): it waits for earlier deliveries of its user, where its destination has an order.
  * - **lane** (stages/lane.ts): it waits for its turn among the deliveries of its destination.
  * - **attempt** (stages/attempt.ts): its destination is looked up, and the requests are sent.
- * - **settle** (conclude.ts): the record is finished, or a follow-up record is written first.
+ * - **settle** (settle/settle.ts): the record is finished, or a follow-up record is written first.
  *
  * A record is finished only when the delivery was delivered, or Kafka has acknowledged its follow-up record. Then its
  * offset may be committed.
  */
 import type { TrackedRecord, Work } from '@tailrace/kafka';
 import type { Delivery } from '@tailrace/topics';
-import type { Conclusions } from './conclude.ts';
+import type { Job, Received } from './delivery.ts';
 import type { Lanes } from './isolation/lanes.ts';
-import type { Job, Received } from './job.ts';
 import type { Receivers } from './receivers.ts';
 import type { FollowUps } from './retry/follow-ups.ts';
+import type { Settle } from './settle/settle.ts';
 import type { DueStage } from './stages/due.ts';
 import type { OrderStage } from './stages/order.ts';
 
@@ -26,7 +26,7 @@ export interface PipelineDependencies {
   readonly order: OrderStage;
   readonly lanes: Lanes;
   readonly receivers: Receivers;
-  readonly conclusions: Conclusions;
+  readonly settle: Settle;
   readonly followUps: FollowUps;
 }
 
@@ -52,7 +52,7 @@ export class Pipeline {
 
   /** Writes a dead letter for a record that is not a delivery. */
   writeMalformed(record: TrackedRecord, problem: string): void {
-    this.#deps.conclusions.writeMalformed(record, problem);
+    this.#deps.settle.writeMalformed(record, problem);
   }
 
   /** Takes a recalled delivery, as if it were due. */
@@ -62,7 +62,7 @@ export class Pipeline {
 
   /** Writes the dead letter of a drained delivery. */
   drain({ work, delivery }: Received): void {
-    this.#deps.conclusions.writeDeadLetter(this.jobOf(work, delivery), 'drained');
+    this.#deps.settle.apply(this.jobOf(work, delivery), { kind: 'over', reason: 'drained' });
   }
 
   /** Lets a delivery wait until it is due. */
@@ -76,8 +76,8 @@ export class Pipeline {
   }
 
   /** Whether nothing would be sent to the receiver of a delivery now. */
-  isBlocked(received: Received): boolean {
-    return this.#deps.receivers.isBlocked(received);
+  isBlocked(delivery: Delivery): boolean {
+    return this.#deps.receivers.isBlocked(delivery);
   }
 
   /** Whether nothing new may be started, because it could not be committed. */

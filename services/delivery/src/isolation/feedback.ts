@@ -1,5 +1,5 @@
 /** The meaning of an attempt's answers for the lane and the circuit breakers of its destination. */
-import type { UrlAnswer, UrlResult } from '../outcome.ts';
+import type { UrlAnswer, UrlResult } from '../delivery.ts';
 import type { Feedback, Signal } from './task.ts';
 
 /** An answer within this lets a lane send more. */

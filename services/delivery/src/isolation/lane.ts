@@ -15,7 +15,7 @@ import { Credit } from './credit.ts';
 import { PromisedTurns } from './promised-turns.ts';
 import { TaskQueue } from './queue.ts';
 import { Rate } from './rate.ts';
-import type { LaneHold } from '../measure/held-by.ts';
+import type { LaneHold } from '../delivery.ts';
 import type { Deferral, Feedback, Moment, Started, Task } from './task.ts';
 
 /** A dead receiver should hold little from the first second on; one that answers reaches its maximum in six rounds. */
@@ -286,7 +286,7 @@ export class Lane {
   deferral(now: number, background: boolean): Deferral {
     const isBackoff = this.isBackingOff(now);
     const heldBy = isBackoff || this.#msPerRate() > this.#msInFlight(now) ? 'rate' : 'lane';
-    return { waitMs: this.promiseTurn(now, background), isBackoff, heldBy };
+    return { kind: 'full', waitMs: this.promiseTurn(now, background), isBackoff, heldBy };
   }
 
   #msPerTask(now: number): number {

@@ -1,6 +1,6 @@
 /** A task of a lane: one attempt of one delivery, and what it shows about the receiver. */
 
-import type { LaneHold } from '../measure/held-by.ts';
+import type { Event, LaneHold } from '../delivery.ts';
 
 /** The result of an attempt, as a hint for how much the receiver can take. */
 export type Signal =
@@ -37,13 +37,8 @@ export interface Task {
   defer(deferral: Deferral): void;
 }
 
-export interface Deferral {
-  /** When the lane promises a turn. */
-  readonly waitMs: number;
-  /** Whether the receiver asked for a pause. */
-  readonly isBackoff: boolean;
-  readonly heldBy: LaneHold;
-}
+/** The lane is full. */
+export type Deferral = Extract<Event, { readonly kind: 'full' }>;
 
 /** A task that was started. */
 export interface Started {

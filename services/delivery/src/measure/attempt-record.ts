@@ -1,6 +1,6 @@
 /** The record of an attempt in the topic `attempts`. */
 import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/topics';
-import type { UrlResult } from '../outcome.ts';
+import type { UrlResult } from '../delivery.ts';
 
 export type AttemptOutcome =
   | { readonly kind: 'delivered' }

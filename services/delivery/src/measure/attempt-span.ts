@@ -5,8 +5,7 @@
 import type { AttemptRecord } from '@tailrace/topics';
 import type { Attributes, Span, Tracing } from '@tailrace/tracing';
 import type { Target } from '@tailrace/webhook';
-import type { Received } from '../job.ts';
-import type { DeadReason } from '../outcome.ts';
+import type { DeadReason, Received } from '../delivery.ts';
 
 /** By the semantic conventions of OpenTelemetry for HTTP clients. URLs are without their query, as in the log. */
 export function startAttemptSpan(tracing: Tracing, job: Received, targets: readonly Target[]): Span {

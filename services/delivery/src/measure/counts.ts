@@ -2,7 +2,7 @@
 import type { LabelsOf } from '@tailrace/metrics';
 import type { MetricsPages, PageSample } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/topics';
-import type { DeadReason } from '../outcome.ts';
+import type { DeadReason } from '../delivery.ts';
 
 type Outcome = AttemptRecord['outcome'];
 type AttemptLabels = LabelsOf<'tailrace_delivery_attempts_total'>;

@@ -5,15 +5,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { decodeDelivery, topicNames, type Delivery } from '@tailrace/topics';
 import { Heap } from '../heap.ts';
-import { Order } from './order.ts';
-import type { Received } from '../job.ts';
+import type { Event, Received, Receiver } from '../delivery.ts';
 import { FollowUps } from '../retry/follow-ups.ts';
-import { windowEndedReason, windowBegan, type Receiver } from '../retry/window.ts';
+import { transition, windowBegan, windowEndedReason } from '../transition.ts';
+import { Order } from './order.ts';
 
 const start = 1_800_000_000_000;
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 const tiersMs = [10 * second, minute, 5 * minute, 20 * minute, hour];
 const windowMs = 4 * hour;
+const pauseMs = 24 * hour;
 const names = topicNames('');
 
 /** An order and its retry topics, with a clock of their own and attempts like those of deliver.ts. */
@@ -46,14 +47,24 @@ function openQueue(t: TestContext) {
   const followUps = new FollowUps({
     names,
     tiersMs,
-    pauseMs: 24 * 60 * minute,
+    pauseMs,
     publisher: { publish },
     now: Date.now,
     ownership: { since: () => -Infinity },
     log: { error: () => undefined },
   });
+  const write = ({ work, delivery }: Received, event: Event, onWritten?: () => void): void => {
+    const effect = transition(
+      delivery,
+      event,
+      { scheduleMs: tiersMs, windowMs, tiersMs, pauseMs },
+      Date.now(),
+    );
+    if (effect.kind === 'delivered') assert.fail();
+    followUps.write(work, effect, onWritten);
+  };
   const writeDeadLetter = (job: Received, reason = windowEndedReason(job)): void => {
-    followUps.writeDeadLetter(job, reason, () => {
+    write(job, { kind: 'over', reason }, () => {
       order.ended(job);
     });
   };
@@ -68,8 +79,10 @@ function openQueue(t: TestContext) {
     else {
       // Like the delivery that makes the probes.
       const latest = firstAttemptAt + windowMs;
-      const dueAt = followUps.park(job, { until: Math.min(now + minute, latest), latest });
-      order.left(job, dueAt);
+      const parked = { ...job.delivery, reason: 'circuit-open' };
+      const until = Math.min(now + minute, latest);
+      const effect = { kind: 'wait', cause: 'parked', delivery: parked, until, latest } as const;
+      order.left(job, followUps.write(work, effect) ?? assert.fail());
     }
   };
   const order = new Order<Received>({
@@ -77,8 +90,8 @@ function openQueue(t: TestContext) {
       send,
       giveUp: writeDeadLetter,
       pause: () => assert.fail(),
-      waitBehind: ({ work, delivery }, until, firstAttemptAt) => {
-        followUps.waitBehind({ work, delivery: { ...delivery, firstAttemptAt } }, until);
+      waitBehind: (job, until, firstAttemptAt) => {
+        write(job, { kind: 'behind', until, firstAttemptAt });
       },
     },
     receivers: { isPaused: () => false, receiverOf: (): Receiver => receiver },

@@ -1,7 +1,7 @@
 /** The state of a recall in one partition of one retry topic: how far it was read, and which records are not finished. */
 import type { OwnedPartition, Work } from '@tailrace/kafka';
 import type { RecallMark } from '@tailrace/topics';
-import type { Received } from '../job.ts';
+import type { Received } from '../delivery.ts';
 
 /** One partition number, in all retry topics. */
 export interface RecalledPartition {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { readBack, type ConsumedRecord, type OwnedPartition } from '@tailrace/kafka';
 import { isMarked, type Delivery, type RecallKind } from '@tailrace/topics';
-import type { Received } from '../job.ts';
+import type { Received } from '../delivery.ts';
 import { Budget } from './budget.ts';
 import { Part } from './part.ts';
 import { Recall } from './recall.ts';

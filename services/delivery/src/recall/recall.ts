@@ -9,7 +9,7 @@
  */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
 import type { Delivery, RecallKind, RecallProgress, RecallRequest, RecallState } from '@tailrace/topics';
-import type { Received } from '../job.ts';
+import type { Received } from '../delivery.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { HeaderTimes } from '../retry/header-times.ts';
 import type { Budget } from './budget.ts';
@@ -280,7 +280,7 @@ export class Recall {
     const { pipeline, budget } = this.#deps;
     const { kind, cause, destinationId } = this.spec;
     if (pipeline.isHeld) return false;
-    if (kind === 'retry' && pipeline.isBlocked(entry.job)) {
+    if (kind === 'retry' && pipeline.isBlocked(entry.job.delivery)) {
       this.#blockedSince ??= performance.now();
       const patience = cause.kind === 'request' ? blockedPatienceMs : 0;
       if (performance.now() - this.#blockedSince >= patience)

@@ -7,9 +7,9 @@
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topics';
-import type { Pauses } from '../destinations/pauses.ts';
-import type { Received } from '../job.ts';
+import type { Received } from '../delivery.ts';
 import type { Pipeline } from '../pipeline.ts';
+import type { Receivers } from '../receivers.ts';
 import type { HeaderTimes } from '../retry/header-times.ts';
 import type { ConsumerGroup } from '../sources/group.ts';
 import { Budget } from './budget.ts';
@@ -40,7 +40,7 @@ export interface RecallsDependencies {
   readonly pipeline: Pipeline;
   readonly recalled: Recalled;
   readonly signs: Signs;
-  readonly pauses: Pauses;
+  readonly receivers: Pick<Receivers, 'isPauseOver' | 'onResume'>;
   readonly times: HeaderTimes;
   readonly now: () => number;
 }
@@ -72,7 +72,7 @@ export class Recalls {
 
   constructor(dependencies: RecallsDependencies) {
     this.#deps = dependencies;
-    const { topics, pipeline, recalled, signs, pauses } = dependencies;
+    const { topics, pipeline, recalled, signs, receivers } = dependencies;
     const { names, tiers, group, log } = topics;
     this.#tiers = new Set(tiers);
     this.#running = recalled.running;
@@ -86,7 +86,7 @@ export class Recalls {
     signs.onRecovery((destinationId) => {
       this.#recovered(destinationId);
     });
-    pauses.onResume((destinationId) => {
+    receivers.onResume((destinationId) => {
       // The recall covers what is in Kafka when it begins.
       void pipeline.written().then(() => {
         this.#endedAt.delete(destinationId);
@@ -111,7 +111,7 @@ export class Recalls {
       if (this.#running.get(destinationId)?.receive(received)) return true;
     }
     // Its destination was resumed while another replica owned the partition, or as it was being written.
-    if (this.#deps.pauses.isOver(delivery)) this.#foundPaused(destinationId);
+    if (this.#deps.receivers.isPauseOver(delivery)) this.#foundPaused(destinationId);
     return false;
   }
 

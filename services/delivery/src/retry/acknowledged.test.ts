@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { OutgoingRecord, TrackedRecord } from '@tailrace/kafka';
 import { topicNames, type Delivery } from '@tailrace/topics';
-import type { Outcome } from '../outcome.ts';
-import type { Received } from '../job.ts';
+import type { Event, Received } from '../delivery.ts';
+import { transition } from '../transition.ts';
 import { FollowUps } from './follow-ups.ts';
 
 const names = topicNames('');
@@ -21,6 +21,9 @@ const delivery: Delivery = {
   body: Buffer.from('{}'),
 };
 
+const tiersMs = [10_000, 60_000];
+const policy = { scheduleMs: tiersMs, windowMs: 3_600_000, tiersMs, pauseMs: 86_400_000 };
+
 function open() {
   const published: { readonly record: OutgoingRecord; readonly acknowledge: () => void }[] = [];
   const happened: string[] = [];
@@ -32,8 +35,8 @@ function open() {
           published.push({ record, acknowledge: resolve });
         }),
     },
-    tiersMs: [10_000, 60_000],
-    pauseMs: 86_400_000,
+    tiersMs,
+    pauseMs: policy.pauseMs,
     ownership: { since: () => -Infinity },
     now: () => 1_000_000,
     log: { error: () => undefined },
@@ -52,25 +55,29 @@ function open() {
   return { followUps, published, happened, job: { work, delivery }, onWritten };
 }
 
-const retry: Outcome & { readonly kind: 'retry' } = {
+const retry = {
   kind: 'retry',
+  delivery,
   reason: 'timeout',
   tierMs: 10_000,
   earliestDueAt: 1_008_000,
   latestDueAt: 1_010_000,
-};
+} as const;
 const record = { key: null, value: null, headers: {}, headerList: [] };
 
+function after(event: Event) {
+  return ({ followUps, job, onWritten }: ReturnType<typeof open>): void => {
+    const effect = transition(job.delivery, event, policy, 1_000_000);
+    if (effect.kind === 'delivered') assert.fail();
+    followUps.write(job.work, effect, onWritten);
+  };
+}
+
 const ways: Readonly<Record<string, (opened: ReturnType<typeof open>) => unknown>> = {
-  'a retry': ({ followUps, job, onWritten }) => followUps.retry(job, retry, onWritten),
-  'a deferral': ({ followUps, job, onWritten }) =>
-    followUps.defer(job, { waitMs: 5_000, isBackoff: false, heldBy: 'lane' }, onWritten),
-  'a delivery behind an earlier one': ({ followUps, job, onWritten }) => {
-    followUps.waitBehind(job, 1_005_000, onWritten);
-  },
-  'a dead letter': ({ followUps, job, onWritten }) => {
-    followUps.writeDeadLetter(job, 'client-error', onWritten);
-  },
+  'a retry': ({ followUps, job, onWritten }) => followUps.write(job.work, retry, onWritten),
+  'a deferral': after({ kind: 'full', waitMs: 5_000, isBackoff: false, heldBy: 'lane' }),
+  'a delivery behind an earlier one': after({ kind: 'behind', until: 1_005_000, firstAttemptAt: undefined }),
+  'a dead letter': after({ kind: 'over', reason: 'client-error' }),
   'a dead letter of a malformed record': ({ followUps, job: { work }, onWritten }) => {
     const tracked: TrackedRecord = { ...work, ...record, work };
     followUps.writeMalformed(tracked, 'malformed-record', 'no header', onWritten);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { deferUntil, tierUntil } from './deferral.ts';
+import { deferUntil } from '../transition.ts';
+import { tierUntil } from './deferral.ts';
 
 const second = 1_000;
 const minute = 60 * second;

@@ -40,26 +40,3 @@ export function tierUntil(
   const tierMs = (isPrompt ? whole : part) ?? shortestMs;
   return { tierMs, earliestDueAt: Math.ceil(now + Math.min(waitMs, tierMs)) };
 }
-
-/**
- * Returns until when a delivery is deferred whose lane is full, in milliseconds since the epoch.
- *
- * A promised turn that is not free when its time comes shows that the lane is slower than estimated. Each further wait
- * is therefore at least 80 % of the next longer retry topic's delay, and from the fourth deferral on one retry topic is
- * skipped. So a record is rewritten only a handful of times: with the default schedule it waits 16 minutes the fourth
- * time, and 48 the fifth.
- *
- * @param placeAt when the lane has promised a turn, in milliseconds since the epoch
- * @param timesBefore how often the delivery was deferred before
- */
-export function deferUntil(
-  placeAt: number,
-  timesBefore: number,
-  now: number,
-  tiersMs: readonly number[],
-): number {
-  const [shortestMs = 0] = tiersMs;
-  const longer = timesBefore < 3 ? Math.max(0, timesBefore - 1) : timesBefore;
-  const leastMs = tiersMs[Math.min(longer, tiersMs.length - 1)] ?? shortestMs;
-  return Math.max(placeAt, now + leastMs * leastShare);
-}

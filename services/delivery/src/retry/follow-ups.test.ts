@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { readBack, type OutgoingRecord, type TrackedRecord, type Work } from '@tailrace/kafka';
 import { TailraceError } from '@tailrace/errors';
 import { topicNames, type Delivery } from '@tailrace/topics';
-import { FollowUps } from './follow-ups.ts';
+import { transition } from '../transition.ts';
+import { FollowUps, type FollowUp } from './follow-ups.ts';
 
 const names = topicNames('');
 const start = 1_800_000_000_000;
@@ -102,14 +103,18 @@ describe('under a new owner', () => {
     closedUrls: [],
     body: Buffer.from('{}'),
   };
-  const job = { work: workOf(0), delivery };
+  const work = workOf(0);
+  const tiersMs = [tenSeconds, hour];
+  const full = { kind: 'full', waitMs: 20 * 60_000, isBackoff: false, heldBy: 'lane' } as const;
+  const policy = { scheduleMs: tiersMs, windowMs: hour, tiersMs, pauseMs: 24 * hour };
+  const deferral = transition(delivery, full, policy, start) as FollowUp;
 
   test('a retry is due no earlier than the last record that the earlier owner may have written', () => {
     const { followUps } = openFollowUps({ ownedSince: start - 60_000, tiersMs: [hour] });
     const range = { tierMs: hour, earliestDueAt: start + 0.8 * hour, latestDueAt: start + hour };
-    const outcome = { kind: 'retry', reason: 'server-error', ...range } as const;
+    const retry = { kind: 'retry', delivery, reason: 'server-error', ...range } as const;
     for (let count = 0; count < 10; count += 1) {
-      const dueAt = followUps.retry(job, outcome);
+      const dueAt = followUps.write(work, retry) ?? assert.fail();
       assert.ok(dueAt >= start - 60_000 + hour && dueAt <= start + hour);
     }
   });
@@ -117,7 +122,7 @@ describe('under a new owner', () => {
   test('a deferral for less than the delay of a retry topic uses a shorter one first', () => {
     const { followUps, published } = openFollowUps({ ownedSince: start, tiersMs: [tenSeconds, hour] });
     // In the retry topic of an hour it would wait behind records that are due in an hour, 40 minutes too long.
-    followUps.defer(job, { waitMs: 20 * 60_000, isBackoff: false, heldBy: 'lane' });
+    followUps.write(work, deferral);
     assert.equal(published[0]?.topic, names.retryTier(tenSeconds));
     assert.equal(
       readBack(published[0].headers).headers['due-at']?.toString(),
@@ -130,7 +135,7 @@ describe('under a new owner', () => {
       ownedSince: start - hour,
       tiersMs: [tenSeconds, hour],
     });
-    followUps.defer(job, { waitMs: 20 * 60_000, isBackoff: false, heldBy: 'lane' });
+    followUps.write(work, deferral);
     assert.equal(published[0]?.topic, names.retryTier(hour));
   });
 });

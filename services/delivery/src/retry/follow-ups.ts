@@ -6,12 +6,9 @@
 import { isTailraceError } from '@tailrace/errors';
 import type { OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import { encodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
-import type { Deferral } from '../isolation/task.ts';
-import type { Received } from '../job.ts';
-import { alsoHeldBy } from '../measure/held-by.ts';
-import type { DeadReason, Outcome } from '../outcome.ts';
-import { deferUntil, tierUntil } from './deferral.ts';
+import { encodeDelivery, type TopicNames } from '@tailrace/topics';
+import type { DeadReason, Effect, Wait } from '../delivery.ts';
+import { tierUntil } from './deferral.ts';
 import { DueTimes, type DueTimeBounds } from './due-times.ts';
 import type { Ownership } from './ownership.ts';
 
@@ -27,6 +24,9 @@ export interface FollowUpsDependencies {
   readonly log: Pick<Log, 'error'>;
 }
 
+/** What leaves a record. */
+export type FollowUp = Exclude<Effect, { readonly kind: 'delivered' }>;
+
 /**
  * No method waits for Kafka, because a lane must wait for its receiver only. Each method calls `onWritten` when Kafka has
  * acknowledged the record, which may be never.
@@ -40,95 +40,15 @@ export class FollowUps {
     this.#deps = dependencies;
   }
 
-  /** Writes a retry, and resets earlier deferrals. Returns when it is due, in milliseconds since the epoch. */
-  retry(
-    { work, delivery }: Received,
-    outcome: Outcome & { readonly kind: 'retry' },
-    onWritten?: () => void,
-  ): number {
-    const { tierMs, earliestDueAt, latestDueAt, reason } = outcome;
-    const topic = this.#deps.names.retryTier(tierMs);
-    const bounds = this.#boundsOf(work, tierMs);
-    const dueAt = this.#dueTimes.assign(topic, work.partition, earliestDueAt, latestDueAt, bounds);
-    this.#writeCopy(
-      work,
-      topic,
-      { ...delivery, dueAt, reason, deferrals: 0, placeAt: undefined, heldBy: undefined },
-      onWritten,
-    );
+  /** Writes what follows for a delivery. Returns when it is due, in milliseconds since the epoch; undefined for a dead letter. */
+  write(work: Work, effect: FollowUp, onWritten?: () => void): number | undefined {
+    const { topic, dueAt } = this.#placeOf(work, effect);
+    // The new owner of a revoked partition reads the record again, so a copy would be a duplicate.
+    if (!work.revoked) {
+      const followUp = { ...effect.delivery, dueAt };
+      this.#write(work, encodeDelivery(topic, followUp, work.partition), onWritten);
+    }
     return dueAt;
-  }
-
-  /**
-   * Defers a delivery until its lane has promised it a turn. Returns when that is expected, in milliseconds since the
-   * epoch. Only broken promises make the waits longer: a delivery that waits because of `Retry-After` (`isBackoff`), or
-   * was parked before, was promised nothing.
-   */
-  defer(
-    { work, delivery }: Received,
-    { waitMs, isBackoff, heldBy }: Deferral,
-    onWritten?: () => void,
-  ): number {
-    const now = this.#deps.now();
-    const timesBefore = delivery.reason === 'lane-full' ? delivery.deferrals : 0;
-    const promisedAt = delivery.placeAt ?? 0;
-    const placeAt = promisedAt > now ? promisedAt : now + waitMs;
-    const until = deferUntil(placeAt, timesBefore, now, this.#deps.tiersMs);
-    const { topic, dueAt } = this.#waitUntil(until, now, work);
-    const deferrals = isBackoff ? timesBefore : timesBefore + 1;
-    const held = alsoHeldBy(delivery, heldBy);
-    const deferred = { ...delivery, deferrals, placeAt, dueAt, reason: 'lane-full', heldBy: held };
-    this.#writeCopy(work, topic, deferred, onWritten);
-    return Math.max(placeAt, dueAt);
-  }
-
-  /** Parks a delivery whose circuit breakers are open. Returns when it is due, in milliseconds since the epoch. */
-  park(
-    { work, delivery }: Received,
-    { until, latest }: { readonly until: number; readonly latest: number },
-    onWritten?: () => void,
-  ): number {
-    const { topic, dueAt } = this.#waitUntil(until, this.#deps.now(), work, latest);
-    const heldBy = alsoHeldBy(delivery, 'breaker');
-    const parked = { ...delivery, placeAt: undefined, dueAt, reason: 'circuit-open', heldBy };
-    this.#writeCopy(work, topic, parked, onWritten);
-    return dueAt;
-  }
-
-  /**
-   * Lets a delivery wait while its destination is paused. Its window and its schedule begin again with its next attempt, as
-   * those of a replay do. Returns when it would be due without a recall, in milliseconds since the epoch.
-   */
-  pause({ work, delivery }: Received, onWritten?: () => void): number {
-    const { names, pauseMs, now } = this.#deps;
-    const topic = names.retryTier(pauseMs);
-    const until = now() + pauseMs;
-    const dueAt = this.#dueTimes.next(topic, work.partition, until, until, this.#boundsOf(work, pauseMs));
-    const heldBy = alsoHeldBy(delivery, 'paused');
-    const begun = { step: 0, deferrals: 0, placeAt: undefined, firstAttemptAt: undefined };
-    this.#writeCopy(work, topic, { ...delivery, ...begun, dueAt, reason: 'paused', heldBy }, onWritten);
-    return dueAt;
-  }
-
-  /** Lets a delivery wait behind an earlier one of its user that is expected at `until`. */
-  waitBehind({ work, delivery }: Received, until: number, onWritten?: () => void): void {
-    const { topic, dueAt } = this.#waitUntil(until + 1, this.#deps.now(), work);
-    const heldBy = alsoHeldBy(delivery, 'order');
-    this.#writeCopy(work, topic, { ...delivery, dueAt, reason: 'behind', heldBy }, onWritten);
-  }
-
-  writeDeadLetter({ work, delivery }: Received, reason: DeadReason, onWritten?: () => void): void {
-    const cleared = {
-      dueAt: undefined,
-      deferrals: 0,
-      placeAt: undefined,
-      sequence: undefined,
-      heldBy: undefined,
-      replayedFrom: undefined,
-      // Nothing is kept of what a deleted user did.
-      ...(reason === 'user-deleted' && { body: Buffer.alloc(0) }),
-    };
-    this.#writeCopy(work, this.#deps.names.deliveriesDead, { ...delivery, ...cleared, reason }, onWritten);
   }
 
   /**
@@ -152,9 +72,36 @@ export class FollowUps {
     await Promise.all(this.#writing);
   }
 
+  #placeOf(work: Work, effect: FollowUp): { readonly topic: string; readonly dueAt?: number } {
+    const { names, pauseMs } = this.#deps;
+    switch (effect.kind) {
+      case 'retry': {
+        const { tierMs, earliestDueAt, latestDueAt } = effect;
+        const topic = names.retryTier(tierMs);
+        const bounds = this.#boundsOf(work, tierMs);
+        return {
+          topic,
+          dueAt: this.#dueTimes.assign(topic, work.partition, earliestDueAt, latestDueAt, bounds),
+        };
+      }
+      case 'wait': {
+        if (effect.cause !== 'paused') return this.#waitUntil(work, effect);
+        const topic = names.retryTier(pauseMs);
+        const bounds = this.#boundsOf(work, pauseMs);
+        return {
+          topic,
+          dueAt: this.#dueTimes.next(topic, work.partition, effect.until, effect.until, bounds),
+        };
+      }
+      case 'dead':
+        return { topic: names.deliveriesDead };
+    }
+  }
+
   /** Chooses a retry topic, and a due time in it, for a wait that is not a step of the retry schedule. */
-  #waitUntil(until: number, now: number, work: Work, latest = Infinity): { topic: string; dueAt: number } {
+  #waitUntil(work: Work, { until, latest }: Wait): { readonly topic: string; readonly dueAt: number } {
     const { partition } = work;
+    const now = this.#deps.now();
     const topicOf = (tierMs: number): string => this.#deps.names.retryTier(tierMs);
     const lastDueAt = (tierMs: number): number =>
       this.#dueTimes.last(topicOf(tierMs), partition, this.#boundsOf(work, tierMs));
@@ -168,11 +115,6 @@ export class FollowUps {
   /** The last due time of the earlier owner is at most the topic's delay after the partition was revoked from it. */
   #boundsOf(work: Work, tierMs: number): DueTimeBounds {
     return { least: this.#deps.ownership.since(work) + tierMs, most: this.#deps.now() + tierMs };
-  }
-
-  /** The new owner of a revoked partition reads the record again, so a copy would be a duplicate. */
-  #writeCopy(work: Work, topic: string, followUp: Delivery, onWritten?: () => void): void {
-    if (!work.revoked) this.#write(work, encodeDelivery(topic, followUp, work.partition), onWritten);
   }
 
   /** Publishes the record, then finishes the work. */

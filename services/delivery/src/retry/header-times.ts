@@ -12,7 +12,7 @@
  */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
 import { decodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
-import { detach } from '../job.ts';
+import { detach } from '../delivery.ts';
 import { withAcceptance } from '../measure/acceptance.ts';
 
 export interface TimeBounds {

@@ -1,5 +1,5 @@
 /** The first stage: a delivery waits until it is due. */
-import { isOrdered, type Job } from '../job.ts';
+import { isOrdered, type Job } from '../delivery.ts';
 import { DelayQueue } from '../retry/delay-queue.ts';
 import type { OrderStage } from './order.ts';
 

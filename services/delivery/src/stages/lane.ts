@@ -1,11 +1,11 @@
 /** The third stage: a delivery waits for its turn in the lane of its destination. */
 import type { Destination } from '@tailrace/config';
 import type { TopicNames } from '@tailrace/topics';
-import type { Conclusions } from '../conclude.ts';
 import type { Lanes } from '../isolation/lanes.ts';
 import type { Task } from '../isolation/task.ts';
-import { openTargets, type Job } from '../job.ts';
+import { openTargets, type Job } from '../delivery.ts';
 import type { Receivers } from '../receivers.ts';
+import type { Settle } from '../settle/settle.ts';
 import type { AttemptStage } from './attempt.ts';
 
 export interface LaneStageDependencies {
@@ -13,7 +13,8 @@ export interface LaneStageDependencies {
   readonly lanes: Pick<Lanes, 'submit' | 'paused'>;
   readonly receivers: Receivers;
   readonly attempt: Pick<AttemptStage, 'make'>;
-  readonly conclusions: Pick<Conclusions, 'park' | 'pause' | 'defer' | 'writeDeadLetter'>;
+  readonly settle: Pick<Settle, 'apply'>;
+  readonly windowMs: number;
   /** This replica's part of a destination's rate limit, from 0 to 1. */
   readonly rateShare: () => number;
 }
@@ -33,20 +34,20 @@ export class LaneStage {
   submit(job: Job, destination: Destination | undefined): void {
     const { work, delivery } = job;
     if (work.revoked) return;
-    const { lanes, receivers, conclusions, attempt, rateShare } = this.#deps;
+    const { lanes, receivers, settle, attempt, windowMs, rateShare } = this.#deps;
     if (!lanes.paused && receivers.isOfDeletedUser(job)) {
-      conclusions.writeDeadLetter(job, 'user-deleted');
+      settle.apply(job, { kind: 'over', reason: 'user-deleted' });
       return;
     }
     if (this.isPaused(destination)) {
-      conclusions.pause(job);
+      settle.apply(job, { kind: 'paused' });
       return;
     }
     if (destination?.enabled && !lanes.paused) {
       const open = openTargets(delivery, destination);
       if (receivers.isDown(delivery, open)) {
         // Parking sends nothing to the receiver, so it needs no turn.
-        conclusions.park(job, open);
+        settle.apply(job, receivers.claimProbe(delivery, open, windowMs));
         return;
       }
     }
@@ -60,7 +61,7 @@ export class LaneStage {
       since: performance.now(),
       run: (heldBy) => attempt.make(job, heldBy),
       defer: (deferral) => {
-        conclusions.defer(job, deferral);
+        settle.apply(job, deferral);
       },
     };
     lanes.submit(destinationId, task, {

@@ -1,11 +1,10 @@
 /** The second stage: where its destination has an order, a delivery waits for earlier ones of its user. */
 import type { TopicNames } from '@tailrace/topics';
-import type { Conclusions } from '../conclude.ts';
-import { isOrdered, needsOrder, withSequence, type Job } from '../job.ts';
-import { alsoHeldBy } from '../measure/held-by.ts';
+import { isOrdered, needsOrder, withSequence, type Job } from '../delivery.ts';
 import { Order, type OrderDependencies } from '../ordering/order.ts';
 import type { Receivers } from '../receivers.ts';
-import { windowEndedReason } from '../retry/window.ts';
+import type { Settle } from '../settle/settle.ts';
+import { alsoHeldBy, windowEndedReason } from '../transition.ts';
 import type { LaneStage } from './lane.ts';
 
 export interface OrderStageDependencies extends Pick<
@@ -15,7 +14,7 @@ export interface OrderStageDependencies extends Pick<
   readonly names: Pick<TopicNames, 'deliveries'>;
   readonly receivers: Receivers;
   readonly lane: Pick<LaneStage, 'submit' | 'isPaused'>;
-  readonly conclusions: Pick<Conclusions, 'pause' | 'waitBehind' | 'writeDeadLetter'>;
+  readonly settle: Pick<Settle, 'apply'>;
 }
 
 export class OrderStage {
@@ -24,23 +23,23 @@ export class OrderStage {
 
   constructor(dependencies: OrderStageDependencies) {
     this.#deps = dependencies;
-    const { receivers, lane, conclusions, waiting, windowMs, log, now } = dependencies;
+    const { receivers, lane, settle, waiting, windowMs, log, now } = dependencies;
     this.order = new Order({
       exits: {
         send: (job, hasWaited) => {
-          lane.submit(hasWaited ? heldByOrder(job) : job, receivers.destinationOf(job));
+          lane.submit(hasWaited ? heldByOrder(job) : job, receivers.known(job.delivery));
         },
         waitBehind: (job, until, firstAttemptAt) => {
-          conclusions.waitBehind({ ...job, delivery: { ...job.delivery, firstAttemptAt } }, until);
+          settle.apply(job, { kind: 'behind', until, firstAttemptAt });
         },
         giveUp: (job) => {
-          conclusions.writeDeadLetter(job, windowEndedReason(job));
+          settle.apply(job, { kind: 'over', reason: windowEndedReason(job) });
         },
-        pause: (job) => conclusions.pause(job),
+        pause: (job) => settle.apply(job, { kind: 'paused' }),
       },
       receivers: {
-        isPaused: (job) => lane.isPaused(receivers.destinationOf(job)) && !receivers.isOfDeletedUser(job),
-        receiverOf: (job) => receivers.receiverOf(job),
+        isPaused: (job) => lane.isPaused(receivers.known(job.delivery)) && !receivers.isOfDeletedUser(job),
+        receiverOf: ({ delivery }) => receivers.receiverOf(delivery),
       },
       waiting,
       windowMs,
@@ -52,7 +51,7 @@ export class OrderStage {
   /** Lets a delivery that is due wait for its place in the order, then for its lane. */
   arrive(job: Job): void {
     const { names, receivers, lane } = this.#deps;
-    const destination = receivers.destinationOf(job);
+    const destination = receivers.known(job.delivery);
     if (isOrdered(job)) this.order.arrive(job);
     else if (needsOrder(job, destination, names)) this.order.arrive(withSequence(job));
     else lane.submit(job, destination);

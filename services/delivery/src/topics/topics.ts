@@ -1,7 +1,6 @@
 /** The topics that the delivery group reads, and this replica's part of them. */
 import type { Consumption, Kafka } from '@tailrace/kafka';
 import { pauseTierMs, requireTopics, tierDelaysMs, type TopicNames } from '@tailrace/topics';
-import type { RetryPolicy } from '../decide.ts';
 
 /**
  * Returns `deliveries`, the replay topic, and all existing retry topics: those of the schedule, that of paused destinations,
@@ -12,7 +11,7 @@ import type { RetryPolicy } from '../decide.ts';
 export async function topicsToConsume(
   kafka: Kafka,
   names: TopicNames,
-  { scheduleMs }: RetryPolicy,
+  scheduleMs: readonly number[],
 ): Promise<string[]> {
   const existing = await kafka.listTopics();
   const needed = [
@@ -33,7 +32,7 @@ export async function topicsToConsume(
 export function pauseDelayMs(
   topics: readonly string[],
   names: TopicNames,
-  { scheduleMs }: RetryPolicy,
+  scheduleMs: readonly number[],
 ): number {
   return topics.includes(names.retryTier(pauseTierMs)) ? pauseTierMs : Math.max(...scheduleMs);
 }

@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { readBack } from '@tailrace/kafka';
 import { encodeDelivery } from '@tailrace/topics';
 import { targetsOf } from '@tailrace/webhook';
-import { gone, serverError } from './testing/fake-sender.ts';
-import { destinationOf, names, newDelivery, Stage } from './testing/stage.ts';
+import { gone, serverError } from '../testing/fake-sender.ts';
+import { destinationOf, names, newDelivery, Stage } from '../testing/stage.ts';
 
 const crm = destinationOf('crm');
 

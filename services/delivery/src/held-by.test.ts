@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alsoHeldBy, heldByOf } from './held-by.ts';
+import { alsoHeldBy, heldByOf } from './transition.ts';
 
 const waiting = { attempt: 0, heldBy: undefined, reason: undefined };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LabelsOf } from '@tailrace/metrics';
 import type { PermanentReason } from '@tailrace/webhook';
-import type { DeadReason, RetryReason } from './outcome.ts';
+import type { DeadReason, RetryReason } from './delivery.ts';
 
 type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
 type AttemptReason = Exclude<LabelsOf<'tailrace_delivery_attempts_total'>['reason'], ''>;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { behindUntil, windowEndedReason, receiverOf, windowBegan } from './window.ts';
+import { receiverOf } from './receivers.ts';
+import { behindUntil, windowBegan, windowEndedReason } from './transition.ts';
 
 const now = 1_800_000_000_000;
 const hour = 3_600_000;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { classifyStatus, type PermanentReason, type RetryReason } from '@tailrace/webhook';
-import { decide, type RetryPolicy } from './decide.ts';
-import type { Outcome, UrlAnswer } from './outcome.ts';
+import { decide, type RetryPolicy } from './transition.ts';
+import type { Outcome, UrlAnswer } from './delivery.ts';
 import { DueTimes } from './retry/due-times.ts';
 
 const secondMs = 1_000;
