@@ -199,6 +199,6 @@ export function needsOrder(
 }
 
 /** The place of a delivery in the order of its user is its offset in `deliveries`. */
-export function withSequence(job: Job): Job {
+export function withSequence<J extends Received>(job: J): J {
   return { ...job, delivery: { ...job.delivery, sequence: job.work.offset } };
 }

@@ -4,11 +4,11 @@ import type { Consumption, Kafka } from '@tailrace/kafka';
 import { defineService, type ServiceContext, type SettingsOf } from '@tailrace/service';
 import { openSuppressions, tierDelaysMs, topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender, type Sender } from '@tailrace/webhook';
-import { Attempts } from './attempt.ts';
 import { Lanes, type LaneLimits } from './isolation/lanes.ts';
 import type { Job } from './delivery.ts';
+import { AttemptReports } from './measure/attempt-reports.ts';
 import { DeliveryMetrics, watchDelivery } from './metrics.ts';
-import type { OrderDependencies } from './ordering/order.ts';
+import { Order, type OrderDependencies } from './ordering/order.ts';
 import { Pipeline } from './pipeline.ts';
 import { openLedger } from './recall/ledger.ts';
 import { Recalled } from './recall/recalled.ts';
@@ -22,10 +22,8 @@ import { laneLimits, settings } from './settings.ts';
 import { ConsumerGroup } from './sources/group.ts';
 import { Intake } from './sources/intake.ts';
 import { AttemptStage } from './stages/attempt.ts';
-import { DueStage } from './stages/due.ts';
 import { Settle } from './settle/settle.ts';
 import { LaneStage } from './stages/lane.ts';
-import { OrderStage } from './stages/order.ts';
 import { watchPartitions } from './topics/partitions.ts';
 import { ownedShare, pauseDelayMs, topicsToConsume } from './topics/topics.ts';
 
@@ -131,11 +129,11 @@ export async function openDelivery(
   const { tracing } = service;
   const followUps = new FollowUps({ names, publisher, ownership, tiersMs, pauseMs, now, log });
   const attemptPublisher = kafka.publisher(attemptPublishing);
-  const attempts = new Attempts({ names, sender, breakers, attemptPublisher, metrics, log, now });
+  const attempts = new AttemptReports({ names, breakers, attemptPublisher, metrics, log, now });
   const settle = new Settle({ followUps, attempts, signs, policy, metrics, log, tracing, now });
 
-  // attempt, lane, order, due
-  const attempt = new AttemptStage({ names, receivers, attempts, settle, policy, metrics, tracing, now });
+  // attempt, lane, order
+  const attempt = new AttemptStage({ names, receivers, sender, settle, policy, metrics, tracing, now });
   const rateShare = ownedShare(group, names.deliveries, () => partitions.deliveries);
   const lane = new LaneStage({ names, lanes, receivers, attempt, settle, windowMs, rateShare });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
@@ -144,14 +142,22 @@ export async function openDelivery(
     position: (number) => group.partition(names.deliveries, number),
     until: (delivery, record) => (receivers.isPauseOver(delivery) ? now() : times.until(delivery, record)),
   };
-  const order = new OrderStage({ names, receivers, lane, settle, waiting, windowMs, log, now });
-  const due = new DueStage(order, now);
+  const order = new Order<Job>({ names, lane, settle, receivers, waiting, windowMs, log, now });
 
-  // receive
-  const pipeline = new Pipeline({ due, order, lanes, receivers, settle, followUps });
+  // due, receive
+  const pipeline = new Pipeline({ order, lanes, settle, followUps, now });
   const pauseTopic = scheduleMs.includes(pauseMs) ? undefined : names.retryTier(pauseMs);
   const recallTopics = { names, tiers, pauseTopic, kafka, group, log };
-  const recalls = new Recalls({ topics: recallTopics, pipeline, recalled, signs, receivers, times, now });
+  const recalls = new Recalls({
+    topics: recallTopics,
+    pipeline,
+    recalled,
+    signs,
+    receivers,
+    lanes,
+    times,
+    now,
+  });
   const intake = new Intake({ names, times, ledger, recalls, pipeline, lanes, ownership, metrics });
   const consumption = await group.join(intake);
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });

@@ -1,53 +1,61 @@
 /**
  * The way of a delivery through the service. Each stage is made of the stages after it, and knows no other:
  *
- * - **receive**: a source has read the record (sources/): the consumer group, or a recall.
- * - **due** (stages/due.ts): it waits until it is due.
- * - **order** (stages/order.ts): it waits for earlier deliveries of its user, where its destination has an order.
- * - **lane** (stages/lane.ts): it waits for its turn among the deliveries of its destination.
- * - **attempt** (stages/attempt.ts): its destination is looked up, and the requests are sent.
- * - **settle** (settle/settle.ts): the record is finished, or a follow-up record is written first.
+ * - **receive**: a source has read the record: the consumer group, or a recall (sources/).
+ * - **due**: it waits until it is due (delay-queue.ts).
+ * - **order**: it waits for earlier deliveries of its user, where its destination has an order (order.ts).
+ * - **lane**: it waits for its turn among the deliveries of its destination (lane.ts).
+ * - **attempt**: its destination is looked up, and the requests are sent (attempt.ts).
+ * - **settle**: the record is finished, or a follow-up record is written first (settle.ts).
  *
  * A record is finished only when the delivery was delivered, or Kafka has acknowledged its follow-up record. Then its
  * offset may be committed.
  */
 import type { TrackedRecord, Work } from '@tailrace/kafka';
 import type { Delivery } from '@tailrace/topics';
-import type { Job, Received } from './delivery.ts';
+import { isOrdered, type Job, type Received } from './delivery.ts';
 import type { Lanes } from './isolation/lanes.ts';
-import type { Receivers } from './receivers.ts';
+import type { Order } from './ordering/order.ts';
+import { DelayQueue } from './retry/delay-queue.ts';
 import type { FollowUps } from './retry/follow-ups.ts';
 import type { Settle } from './settle/settle.ts';
-import type { DueStage } from './stages/due.ts';
-import type { OrderStage } from './stages/order.ts';
 
 export interface PipelineDependencies {
-  readonly due: DueStage;
-  readonly order: OrderStage;
-  readonly lanes: Lanes;
-  readonly receivers: Receivers;
+  readonly order: Order<Job>;
+  readonly lanes: Pick<Lanes, 'drain'>;
   readonly settle: Settle;
-  readonly followUps: FollowUps;
+  readonly followUps: Pick<FollowUps, 'written'>;
+  readonly now: () => number;
 }
 
 export class Pipeline {
   readonly #deps: PipelineDependencies;
+  readonly #due: DelayQueue<Job>;
 
   constructor(dependencies: PipelineDependencies) {
     this.#deps = dependencies;
+    const { order, now } = dependencies;
+    const onDue = (job: Job): void => {
+      order.arrive(job);
+    };
+    this.#due = new DelayQueue({ onDue, isStale: ({ work }) => work.revoked, now });
   }
 
   /** Deliveries that were read ahead from the retry topics and are not due yet. */
   get waiting(): number {
-    return this.#deps.due.size;
+    return this.#due.size;
   }
 
   jobOf(work: Work, delivery: Delivery): Job {
-    return { work, delivery, order: this.#deps.order.order };
+    return { work, delivery, order: this.#deps.order };
   }
 
   receive(job: Job): void {
-    this.#deps.due.receive(job);
+    const { order, now } = this.#deps;
+    const { dueAt } = job.delivery;
+    // An ordered delivery that is due already still queues behind those that are due earlier.
+    if (dueAt !== undefined && (dueAt > now() || isOrdered(job))) this.#due.add(job, dueAt);
+    else order.arrive(job);
   }
 
   /** Writes a dead letter for a record that is not a delivery. */
@@ -57,7 +65,8 @@ export class Pipeline {
 
   /** Takes a recalled delivery, as if it were due. */
   retry({ work, delivery }: Received): void {
-    this.#deps.order.arrive({ work, delivery, order: this.#deps.order.order, background: true });
+    const { order } = this.#deps;
+    order.arrive({ work, delivery, order, background: true });
   }
 
   /** Writes the dead letter of a drained delivery. */
@@ -67,27 +76,12 @@ export class Pipeline {
 
   /** Lets a delivery wait until it is due. */
   delay({ work, delivery }: Received): void {
-    this.#deps.due.wait(this.jobOf(work, delivery));
+    this.#due.add(this.jobOf(work, delivery), delivery.dueAt ?? this.#deps.now());
   }
 
   /** Removes and returns the deliveries of a destination that are not due yet, earliest first. */
   takeDelayed(destinationId: string): readonly Received[] {
-    return this.#deps.due.take(destinationId);
-  }
-
-  /** Whether nothing would be sent to the receiver of a delivery now. */
-  isBlocked(delivery: Delivery): boolean {
-    return this.#deps.receivers.isBlocked(delivery);
-  }
-
-  /** Whether nothing new may be started, because it could not be committed. */
-  get isHeld(): boolean {
-    return this.#deps.lanes.paused;
-  }
-
-  /** Whether the lane of a destination has capacity for one more recalled delivery. */
-  hasCapacityFor(destinationId: string): boolean {
-    return this.#deps.lanes.hasCapacityFor(destinationId);
+    return this.#due.remove(({ delivery }) => delivery.destinationId === destinationId);
   }
 
   /** Resolves when all follow-up records written so far are acknowledged. */
@@ -97,8 +91,8 @@ export class Pipeline {
 
   /** Drops what was not attempted, and resolves when everything in flight has ended. */
   async stop(): Promise<void> {
-    this.#deps.due.stop();
-    this.#deps.order.order.stop();
+    this.#due.clear();
+    this.#deps.order.stop();
     await this.#deps.lanes.drain();
     await this.written();
   }

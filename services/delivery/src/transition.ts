@@ -241,12 +241,8 @@ export function windowBegan(
 }
 
 /** Returns the dead-letter reason of a delivery whose window has ended. */
-export function windowEndedReason({
-  delivery,
-}: {
-  readonly delivery: Pick<Delivery, 'attempt'>;
-}): DeadReason {
-  return delivery.attempt === 0 ? 'circuit-open' : 'window-exceeded';
+export function windowEndedReason({ attempt }: Pick<Delivery, 'attempt'>): DeadReason {
+  return attempt === 0 ? 'circuit-open' : 'window-exceeded';
 }
 
 /**

@@ -44,8 +44,8 @@ describe('a window', () => {
   });
 
   test('that has ended without an attempt has its own reason', () => {
-    assert.equal(windowEndedReason({ delivery: { attempt: 0 } }), 'circuit-open');
-    assert.equal(windowEndedReason({ delivery: { attempt: 1 } }), 'window-exceeded');
+    assert.equal(windowEndedReason({ attempt: 0 }), 'circuit-open');
+    assert.equal(windowEndedReason({ attempt: 1 }), 'window-exceeded');
   });
 });
 

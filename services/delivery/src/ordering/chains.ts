@@ -64,41 +64,38 @@ const averageWeight = 0.3;
 
 /** Times are milliseconds since the epoch. */
 export class Chains<L extends Link> {
-  readonly #backlog: Backlog;
+  /** The deliveries that wait in retry topics. */
+  readonly backlog: Backlog;
   /** By key, for keys of which a delivery is being sent. */
   readonly #chains = new Map<number, Chain<L>>();
   readonly #free = { fresh: { ...capacity.fresh }, returned: { ...capacity.returned } };
 
-  /** @param backlog the deliveries that wait in retry topics; it is updated here from now on */
+  /** @param backlog is updated here from now on */
   constructor(backlog: Backlog = new Backlog()) {
-    this.#backlog = backlog;
-  }
-
-  get backlog(): Backlog {
-    return this.#backlog;
+    this.backlog = backlog;
   }
 
   /** Returns when the delivery that a `behind` one waits for is expected. */
   until({ key }: Link): number {
-    return this.#backlog.until(key);
+    return this.backlog.until(key);
   }
 
   arrive(link: L, now: number): Verdict {
     const { key, sequence } = link;
     const isKnown = this.#isKnown(link);
     if (this.#isStale(link)) {
-      if (isKnown) this.#backlog.remove(key, sequence);
+      if (isKnown) this.backlog.remove(key, sequence);
       return 'stale';
     }
     const chain = this.#chains.get(key);
     // The first one returned, possibly before its time, because it was recalled.
-    if (isKnown && this.#backlog.first(key) === sequence) this.#backlog.expect(key, now);
-    const until = this.#backlog.until(key);
-    if (this.#backlog.first(key) < sequence) {
-      if (!isKnown) this.#backlog.add(key, sequence, until);
+    if (isKnown && this.backlog.first(key) === sequence) this.backlog.expect(key, now);
+    const until = this.backlog.until(key);
+    if (this.backlog.first(key) < sequence) {
+      if (!isKnown) this.backlog.add(key, sequence, until);
       return 'behind';
     }
-    if (isKnown) this.#backlog.remove(key, sequence);
+    if (isKnown) this.backlog.remove(key, sequence);
     if (!chain) {
       const queue = new Sequences<L>();
       this.#chains.set(key, { head: link, startedAt: now, averageMs: firstAverageMs, queue, queuedBytes: 0 });
@@ -106,7 +103,7 @@ export class Chains<L extends Link> {
     }
     if (!this.#fits(chain, link)) {
       const turnAt = Math.max(until, now + chain.queue.size * chain.averageMs);
-      this.#backlog.add(key, sequence, turnAt + chain.averageMs);
+      this.backlog.add(key, sequence, turnAt + chain.averageMs);
       return 'behind';
     }
     chain.queue.add(link);
@@ -122,31 +119,31 @@ export class Chains<L extends Link> {
     const { key, sequence } = link;
     const isKnown = this.#isKnown(link);
     const isStale = this.#isStale(link);
-    if (isStale && isKnown) this.#backlog.remove(key, sequence);
-    if (!isStale && !isKnown) this.#backlog.add(key, sequence, Infinity);
+    if (isStale && isKnown) this.backlog.remove(key, sequence);
+    if (!isStale && !isKnown) this.backlog.add(key, sequence, Infinity);
     return !isStale;
   }
 
   /** The first waiting delivery of the key is expected at `until` or before. */
   expect({ key }: Link, until: number): void {
-    this.#backlog.expect(key, until);
+    this.backlog.expect(key, until);
   }
 
   /** A delivery from a retry topic is one of the copies that are known to wait. */
   #isKnown({ key, sequence, returned }: L): boolean {
-    return returned && this.#backlog.has(key, sequence);
+    return returned && this.backlog.has(key, sequence);
   }
 
   #isStale(link: L): boolean {
     const { key, sequence } = link;
     const chain = this.#chains.get(key);
     if (chain?.head.sequence === sequence || chain?.queue.has(sequence)) return true;
-    return this.#backlog.has(key, sequence, this.#isKnown(link) ? 2 : 1);
+    return this.backlog.has(key, sequence, this.#isKnown(link) ? 2 : 1);
   }
 
   /** Removes a `behind` delivery that became a dead letter before its turn. */
   gone({ key, sequence }: Link): void {
-    this.#backlog.remove(key, sequence);
+    this.backlog.remove(key, sequence);
   }
 
   /** The delivery was delivered, or is a dead letter. Returns the next one of its key. */
@@ -177,9 +174,9 @@ export class Chains<L extends Link> {
     // The last one first, so that each is added before all that wait already.
     for (const link of behind.toReversed()) {
       this.#count(chain, link, -1);
-      this.#backlog.add(key, link.sequence, until);
+      this.backlog.add(key, link.sequence, until);
     }
-    this.#backlog.add(key, sequence, until);
+    this.backlog.add(key, sequence, until);
     return behind;
   }
 

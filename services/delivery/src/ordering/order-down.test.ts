@@ -5,9 +5,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { decodeDelivery, topicNames, type Delivery } from '@tailrace/topics';
 import { Heap } from '../heap.ts';
-import type { Event, Received, Receiver } from '../delivery.ts';
+import type { DeadReason, Event, Received, Receiver } from '../delivery.ts';
 import { FollowUps } from '../retry/follow-ups.ts';
-import { transition, windowBegan, windowEndedReason } from '../transition.ts';
+import { transition, windowBegan } from '../transition.ts';
 import { Order } from './order.ts';
 
 const start = 1_800_000_000_000;
@@ -63,7 +63,7 @@ function openQueue(t: TestContext) {
     if (effect.kind === 'delivered') assert.fail();
     followUps.write(work, effect, onWritten);
   };
-  const writeDeadLetter = (job: Received, reason = windowEndedReason(job)): void => {
+  const writeDeadLetter = (job: Received, reason: DeadReason): void => {
     write(job, { kind: 'over', reason }, () => {
       order.ended(job);
     });
@@ -86,15 +86,20 @@ function openQueue(t: TestContext) {
     }
   };
   const order = new Order<Received>({
-    exits: {
-      send,
-      giveUp: writeDeadLetter,
-      pause: () => assert.fail(),
-      waitBehind: (job, until, firstAttemptAt) => {
-        write(job, { kind: 'behind', until, firstAttemptAt });
+    names,
+    lane: { submit: send, isPaused: () => false },
+    settle: {
+      apply: (job, event) => {
+        if (event.kind === 'over') writeDeadLetter(job, event.reason);
+        else write(job, event);
+        return Infinity;
       },
     },
-    receivers: { isPaused: () => false, receiverOf: (): Receiver => receiver },
+    receivers: {
+      known: () => undefined,
+      receiverOf: (): Receiver => receiver,
+      isOfDeletedUser: () => false,
+    },
     waiting: {
       unfinished: () => [],
       position: () => ({ next: 1_000_000, end: 1_000_000 }),

@@ -4,12 +4,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type ConsumedRecord } from '@tailrace/kafka';
 import { encodeDelivery, type Delivery } from '@tailrace/topics';
-import { Order, type Ordered } from './order.ts';
+import type { Received } from '../delivery.ts';
+import { newDelivery, names } from '../testing/stage.ts';
+import { Order } from './order.ts';
 
 const start = 1_800_000_000_000;
 const windowMs = 4 * 3_600_000;
 
-interface TestJob extends Ordered {
+interface TestJob extends Received {
   readonly name: string;
 }
 
@@ -32,19 +34,31 @@ function openOrder(t: TestContext) {
   const receiver = { isDown: false, since: -Infinity };
   const paused = { until: undefined as number | undefined };
   const order = new Order<TestJob>({
-    exits: {
-      send: ({ name }) => done.push(`send ${name}`),
-      waitBehind: ({ name }, until, began) =>
-        done.push(
-          `behind ${name} until ${until - start}${began === undefined ? '' : ` since ${began - start}`}`,
-        ),
-      giveUp: ({ name }) => done.push(`give up ${name}`),
-      pause: ({ name }) => {
-        done.push(`pause ${name}`);
-        return paused.until ?? assert.fail();
+    names,
+    lane: {
+      submit: ({ name }) => done.push(`send ${name}`),
+      isPaused: () => paused.until !== undefined,
+    },
+    settle: {
+      apply: ({ name }, event) => {
+        if (event.kind === 'paused') {
+          done.push(`pause ${name}`);
+          return paused.until ?? assert.fail();
+        }
+        if (event.kind === 'over') done.push(`give up ${name}`);
+        if (event.kind === 'behind') {
+          const { until, firstAttemptAt: began } = event;
+          const since = began === undefined ? '' : ` since ${began - start}`;
+          done.push(`behind ${name} until ${until - start}${since}`);
+        }
+        return Infinity;
       },
     },
-    receivers: { isPaused: () => paused.until !== undefined, receiverOf: () => receiver },
+    receivers: {
+      known: () => undefined,
+      receiverOf: () => receiver,
+      isOfDeletedUser: () => false,
+    },
     waiting: {
       unfinished: (partitions) => {
         reads.push([...partitions]);
@@ -67,9 +81,12 @@ function openOrder(t: TestContext) {
   });
   const job = (name: string, owned: Owned, more: Partial<Delivery> = {}, partition = 0): TestJob => ({
     name,
-    delivery: { key: 'crm/ada', sequence: Number(name), attempt: 0, body: Buffer.from(name), ...more },
+    delivery: newDelivery('crm', { sequence: Number(name), body: Buffer.from(name), ...more }),
     work: {
+      topic: names.deliveries,
       partition,
+      offset: Number(name),
+      timestamp: start,
       get revoked() {
         return owned.revoked;
       },

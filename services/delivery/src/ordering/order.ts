@@ -13,44 +13,29 @@
  * Two owners at the same time, one of which does not know yet that its partition was revoked, keep the order too: each
  * sends in order, so the first copy of a delivery still arrives after the first copies of all earlier ones.
  */
+import type { Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { Delivery } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topics';
+import { isOrdered, needsOrder, withSequence, type Event, type Received } from '../delivery.ts';
 import { Heap } from '../heap.ts';
-import type { Receiver } from '../delivery.ts';
-import { behindUntil, windowBegan } from '../transition.ts';
+import type { Receivers } from '../receivers.ts';
+import { alsoHeldBy, behindUntil, windowBegan, windowEndedReason } from '../transition.ts';
 import { Chains, type Link } from './chains.ts';
 import { hashKey } from './hash-key.ts';
 import { readBacklogs, type BacklogSource } from './read-backlog.ts';
 
-/** A delivery. Without a sequence it has no order, and is ignored here. */
-export interface Ordered {
-  readonly work: Pick<Work, 'partition' | 'revoked' | 'done'>;
-  readonly delivery: Pick<Delivery, 'key' | 'sequence' | 'body' | 'dueAt' | 'attempt' | 'firstAttemptAt'>;
-}
-
-/** Where deliveries go from here. Times are milliseconds since the epoch. */
-export interface Exits<J extends Ordered> {
-  /** `hasWaited` says whether an earlier delivery had to end first. */
-  readonly send: (job: J, hasWaited: boolean) => void;
-  /**
-   * Writes it to a retry topic, to return not long after `until`. Its window began at `windowBegan`, or begins with its
-   * next attempt.
-   */
-  readonly waitBehind: (job: J, until: number, windowBegan: number | undefined) => void;
-  /** Writes a dead letter, because its window ended before its turn. */
-  readonly giveUp: (job: J) => void;
-  /** Writes it to a retry topic until its destination is resumed. Returns when it would be due without that. */
-  readonly pause: (job: J) => number;
-}
-
-export interface OrderDependencies<J extends Ordered> {
-  readonly exits: Exits<J>;
-  readonly receivers: {
-    readonly isPaused: (job: J) => boolean;
-    readonly receiverOf: (job: J) => Receiver;
+/** Times are milliseconds since the epoch. */
+export interface OrderDependencies<J extends Received> {
+  readonly names: Pick<TopicNames, 'deliveries'>;
+  readonly lane: {
+    submit(job: J, destination: Destination | undefined): void;
+    isPaused(destination: Destination | undefined): boolean;
   };
+  /** Returns when the delivery is expected again. */
+  readonly settle: { apply(job: J, event: Event): number };
+  readonly receivers: Pick<Receivers, 'known' | 'receiverOf' | 'isOfDeletedUser'>;
   readonly waiting: BacklogSource & {
     /** The next offset to receive from this partition of `deliveries`, and its end; undefined where it is not owned. */
     readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
@@ -93,11 +78,11 @@ const checkIntervalMs = 600_000;
 /** After this, all deliveries that the backlog knows have been written. */
 const settleMs = 5_000;
 
-export class Order<J extends Ordered> {
+export class Order<J extends Received> {
   readonly #deps: OrderDependencies<J>;
   readonly #partitions = new Map<number, OwnedPartition<J>>();
   /** Work whose dead letter, before its turn, is being written. */
-  readonly #givenUp = new WeakSet<Ordered['work']>();
+  readonly #givenUp = new WeakSet<Work>();
   #unread: OwnedPartition<J>[] = [];
   #stopped = false;
 
@@ -105,15 +90,25 @@ export class Order<J extends Ordered> {
     this.#deps = dependencies;
   }
 
-  /** Receives an ordered job, new or due: sends it now, later, or has it wait in a retry topic. */
+  /** Sends a job that is new or due to its lane: now, later, or when it returns from a retry topic. */
   arrive(job: J): void {
+    if (isOrdered(job)) {
+      this.#place(job);
+      return;
+    }
+    const { names, lane, receivers } = this.#deps;
+    const destination = receivers.known(job.delivery);
+    if (needsOrder(job, destination, names)) this.#place(withSequence(job));
+    else lane.submit(job, destination);
+  }
+
+  #place(job: J): void {
     const partition = this.#partitionOf(job);
     if (partition.known && this.#isNext(partition, job)) this.#admit(partition, job);
     else this.#holdBack(partition, job);
   }
 
-  /** To be called when a job is delivered, or its dead letter is acknowledged. */
-  ended(job: Ordered): void {
+  ended(job: Received): void {
     const link = this.#linkOf(job);
     const { work } = job;
     if (!link || work.revoked || this.#stopped) return;
@@ -123,14 +118,10 @@ export class Order<J extends Ordered> {
       return;
     }
     const next = chains?.ended(link, this.#deps.now());
-    if (next) this.#deps.exits.send(next.job, true);
+    if (next) this.#send(next.job, true);
   }
 
-  /**
-   * To be called directly after the follow-up record of a job was published to a retry topic, from which it is expected at
-   * `until`, so that the later ones of its key are written after it.
-   */
-  left(job: Ordered, until: number): void {
+  left(job: Received, until: number): void {
     const link = this.#linkOf(job);
     const { work } = job;
     if (!link || work.revoked || this.#stopped) return;
@@ -138,8 +129,7 @@ export class Order<J extends Ordered> {
     for (const { job } of behind) this.#waitBehind(job, until);
   }
 
-  /** To be called for a job that left its retry topic without its turn, so that later ones do not wait for it. */
-  removed(job: Ordered): void {
+  removed(job: Received): void {
     const link = this.#linkOf(job);
     if (link && !job.work.revoked) this.#partitions.get(job.work.partition)?.chains.gone(link);
   }
@@ -194,15 +184,15 @@ export class Order<J extends Ordered> {
     const link = this.#linkOf(job);
     if (!link || job.work.revoked || this.#stopped) return;
     const now = this.#deps.now();
-    if (this.#deps.receivers.isPaused(job)) {
+    if (this.#isPaused(job)) {
       // Each waits by itself, not behind earlier ones: pausing must not consume retry windows.
       if (!partition.chains.hold({ ...link, job })) job.work.done();
-      else partition.chains.expect(link, this.#deps.exits.pause(job));
+      else partition.chains.expect(link, this.#deps.settle.apply(job, { kind: 'paused' }));
       return;
     }
     switch (partition.chains.arrive({ ...link, job }, now)) {
       case 'send':
-        this.#deps.exits.send(job, hasWaited);
+        this.#send(job, hasWaited);
         return;
       case 'stale':
         job.work.done();
@@ -221,7 +211,7 @@ export class Order<J extends Ordered> {
     const now = this.#deps.now();
     const overdueMs = now - until;
     // While the receiver is down, the first one may wait much longer than it was expected to.
-    if (overdueMs <= promptMs || this.#deps.receivers.receiverOf(job).isDown) return until;
+    if (overdueMs <= promptMs || this.#deps.receivers.receiverOf(job.delivery).isDown) return until;
     if (overdueMs > missingMs && now >= partition.checkAt) {
       partition.checkAt = now + checkIntervalMs;
       void this.#forgetMissing(partition);
@@ -229,22 +219,38 @@ export class Order<J extends Ordered> {
     return now + Math.min(overdueMs, longestOverdueMs);
   }
 
+  /** @param hasWaited whether an earlier delivery had to end first */
+  #send(job: J, hasWaited: boolean): void {
+    const { delivery } = job;
+    const heldBy = hasWaited ? alsoHeldBy(delivery, 'order') : undefined;
+    const held = hasWaited ? { ...job, delivery: { ...delivery, heldBy } } : job;
+    this.#deps.lane.submit(held, this.#deps.receivers.known(delivery));
+  }
+
   #waitBehind(job: J, until: number): void {
-    if (this.#deps.receivers.isPaused(job)) {
-      this.#deps.exits.pause(job);
+    const { settle, receivers, windowMs } = this.#deps;
+    if (this.#isPaused(job)) {
+      settle.apply(job, { kind: 'paused' });
       return;
     }
     const now = this.#deps.now();
-    const receiver = this.#deps.receivers.receiverOf(job);
-    const began = windowBegan(job.delivery, receiver, now);
-    const endsAt = began === undefined ? Infinity : began + this.#deps.windowMs;
+    const receiver = receivers.receiverOf(job.delivery);
+    const firstAttemptAt = windowBegan(job.delivery, receiver, now);
+    const endsAt = firstAttemptAt === undefined ? Infinity : firstAttemptAt + windowMs;
     if (now > endsAt) {
       this.#givenUp.add(job.work);
-      this.#deps.exits.giveUp(job);
-    } else this.#deps.exits.waitBehind(job, behindUntil(until, receiver, endsAt, now), began);
+      settle.apply(job, { kind: 'over', reason: windowEndedReason(job.delivery) });
+    } else {
+      settle.apply(job, { kind: 'behind', until: behindUntil(until, receiver, endsAt, now), firstAttemptAt });
+    }
   }
 
-  #linkOf({ delivery: { key, sequence, body, dueAt } }: Ordered): Link | undefined {
+  #isPaused(job: J): boolean {
+    const { lane, receivers } = this.#deps;
+    return lane.isPaused(receivers.known(job.delivery)) && !receivers.isOfDeletedUser(job);
+  }
+
+  #linkOf({ delivery: { key, sequence, body, dueAt } }: Received): Link | undefined {
     if (sequence === undefined) return undefined;
     return { key: hashKey(key), sequence, bytes: body.length, returned: dueAt !== undefined };
   }
@@ -320,7 +326,7 @@ export class Order<J extends Ordered> {
   }
 }
 
-function sequenceOf({ delivery: { sequence = 0 } }: Ordered): number {
+function sequenceOf({ delivery: { sequence = 0 } }: Received): number {
   return sequence;
 }
 

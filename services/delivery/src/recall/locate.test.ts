@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findEndsOf, type LocateDependencies } from './locate.ts';
+import { findEndsOf } from './locate.ts';
 
 const requestedAt = '2026-11-22T08:00:00.000Z';
 const ends = (...offsets: readonly number[]): ReadonlyMap<number, number> => new Map(offsets.entries());
 
-const deps: LocateDependencies = {
+const deps: Parameters<typeof findEndsOf>[0] = {
   tiers: ['1m', '1h'],
   kafka: {
     ends: (topic) => Promise.resolve(topic === '1m' ? ends(10, 20, 30) : ends(5)),
     offsetsAt: (_topic, time) => Promise.resolve(ends(time - Date.parse(requestedAt))),
   },
-  group: { partitions: [], owned: () => undefined },
-  log: { warn: () => undefined },
+  log: { info: () => undefined, warn: () => undefined },
 };
 
 test('10.7 a request covers what was before its ends, and nothing in partitions and topics that were added later', async () => {

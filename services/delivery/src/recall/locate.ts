@@ -1,21 +1,27 @@
 /** Finds where a recall begins and ends in each partition of the retry topics. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
-import type { Kafka, OwnedPartition } from '@tailrace/kafka';
+import type { Consumption, Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { RecallRequest } from '@tailrace/topics';
+import type { RecallRequest, TopicNames } from '@tailrace/topics';
 
-export interface LocateDependencies {
+/** The retry topics, and how they are read beside the group. */
+export interface RecallTopics {
+  readonly names: TopicNames;
   /** All retry topics that are read. */
   readonly tiers: readonly string[];
+  /**
+   * The retry topic that only deliveries of paused destinations wait in; undefined where they wait in another one. It may
+   * hold a million of them for weeks, so it is read for recalls of resumed destinations, and not after each recovery.
+   */
+  readonly pauseTopic: string | undefined;
   readonly kafka: Pick<Kafka, 'ends' | 'offsetsAt'>;
-  /** The partitions that this replica owns. */
-  readonly group: {
-    readonly partitions: readonly { readonly topic: string; readonly partition: number }[];
-    owned(topic: string, partition: number): OwnedPartition | undefined;
-  };
-  readonly log: Pick<Log, 'warn'>;
+  /** Has the partitions that this replica owns. */
+  readonly group: Pick<Consumption, 'owned' | 'partitions' | 'unfinished'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
 }
+
+type EndsSource = Pick<RecallTopics, 'tiers' | 'kafka' | 'log'>;
 
 /** End offsets, by retry topic and partition. */
 export type Ends = ReadonlyMap<string, ReadonlyMap<number, number>>;
@@ -24,7 +30,7 @@ const retryPauseMs = 1_000;
 const locatePauseMs = 100;
 
 /** Returns where the retry topics end now. Retries until it succeeds. */
-export function findEnds(deps: LocateDependencies): Promise<Ends> {
+export function findEnds(deps: EndsSource): Promise<Ends> {
   return endsBy(deps, (topic) => deps.kafka.ends(topic));
 }
 
@@ -33,7 +39,7 @@ export function findEnds(deps: LocateDependencies): Promise<Ends> {
  * again. Retries until it succeeds.
  */
 export async function findEndsOf(
-  deps: LocateDependencies,
+  deps: EndsSource,
   { ends: wanted, requestedAt }: Pick<RecallRequest, 'ends' | 'requestedAt'>,
 ): Promise<Ends> {
   if (!wanted) return endsBy(deps, (topic) => deps.kafka.offsetsAt(topic, Date.parse(requestedAt) + 1));
@@ -45,7 +51,7 @@ export async function findEndsOf(
   });
 }
 
-async function endsBy({ tiers, log }: LocateDependencies, endsOf: Kafka['ends']): Promise<Ends> {
+async function endsBy({ tiers, log }: EndsSource, endsOf: Kafka['ends']): Promise<Ends> {
   for (;;) {
     try {
       return new Map(await Promise.all(tiers.map(async (topic) => [topic, await endsOf(topic)] as const)));
@@ -59,7 +65,7 @@ async function endsBy({ tiers, log }: LocateDependencies, endsOf: Kafka['ends'])
 
 /** Waits until the group knows its position in these partitions. Returns those that are still `wanted`. */
 export async function whenLocated(
-  { group }: Pick<LocateDependencies, 'group'>,
+  { group }: Pick<RecallTopics, 'group'>,
   wanted: () => readonly number[],
 ): Promise<readonly number[]> {
   for (;;) {

@@ -58,10 +58,9 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
         retry: (job) => dispatched.push(job),
         drain: (job) => dispatched.push(job),
         delay: (job) => delayed.push(job),
-        isBlocked: () => isBlocked,
-        isHeld: false,
-        hasCapacityFor: () => true,
       },
+      lanes: { paused: false, hasCapacityFor: () => true },
+      receivers: { isBlocked: () => isBlocked },
       times: {
         read: ({ offset, headers }) => {
           const sequence = headers['sequence'];

@@ -1,6 +1,6 @@
 /**
  * The recall of one destination: its deliveries that wait in the retry topics of some partitions are dispatched now instead
- * of when they are due. Deliveries that the group has read ahead come first. The others are read beside the group (pass.ts)
+ * of when they are due. Deliveries that the group has read ahead come first. The others are read beside the group (passes.ts)
  * and dispatched as capacity permits. When the group reads such a record, it is finished already, or its work is finished
  * together with the recall's.
  *
@@ -10,7 +10,9 @@
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
 import type { Delivery, RecallKind, RecallProgress, RecallRequest, RecallState } from '@tailrace/topics';
 import type { Received } from '../delivery.ts';
+import type { Lanes } from '../isolation/lanes.ts';
 import type { Pipeline } from '../pipeline.ts';
+import type { Receivers } from '../receivers.ts';
 import type { HeaderTimes } from '../retry/header-times.ts';
 import type { Budget } from './budget.ts';
 import { Entry, type Part, type RecalledPartition } from './part.ts';
@@ -30,7 +32,9 @@ export interface RecallSpec {
 }
 
 export interface RecallDependencies {
-  readonly pipeline: RecallPipeline;
+  readonly pipeline: Pick<Pipeline, 'retry' | 'drain' | 'delay'>;
+  readonly lanes: Pick<Lanes, 'paused' | 'hasCapacityFor'>;
+  readonly receivers: Pick<Receivers, 'isBlocked'>;
   readonly times: Pick<HeaderTimes, 'read'>;
   readonly budget: Budget;
   readonly passes: { add(recall: Recall): void };
@@ -38,8 +42,6 @@ export interface RecallDependencies {
   /** `isLeft` says whether deliveries are still pending, because the recall was stopped. */
   readonly onEnd: (recall: Recall, isLeft: boolean) => void;
 }
-
-type RecallPipeline = Pick<Pipeline, 'retry' | 'drain' | 'delay' | 'isBlocked' | 'isHeld' | 'hasCapacityFor'>;
 
 type Phase =
   /** The ends of the retry topics are being looked for. */
@@ -277,10 +279,11 @@ export class Recall {
   }
 
   #admits(entry: Entry): boolean {
-    const { pipeline, budget } = this.#deps;
+    const { lanes, receivers, budget } = this.#deps;
     const { kind, cause, destinationId } = this.spec;
-    if (pipeline.isHeld) return false;
-    if (kind === 'retry' && pipeline.isBlocked(entry.job.delivery)) {
+    // What was started now could not be committed.
+    if (lanes.paused) return false;
+    if (kind === 'retry' && receivers.isBlocked(entry.job.delivery)) {
       this.#blockedSince ??= performance.now();
       const patience = cause.kind === 'request' ? blockedPatienceMs : 0;
       if (performance.now() - this.#blockedSince >= patience)
@@ -290,7 +293,7 @@ export class Recall {
       return false;
     }
     this.#blockedSince = undefined;
-    if (kind === 'retry' && !pipeline.hasCapacityFor(destinationId)) return false;
+    if (kind === 'retry' && !lanes.hasCapacityFor(destinationId)) return false;
     return !this.#isOver() && budget.admits(this.#inFlight, entry.bytes);
   }
 

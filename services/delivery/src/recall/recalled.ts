@@ -2,11 +2,9 @@
  * Which records of the retry topics are finished although the group has not read them: those that the ledger marks, and those
  * of recalls that run here.
  */
-import type { ConsumedRecord, Work } from '@tailrace/kafka';
+import type { ConsumedRecord } from '@tailrace/kafka';
 import type { Ledger } from './ledger.ts';
 import type { Recall } from './recall.ts';
-
-type Place = Pick<Work, 'topic' | 'partition' | 'offset' | 'timestamp'>;
 
 export class Recalled {
   readonly ledger: Ledger;
@@ -24,15 +22,12 @@ export class Recalled {
     const isFinished = (record: ConsumedRecord): boolean => {
       const sequence = record.headers['sequence'];
       const id = record.headers['destination-id']?.toString() ?? '';
-      return this.#isFinished(id, record, sequence && Number(sequence.toString()));
+      const place = sequence && Number(sequence.toString());
+      return (
+        this.ledger.isFinished(id, record, place) ||
+        (this.running.get(id)?.isFinished(record, place) ?? false)
+      );
     };
     for await (const records of tier) yield records.filter((record) => !isFinished(record));
-  }
-
-  #isFinished(destinationId: string, record: Place, sequence: number | undefined): boolean {
-    return (
-      this.ledger.isFinished(destinationId, record, sequence) ||
-      (this.running.get(destinationId)?.isFinished(record, sequence) ?? false)
-    );
   }
 }

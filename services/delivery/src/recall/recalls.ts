@@ -4,43 +4,26 @@
  * beside the consumer group. Nothing is copied: a recalled record is dropped when the group reads it. The topic `recalls`
  * (ledger.ts) has what the next owner must know.
  */
-import type { Kafka } from '@tailrace/kafka';
-import type { Log } from '@tailrace/service';
-import type { TopicNames } from '@tailrace/topics';
 import type { Received } from '../delivery.ts';
+import type { Lanes } from '../isolation/lanes.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Receivers } from '../receivers.ts';
 import type { HeaderTimes } from '../retry/header-times.ts';
-import type { ConsumerGroup } from '../sources/group.ts';
 import { Budget } from './budget.ts';
-import { findEnds, findEndsOf, whenLocated, type Ends } from './locate.ts';
+import { findEnds, findEndsOf, whenLocated, type Ends, type RecallTopics } from './locate.ts';
 import { Part, type RecalledPartition } from './part.ts';
 import { Passes } from './passes.ts';
 import { Recall, requestOf, type RecallSpec } from './recall.ts';
 import type { Recalled } from './recalled.ts';
 import type { Signs } from './signs.ts';
 
-/** The retry topics, and how they are read beside the group. */
-export interface RecallTopics {
-  readonly names: TopicNames;
-  /** All retry topics that are read. */
-  readonly tiers: readonly string[];
-  /**
-   * The retry topic that only deliveries of paused destinations wait in; undefined where they wait in another one. It may
-   * hold a million of them for weeks, so it is read for recalls of resumed destinations, and not after each recovery.
-   */
-  readonly pauseTopic: string | undefined;
-  readonly kafka: Pick<Kafka, 'ends' | 'offsetsAt'>;
-  readonly group: Pick<ConsumerGroup, 'owned' | 'partitions' | 'unfinished'>;
-  readonly log: Pick<Log, 'info' | 'warn'>;
-}
-
 export interface RecallsDependencies {
   readonly topics: RecallTopics;
   readonly pipeline: Pipeline;
   readonly recalled: Recalled;
   readonly signs: Signs;
-  readonly receivers: Pick<Receivers, 'isPauseOver' | 'onResume'>;
+  readonly receivers: Receivers;
+  readonly lanes: Lanes;
   readonly times: HeaderTimes;
   readonly now: () => number;
 }
@@ -123,7 +106,7 @@ export class Recalls {
     }
     // Nothing is known of the pending deliveries in new partitions.
     this.#endedAt.clear();
-    this.#deps.signs.forget();
+    this.#deps.signs.failed.clear();
     if (this.#stopped) return;
     this.#timer ??= setInterval(() => {
       this.#tick();
@@ -149,7 +132,7 @@ export class Recalls {
   #recovered(destinationId: string): void {
     if (this.#stopped || this.#running.has(destinationId) || this.#later.has(destinationId)) return;
     const endedAt = this.#endedAt.get(destinationId);
-    if (endedAt !== undefined && !this.#deps.signs.hasFailed(destinationId)) return;
+    if (endedAt !== undefined && !this.#deps.signs.failed.has(destinationId)) return;
     const pause = endedAt === undefined ? 0 : endedAt + pauseMs - performance.now();
     const timer = setTimeout(() => {
       this.#later.delete(destinationId);
@@ -162,7 +145,7 @@ export class Recalls {
   /** A delivery was found that waits because of an earlier pause. */
   #foundPaused(destinationId: string): void {
     if (!this.#resumed.has(destinationId)) this.#resumed.set(destinationId, 'later');
-    this.#deps.signs.failed(destinationId);
+    this.#deps.signs.failed.add(destinationId);
     this.#recovered(destinationId);
   }
 
@@ -187,11 +170,13 @@ export class Recalls {
   #begin(spec: RecallSpec, numbers: readonly number[]): void {
     const { destinationId, cause } = spec;
     if (this.#stopped || numbers.length === 0 || this.#running.has(destinationId)) return;
-    const { pipeline, times, signs, now } = this.#deps;
-    signs.forget(destinationId);
+    const { pipeline, lanes, receivers, times, signs, now } = this.#deps;
+    signs.failed.delete(destinationId);
     if (cause.kind !== 'recovery') this.#resumed.delete(destinationId);
     const recall = new Recall(spec, {
       pipeline,
+      lanes,
+      receivers,
       times,
       budget: this.#budget,
       passes: this.#passes,
@@ -289,7 +274,7 @@ export class Recalls {
     // Meanwhile it was resumed again, or deliveries were found that this recall did not cover.
     const resumed = this.#resumed.get(destinationId);
     if (resumed !== 'now') this.#endedAt.set(destinationId, performance.now());
-    if (isLeft) this.#deps.signs.failed(destinationId);
+    if (isLeft) this.#deps.signs.failed.add(destinationId);
     if (isLeft && cause.kind !== 'recovery' && !resumed) this.#resumed.set(destinationId, 'later');
     const { count } = recall;
     const request = requestOf(recall.spec)?.id;

@@ -8,8 +8,7 @@ import type { OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/k
 import type { Log } from '@tailrace/service';
 import { encodeDelivery, type TopicNames } from '@tailrace/topics';
 import type { DeadReason, Effect, Wait } from '../delivery.ts';
-import { tierUntil } from './deferral.ts';
-import { DueTimes, type DueTimeBounds } from './due-times.ts';
+import { DueTimes, tierUntil, type DueTimeBounds } from './due-times.ts';
 import type { Ownership } from './ownership.ts';
 
 export interface FollowUpsDependencies {

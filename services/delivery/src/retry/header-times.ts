@@ -8,12 +8,12 @@
  *   was written, so that the retry window ends. A time in the past is accepted however old: a wrong clock cannot be
  *   distinguished from a long outage, and no attempt may be made after the window.
  * - `place-at`: no turn is promised further ahead than the retry window.
- * - `accepted-at`: measured only, see measure/acceptance.ts.
+ * - `accepted-at`: measured only. Replays and records of earlier releases have no such header. Their age counts from when the
+ *   record was written, or from the first attempt if that was earlier.
  */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
 import { decodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
 import { detach } from '../delivery.ts';
-import { withAcceptance } from '../measure/acceptance.ts';
 
 export interface TimeBounds {
   readonly now: number;
@@ -39,6 +39,17 @@ export function plausibleTimes(delivery: Delivery, writtenAt: number, bounds: Ti
   }
   if (placeAt !== undefined && placeAt > now + windowMs) times = { ...times, placeAt: now + windowMs };
   return times ? { ...delivery, ...times } : delivery;
+}
+
+/** Longer than `events` and `deliveries` together keep a record. An older time comes from a wrong clock. */
+const longestAgeMs = 30 * 86_400_000;
+
+/** Returns `delivery` with a possible time of acceptance. `writtenAt` is the record's timestamp. */
+export function withAcceptance(delivery: Delivery, writtenAt: number, now: number): Delivery {
+  const isPossible = (time: number): boolean => time <= now && time > now - longestAgeMs;
+  const { acceptedAt, firstAttemptAt = writtenAt } = delivery;
+  if (acceptedAt !== undefined && isPossible(acceptedAt)) return delivery;
+  return { ...delivery, acceptedAt: [Math.min(writtenAt, firstAttemptAt), writtenAt, now].find(isPossible) };
 }
 
 export interface HeaderTimesDependencies {

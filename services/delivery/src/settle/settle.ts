@@ -5,8 +5,8 @@
 import type { TrackedRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { readTraceparent, traceFields, type Tracing } from '@tailrace/tracing';
-import type { Attempt, Attempts } from '../attempt.ts';
 import type { DeadReason, Effect, Event, Job, Retry, Wait } from '../delivery.ts';
+import type { Attempt, AttemptReports } from '../measure/attempt-reports.ts';
 import { traceDeadLetter } from '../measure/attempt-span.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import type { Signs } from '../recall/signs.ts';
@@ -15,7 +15,7 @@ import { transition, type DeliveryPolicy } from '../transition.ts';
 
 export interface SettleDependencies {
   readonly followUps: FollowUps;
-  readonly attempts: Pick<Attempts, 'report'>;
+  readonly attempts: Pick<AttemptReports, 'report'>;
   readonly signs: Pick<Signs, 'failed' | 'recovered'>;
   readonly policy: DeliveryPolicy;
   readonly metrics: Pick<DeliveryMetrics, 'waits' | 'deadLetter' | 'ended'>;
@@ -69,7 +69,7 @@ export class Settle {
     const { work, delivery, order } = job;
     const { destinationId } = delivery;
     const isFailure = effect.kind === 'retry' || effect.cause === 'parked';
-    if (isFailure && !work.revoked) signs.failed(destinationId);
+    if (isFailure && !work.revoked) signs.failed.add(destinationId);
     const dueAt = followUps.write(work, effect, () => {
       if (effect.kind === 'wait') metrics.waits(destinationId, effect.cause);
     });

@@ -3,27 +3,9 @@
  * partitions, and joins when the part exists that receives its records. Until then it owns no partition.
  */
 import { TailraceError } from '@tailrace/errors';
-import type {
-  Consumption,
-  ConsumedRecord,
-  DueRecord,
-  Kafka,
-  OwnedPartition,
-  PartitionLimits,
-  PartitionState,
-  Span,
-} from '@tailrace/kafka';
+import type { Consumption, Kafka, OwnedPartition, PartitionLimits, PartitionState } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-
-/** Receives the records of the group, and follows its rebalances. */
-export interface GroupReceiver {
-  receive(record: DueRecord): void;
-  /** Resolves when records of new partitions may be received. */
-  prepare(): Promise<void>;
-  rebalanced(phase: 'begun' | 'joined'): void;
-  /** Nothing may be started while it is `held`, because it could not be committed. */
-  hold(held: boolean): void;
-}
+import type { Intake } from './intake.ts';
 
 export interface ConsumerGroupOptions {
   readonly groupId: string;
@@ -44,7 +26,7 @@ export class ConsumerGroup {
     this.#options = options;
   }
 
-  async join(receiver: GroupReceiver): Promise<Consumption> {
+  async join(intake: Intake): Promise<Consumption> {
     const { groupId, topics, names, commitsLateAfterMs } = this.#options;
     this.#consumption = await this.#kafka.consume({
       groupId,
@@ -54,15 +36,15 @@ export class ConsumerGroup {
       limits: partitionLimits(names),
       delayMs: (topic) => names.retryTierDelayMs(topic),
       idleTopics: idleTopics(this.#options),
-      prepare: () => receiver.prepare(),
+      prepare: () => intake.prepare(),
       onRebalance: (rebalancing) => {
-        receiver.rebalanced(rebalancing ? 'begun' : 'joined');
+        intake.rebalanced(rebalancing ? 'begun' : 'joined');
       },
       onHold: (held) => {
-        receiver.hold(held);
+        intake.hold(held);
       },
       onRecord: (record) => {
-        receiver.receive(record);
+        intake.receive(record);
       },
     });
     return this.#consumption;
@@ -82,13 +64,9 @@ export class ConsumerGroup {
   }
 
   /** @throws TailraceError `kafka-unavailable` */
-  unfinished(
-    topic: string,
-    partitions: readonly number[],
-    spans?: ReadonlyMap<number, Span>,
-  ): AsyncIterable<readonly ConsumedRecord[]> {
+  unfinished(...part: Parameters<Consumption['unfinished']>): ReturnType<Consumption['unfinished']> {
     if (!this.#consumption) throw new TailraceError('kafka-unavailable', 'The group is not joined yet.');
-    return this.#consumption.unfinished(topic, partitions, spans);
+    return this.#consumption.unfinished(...part);
   }
 
   /** Stops reading replays where the background has too much to do, or everything, until it may continue. */

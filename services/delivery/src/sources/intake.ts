@@ -12,7 +12,6 @@ import type { Ledger } from '../recall/ledger.ts';
 import type { Recalls } from '../recall/recalls.ts';
 import type { HeaderTimes } from '../retry/header-times.ts';
 import type { Ownership } from '../retry/ownership.ts';
-import type { GroupReceiver } from './group.ts';
 
 export interface IntakeDependencies {
   readonly names: Pick<TopicNames, 'deliveriesReplay'>;
@@ -25,7 +24,7 @@ export interface IntakeDependencies {
   readonly metrics: Pick<DeliveryMetrics, 'replayed'>;
 }
 
-export class Intake implements GroupReceiver {
+export class Intake {
   readonly #deps: IntakeDependencies;
   readonly #countReplayed: () => void;
 
@@ -56,11 +55,13 @@ export class Intake implements GroupReceiver {
     return this.#deps.ledger.refresh();
   }
 
+  /** A rebalance has begun, or this replica has joined the group after it. */
   rebalanced(phase: 'begun' | 'joined'): void {
     if (phase === 'joined') this.#deps.ownership.joined();
     this.#deps.recalls.rebalanced(phase);
   }
 
+  /** Nothing may be started while it is `held`, because it could not be committed. */
   hold(held: boolean): void {
     if (held) this.#deps.lanes.pause();
     else this.#deps.lanes.resume();

@@ -1,17 +1,17 @@
 /** The fourth stage, in the turn of a delivery: looks up its destination, and sends the requests. */
-import type { TopicNames } from '@tailrace/topics';
+import type { Destination } from '@tailrace/config';
+import type { Delivery, TopicNames } from '@tailrace/topics';
 import type { Tracing } from '@tailrace/tracing';
-import type { Attempts } from '../attempt.ts';
+import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
 import {
   needsOrder,
   openTargets,
-  withSequence,
   type DeadReason,
   type Job,
   type LaneHold,
   type UrlResult,
 } from '../delivery.ts';
-import { feedbackOf } from '../isolation/feedback.ts';
+import { feedbackOf, showsTrouble } from '../isolation/feedback.ts';
 import type { Feedback } from '../isolation/task.ts';
 import { startAttemptSpan } from '../measure/attempt-span.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
@@ -22,7 +22,7 @@ import { alsoHeldBy, type RetryPolicy } from '../transition.ts';
 export interface AttemptStageDependencies {
   readonly names: Pick<TopicNames, 'deliveries'>;
   readonly receivers: Receivers;
-  readonly attempts: Pick<Attempts, 'send'>;
+  readonly sender: Pick<Sender, 'send'>;
   readonly settle: Pick<Settle, 'apply'>;
   readonly policy: RetryPolicy;
   readonly metrics: Pick<DeliveryMetrics, 'firstAttempt' | 'laterAttempt'>;
@@ -55,7 +55,7 @@ export class AttemptStage {
     if (!destination.enabled) return this.#giveUp(job, 'destination-disabled');
     if (needsOrder(job, destination, names)) {
       // The destination has an order since the configuration was read again.
-      order.arrive(withSequence(job));
+      order.arrive(job);
       return nothingSent;
     }
     if (destination.paused) {
@@ -78,7 +78,7 @@ export class AttemptStage {
       return nothingSent;
     }
 
-    const { attempts, metrics, tracing } = this.#deps;
+    const { metrics, tracing } = this.#deps;
     const held = alsoHeldBy(delivery, heldBy);
     if (held) metrics.firstAttempt(startedAt - (delivery.acceptedAt ?? work.timestamp), held);
     else metrics.laterAttempt(startedAt - (delivery.dueAt ?? work.timestamp));
@@ -86,7 +86,9 @@ export class AttemptStage {
     const traceparent = span ? span.traceparent : delivery.traceparent;
     const results = await Promise.all(
       open.map((target, place) =>
-        attempts.send(destination, target, permissions[place] ?? 'send', delivery, traceparent),
+        permissions[place] === 'park'
+          ? notSent(target)
+          : this.#send(destination, target, delivery, traceparent),
       ),
     );
     const closedUrls = [...delivery.closedUrls, ...failedPermanently(results)];
@@ -109,10 +111,31 @@ export class AttemptStage {
     return feedbackOf(results, this.#longestDelayMs);
   }
 
+  async #send(
+    destination: Destination,
+    target: Target,
+    { deliveryId, destinationId, body }: Delivery,
+    traceparent: string | undefined,
+  ): Promise<UrlResult> {
+    const { sender, receivers, now } = this.#deps;
+    const startedAt = performance.now();
+    const { origin, path, tls } = target;
+    const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: now(), traceparent });
+    const answer = await sender.send({ destinationId, origin, path, headers, body, tls });
+    const endedAt = performance.now();
+    receivers.breakers.report(destinationId, target.fingerprint, !showsTrouble(answer));
+    return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
+  }
+
   #giveUp(job: Job, reason: DeadReason): Feedback {
     this.#deps.settle.apply(job, { kind: 'over', reason });
     return nothingSent;
   }
+}
+
+/** The result for a URL whose circuit breaker permits no request. */
+function notSent(target: Target): Promise<UrlResult> {
+  return Promise.resolve({ target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 });
 }
 
 /** Returns the fingerprints of the URLs that are not tried again for this delivery. */

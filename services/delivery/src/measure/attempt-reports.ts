@@ -1,21 +1,16 @@
-/** Sends the requests of an attempt, and publishes its record. */
-import type { Destination } from '@tailrace/config';
+/** Counts attempts, and publishes their records. */
 import type { Publisher } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord, Delivery, TopicNames } from '@tailrace/topics';
 import type { Span } from '@tailrace/tracing';
-import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
-import type { Permission } from './isolation/breaker.ts';
-import type { Breakers } from './isolation/breakers.ts';
-import { showsTrouble } from './isolation/feedback.ts';
-import { attemptRecord, type AttemptOutcome } from './measure/attempt-record.ts';
-import { endAttemptSpan } from './measure/attempt-span.ts';
-import type { UrlResult } from './delivery.ts';
+import type { Breakers } from '../isolation/breakers.ts';
+import { attemptRecord, type AttemptOutcome } from './attempt-record.ts';
+import { endAttemptSpan } from './attempt-span.ts';
+import type { UrlResult } from '../delivery.ts';
 
-export interface AttemptsDependencies {
+export interface AttemptReportsDependencies {
   readonly names: Pick<TopicNames, 'attempts'>;
-  readonly sender: Sender;
-  readonly breakers: Pick<Breakers, 'report' | 'stateOf'>;
+  readonly breakers: Pick<Breakers, 'stateOf'>;
   /** For records of attempts. No delivery waits for them, and a commit only for a moment. */
   readonly attemptPublisher: Pick<Publisher, 'publish'>;
   readonly metrics: {
@@ -35,32 +30,11 @@ export interface Attempt {
   readonly span?: Span | undefined;
 }
 
-export class Attempts {
-  readonly #deps: AttemptsDependencies;
+export class AttemptReports {
+  readonly #deps: AttemptReportsDependencies;
 
-  constructor(dependencies: AttemptsDependencies) {
+  constructor(dependencies: AttemptReportsDependencies) {
     this.#deps = dependencies;
-  }
-
-  /** Sends one request to a URL, or none where its circuit breaker does not permit it. */
-  async send(
-    destination: Destination,
-    target: Target,
-    permission: Permission,
-    { deliveryId, destinationId, body }: Delivery,
-    traceparent: string | undefined,
-  ): Promise<UrlResult> {
-    if (permission === 'park') {
-      return { target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 };
-    }
-    const startedAt = performance.now();
-    const { origin, path, tls } = target;
-    const stamp = { deliveryId, startedAt: this.#deps.now(), traceparent };
-    const headers = requestHeaders(destination, target, body, stamp);
-    const answer = await this.#deps.sender.send({ destinationId, origin, path, headers, body, tls });
-    const endedAt = performance.now();
-    this.#deps.breakers.report(destinationId, target.fingerprint, !showsTrouble(answer));
-    return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
   }
 
   /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Delivery } from '@tailrace/topics';
-import { withAcceptance } from './acceptance.ts';
+import { withAcceptance } from './header-times.ts';
 
 const now = 1_800_000_000_000;
 const hourMs = 3_600_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { deferUntil } from '../transition.ts';
-import { tierUntil } from './deferral.ts';
+import { tierUntil } from './due-times.ts';
 
 const second = 1_000;
 const minute = 60 * second;

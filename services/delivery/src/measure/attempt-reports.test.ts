@@ -4,19 +4,17 @@ import type { OutgoingRecord } from '@tailrace/kafka';
 import type { AttemptRecord } from '@tailrace/topics';
 import { simulatedStart, simulateTime } from '@tailrace/testing';
 import { targetsOf } from '@tailrace/webhook';
-import { Attempts } from './attempt.ts';
-import { Breakers } from './isolation/breakers.ts';
-import { FakeSender } from './testing/fake-sender.ts';
-import { destinationOf, names, newDelivery } from './testing/stage.ts';
+import { AttemptReports } from './attempt-reports.ts';
+import { Breakers } from '../isolation/breakers.ts';
+import { destinationOf, names, newDelivery } from '../testing/stage.ts';
 
 test('the record of an attempt says since when a circuit breaker of its URLs is open', async () => {
   using time = simulateTime();
   const records: AttemptRecord[] = [];
   const breakers = new Breakers(1, () => undefined);
-  const attempts = new Attempts({
+  const attempts = new AttemptReports({
     names,
     breakers,
-    sender: new FakeSender(() => Promise.resolve()),
     log: { debug: () => undefined },
     attemptPublisher: {
       publish: ({ value }: OutgoingRecord) => {
