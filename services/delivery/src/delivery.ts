@@ -116,6 +116,8 @@ export interface Wait {
   readonly until: number;
   /** The latest due time. */
   readonly latest: number;
+  /** The delay of the retry topic; undefined where any will do. */
+  readonly tierMs?: number;
 }
 
 /** Why a URL is tried again: a failed request, or no request because its circuit breaker is open. */

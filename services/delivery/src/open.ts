@@ -6,7 +6,7 @@ import { openSuppressions, tierDelaysMs, topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender, type Sender } from '@tailrace/webhook';
 import { Lanes, type LaneLimits } from './isolation/lanes.ts';
 import type { Job } from './delivery.ts';
-import { AttemptReports } from './measure/attempt-reports.ts';
+import { Observer } from './measure/observer.ts';
 import { DeliveryMetrics, watchDelivery } from './metrics.ts';
 import { Order, type OrderDependencies } from './ordering/order.ts';
 import { Pipeline } from './pipeline.ts';
@@ -127,13 +127,13 @@ export async function openDelivery(
 
   // settle
   const { tracing } = service;
-  const followUps = new FollowUps({ names, publisher, ownership, tiersMs, pauseMs, now, log });
-  const attemptPublisher = kafka.publisher(attemptPublishing);
-  const attempts = new AttemptReports({ names, breakers, attemptPublisher, metrics, log, now });
-  const settle = new Settle({ followUps, attempts, signs, policy, metrics, log, tracing, now });
+  const followUps = new FollowUps({ names, publisher, ownership, tiersMs, now, log });
+  const forAttempts = kafka.publisher(attemptPublishing);
+  const observer = new Observer({ names, breakers, publisher: forAttempts, metrics, log, tracing, now });
+  const settle = new Settle({ followUps, observer, signs, policy, now });
 
   // attempt, lane, order
-  const attempt = new AttemptStage({ names, receivers, sender, settle, policy, metrics, tracing, now });
+  const attempt = new AttemptStage({ names, receivers, sender, settle, policy, observer, now });
   const rateShare = ownedShare(group, names.deliveries, () => partitions.deliveries);
   const lane = new LaneStage({ names, lanes, receivers, attempt, settle, windowMs, rateShare });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
@@ -158,7 +158,7 @@ export async function openDelivery(
     times,
     now,
   });
-  const intake = new Intake({ names, times, ledger, recalls, pipeline, lanes, ownership, metrics });
+  const intake = new Intake({ times, ledger, recalls, pipeline, lanes, ownership });
   const consumption = await group.join(intake);
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
   watchDelivery(service.metrics, { pipeline, lanes, config, consumption, partitions, limits });

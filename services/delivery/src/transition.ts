@@ -62,7 +62,16 @@ export function transition(delivery: Delivery, event: Event, policy: DeliveryPol
       // Window and schedule begin again with the next attempt, as those of a replay do.
       const begun = { step: 0, deferrals: 0, placeAt: undefined, firstAttemptAt: undefined };
       const heldBy = alsoHeldBy(delivery, 'paused');
-      return wait('paused', { ...delivery, ...begun, reason: 'paused', heldBy }, now + policy.pauseMs);
+      const until = now + policy.pauseMs;
+      const paused = { ...delivery, ...begun, reason: 'paused', heldBy };
+      return {
+        kind: 'wait',
+        cause: 'paused',
+        delivery: paused,
+        until,
+        latest: until,
+        tierMs: policy.pauseMs,
+      };
     }
     case 'over':
       return die(delivery, event.reason);

@@ -47,7 +47,6 @@ function openQueue(t: TestContext) {
   const followUps = new FollowUps({
     names,
     tiersMs,
-    pauseMs,
     publisher: { publish },
     now: Date.now,
     ownership: { since: () => -Infinity },

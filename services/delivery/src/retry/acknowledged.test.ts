@@ -36,7 +36,6 @@ function open() {
         }),
     },
     tiersMs,
-    pauseMs: policy.pauseMs,
     ownership: { since: () => -Infinity },
     now: () => 1_000_000,
     log: { error: () => undefined },

@@ -22,7 +22,6 @@ function openFollowUps({ ownedSince = -Infinity, tiersMs = [10_000], takesConten
       },
     },
     tiersMs,
-    pauseMs: 86_400_000,
     ownership: { since: () => ownedSince },
     now: () => start,
     log: { error: () => undefined },

@@ -7,7 +7,7 @@ import { isTailraceError } from '@tailrace/errors';
 import type { OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { encodeDelivery, type TopicNames } from '@tailrace/topics';
-import type { DeadReason, Effect, Wait } from '../delivery.ts';
+import type { DeadReason, Effect, Retry, Wait } from '../delivery.ts';
 import { DueTimes, tierUntil, type DueTimeBounds } from './due-times.ts';
 import type { Ownership } from './ownership.ts';
 
@@ -16,8 +16,6 @@ export interface FollowUpsDependencies {
   readonly publisher: Pick<Publisher, 'publish'>;
   /** The delays of the retry topics, shortest first. */
   readonly tiersMs: readonly number[];
-  /** The delay of the retry topic in which deliveries of paused destinations wait. */
-  readonly pauseMs: number;
   readonly ownership: Pick<Ownership, 'since'>;
   readonly now: () => number;
   readonly log: Pick<Log, 'error'>;
@@ -41,7 +39,10 @@ export class FollowUps {
 
   /** Writes what follows for a delivery. Returns when it is due, in milliseconds since the epoch; undefined for a dead letter. */
   write(work: Work, effect: FollowUp, onWritten?: () => void): number | undefined {
-    const { topic, dueAt } = this.#placeOf(work, effect);
+    const { topic, dueAt } =
+      effect.kind === 'dead'
+        ? { topic: this.#deps.names.deliveriesDead, dueAt: undefined }
+        : this.#placeOf(work, effect);
     // The new owner of a revoked partition reads the record again, so a copy would be a duplicate.
     if (!work.revoked) {
       const followUp = { ...effect.delivery, dueAt };
@@ -71,43 +72,28 @@ export class FollowUps {
     await Promise.all(this.#writing);
   }
 
-  #placeOf(work: Work, effect: FollowUp): { readonly topic: string; readonly dueAt?: number } {
-    const { names, pauseMs } = this.#deps;
-    switch (effect.kind) {
-      case 'retry': {
-        const { tierMs, earliestDueAt, latestDueAt } = effect;
-        const topic = names.retryTier(tierMs);
-        const bounds = this.#boundsOf(work, tierMs);
-        return {
-          topic,
-          dueAt: this.#dueTimes.assign(topic, work.partition, earliestDueAt, latestDueAt, bounds),
-        };
-      }
-      case 'wait': {
-        if (effect.cause !== 'paused') return this.#waitUntil(work, effect);
-        const topic = names.retryTier(pauseMs);
-        const bounds = this.#boundsOf(work, pauseMs);
-        return {
-          topic,
-          dueAt: this.#dueTimes.next(topic, work.partition, effect.until, effect.until, bounds),
-        };
-      }
-      case 'dead':
-        return { topic: names.deliveriesDead };
-    }
-  }
-
-  /** Chooses a retry topic, and a due time in it, for a wait that is not a step of the retry schedule. */
-  #waitUntil(work: Work, { until, latest }: Wait): { readonly topic: string; readonly dueAt: number } {
+  /** Chooses a due time in a retry topic, and the topic for a wait that is not a step of the retry schedule. */
+  #placeOf(work: Work, effect: Retry | Wait): { readonly topic: string; readonly dueAt: number } {
+    const { names, tiersMs } = this.#deps;
     const { partition } = work;
+    if (effect.kind === 'retry') {
+      const { tierMs, earliestDueAt, latestDueAt } = effect;
+      const topic = names.retryTier(tierMs);
+      const bounds = this.#boundsOf(work, tierMs);
+      const dueAt = this.#dueTimes.assign(topic, partition, earliestDueAt, latestDueAt, bounds);
+      return { topic, dueAt };
+    }
+    const { until, latest } = effect;
     const now = this.#deps.now();
-    const topicOf = (tierMs: number): string => this.#deps.names.retryTier(tierMs);
     const lastDueAt = (tierMs: number): number =>
-      this.#dueTimes.last(topicOf(tierMs), partition, this.#boundsOf(work, tierMs));
-    const { tierMs, earliestDueAt } = tierUntil(until, now, this.#deps.tiersMs, lastDueAt);
-    const topic = topicOf(tierMs);
-    const bounds = this.#boundsOf(work, tierMs);
+      this.#dueTimes.last(names.retryTier(tierMs), partition, this.#boundsOf(work, tierMs));
+    const { tierMs, earliestDueAt } =
+      effect.tierMs === undefined
+        ? tierUntil(until, now, tiersMs, lastDueAt)
+        : { tierMs: effect.tierMs, earliestDueAt: until };
+    const topic = names.retryTier(tierMs);
     const latestDueAt = Math.min(now + tierMs, latest);
+    const bounds = this.#boundsOf(work, tierMs);
     return { topic, dueAt: this.#dueTimes.next(topic, partition, earliestDueAt, latestDueAt, bounds) };
   }
 

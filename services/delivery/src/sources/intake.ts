@@ -3,10 +3,7 @@
  * both have read enters the pipeline once.
  */
 import type { DueRecord } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
 import type { Lanes } from '../isolation/lanes.ts';
-import { countedWork } from '../measure/counted-work.ts';
-import type { DeliveryMetrics } from '../metrics.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Ledger } from '../recall/ledger.ts';
 import type { Recalls } from '../recall/recalls.ts';
@@ -14,39 +11,31 @@ import type { HeaderTimes } from '../retry/header-times.ts';
 import type { Ownership } from '../retry/ownership.ts';
 
 export interface IntakeDependencies {
-  readonly names: Pick<TopicNames, 'deliveriesReplay'>;
   readonly times: HeaderTimes;
   readonly ledger: Pick<Ledger, 'refresh'>;
   readonly recalls: Pick<Recalls, 'receive' | 'rebalanced'>;
   readonly pipeline: Pick<Pipeline, 'receive' | 'jobOf' | 'writeMalformed'>;
   readonly lanes: Pick<Lanes, 'pause' | 'resume'>;
   readonly ownership: Pick<Ownership, 'joined'>;
-  readonly metrics: Pick<DeliveryMetrics, 'replayed'>;
 }
 
 export class Intake {
   readonly #deps: IntakeDependencies;
-  readonly #countReplayed: () => void;
 
   constructor(dependencies: IntakeDependencies) {
     this.#deps = dependencies;
-    this.#countReplayed = () => {
-      dependencies.metrics.replayed();
-    };
   }
 
   /** Receives a record of `deliveries`, a retry topic or the replay topic. */
   receive(record: DueRecord): void {
-    const { names, times, recalls, pipeline } = this.#deps;
+    const { times, recalls, pipeline } = this.#deps;
     const delivery = times.read(record);
     if (typeof delivery === 'string') {
       pipeline.writeMalformed(record, delivery);
       return;
     }
-    const isReplay = record.topic === names.deliveriesReplay;
-    const work = isReplay ? countedWork(record.work, this.#countReplayed) : record.work;
     if (delivery.dueAt !== undefined) record.waitsUntil(delivery.dueAt);
-    const job = pipeline.jobOf(work, delivery);
+    const job = pipeline.jobOf(record.work, delivery);
     if (!recalls.receive(job)) pipeline.receive(job);
   }
 

@@ -1,20 +1,19 @@
 /** The fourth stage, in the turn of a delivery: looks up its destination, and sends the requests. */
 import type { Destination } from '@tailrace/config';
 import type { Delivery, TopicNames } from '@tailrace/topics';
-import type { Tracing } from '@tailrace/tracing';
 import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
 import {
   needsOrder,
   openTargets,
   type DeadReason,
+  type Down,
   type Job,
   type LaneHold,
   type UrlResult,
 } from '../delivery.ts';
 import { feedbackOf, showsTrouble } from '../isolation/feedback.ts';
 import type { Feedback } from '../isolation/task.ts';
-import { startAttemptSpan } from '../measure/attempt-span.ts';
-import type { DeliveryMetrics } from '../metrics.ts';
+import type { Observer } from '../measure/observer.ts';
 import type { Receivers } from '../receivers.ts';
 import type { Settle } from '../settle/settle.ts';
 import { alsoHeldBy, type RetryPolicy } from '../transition.ts';
@@ -25,9 +24,7 @@ export interface AttemptStageDependencies {
   readonly sender: Pick<Sender, 'send'>;
   readonly settle: Pick<Settle, 'apply'>;
   readonly policy: RetryPolicy;
-  readonly metrics: Pick<DeliveryMetrics, 'firstAttempt' | 'laterAttempt'>;
-  /** Undefined where tracing is off. */
-  readonly tracing?: Tracing | undefined;
+  readonly observer: Pick<Observer, 'started'>;
   readonly now: () => number;
 }
 
@@ -78,11 +75,7 @@ export class AttemptStage {
       return nothingSent;
     }
 
-    const { metrics, tracing } = this.#deps;
-    const held = alsoHeldBy(delivery, heldBy);
-    if (held) metrics.firstAttempt(startedAt - (delivery.acceptedAt ?? work.timestamp), held);
-    else metrics.laterAttempt(startedAt - (delivery.dueAt ?? work.timestamp));
-    const span = tracing && startAttemptSpan(tracing, job, open);
+    const span = this.#deps.observer.started(job, alsoHeldBy(delivery, heldBy), startedAt, open);
     const traceparent = span ? span.traceparent : delivery.traceparent;
     const results = await Promise.all(
       open.map((target, place) =>
@@ -92,22 +85,16 @@ export class AttemptStage {
       ),
     );
     const closedUrls = [...delivery.closedUrls, ...failedPermanently(results)];
+    const spanId = span?.sampled ? span.spanId : undefined;
     const isProbe = permissions.includes('probe') && !permissions.includes('send');
     const stillOpen = isProbe ? openTargets({ closedUrls }, destination) : [];
-    const attempted = {
-      destinationId: delivery.destinationId,
-      attempt: delivery.attempt + 1,
-      firstAttemptAt,
-    };
-    const down = receivers.isDown(delivery, stillOpen)
-      ? receivers.claimProbe(attempted, stillOpen, policy.windowMs)
-      : undefined;
-    const spanId = span?.sampled ? span.spanId : undefined;
-    settle.apply(
-      job,
-      { kind: 'attempted', results, firstAttemptAt, closedUrls, spanId, down },
-      { startedAt, results, span },
-    );
+    let down: Down | undefined;
+    if (receivers.isDown(delivery, stillOpen)) {
+      const attempted = { ...delivery, attempt: delivery.attempt + 1, firstAttemptAt };
+      down = receivers.claimProbe(attempted, stillOpen, policy.windowMs);
+    }
+    const event = { kind: 'attempted', results, firstAttemptAt, closedUrls, spanId, down } as const;
+    settle.apply(job, event, { startedAt, results, span });
     return feedbackOf(results, this.#longestDelayMs);
   }
 
