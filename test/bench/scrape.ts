@@ -11,7 +11,7 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { Destination } from '@tailrace/config';
 import { createMetrics, startProbeServer, watchConsumption } from '@tailrace/service';
-import { DeliveryMetrics } from '../../services/delivery/src/metrics.ts';
+import { DeliveryMetrics } from '../../services/delivery/src/observe/metrics.ts';
 import { table } from './figures/table.ts';
 
 interface Scrape {

@@ -14,10 +14,10 @@
 import type { TrackedRecord, Work } from '@tailrace/kafka';
 import type { Delivery } from '@tailrace/topics';
 import { isOrdered, type Job, type Received } from './delivery.ts';
-import type { Lanes } from './isolation/lanes.ts';
-import type { Order } from './ordering/order.ts';
-import { DelayQueue } from './retry/delay-queue.ts';
-import type { FollowUps } from './retry/follow-ups.ts';
+import type { Lanes } from './stages/lane/lanes.ts';
+import type { Order } from './stages/order/order.ts';
+import { DelayQueue } from './stages/due/delay-queue.ts';
+import type { FollowUps } from './settle/follow-ups.ts';
 import type { Settle } from './settle/settle.ts';
 
 export interface PipelineDependencies {

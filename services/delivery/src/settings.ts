@@ -9,7 +9,7 @@ import {
   topicSettings,
 } from '@tailrace/service';
 import Type from 'typebox';
-import type { LaneLimits } from './isolation/lanes.ts';
+import type { LaneLimits } from './stages/lane/lanes.ts';
 
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9466 }),

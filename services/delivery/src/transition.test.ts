@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { classifyStatus, type PermanentReason, type RetryReason } from '@tailrace/webhook';
 import { decide, type RetryPolicy } from './transition.ts';
 import type { Outcome, UrlAnswer } from './delivery.ts';
-import { DueTimes } from './retry/due-times.ts';
+import { DueTimes } from './settle/due-times.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

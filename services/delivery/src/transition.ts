@@ -21,7 +21,7 @@ import type {
   UrlResult,
   Wait,
 } from './delivery.ts';
-import { urlAttempt } from './measure/attempt-record.ts';
+import { urlAttempt } from './observe/attempt-record.ts';
 
 export interface RetryPolicy {
   /** Delays after the first, second, … failed attempt; as many retries as entries. */

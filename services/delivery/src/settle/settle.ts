@@ -4,9 +4,9 @@
  */
 import type { TrackedRecord } from '@tailrace/kafka';
 import type { DeadReason, Effect, Event, Job, Retry, Wait } from '../delivery.ts';
-import type { Attempt, Observer } from '../measure/observer.ts';
-import type { Signs } from '../recall/signs.ts';
-import type { FollowUps } from '../retry/follow-ups.ts';
+import type { Attempt, Observer } from '../observe/observer.ts';
+import type { Signs } from '../sources/recall/signs.ts';
+import type { FollowUps } from './follow-ups.ts';
 import { transition, type DeliveryPolicy } from '../transition.ts';
 
 export interface SettleDependencies {

@@ -3,12 +3,12 @@
  * both have read enters the pipeline once.
  */
 import type { DueRecord } from '@tailrace/kafka';
-import type { Lanes } from '../isolation/lanes.ts';
+import type { Lanes } from '../stages/lane/lanes.ts';
 import type { Pipeline } from '../pipeline.ts';
-import type { Ledger } from '../recall/ledger.ts';
-import type { Recalls } from '../recall/recalls.ts';
-import type { HeaderTimes } from '../retry/header-times.ts';
-import type { Ownership } from '../retry/ownership.ts';
+import type { Ledger } from './recall/ledger.ts';
+import type { Recalls } from './recall/recalls.ts';
+import type { HeaderTimes } from '../stages/due/header-times.ts';
+import type { Ownership } from '../settle/ownership.ts';
 
 export interface IntakeDependencies {
   readonly times: HeaderTimes;

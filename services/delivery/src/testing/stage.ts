@@ -22,7 +22,7 @@ import {
   type AttemptRecord,
   type Delivery,
 } from '@tailrace/topics';
-import type { LaneLimits, Lanes } from '../isolation/lanes.ts';
+import type { LaneLimits, Lanes } from '../stages/lane/lanes.ts';
 import { openDelivery, type DeliveryChanges, type OpenDelivery } from '../open.ts';
 import { settings } from '../settings.ts';
 import { FakeSender } from './fake-sender.ts';
