@@ -26,7 +26,7 @@ export interface Job extends Received {
   readonly background?: boolean;
 }
 
-/** The order of the deliveries of one user (ordering/order.ts). Jobs without a sequence have none, and are ignored. */
+/** The order of the deliveries of one user (stages/order/order.ts). Jobs without a sequence have none, and are ignored. */
 export interface UserOrder {
   /** Lets a job wait for earlier ones, then for its lane. */
   arrive(job: Job): void;

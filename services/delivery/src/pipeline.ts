@@ -2,11 +2,12 @@
  * The way of a delivery through the service. Each stage is made of the stages after it, and knows no other:
  *
  * - **receive**: a source has read the record: the consumer group, or a recall (sources/).
- * - **due**: it waits until it is due (delay-queue.ts).
- * - **order**: it waits for earlier deliveries of its user, where its destination has an order (order.ts).
- * - **lane**: it waits for its turn among the deliveries of its destination (lane.ts).
- * - **attempt**: its destination is looked up, and the requests are sent (attempt.ts).
- * - **settle**: the record is finished, or a follow-up record is written first (settle.ts).
+ * - **due**: it waits until it is due (stages/due/).
+ * - **order**: it waits for earlier deliveries of its user, where its destination has an order (stages/order/).
+ * - **lane**: it waits for its turn among the deliveries of its destination (stages/lane/).
+ * - **attempt**: its destination is looked up, and the requests are sent (stages/attempt/).
+ * - **settle**: what follows is decided (transition.ts), and the record is finished, or a follow-up record is written first
+ *   (settle/).
  *
  * A record is finished only when the delivery was delivered, or Kafka has acknowledged its follow-up record. Then its
  * offset may be committed.

@@ -42,7 +42,7 @@ export const settings = Type.Object({
 
 /**
  * The lanes buffer about a quarter of a second of work of the fastest destinations, and read ahead a second of it; see
- * isolation/buffer.ts.
+ * stages/lane/buffer.ts.
  */
 export function laneLimits(settings: {
   readonly concurrencyPerDestination: number;

@@ -1,4 +1,4 @@
-/** The metrics of the delivery service. Those of each destination are on a page of their own (measure/counts.ts). */
+/** The metrics of the delivery service. Those of each destination are on a page of their own (counts.ts). */
 import type { ConfigView, Destination } from '@tailrace/config';
 import type { Consumption, Work } from '@tailrace/kafka';
 import { CountsById, watchConsumption, type Distribution, type Log, type Metrics } from '@tailrace/service';

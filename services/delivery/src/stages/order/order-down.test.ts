@@ -17,7 +17,7 @@ const windowMs = 4 * hour;
 const pauseMs = 24 * hour;
 const names = topicNames('');
 
-/** An order and its retry topics, with a clock of their own and attempts like those of deliver.ts. */
+/** An order and its retry topics, with a clock of their own and attempts like those of the pipeline. */
 function openQueue(t: TestContext) {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: start });
   t.after(() => {
