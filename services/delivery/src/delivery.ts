@@ -32,10 +32,7 @@ export interface UserOrder {
   arrive(job: Job): void;
   /** The job is delivered, or its dead letter is acknowledged. */
   ended(job: Job): void;
-  /**
-   * The follow-up record of the job was published to a retry topic a moment ago, from which it is expected at `until`, so
-   * the later ones of its key are written after it.
-   */
+  /** The job was written to a retry topic a moment ago, and is expected at `until`. Later ones of its key follow it there. */
   left(job: Job, until: number): void;
   /** The job has left its retry topic without its turn, so later ones do not wait for it. */
   removed(job: Job): void;
@@ -45,14 +42,7 @@ export interface UserOrder {
 export type Event =
   | Attempted
   | Down
-  /** Its lane is full, and promises it a turn. */
-  | {
-      readonly kind: 'full';
-      readonly waitMs: number;
-      /** Whether the receiver asked for a pause. */
-      readonly isBackoff: boolean;
-      readonly heldBy: LaneHold;
-    }
+  | LaneFull
   /** An earlier one of its user is expected at `until`. */
   | { readonly kind: 'behind'; readonly until: number; readonly firstAttemptAt: number | undefined }
   /** Its destination is paused. */
@@ -65,7 +55,7 @@ export interface Attempted {
   readonly kind: 'attempted';
   /** One for each URL that was open; never empty. */
   readonly results: readonly UrlResult[];
-  /** When the first attempt was made, or the delivery was first parked. */
+  /** Or when it was first parked. */
   readonly firstAttemptAt: number;
   /** The fingerprints of the URLs that have failed permanently. */
   readonly closedUrls: readonly string[];
@@ -81,6 +71,16 @@ export interface Down {
   readonly firstAttemptAt: number;
   /** When the delivery makes the next probe; Infinity where another one does. */
   readonly probeInMs: number;
+}
+
+/** Its lane is full. */
+export interface LaneFull {
+  readonly kind: 'full';
+  /** When the lane promises it a turn. */
+  readonly waitMs: number;
+  /** Whether the receiver asked for a pause. */
+  readonly isBackoff: boolean;
+  readonly heldBy: LaneHold;
 }
 
 /** What follows. `delivery` is the delivery after the event. */

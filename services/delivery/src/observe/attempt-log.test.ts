@@ -115,9 +115,9 @@ test('a summary counts from the last one, and names the five destinations with t
   }
   take({});
   totals.deadLetter('destination-deleted');
-  totals.deferred += 3;
-  totals.behind += 2;
-  totals.parked += 1;
+  totals.waits.deferred += 3;
+  totals.waits.behind += 2;
+  totals.waits.parked += 1;
   log.close();
   assert.equal(lines.length, 1);
   assert.partialDeepStrictEqual(lines[0], {

@@ -111,26 +111,8 @@ export class AttemptLog {
 type Numbers = ReturnType<typeof numbersOf>;
 
 /** `dead` includes the dead letters without an attempt. */
-function numbersOf({
-  attempts,
-  delivered,
-  failed,
-  deadLetters,
-  deferred,
-  behind,
-  parked,
-  paused,
-}: DeliveryCounts) {
-  return {
-    attempts,
-    delivered,
-    retried: sum(failed.retry),
-    dead: sum(deadLetters),
-    deferred,
-    behind,
-    parked,
-    paused,
-  };
+function numbersOf({ attempts, delivered, failed, deadLetters, waits }: DeliveryCounts) {
+  return { attempts, delivered, retried: sum(failed.retry), dead: sum(deadLetters), ...waits };
 }
 
 function sum(counts: ReadonlyMap<string, number> | undefined): number {

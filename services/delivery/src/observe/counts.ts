@@ -2,7 +2,7 @@
 import type { LabelsOf } from '@tailrace/metrics';
 import type { MetricsPages, PageSample } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/topics';
-import type { DeadReason } from '../delivery.ts';
+import type { DeadReason, Wait } from '../delivery.ts';
 
 type Outcome = AttemptRecord['outcome'];
 type AttemptLabels = LabelsOf<'tailrace_delivery_attempts_total'>;
@@ -20,10 +20,7 @@ export class DeliveryCounts {
   ageMs = 0;
   deadLetters: Map<DeadReason, number> | undefined;
   /** Deliveries written to a retry topic without an attempt. */
-  deferred = 0;
-  behind = 0;
-  parked = 0;
-  paused = 0;
+  waits = { deferred: 0, behind: 0, parked: 0, paused: 0 } satisfies Record<Wait['cause'], number>;
 
   attempted({ outcome, reason = '', latencyMs }: AttemptRecord, ageMs: number): void {
     this.attempts += 1;
@@ -95,22 +92,11 @@ export function addDestinationMetrics(
     'tailrace_destination_dead_letters_total',
     samples((counts) => counts.deadByReason()),
   );
-  page.add(
-    'tailrace_destination_deferred_total',
-    samples(({ deferred }) => unlessNone(deferred)),
-  );
-  page.add(
-    'tailrace_destination_behind_total',
-    samples(({ behind }) => unlessNone(behind)),
-  );
-  page.add(
-    'tailrace_destination_parked_total',
-    samples(({ parked }) => unlessNone(parked)),
-  );
-  page.add(
-    'tailrace_destination_paused_total',
-    samples(({ paused }) => unlessNone(paused)),
-  );
+  const waits = (cause: Wait['cause']) => samples(({ waits }) => unlessNone(waits[cause]));
+  page.add('tailrace_destination_deferred_total', waits('deferred'));
+  page.add('tailrace_destination_behind_total', waits('behind'));
+  page.add('tailrace_destination_parked_total', waits('parked'));
+  page.add('tailrace_destination_paused_total', waits('paused'));
 }
 
 const noLabels = {};

@@ -76,8 +76,8 @@ export class DeliveryMetrics {
 
   /** Counts a delivery that was written to a retry topic without an attempt. */
   waits(destinationId: string, cause: Wait['cause']): void {
-    this.#totals[cause] += 1;
-    this.#byDestination.of(destinationId)[cause] += 1;
+    this.#totals.waits[cause] += 1;
+    this.#byDestination.of(destinationId).waits[cause] += 1;
   }
 
   deadLetter(destinationId: string, reason: DeadReason): void {
@@ -111,10 +111,10 @@ function exposeTotals(metrics: Metrics, totals: DeliveryTotals): void {
   );
   metrics.counter('tailrace_delivery_attempts_total', () => totals.attemptsByOutcome());
   metrics.counter('tailrace_dead_letters_total', () => totals.deadByReason());
-  metrics.counter('tailrace_deliveries_put_off_total', () => totals.deferred);
-  metrics.counter('tailrace_deliveries_behind_total', () => totals.behind);
-  metrics.counter('tailrace_deliveries_parked_total', () => totals.parked);
-  metrics.counter('tailrace_deliveries_paused_total', () => totals.paused);
+  metrics.counter('tailrace_deliveries_put_off_total', () => totals.waits.deferred);
+  metrics.counter('tailrace_deliveries_behind_total', () => totals.waits.behind);
+  metrics.counter('tailrace_deliveries_parked_total', () => totals.waits.parked);
+  metrics.counter('tailrace_deliveries_paused_total', () => totals.waits.paused);
 }
 
 /** Gauges that are read at each scrape. */

@@ -90,7 +90,7 @@ export class Breaker {
     else if (this.#state === 'half-open') this.#reopen(now);
   }
 
-  /** To be called when its URL is no longer used, or was not for long. */
+  /** Its URL is no longer used, or was not for long. */
   forget(): void {
     this.#close(-Infinity);
   }

@@ -18,7 +18,7 @@ export interface ReceiversDependencies {
 }
 
 /** The part of a delivery that its receiver's state depends on. */
-type Waiting = Pick<Delivery, 'destinationId' | 'attempt' | 'firstAttemptAt'>;
+type Waiting = Pick<Delivery, 'destinationId' | 'attempt' | 'firstAttemptAt' | 'closedUrls'>;
 
 const refreshPauseMs = 1_000;
 
@@ -110,20 +110,25 @@ export class Receivers {
     return this.isDown(delivery, openTargets(delivery, destination));
   }
 
-  /** The state of all open URLs of a delivery. It counts as up since its destination was resumed. */
-  receiverOf(delivery: Delivery): Receiver {
-    const destination = this.known(delivery);
-    const receiver = this.#receiverOf(delivery, destination ? openTargets(delivery, destination) : []);
+  /** The state of the open URLs of a delivery. They count as up since its destination was resumed. */
+  receiverOf(delivery: Waiting, targets = this.#openTargets(delivery)): Receiver {
+    const { destinationId } = delivery;
+    const urls = targets.map(({ fingerprint }) => this.breakers.stateOf(destinationId, fingerprint));
+    const receiver = receiverOf(urls, this.#deps.now() - performance.now());
     if (receiver.isDown) return receiver;
-    const resumedAt = this.#resumedAt.get(delivery.destinationId) ?? -Infinity;
-    return { ...receiver, since: Math.max(receiver.since, resumedAt) };
+    return { ...receiver, since: Math.max(receiver.since, this.#resumedAt.get(destinationId) ?? -Infinity) };
+  }
+
+  #openTargets(delivery: Waiting): readonly Target[] {
+    const destination = this.known(delivery);
+    return destination ? openTargets(delivery, destination) : [];
   }
 
   /** Returns when the retry window of a delivery with these open URLs began, in milliseconds since the epoch; now where it has not begun. */
   windowBegan(delivery: Waiting, targets: readonly Target[]): number {
     const now = this.#deps.now();
     if (delivery.firstAttemptAt === undefined) return now;
-    return windowBegan(delivery, this.#receiverOf(delivery, targets), now) ?? now;
+    return windowBegan(delivery, this.receiverOf(delivery, targets), now) ?? now;
   }
 
   /** For a delivery whose open URLs are all down. Where it is to be parked, it may claim the next probe. */
@@ -134,11 +139,6 @@ export class Receivers {
       isOver ? undefined : this.breakers.claimProbe(delivery.destinationId, fingerprint),
     );
     return { kind: 'down', firstAttemptAt, probeInMs: Math.min(...claims.map((inMs) => inMs ?? Infinity)) };
-  }
-
-  #receiverOf({ destinationId }: Waiting, targets: readonly Target[]): Receiver {
-    const urls = targets.map(({ fingerprint }) => this.breakers.stateOf(destinationId, fingerprint));
-    return receiverOf(urls, this.#deps.now() - performance.now());
   }
 }
 

@@ -15,7 +15,7 @@ export class Ownership {
     this.#now = now;
   }
 
-  /** To be called after each rebalance. */
+  /** A rebalance is over. */
   joined(): void {
     this.#joinedAt = this.#now();
   }

@@ -34,18 +34,16 @@ export class Settle {
     const effect = transition(job.delivery, event, policy, now());
     switch (effect.kind) {
       case 'delivered':
-        this.#deliver(job, effect, attempt);
-        return Infinity;
+        return this.#deliver(job, effect, attempt);
       case 'dead':
-        this.#die(job, effect, attempt);
-        return Infinity;
+        return this.#die(job, effect, attempt);
       case 'retry':
       case 'wait':
         return this.#wait(job, effect, attempt);
     }
   }
 
-  #deliver(job: Job, effect: Extract<Effect, { kind: 'delivered' }>, attempt: Attempt | undefined): void {
+  #deliver(job: Job, effect: Extract<Effect, { kind: 'delivered' }>, attempt: Attempt | undefined): number {
     const { observer, signs } = this.#deps;
     const { work, delivery, order } = job;
     observer.delivered(work);
@@ -54,6 +52,7 @@ export class Settle {
     order.ended(job);
     // The circuit breaker may have been open in another process only.
     if (delivery.reason === 'circuit-open') signs.recovered(delivery.destinationId);
+    return Infinity;
   }
 
   #wait(job: Job, effect: Retry | Wait, attempt: Attempt | undefined): number {
@@ -73,7 +72,7 @@ export class Settle {
     return until;
   }
 
-  #die(job: Job, effect: Extract<Effect, { kind: 'dead' }>, attempt: Attempt | undefined): void {
+  #die(job: Job, effect: Extract<Effect, { kind: 'dead' }>, attempt: Attempt | undefined): number {
     const { followUps, observer } = this.#deps;
     const { work, order } = job;
     const { reason, delivery } = effect;
@@ -83,6 +82,7 @@ export class Settle {
       if (reason === 'drained') order.removed(job);
       order.ended(job);
     });
+    return Infinity;
   }
 
   /** Writes a dead letter for a record that is not a delivery. */

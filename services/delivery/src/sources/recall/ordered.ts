@@ -47,7 +47,7 @@ export class OrderedEntries {
     if (this.#bytes > this.#limits.bytes || this.#candidates.length > this.#limits.records) this.#shrink();
   }
 
-  /** To be called when all retry topics were read. Returns the first entry of each key. */
+  /** All retry topics were read. Returns the first entry of each key. */
   begin(): Entry[] {
     const sorted = this.#candidates.sort(bySequence);
     this.#candidates = sorted.filter((entry) => sequenceOf(entry) >= this.#leastPostponed);
@@ -75,7 +75,7 @@ export class OrderedEntries {
     return chain[0];
   }
 
-  /** To be called before all is read again. Returns false where nothing was postponed. */
+  /** All is read again. Returns false where nothing was postponed. */
   beginAgain(): boolean {
     const wasPostponed = this.#leastPostponed < Infinity;
     this.#leastPostponed = Infinity;

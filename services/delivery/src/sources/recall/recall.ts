@@ -82,6 +82,11 @@ export class Recall {
     this.#progress = new Progress(spec.kind);
   }
 
+  /** The request of an operator. */
+  get request(): RecallRequest | undefined {
+    return this.spec.cause.kind === 'request' ? this.spec.cause.request : undefined;
+  }
+
   get partitions(): readonly RecalledPartition[] {
     return this.#progress.partitions;
   }
@@ -222,7 +227,7 @@ export class Recall {
   /** Returns the state of an owned partition for its next owner. */
   stateOf(partition: RecalledPartition): RecallState {
     const { destinationId } = this.spec;
-    const request = requestOf(this.spec);
+    const { request } = this;
     const state = this.#phase.kind === 'ended' ? this.#phase.as : 'running';
     const { marks, count } = this.#progress.of(partition, state === 'done', this.#deps.now());
     return {
@@ -369,9 +374,4 @@ export class Recall {
     this.#wake = [];
     for (const wake of waiting) wake();
   }
-}
-
-/** The request of an operator; undefined for a recall without one. */
-export function requestOf({ cause }: RecallSpec): RecallRequest | undefined {
-  return cause.kind === 'request' ? cause.request : undefined;
 }

@@ -13,7 +13,7 @@ import { Budget } from './budget.ts';
 import { findEnds, findEndsOf, whenLocated, type Ends, type RecallTopics } from './locate.ts';
 import { Part, type RecalledPartition } from './part.ts';
 import { Passes } from './passes.ts';
-import { Recall, requestOf, type RecallSpec } from './recall.ts';
+import { Recall, type RecallSpec } from './recall.ts';
 import type { Recalled } from './recalled.ts';
 import type { Signs } from './signs.ts';
 
@@ -163,7 +163,7 @@ export class Recalls {
     if (!running) {
       const cause = { kind: 'request', request } as const;
       this.#begin({ destinationId, kind: request.kind, cause }, unfinished);
-    } else if (requestOf(running.spec)?.id !== request.id) running.stop();
+    } else if (running.request?.id !== request.id) running.stop();
     // This is called again when the running recall ends.
   }
 
@@ -208,7 +208,7 @@ export class Recalls {
         const part = group.owned(topic, number);
         return part ? new Part(topic, part, ends.get(topic)?.get(number) ?? 0, marks) : [];
       });
-      const counted = before && before.id === requestOf(recall.spec)?.id ? before.count : 0;
+      const counted = before && before.id === recall.request?.id ? before.count : 0;
       return deliveries ? [{ number, owned: deliveries, parts, marks, counted }] : [];
     });
     recall.open(partitions, pipeline.takeDelayed(destinationId));
@@ -276,10 +276,9 @@ export class Recalls {
     if (resumed !== 'now') this.#endedAt.set(destinationId, performance.now());
     if (isLeft) this.#deps.signs.failed.add(destinationId);
     if (isLeft && cause.kind !== 'recovery' && !resumed) this.#resumed.set(destinationId, 'later');
-    const { count } = recall;
-    const request = requestOf(recall.spec)?.id;
-    if (count > 0 || request !== undefined) {
-      this.#deps.topics.log.info({ destinationId, kind, count, request }, 'recall ended');
+    const { count, request } = recall;
+    if (count > 0 || request) {
+      this.#deps.topics.log.info({ destinationId, kind, count, request: request?.id }, 'recall ended');
     }
     this.#consider(destinationId);
     if (resumed) this.#recovered(destinationId);

@@ -92,7 +92,7 @@ export class LaneBuffer {
     this.updatePressure();
   }
 
-  /** To be called for each task that leaves the buffer, followed by `updatePressure` after the last one. */
+  /** Frees the place of a task that leaves the buffer. `updatePressure` tells that reading may resume. */
   release(task: Task, background: boolean): void {
     const budget = this.#readAhead.delete(task) ? this.#ahead : this.#budget(background);
     budget.release(task.bytes);

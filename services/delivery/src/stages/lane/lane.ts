@@ -15,8 +15,8 @@ import { Credit } from './credit.ts';
 import { PromisedTurns } from './promised-turns.ts';
 import { TaskQueue } from './queue.ts';
 import { Rate } from './rate.ts';
-import type { LaneHold } from '../../delivery.ts';
-import type { Deferral, Feedback, Moment, Started, Task } from './task.ts';
+import type { LaneFull, LaneHold } from '../../delivery.ts';
+import type { Feedback, Moment, Started, Task } from './task.ts';
 
 /** A dead receiver should hold little from the first second on; one that answers reaches its maximum in six rounds. */
 const firstConcurrency = 1;
@@ -283,7 +283,7 @@ export class Lane {
   }
 
   /** Promises a turn, and says what the task is deferred for. */
-  deferral(now: number, background: boolean): Deferral {
+  deferral(now: number, background: boolean): LaneFull {
     const isBackoff = this.isBackingOff(now);
     const heldBy = isBackoff || this.#msPerRate() > this.#msInFlight(now) ? 'rate' : 'lane';
     return { kind: 'full', waitMs: this.promiseTurn(now, background), isBackoff, heldBy };

@@ -40,7 +40,7 @@ export class Pace {
     return this.#rate;
   }
 
-  /** To be called for each answer. */
+  /** Counts an answer. */
   answered(throttled: boolean, now: number): void {
     const elapsedMs = now - this.#periodStartedAt;
     if (elapsedMs >= periodMs) {

@@ -29,7 +29,7 @@ export class Rate {
     this.#limit = perSecond;
   }
 
-  /** To be called for each attempt that was answered or failed. */
+  /** Counts an attempt that was answered or failed. */
   answered(throttled: boolean, now: number): void {
     this.#pace.answered(throttled, now);
   }
@@ -49,7 +49,7 @@ export class Rate {
     if (this.perSecond !== Infinity) this.#tokens -= requests;
   }
 
-  /** To be called where requests that were counted were not sent. */
+  /** Requests that were counted were not sent. */
   refund(requests: number): void {
     if (this.perSecond !== Infinity) this.#tokens += requests;
   }

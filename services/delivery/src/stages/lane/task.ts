@@ -1,6 +1,6 @@
 /** A task of a lane: one attempt of one delivery, and what it shows about the receiver. */
 
-import type { Event, LaneHold } from '../../delivery.ts';
+import type { LaneFull, LaneHold } from '../../delivery.ts';
 
 /** The result of an attempt, as a hint for how much the receiver can take. */
 export type Signal =
@@ -33,12 +33,9 @@ export interface Task {
   readonly since: number;
   /** Must not reject. `heldBy` says what it waited for in its lane. */
   run(heldBy: LaneHold): Promise<Feedback>;
-  /** Called instead of `run` where the lane is full. */
-  defer(deferral: Deferral): void;
+  /** Instead of `run`, where the lane is full. */
+  defer(event: LaneFull): void;
 }
-
-/** The lane is full. */
-export type Deferral = Extract<Event, { readonly kind: 'full' }>;
 
 /** A task that was started. */
 export interface Started {
