@@ -274,7 +274,7 @@ export const sharing: Readonly<Record<keyof typeof shared, Evidence>> = {
   testEvents: placesAreLeft,
   auditReadings: placesAreLeft,
   recalls: shown(
-    'services/delivery/src/recall/recall.test.ts',
+    'services/delivery/src/sources/recall/recall.test.ts',
     'a limited number is in flight, and the next is dispatched when one has ended',
   ),
   deletions: shown(

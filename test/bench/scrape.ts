@@ -11,7 +11,7 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { Destination } from '@tailrace/config';
 import { createMetrics, startProbeServer, watchConsumption } from '@tailrace/service';
-import { DeliveryMetrics } from '../../services/delivery/src/metrics.ts';
+import { DeliveryMetrics } from '../../services/delivery/src/observe/metrics.ts';
 import { table } from './figures/table.ts';
 
 interface Scrape {
@@ -104,9 +104,9 @@ function fill(metrics: ReturnType<typeof createMetrics>, count: number): void {
       deliveries.attempted({ ...attempt, outcome: 'retry', reason }, 12);
     }
     deliveries.deadLetter(destinationId, 'attempts-exhausted');
-    deliveries.deferred(destinationId);
-    deliveries.waitsBehind(destinationId);
-    deliveries.parked(destinationId);
+    deliveries.waits(destinationId, 'deferred');
+    deliveries.waits(destinationId, 'behind');
+    deliveries.waits(destinationId, 'parked');
   }
   const owned = Array.from({ length: topics * partitions }, (_, place) => {
     const [topic, partition] = [`tailrace.topic-${place % topics}`, Math.trunc(place / topics)];

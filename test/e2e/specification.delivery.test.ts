@@ -1,6 +1,6 @@
 /**
  * Outcomes and retries (docs/specification.md, sections 9 and 10), with a retry schedule of seconds. Their times are tested on
- * simulated time, in services/delivery/src/retry/schedule.slow.test.ts.
+ * simulated time, in services/delivery/src/settle/schedule.slow.test.ts.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -2,15 +2,30 @@
 import { checkLevel, openConfig, type ConfigView } from '@tailrace/config';
 import type { Consumption, Kafka } from '@tailrace/kafka';
 import { defineService, type ServiceContext, type SettingsOf } from '@tailrace/service';
-import { openSuppressions, topicNames } from '@tailrace/topics';
+import { openSuppressions, tierDelaysMs, topicNames } from '@tailrace/topics';
 import { createAddressPolicy, createSender, type Sender } from '@tailrace/webhook';
-import { Deliverer } from './deliver.ts';
-import { Lanes, type LaneLimits } from './isolation/lanes.ts';
-import { DeliveryMetrics, watchDelivery } from './metrics.ts';
-import { watchPartitions } from './topics/partitions.ts';
-import { openLedger } from './recall/ledger.ts';
+import { Lanes, type LaneLimits } from './stages/lane/lanes.ts';
+import type { Job } from './delivery.ts';
+import { Observer } from './observe/observer.ts';
+import { DeliveryMetrics, watchDelivery } from './observe/metrics.ts';
+import { Order, type OrderDependencies } from './stages/order/order.ts';
+import { Pipeline } from './pipeline.ts';
+import { openLedger } from './sources/recall/ledger.ts';
+import { Recalled } from './sources/recall/recalled.ts';
+import { Recalls } from './sources/recall/recalls.ts';
+import { Signs } from './sources/recall/signs.ts';
+import { Receivers } from './receivers/receivers.ts';
+import { FollowUps } from './settle/follow-ups.ts';
+import { HeaderTimes } from './stages/due/header-times.ts';
+import { Ownership } from './settle/ownership.ts';
 import { laneLimits, settings } from './settings.ts';
-import { consumeDeliveries, ownedShare, pauseDelayMs, topicsToConsume } from './topics/topics.ts';
+import { ConsumerGroup } from './sources/group.ts';
+import { Intake } from './sources/intake.ts';
+import { AttemptStage } from './stages/attempt/attempt-stage.ts';
+import { Settle } from './settle/settle.ts';
+import { LaneStage } from './stages/lane/lane-stage.ts';
+import { watchPartitions } from './sources/partitions.ts';
+import { ownedShare, pauseDelayMs, topicsToConsume } from './sources/topics.ts';
 
 /** No delivery waits for the record of an attempt, so these records are published in larger batches. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
@@ -38,21 +53,21 @@ export interface OpenDelivery {
   readonly topics: readonly string[];
   readonly config: ConfigView;
   readonly lanes: Lanes;
-  readonly deliverer: Deliverer;
   readonly consumption: Consumption;
 }
 
+/** Makes each part of finished parts, from the last stage of the pipeline to its sources. */
 export async function openDelivery(
   service: ServiceContext<SettingsOf<typeof settings>>,
-  changes: DeliveryChanges = {},
+  { sender: ownSender, limits: ownLimits, now = Date.now }: DeliveryChanges = {},
 ): Promise<OpenDelivery> {
   const { settings, log } = service;
   const names = topicNames(settings.topics.prefix);
-  const policy = { scheduleMs: settings.topics.retryScheduleMs, windowMs: settings.retryWindowMs };
+  const { retryScheduleMs: scheduleMs } = settings.topics;
+  const windowMs = settings.retryWindowMs;
 
   const kafka = service.openKafka(settings.kafka);
-
-  const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names, policy));
+  const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names, scheduleMs));
   const partitions = await service.whenAvailable('equal partition counts', () =>
     watchPartitions({ kafka, names, topics, log }),
   );
@@ -60,36 +75,20 @@ export async function openDelivery(
     partitions.close();
   });
   service.health.add('partition-counts', () => partitions.check(), { everyMs: 1_000 });
-  const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const config = await service.whenAvailable('the configuration', () =>
     openConfig(kafka, names.config, log, { secretKeys: settings.secretKeys }),
   );
   service.metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
   // Their deliveries wait as if they were paused. Those of all other destinations are sent.
   service.health.add('config-level', () => checkLevel(config, 'delivery'), { everyMs: 1_000 });
-
   const suppressions = { kafka, topic: names.suppressions, log, only: 'deleted' } as const;
   const deletedUsers = await service.whenAvailable('the deleted users', () => openSuppressions(suppressions));
 
   const sender =
-    changes.sender ??
+    ownSender ??
     createSender({ timeoutMs: settings.timeoutMs, policy: createAddressPolicy(settings.allowedNetworks) });
   service.onClose('connections to receivers', () => sender.close());
-
-  const limits = { ...laneLimits(settings), ...changes.limits };
-  const lanes = new Lanes(limits, {
-    onPressure: (traffic, high) => {
-      const topics = traffic === 'background' ? [names.deliveriesReplay] : undefined;
-      if (high) consumption.pause(topics);
-      else consumption.resume(topics);
-    },
-    onBreaker: ({ destinationId, url, state }) => {
-      log.warn({ destinationId, url, state }, 'circuit breaker');
-      if (state === 'closed') deliverer.recovered(destinationId);
-    },
-  });
-  const { logAttempts } = settings;
-  const metrics = new DeliveryMetrics(service.metrics, { config, log, logAttempts });
+  const metrics = new DeliveryMetrics(service.metrics, { config, log, logAttempts: settings.logAttempts });
   service.onClose('summaries of attempts', () => {
     metrics.close();
   });
@@ -98,55 +97,75 @@ export async function openDelivery(
     openLedger(kafka, publisher, names.recalls, log),
   );
   service.onClose('recalls', () => ledger.close());
-  const deliverer: Deliverer = new Deliverer({
-    names,
-    config,
-    deletedUsers,
-    sender,
-    lanes,
-    policy,
-    metrics,
-    log,
-    tracing: service.tracing,
-    pauseMs: pauseDelayMs(topics, names, policy),
-    ...(changes.now && { now: changes.now }),
-    publisher,
-    attemptPublisher: kafka.publisher(attemptPublishing),
-    unfinished: (numbers) => tiers.map((tier) => consumption.unfinished(tier, numbers)),
-    recall: {
-      ledger,
-      tiers,
-      ends: (topic) => kafka.ends(topic),
-      offsetsAt: (topic, time) => kafka.offsetsAt(topic, time),
-      unfinished: (topic, numbers, spans) => consumption.unfinished(topic, numbers, spans),
-      owned: (topic, partition) => consumption.owned(topic, partition),
-      assigned: () => consumption.partitions,
-    },
-    position: (topic, partition) => consumption.partition(topic, partition),
-    rateShare: ownedShare(
-      () => consumption.partitions,
-      names.deliveries,
-      () => partitions.deliveries,
-    ),
-  });
-  const groupId = `${settings.topics.prefix}delivery`;
-  const group = {
-    groupId,
+  const recalled = new Recalled(ledger);
+  const signs = new Signs();
+
+  const group = new ConsumerGroup(kafka, {
+    groupId: `${settings.topics.prefix}delivery`,
     topics,
     names,
-    policy,
+    scheduleMs,
     commitsLateAfterMs: settings.commitsLateAfterMs,
-    lanes,
-    deliverer,
-    ledger,
+  });
+  const limits = { ...laneLimits(settings), ...ownLimits };
+  const lanes = new Lanes(limits, {
+    onPressure: (traffic, high) => {
+      group.updatePressure(traffic, high);
+    },
+    onBreaker: ({ destinationId, url, state }) => {
+      log.warn({ destinationId, url, state }, 'circuit breaker');
+      if (state === 'closed') signs.recovered(destinationId);
+    },
+  });
+  const { breakers } = lanes;
+  const receivers = new Receivers({ config, breakers, deletedUsers, now });
+  const times = new HeaderTimes({ names, group, windowMs, now });
+  const ownership = new Ownership(now);
+  const tiersMs = tierDelaysMs(scheduleMs);
+  const pauseMs = pauseDelayMs(topics, names, scheduleMs);
+  const policy = { scheduleMs, windowMs, tiersMs, pauseMs };
+
+  // settle
+  const { tracing } = service;
+  const followUps = new FollowUps({ names, publisher, ownership, tiersMs, now, log });
+  const forAttempts = kafka.publisher(attemptPublishing);
+  const observer = new Observer({ names, breakers, publisher: forAttempts, metrics, log, tracing, now });
+  const settle = new Settle({ followUps, observer, signs, policy, now });
+
+  // attempt, lane, order
+  const attempt = new AttemptStage({ names, receivers, sender, settle, policy, observer, now });
+  const rateShare = ownedShare(group, names.deliveries, () => partitions.deliveries);
+  const lane = new LaneStage({ names, lanes, receivers, attempt, settle, windowMs, rateShare });
+  const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
+  const waiting: OrderDependencies<Job>['waiting'] = {
+    unfinished: (numbers) => tiers.map((tier) => recalled.notFinished(group.unfinished(tier, numbers))),
+    position: (number) => group.partition(names.deliveries, number),
+    until: (delivery, record) => (receivers.isPauseOver(delivery) ? now() : times.until(delivery, record)),
   };
-  const consumption = await consumeDeliveries(kafka, group);
+  const order = new Order<Job>({ names, lane, settle, receivers, waiting, windowMs, log, now });
+
+  // due, receive
+  const pipeline = new Pipeline({ order, lanes, settle, followUps, now });
+  const pauseTopic = scheduleMs.includes(pauseMs) ? undefined : names.retryTier(pauseMs);
+  const recallTopics = { names, tiers, pauseTopic, kafka, group, log };
+  const recalls = new Recalls({
+    topics: recallTopics,
+    pipeline,
+    recalled,
+    signs,
+    receivers,
+    lanes,
+    times,
+    now,
+  });
+  const intake = new Intake({ times, ledger, recalls, pipeline, lanes, ownership });
+  const consumption = await group.join(intake);
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
-  watchDelivery(service.metrics, { deliverer, lanes, config, consumption, partitions, limits });
+  watchDelivery(service.metrics, { pipeline, lanes, config, consumption, partitions, limits });
   service.onClose('deliveries in flight', async () => {
     consumption.stopReceiving();
-    await deliverer.stop();
+    await recalls.close(() => pipeline.stop());
     await consumption.close();
   });
-  return { kafka, topics, config, lanes, deliverer, consumption };
+  return { kafka, topics, config, lanes, consumption };
 }

@@ -9,7 +9,7 @@ import {
   topicSettings,
 } from '@tailrace/service';
 import Type from 'typebox';
-import type { LaneLimits } from './isolation/lanes.ts';
+import type { LaneLimits } from './stages/lane/lanes.ts';
 
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9466 }),
@@ -42,7 +42,7 @@ export const settings = Type.Object({
 
 /**
  * The lanes buffer about a quarter of a second of work of the fastest destinations, and read ahead a second of it; see
- * isolation/buffer.ts.
+ * stages/lane/buffer.ts.
  */
 export function laneLimits(settings: {
   readonly concurrencyPerDestination: number;

@@ -1,4 +1,4 @@
-/** The deliverer on an in-memory Kafka cluster, with a fake sender, wired as in main.ts, on simulated time. */
+/** The service on an in-memory Kafka cluster, with a fake sender, wired by open.ts, on simulated time. */
 import assert from 'node:assert/strict';
 import { applyConfiguration, type Destination } from '@tailrace/config';
 import type { Consumption, ConsumedRecord, Kafka, OutgoingRecord, Publisher } from '@tailrace/kafka';
@@ -22,8 +22,7 @@ import {
   type AttemptRecord,
   type Delivery,
 } from '@tailrace/topics';
-import type { Deliverer } from '../deliver.ts';
-import type { LaneLimits, Lanes } from '../isolation/lanes.ts';
+import type { LaneLimits, Lanes } from '../stages/lane/lanes.ts';
 import { openDelivery, type DeliveryChanges, type OpenDelivery } from '../open.ts';
 import { settings } from '../settings.ts';
 import { FakeSender } from './fake-sender.ts';
@@ -196,7 +195,6 @@ export class Stage implements AsyncDisposable {
 export interface Replica {
   readonly sender: FakeSender;
   readonly lanes: Lanes;
-  readonly deliverer: Deliverer;
   readonly consumption: Consumption;
   /** The series of `/metrics`, or of another page, with their values. */
   series(page?: keyof MetricsPages): Promise<ReadonlyMap<string, number>>;
@@ -231,12 +229,11 @@ async function openReplica(
     },
     { connect: (_config, log, observer) => cluster.connect(log, observer), onLine },
   );
-  const { lanes, deliverer, consumption, config, metrics } = await opened.promise;
+  const { lanes, consumption, config, metrics } = await opened.promise;
   let isStopping = false;
   return {
     sender,
     lanes,
-    deliverer,
     consumption,
     async series(page) {
       const text = page ? [...metrics.pages[page].lines()].join('') : await metrics.expose();

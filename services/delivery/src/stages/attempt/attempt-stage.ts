@@ -1,0 +1,131 @@
+/** The fourth stage, in the turn of a delivery: looks up its destination, and sends the requests. */
+import type { Destination } from '@tailrace/config';
+import type { Delivery, TopicNames } from '@tailrace/topics';
+import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
+import {
+  needsOrder,
+  openTargets,
+  type DeadReason,
+  type Down,
+  type Job,
+  type LaneHold,
+  type UrlResult,
+} from '../../delivery.ts';
+import { feedbackOf, showsTrouble } from './feedback.ts';
+import type { Feedback } from '../lane/task.ts';
+import type { Observer } from '../../observe/observer.ts';
+import type { Receivers } from '../../receivers/receivers.ts';
+import type { Settle } from '../../settle/settle.ts';
+import { alsoHeldBy, type RetryPolicy } from '../../transition.ts';
+
+export interface AttemptStageDependencies {
+  readonly names: Pick<TopicNames, 'deliveries'>;
+  readonly receivers: Receivers;
+  readonly sender: Pick<Sender, 'send'>;
+  readonly settle: Pick<Settle, 'apply'>;
+  readonly policy: RetryPolicy;
+  readonly observer: Pick<Observer, 'started'>;
+  readonly now: () => number;
+}
+
+const nothingSent: Feedback = { signal: 'none' };
+
+export class AttemptStage {
+  readonly #deps: AttemptStageDependencies;
+  readonly #longestDelayMs: number;
+
+  constructor(dependencies: AttemptStageDependencies) {
+    this.#deps = dependencies;
+    this.#longestDelayMs = Math.max(...dependencies.policy.scheduleMs);
+  }
+
+  /** Makes one attempt. Returns what it shows about the receiver. */
+  async make(job: Job, heldBy: LaneHold): Promise<Feedback> {
+    const { work, delivery, order } = job;
+    // The new owner of a revoked partition reads the record again, so an attempt would be a duplicate.
+    if (work.revoked) return nothingSent;
+    const { names, receivers, settle, policy, now } = this.#deps;
+    if (receivers.isOfDeletedUser(job)) return this.#giveUp(job, 'user-deleted');
+
+    const destination = await receivers.find(delivery);
+    if (!destination) return this.#giveUp(job, 'destination-deleted');
+    if (!destination.enabled) return this.#giveUp(job, 'destination-disabled');
+    if (needsOrder(job, destination, names)) {
+      // The destination has an order since the configuration was read again.
+      order.arrive(job);
+      return nothingSent;
+    }
+    if (destination.paused) {
+      settle.apply(job, { kind: 'paused' });
+      return nothingSent;
+    }
+    const open = openTargets(delivery, destination);
+    if (open.length === 0) return this.#giveUp(job, 'no-open-url');
+
+    const startedAt = now();
+    const firstAttemptAt = receivers.windowBegan(delivery, open);
+    // A delivery that was parked for its whole window still gets one attempt if the receiver has recovered.
+    const isOver = startedAt > firstAttemptAt + policy.windowMs;
+    if (isOver && delivery.attempt > 0) return this.#giveUp(job, 'window-exceeded');
+
+    const urls = open.map(({ fingerprint }) => fingerprint);
+    const permissions = receivers.breakers.permit(delivery.destinationId, urls);
+    if (permissions.every((permission) => permission === 'park')) {
+      settle.apply(job, receivers.claimProbe(delivery, open, policy.windowMs));
+      return nothingSent;
+    }
+
+    const span = this.#deps.observer.started(job, alsoHeldBy(delivery, heldBy), startedAt, open);
+    const traceparent = span ? span.traceparent : delivery.traceparent;
+    const results = await Promise.all(
+      open.map((target, place) =>
+        permissions[place] === 'park'
+          ? notSent(target)
+          : this.#send(destination, target, delivery, traceparent),
+      ),
+    );
+    const closedUrls = [...delivery.closedUrls, ...failedPermanently(results)];
+    const spanId = span?.sampled ? span.spanId : undefined;
+    const isProbe = permissions.includes('probe') && !permissions.includes('send');
+    const stillOpen = isProbe ? openTargets({ closedUrls }, destination) : [];
+    let down: Down | undefined;
+    if (receivers.isDown(delivery, stillOpen)) {
+      const attempted = { ...delivery, attempt: delivery.attempt + 1, firstAttemptAt };
+      down = receivers.claimProbe(attempted, stillOpen, policy.windowMs);
+    }
+    const event = { kind: 'attempted', results, firstAttemptAt, closedUrls, spanId, down } as const;
+    settle.apply(job, event, { startedAt, results, span });
+    return feedbackOf(results, this.#longestDelayMs);
+  }
+
+  async #send(
+    destination: Destination,
+    target: Target,
+    { deliveryId, destinationId, body }: Delivery,
+    traceparent: string | undefined,
+  ): Promise<UrlResult> {
+    const { sender, receivers, now } = this.#deps;
+    const startedAt = performance.now();
+    const { origin, path, tls } = target;
+    const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: now(), traceparent });
+    const answer = await sender.send({ destinationId, origin, path, headers, body, tls });
+    const endedAt = performance.now();
+    receivers.breakers.report(destinationId, target.fingerprint, !showsTrouble(answer));
+    return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
+  }
+
+  #giveUp(job: Job, reason: DeadReason): Feedback {
+    this.#deps.settle.apply(job, { kind: 'over', reason });
+    return nothingSent;
+  }
+}
+
+/** The result for a URL whose circuit breaker permits no request. */
+function notSent(target: Target): Promise<UrlResult> {
+  return Promise.resolve({ target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 });
+}
+
+/** Returns the fingerprints of the URLs that are not tried again for this delivery. */
+function failedPermanently(results: readonly UrlResult[]): string[] {
+  return results.filter(({ answer }) => answer.kind === 'permanent').map(({ target }) => target.fingerprint);
+}

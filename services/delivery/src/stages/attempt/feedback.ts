@@ -1,0 +1,43 @@
+/** The meaning of an attempt's answers for the lane and the circuit breakers of its destination. */
+import type { UrlAnswer, UrlResult } from '../../delivery.ts';
+import type { Feedback, Signal } from '../lane/task.ts';
+
+/** An answer within this lets a lane send more. */
+const quickMs = 1_000;
+
+/** Whether the answer counts as a failure of the URL. A permanent refusal and a 429 show that the receiver works. */
+export function showsTrouble(answer: UrlAnswer): boolean {
+  return answer.kind === 'retryable' && answer.reason !== 'too-many-requests';
+}
+
+/**
+ * Returns how much the destination can take, and how long it asked for a pause.
+ *
+ * @param mostRetryAfterMs the longest pause that is granted
+ */
+export function feedbackOf(results: readonly UrlResult[], mostRetryAfterMs: number): Feedback {
+  const sent = results.filter(
+    ({ answer }) => answer.kind !== 'retryable' || answer.reason !== 'circuit-open',
+  );
+  const signal = signalOf(sent);
+  if (sent.some(({ answer }) => answer.kind === 'success')) return { signal };
+  // One URL that may be tried earlier is enough, so the shortest pause counts.
+  const pauses = sent
+    .filter(({ answer }) => answer.kind === 'retryable')
+    .map(({ answer }) => (asksForPause(answer) ? (answer.retryAfterMs ?? 0) : 0));
+  return pauses.length > 0 ? { signal, retryAfterMs: Math.min(mostRetryAfterMs, ...pauses) } : { signal };
+}
+
+/** With 429 and 503, `Retry-After` is about the receiver; with other statuses, about this one request. */
+function asksForPause(answer: UrlAnswer): answer is UrlAnswer & { kind: 'retryable' } {
+  return answer.kind === 'retryable' && (answer.status === 429 || answer.status === 503);
+}
+
+function signalOf(results: readonly UrlResult[]): Signal {
+  const reasons = results.map(({ answer }) => (answer.kind === 'retryable' ? answer.reason : undefined));
+  if (reasons.includes('too-many-requests')) return 'throttled';
+  if (reasons.includes('timeout')) return 'overloaded';
+  if (results.every(({ answer }) => showsTrouble(answer))) return 'failed';
+  const quick = results.every(({ latencyMs }) => latencyMs <= quickMs);
+  return quick && reasons.every((reason) => reason === undefined) ? 'quick' : 'steady';
+}

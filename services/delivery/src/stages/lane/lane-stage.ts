@@ -1,0 +1,80 @@
+/** The third stage: a delivery waits for its turn in the lane of its destination. */
+import type { Destination } from '@tailrace/config';
+import type { TopicNames } from '@tailrace/topics';
+import type { Lanes } from './lanes.ts';
+import type { Task } from './task.ts';
+import { openTargets, type Job } from '../../delivery.ts';
+import type { Receivers } from '../../receivers/receivers.ts';
+import type { Settle } from '../../settle/settle.ts';
+import type { AttemptStage } from '../attempt/attempt-stage.ts';
+
+export interface LaneStageDependencies {
+  readonly names: Pick<TopicNames, 'deliveriesReplay'>;
+  readonly lanes: Pick<Lanes, 'submit' | 'paused'>;
+  readonly receivers: Receivers;
+  readonly attempt: Pick<AttemptStage, 'make'>;
+  readonly settle: Pick<Settle, 'apply'>;
+  readonly windowMs: number;
+  /** This replica's part of a destination's rate limit, from 0 to 1. */
+  readonly rateShare: () => number;
+}
+
+export class LaneStage {
+  readonly #deps: LaneStageDependencies;
+
+  constructor(dependencies: LaneStageDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** While lanes are paused nothing can be committed, so nothing is written, and the delivery waits for a turn first. */
+  isPaused(destination: Destination | undefined): boolean {
+    return destination?.paused === true && destination.enabled && !this.#deps.lanes.paused;
+  }
+
+  submit(job: Job, destination: Destination | undefined): void {
+    const { work, delivery } = job;
+    if (work.revoked) return;
+    const { lanes, receivers, settle, attempt, windowMs, rateShare } = this.#deps;
+    if (!lanes.paused && receivers.isOfDeletedUser(job)) {
+      settle.apply(job, { kind: 'over', reason: 'user-deleted' });
+      return;
+    }
+    if (this.isPaused(destination)) {
+      settle.apply(job, { kind: 'paused' });
+      return;
+    }
+    if (destination?.enabled && !lanes.paused) {
+      const open = openTargets(delivery, destination);
+      if (receivers.isDown(delivery, open)) {
+        // Parking sends nothing to the receiver, so it needs no turn.
+        settle.apply(job, receivers.claimProbe(delivery, open, windowMs));
+        return;
+      }
+    }
+    const { destinationId, body, dueAt } = delivery;
+    const task: Task = {
+      bytes: body.length,
+      requests: destination?.settings.webhooks.length ?? 1,
+      get revoked() {
+        return work.revoked;
+      },
+      since: performance.now(),
+      run: (heldBy) => attempt.make(job, heldBy),
+      defer: (deferral) => {
+        settle.apply(job, deferral);
+      },
+    };
+    lanes.submit(destinationId, task, {
+      returned: dueAt !== undefined,
+      background: this.#isBackground(job),
+      ...(destination?.rateLimit !== undefined && { rateLimit: destination.rateLimit * rateShare() }),
+    });
+  }
+
+  /** Whether the delivery was replayed or recalled. */
+  #isBackground({ work, delivery, background = false }: Job): boolean {
+    return (
+      background || delivery.replayedFrom !== undefined || work.topic === this.#deps.names.deliveriesReplay
+    );
+  }
+}

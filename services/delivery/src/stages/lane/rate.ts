@@ -1,0 +1,56 @@
+/** The request rate of a lane: the lower of the configured rate limit and the receiver's pace, as a token bucket. */
+import { Pace } from './pace.ts';
+
+/** The tokens that the bucket holds, in seconds of its rate. */
+const burstSeconds = 0.1;
+/** A token that is missing less than this counts as whole. */
+const roundingError = 1e-6;
+
+/** Rates are requests a second, times milliseconds of a monotonic clock. */
+export class Rate {
+  readonly #pace = new Pace();
+  #limit = Infinity;
+  /** Full at first. */
+  #tokens = Infinity;
+  #countedAt = 0;
+
+  /** Infinity for no limit. */
+  get perSecond(): number {
+    return Math.min(this.#limit, this.#pace.rate);
+  }
+
+  /** Whether the receiver has asked for less. */
+  get isPaced(): boolean {
+    return this.#pace.rate !== Infinity;
+  }
+
+  /** Sets the configured limit; Infinity for none. */
+  limit(perSecond: number): void {
+    this.#limit = perSecond;
+  }
+
+  /** Counts an attempt that was answered or failed. */
+  answered(throttled: boolean, now: number): void {
+    this.#pace.answered(throttled, now);
+  }
+
+  /** Returns in how many whole milliseconds so many requests may be sent. */
+  delayMs(requests: number, now: number): number {
+    const rate = this.perSecond;
+    if (rate === Infinity) return 0;
+    const burst = Math.max(1, rate * burstSeconds);
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#countedAt) / 1_000) * rate);
+    this.#countedAt = now;
+    const missing = Math.min(requests, burst) - this.#tokens;
+    return missing <= roundingError ? 0 : Math.ceil(((missing - roundingError) / rate) * 1_000);
+  }
+
+  use(requests: number): void {
+    if (this.perSecond !== Infinity) this.#tokens -= requests;
+  }
+
+  /** Requests that were counted were not sent. */
+  refund(requests: number): void {
+    if (this.perSecond !== Infinity) this.#tokens += requests;
+  }
+}

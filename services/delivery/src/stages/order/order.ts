@@ -1,0 +1,336 @@
+/**
+ * Order for destinations with `ordering: user`: the deliveries of one key are sent one after another, and while one waits
+ * in a retry topic, the later ones of its key wait behind it. chains.ts has the rule; this file applies it to partitions
+ * that are assigned and revoked.
+ *
+ * The place of a delivery is its offset in `deliveries`, which it keeps in a header through all retry topics. The owner of a
+ * partition owns all deliveries that may wait of its keys, so order needs no coordination. A new owner does not know which
+ * deliveries wait. So before the first decision about an ordered delivery of a partition, the partition's retry topics are
+ * read from the committed offset to their end, beside the consumer group. A delivery from a retry topic is decided about
+ * only when `deliveries` was read beyond its place, because an earlier one may be read there again. Until then ordered
+ * deliveries of that partition are held back, and all others continue. Without ordered destinations nothing is read.
+ *
+ * Two owners at the same time, one of which does not know yet that its partition was revoked, keep the order too: each
+ * sends in order, so the first copy of a delivery still arrives after the first copies of all earlier ones.
+ */
+import type { Destination } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import type { Work } from '@tailrace/kafka';
+import type { Log } from '@tailrace/service';
+import type { TopicNames } from '@tailrace/topics';
+import { isOrdered, needsOrder, withSequence, type Event, type Received } from '../../delivery.ts';
+import { Heap } from '../due/heap.ts';
+import type { Receivers } from '../../receivers/receivers.ts';
+import { alsoHeldBy, behindUntil, windowBegan, windowEndedReason } from '../../transition.ts';
+import { Chains, type Link } from './chains.ts';
+import { hashKey } from './hash-key.ts';
+import { readBacklogs, type BacklogSource } from './read-backlog.ts';
+
+/** Times are milliseconds since the epoch. */
+export interface OrderDependencies<J extends Received> {
+  readonly names: Pick<TopicNames, 'deliveries'>;
+  readonly lane: {
+    submit(job: J, destination: Destination | undefined): void;
+    isPaused(destination: Destination | undefined): boolean;
+  };
+  /** Returns when the delivery is expected again. */
+  readonly settle: { apply(job: J, event: Event): number };
+  readonly receivers: Pick<Receivers, 'known' | 'receiverOf' | 'isOfDeletedUser'>;
+  readonly waiting: BacklogSource & {
+    /** The next offset to receive from this partition of `deliveries`, and its end; undefined where it is not owned. */
+    readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
+  };
+  readonly windowMs: number;
+  readonly log: Pick<Log, 'debug' | 'warn'>;
+  readonly now: () => number;
+}
+
+interface JobLink<J> extends Link {
+  readonly job: J;
+}
+
+interface OwnedPartition<J> {
+  readonly number: number;
+  /** Any work of it, which says whether it is still owned. */
+  readonly work: Pick<Work, 'revoked'>;
+  chains: Chains<JobLink<J>>;
+  /** Whether the retry topics were read. */
+  known: boolean;
+  /** All of `deliveries` below this offset was received. */
+  receivedTo: number;
+  /** Jobs that cannot be decided about yet, lowest sequence first, so that none has to go behind another one here. */
+  readonly heldBack: Heap<J>;
+  heldBackSince: number;
+  /** When missing deliveries may be looked for again. */
+  checkAt: number;
+}
+
+/** Partitions that are assigned together are read together. */
+const gatherMs = 100;
+const retryPauseMs = 1_000;
+const heldBackPauseMs = 100;
+/** A delivery that is later than this is looked for in the retry topics. */
+const missingMs = 60_000;
+/** A delivery that is later than this is waited for as long again as it is late, at most for the longest time. */
+const promptMs = 5_000;
+const longestOverdueMs = 600_000;
+const checkIntervalMs = 600_000;
+/** After this, all deliveries that the backlog knows have been written. */
+const settleMs = 5_000;
+
+export class Order<J extends Received> {
+  readonly #deps: OrderDependencies<J>;
+  readonly #partitions = new Map<number, OwnedPartition<J>>();
+  /** Work whose dead letter, before its turn, is being written. */
+  readonly #givenUp = new WeakSet<Work>();
+  #unread: OwnedPartition<J>[] = [];
+  #stopped = false;
+
+  constructor(dependencies: OrderDependencies<J>) {
+    this.#deps = dependencies;
+  }
+
+  /** Sends a job that is new or due to its lane: now, later, or when it returns from a retry topic. */
+  arrive(job: J): void {
+    if (isOrdered(job)) {
+      this.#place(job);
+      return;
+    }
+    const { names, lane, receivers } = this.#deps;
+    const destination = receivers.known(job.delivery);
+    if (needsOrder(job, destination, names)) this.#place(withSequence(job));
+    else lane.submit(job, destination);
+  }
+
+  #place(job: J): void {
+    const partition = this.#partitionOf(job);
+    if (partition.known && this.#isNext(partition, job)) this.#admit(partition, job);
+    else this.#holdBack(partition, job);
+  }
+
+  ended(job: Received): void {
+    const link = this.#linkOf(job);
+    const { work } = job;
+    if (!link || work.revoked || this.#stopped) return;
+    const chains = this.#partitions.get(work.partition)?.chains;
+    if (this.#givenUp.has(work)) {
+      chains?.gone(link);
+      return;
+    }
+    const next = chains?.ended(link, this.#deps.now());
+    if (next) this.#send(next.job, true);
+  }
+
+  left(job: Received, until: number): void {
+    const link = this.#linkOf(job);
+    const { work } = job;
+    if (!link || work.revoked || this.#stopped) return;
+    const behind = this.#partitions.get(work.partition)?.chains.left(link, until) ?? [];
+    for (const { job } of behind) this.#waitBehind(job, until);
+  }
+
+  removed(job: Received): void {
+    const link = this.#linkOf(job);
+    if (link && !job.work.revoked) this.#partitions.get(job.work.partition)?.chains.gone(link);
+  }
+
+  /** From now on nothing is sent or written. */
+  stop(): void {
+    this.#stopped = true;
+    this.#partitions.clear();
+  }
+
+  /** Whether all earlier deliveries were received. While jobs are held back, a timer finds that out for all of them. */
+  #isNext(partition: OwnedPartition<J>, job: J): boolean {
+    if (job.delivery.dueAt === undefined || sequenceOf(job) < partition.receivedTo) return true;
+    if (partition.heldBack.size > 0) return false;
+    return sequenceOf(job) < this.#decidableTo(partition);
+  }
+
+  /** Returns the sequence below which all jobs may be decided about. */
+  #decidableTo(partition: OwnedPartition<J>): number {
+    const { next = 0, end = 0 } = this.#deps.waiting.position(partition.number) ?? {};
+    partition.receivedTo = next;
+    // A topic that was deleted and created again may never reach these sequences.
+    const isAtEnd = next >= end && this.#deps.now() > partition.heldBackSince + missingMs;
+    return isAtEnd && partition.heldBack.size > 0 ? Infinity : next;
+  }
+
+  #holdBack(partition: OwnedPartition<J>, job: J): void {
+    partition.heldBack.push(job);
+    if (partition.heldBack.size > 1) return;
+    partition.heldBackSince = this.#deps.now();
+    if (partition.known) this.#releaseLater(partition);
+  }
+
+  #releaseLater(partition: OwnedPartition<J>): void {
+    setTimeout(() => {
+      this.#release(partition);
+    }, heldBackPauseMs);
+  }
+
+  #release(partition: OwnedPartition<J>): void {
+    const { heldBack } = partition;
+    if (heldBack.size === 0 || this.#stopped || partition.work.revoked) return;
+    const next = this.#decidableTo(partition);
+    for (let job = heldBack.first; job && sequenceOf(job) < next; job = heldBack.first) {
+      heldBack.takeFirst();
+      this.#admit(partition, job, true);
+    }
+    if (heldBack.size > 0) this.#releaseLater(partition);
+  }
+
+  #admit(partition: OwnedPartition<J>, job: J, hasWaited = false): void {
+    const link = this.#linkOf(job);
+    if (!link || job.work.revoked || this.#stopped) return;
+    const now = this.#deps.now();
+    if (this.#isPaused(job)) {
+      // Each waits by itself, not behind earlier ones: pausing must not consume retry windows.
+      if (!partition.chains.hold({ ...link, job })) job.work.done();
+      else partition.chains.expect(link, this.#deps.settle.apply(job, { kind: 'paused' }));
+      return;
+    }
+    switch (partition.chains.arrive({ ...link, job }, now)) {
+      case 'send':
+        this.#send(job, hasWaited);
+        return;
+      case 'stale':
+        job.work.done();
+        return;
+      case 'behind':
+        this.#waitBehind(job, this.#untilTurn(partition, link, job));
+        return;
+      case 'queued':
+        return;
+    }
+  }
+
+  /** Returns when the first waiting delivery of its key is expected. */
+  #untilTurn(partition: OwnedPartition<J>, link: Link, job: J): number {
+    const until = partition.chains.until(link);
+    const now = this.#deps.now();
+    const overdueMs = now - until;
+    // While the receiver is down, the first one may wait much longer than it was expected to.
+    if (overdueMs <= promptMs || this.#deps.receivers.receiverOf(job.delivery).isDown) return until;
+    if (overdueMs > missingMs && now >= partition.checkAt) {
+      partition.checkAt = now + checkIntervalMs;
+      void this.#forgetMissing(partition);
+    }
+    return now + Math.min(overdueMs, longestOverdueMs);
+  }
+
+  /** @param hasWaited whether an earlier delivery had to end first */
+  #send(job: J, hasWaited: boolean): void {
+    const { delivery } = job;
+    const heldBy = hasWaited ? alsoHeldBy(delivery, 'order') : undefined;
+    const held = hasWaited ? { ...job, delivery: { ...delivery, heldBy } } : job;
+    this.#deps.lane.submit(held, this.#deps.receivers.known(delivery));
+  }
+
+  #waitBehind(job: J, until: number): void {
+    const { settle, receivers, windowMs } = this.#deps;
+    if (this.#isPaused(job)) {
+      settle.apply(job, { kind: 'paused' });
+      return;
+    }
+    const now = this.#deps.now();
+    const receiver = receivers.receiverOf(job.delivery);
+    const firstAttemptAt = windowBegan(job.delivery, receiver, now);
+    const endsAt = firstAttemptAt === undefined ? Infinity : firstAttemptAt + windowMs;
+    if (now > endsAt) {
+      this.#givenUp.add(job.work);
+      settle.apply(job, { kind: 'over', reason: windowEndedReason(job.delivery) });
+    } else {
+      settle.apply(job, { kind: 'behind', until: behindUntil(until, receiver, endsAt, now), firstAttemptAt });
+    }
+  }
+
+  #isPaused(job: J): boolean {
+    const { lane, receivers } = this.#deps;
+    return lane.isPaused(receivers.known(job.delivery)) && !receivers.isOfDeletedUser(job);
+  }
+
+  #linkOf({ delivery: { key, sequence, body, dueAt } }: Received): Link | undefined {
+    if (sequence === undefined) return undefined;
+    return { key: hashKey(key), sequence, bytes: body.length, returned: dueAt !== undefined };
+  }
+
+  #partitionOf({ work }: J): OwnedPartition<J> {
+    const known = this.#partitions.get(work.partition);
+    if (known && !known.work.revoked) return known;
+    for (const [number, partition] of this.#partitions) {
+      if (partition.work.revoked) this.#partitions.delete(number);
+    }
+    const assigned: OwnedPartition<J> = {
+      number: work.partition,
+      work,
+      chains: new Chains(),
+      known: false,
+      receivedTo: 0,
+      heldBack: new Heap((a, b) => sequenceOf(a) < sequenceOf(b)),
+      heldBackSince: 0,
+      checkAt: 0,
+    };
+    this.#partitions.set(work.partition, assigned);
+    if (this.#unread.length === 0) setTimeout(() => void this.#readTiers(), gatherMs);
+    this.#unread.push(assigned);
+    return assigned;
+  }
+
+  async #readTiers(): Promise<void> {
+    const partitions = this.#unread;
+    this.#unread = [];
+    for (;;) {
+      const owned = partitions.filter(({ work }) => !work.revoked);
+      if (owned.length === 0 || this.#stopped) return;
+      try {
+        const numbers = owned.map(({ number }) => number);
+        const backlogs = await readBacklogs(this.#deps.waiting, numbers);
+        for (const partition of owned) {
+          partition.chains = new Chains(backlogs.get(partition.number));
+          partition.known = true;
+          this.#deps.log.debug({ partition: partition.number }, 'ordered deliveries in retry topics read');
+          this.#release(partition);
+        }
+        return;
+      } catch (error) {
+        if (!isTailraceError(error, 'kafka-unavailable')) throw error;
+        this.#deps.log.warn({ err: error }, 'reading ordered deliveries in retry topics failed, retrying');
+        await pause(retryPauseMs);
+      }
+    }
+  }
+
+  /**
+   * Unblocks keys that wait for a record which no longer exists, because it expired or its topic was deleted and created
+   * again. Deliveries that are long overdue are looked for in the retry topics before they count as missing.
+   */
+  async #forgetMissing({ number, work, chains: { backlog } }: OwnedPartition<J>): Promise<void> {
+    const before = this.#deps.now() - missingMs;
+    const overdue = new Set(backlog.overdue(before).map(String));
+    await pause(settleMs);
+    if (work.revoked || this.#stopped) return;
+    try {
+      const existing = (await readBacklogs(this.#deps.waiting, [number])).get(number);
+      // Meanwhile a delivery may have ended, or been written to a retry topic that was already read.
+      const missing = backlog
+        .overdue(before)
+        .filter((entry) => overdue.has(String(entry)) && existing?.has(...entry) === false);
+      if (missing.length === 0) return;
+      for (const [key, sequence] of missing) backlog.remove(key, sequence);
+      const fields = { partition: number, missing: missing.length };
+      this.#deps.log.warn(fields, 'deliveries missing from retry topics; unblocking later ones');
+    } catch (error) {
+      if (!isTailraceError(error, 'kafka-unavailable')) throw error;
+    }
+  }
+}
+
+function sequenceOf({ delivery: { sequence = 0 } }: Received): number {
+  return sequence;
+}
+
+/** Does not keep the process alive. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
