@@ -1,14 +1,20 @@
 /** The routes of tokens: create, list, read, revoke. The text of a token is shown once, when it is created. */
-import { maxTokens, tokenChoices, type ConfigSnapshot, type Token } from '@tailrace/config';
+import {
+  maxTokens,
+  tokenChoices,
+  type ConfigEditor,
+  type ConfigSnapshot,
+  type Token,
+} from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant, parseInstant } from '@tailrace/events';
 import { parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
-import { invalidField } from '../http/errors.ts';
-import { named } from '../document/openapi.ts';
+import { entryNotFound, invalidField } from '../http/errors.ts';
+import { named } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 import { newToken } from './token.ts';
 
 const tags = ['Tokens'];
@@ -42,7 +48,7 @@ const wantedSchema = Type.Object(
   },
 );
 
-export const tokenRoutes: Routes = (app, { config }) => {
+export function tokenRoutes(app: Api, config: ConfigEditor): void {
   app.post(
     '/tokens',
     {
@@ -150,13 +156,13 @@ export const tokenRoutes: Routes = (app, { config }) => {
       return reply.status(204).send();
     },
   );
-};
+}
 
 /** @throws TailraceError `not-found` */
 function load(current: Pick<ConfigSnapshot, 'token'>, id: string): Token {
   const found = current.token(id);
   if (found) return found;
-  throw new TailraceError('not-found', `There is no token ${JSON.stringify(id.slice(0, 64))}.`);
+  throw entryNotFound('token', id.slice(0, 64));
 }
 
 /** @throws TailraceError `invalid-request`, `conflict` */

@@ -1,14 +1,15 @@
 /** The routes of audiences: list, read, upload the members, delete. */
+import type { ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import type { Audience, AudienceSync, MembershipFormat } from './index.ts';
+import type { Audience, Audiences, AudienceSync, MembershipFormat } from './index.ts';
 import { maxNameLength } from './index.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
-import { named } from '../document/openapi.ts';
+import { named } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import type { Api, Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC with milliseconds' });
@@ -65,9 +66,15 @@ const formats: Readonly<Record<string, MembershipFormat>> = {
 };
 const tags = ['Audiences'];
 
-export const audienceRoutes: Routes = (app, deps) => {
-  const { audiences, config } = deps;
+/** The routes that show audiences. */
+export const audiencePaths = /\/audiences/;
 
+export interface AudienceNeeds {
+  readonly audiences: Audiences;
+  readonly config: Pick<ConfigView, 'source'>;
+}
+
+export function audienceRoutes(app: Api, { audiences, config }: AudienceNeeds): void {
   app.get(
     '/sources/:id/audiences',
     {
@@ -191,7 +198,7 @@ export const audienceRoutes: Routes = (app, deps) => {
     );
     done();
   });
-};
+}
 
 const uploadSchema = { type: 'string', description: 'one user id per line' };
 const uploadTypes = 'Send the membership as application/x-ndjson or text/csv.';

@@ -2,10 +2,10 @@
 import Type from 'typebox';
 import { Places } from '../access/places.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
-import { readAudit } from './read.ts';
+import type { Api } from '../http/api.ts';
+import { readAudit, type AuditKafka } from './read.ts';
 
 const exactly = (what: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: what }));
@@ -48,7 +48,8 @@ const recordSchema = named(
 
 const cursors = cursorsOf('audit', isOffset);
 
-export const auditRoutes: Routes = (app, { kafka, names }) => {
+/** @param topic the topic `audit` */
+export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
   /** A reading takes up to 17,500 records, so that a few at a time bound memory. */
   const places = new Places('auditReadings');
   app.get(
@@ -80,14 +81,14 @@ export const auditRoutes: Routes = (app, { kafka, names }) => {
       const before = cursors.decode(cursor);
       const filter = { action, target, actor, outcome, ...periodOf(query) };
       using _place = places.take(caller);
-      const page = await readAudit(kafka, names.audit, filter, limit, before);
+      const page = await readAudit(kafka, topic, filter, limit, before);
       return {
         items: page.records,
         ...(page.before !== undefined && { next: cursors.encode(page.before) }),
       };
     },
   );
-};
+}
 
 function isOffset(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;

@@ -21,10 +21,6 @@ export interface ChangedEntry<Of extends Source | Destination> {
   readonly versionBefore: number | undefined;
 }
 
-export function entryNotFound(kind: EntryKind, id: string): TailraceError {
-  return new TailraceError('not-found', `There is no ${kind} ${JSON.stringify(id)}.`);
-}
-
 /**
  * Compares the request's If-Match with the version of an entry.
  *

@@ -1,9 +1,10 @@
 /** The route that seals stored secrets with the current key. */
+import type { ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 
-export const secretRoutes: Routes = (app, { config }) => {
+export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
   app.post(
     '/secrets/reseal',
     {
@@ -51,4 +52,4 @@ export const secretRoutes: Routes = (app, { config }) => {
       return { destinations: result };
     },
   );
-};
+}

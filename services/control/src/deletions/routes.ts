@@ -1,28 +1,19 @@
 /** The routes of deletion requests: create, list, read. */
-import { isTailraceError, TailraceError } from '@tailrace/errors';
-import { maxIdLength } from '@tailrace/events';
+import { isTailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { isWritten, progressOf, type DeletionRequest, type OutcomeLookup } from './index.ts';
+import { isWritten, progressOf, type DeletionRequest, type Deletions, type OutcomeLookup } from './index.ts';
 import { audit } from '../http/audit.ts';
-import { invalidField } from '../http/errors.ts';
-import { named } from '../document/openapi.ts';
+import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
+import { entryNotFound } from '../http/errors.ts';
+import { named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
-
-const maxUsers = 1_000;
-export const maxBodyBytes = 512 * 1024;
+import type { Api } from '../http/api.ts';
 
 const requestId = Type.String({
   pattern: '^[a-zA-Z0-9._~-]{1,100}$',
   description: '1 to 100 letters, digits, dots, dashes, underscores and tildes',
 });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-
-/** Also of suppressions. */
-export const userIdsSchema = Type.Array(
-  Type.String({ minLength: 1, maxLength: maxIdLength, description: 'a text of 1 to 1,024 characters' }),
-  { minItems: 1, maxItems: maxUsers, description: 'a list of 1 to 1,000 user ids' },
-);
 
 const wantedSchema = Type.Object(
   {
@@ -82,9 +73,15 @@ const tags = ['Deletion requests'];
 
 const cursors = cursorsOf('deletions', isPosition);
 
-export const deletionRoutes: Routes = (app, deps) => {
-  const { deletions, history } = deps;
+/** The routes that show deletion requests. */
+export const deletionPaths = /^\/v1\/deletions/;
 
+export interface DeletionNeeds {
+  readonly deletions: Deletions;
+  readonly history: OutcomeLookup;
+}
+
+export function deletionRoutes(app: Api, { deletions, history }: DeletionNeeds): void {
   const show = (request: DeletionRequest) => ({
     ...fieldsOf(request),
     sources: outcomesOf(request, history),
@@ -162,7 +159,7 @@ export const deletionRoutes: Routes = (app, deps) => {
     ({ params }) => {
       const found = deletions.get(params.id);
       if (found) return show(found);
-      throw new TailraceError('not-found', `There is no deletion request ${JSON.stringify(params.id)}.`);
+      throw entryNotFound('deletion request', params.id);
     },
   );
   app.post(
@@ -186,12 +183,6 @@ export const deletionRoutes: Routes = (app, deps) => {
       return show(await deletions.lift(id));
     },
   );
-};
-
-/** Also of suppressions. */
-export function requireWellFormed(userIds: readonly string[]): void {
-  const malformed = userIds.findIndex((userId) => !userId.isWellFormed());
-  if (malformed >= 0) throw invalidField(`userIds[${malformed}]`, 'has half a surrogate pair');
 }
 
 /** Without the outcomes of deliveries while the history is unavailable: the request does not depend on it. */

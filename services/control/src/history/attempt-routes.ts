@@ -2,12 +2,12 @@
 import { eventTypes } from '@tailrace/events';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
-import type { Routes } from '../http/routes.ts';
-import type { LiveAttempt } from './streams.ts';
+import type { Api } from '../http/api.ts';
+import type { LiveAttempt, Streams } from './streams.ts';
 
 const only = (what: string) => Type.Optional(Type.String({ description: `only attempts with this ${what}` }));
 
-export const attemptRoutes: Routes = (app, { streams }) => {
+export function attemptRoutes(app: Api, streams: Streams): void {
   app.get(
     '/attempts/stream',
     {
@@ -70,4 +70,4 @@ export const attemptRoutes: Routes = (app, { streams }) => {
       return reply;
     },
   );
-};
+}

@@ -3,13 +3,13 @@ import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
 import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
-import { showUser } from '../http/mask.ts';
+import { showUser } from '../access/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
-import { noDestination, type FilteredEvent, type FilteredEventPosition } from './index.ts';
+import { noDestination, type FilteredEvent, type FilteredEventPosition, type History } from './index.ts';
 import { readPage } from './slices.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
@@ -44,7 +44,7 @@ const filteredEventSchema = Type.Object({
 
 const cursors = cursorsOf('decisions', isPosition);
 
-export const decisionRoutes: Routes = (app, { history }) => {
+export function decisionRoutes(app: Api, history: Pick<History, 'listFilteredEvents'>): void {
   app.get(
     '/decisions',
     {
@@ -74,7 +74,7 @@ export const decisionRoutes: Routes = (app, { history }) => {
       return { items, ...(next && { next: cursors.encode(next) }) };
     },
   );
-};
+}
 
 function show(
   { decidedAt, destinationId, event, rule, userKey, ...rest }: FilteredEvent,

@@ -6,13 +6,19 @@ import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { showBody } from '../http/body.ts';
-import { deliveryStatuses, type AttemptRow, type CountedDelivery, type DeliveryPosition } from './index.ts';
-import { showUser } from '../http/mask.ts';
+import { showBody, showUser } from '../access/mask.ts';
+import type { RecordReader } from '../records/reader.ts';
+import {
+  deliveryStatuses,
+  type AttemptRow,
+  type CountedDelivery,
+  type DeliveryPosition,
+  type History,
+} from './index.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 import { readPage } from './slices.ts';
 
 const time = (what: string) => Type.String({ format: 'date-time', description: `${what}: ISO 8601, UTC` });
@@ -88,7 +94,12 @@ const params = Type.Object({ deliveryId: Type.String() });
 
 const cursors = cursorsOf('deliveries', isPosition);
 
-export const deliveryRoutes: Routes = (app, { records, history }) => {
+export interface DeliveryNeeds {
+  readonly records: RecordReader;
+  readonly history: Pick<History, 'find' | 'list' | 'attemptsOf'>;
+}
+
+export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): void {
   const tags = ['History'];
   const config = { errors: ['history-unavailable'] as const };
 
@@ -182,7 +193,7 @@ export const deliveryRoutes: Routes = (app, { records, history }) => {
       return { deliveryId, ...showBody(delivery.body, role) };
     },
   );
-};
+}
 
 export function showDelivery(
   { id, event, createdAt, state, ...row }: CountedDelivery,

@@ -7,10 +7,10 @@ import { isLimited, reachesDelivery } from '../access/limits.ts';
 import { Places } from '../access/places.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
-import type { Routes } from '../http/routes.ts';
+import { named } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
 import type { History } from './history.ts';
-import { createExplainer, type Explanation } from './why.ts';
+import { createExplainer, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
 import { deliverySchema, showDelivery } from './delivery-routes.ts';
 
@@ -98,11 +98,14 @@ const eventSchema = Type.Object({
   }),
 });
 
-export const eventRoutes: Routes = (app, { kafka, names, config, history, settings, signal }) => {
-  const routerGroup = `${settings.topics.prefix}router`;
+export interface EventNeeds extends ExplainerDependencies {
+  readonly history: History;
+}
+
+export function eventRoutes(app: Api, { history, ...explained }: EventNeeds): void {
   /** Each reads three topics to their ends. */
   const searches = new Places('searches');
-  const explainer = createExplainer({ kafka, names, routerGroup, config, signal });
+  const explainer = createExplainer(explained);
   app.get(
     '/events/:eventId',
     {
@@ -140,7 +143,7 @@ export const eventRoutes: Routes = (app, { kafka, names, config, history, settin
       return { eventId, ...shown, deliveries: [], decisions: [], behind };
     },
   );
-};
+}
 
 const historyIsBehind = {
   outcome: 'not-searched',

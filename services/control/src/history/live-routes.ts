@@ -3,16 +3,17 @@
  * configuration. A page that was disconnected resumes by the id of the last event; what it missed beyond the kept ones is said.
  */
 import { randomBytes } from 'node:crypto';
+import type { ConfigView } from '@tailrace/config';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
 import { shared } from '../access/shared.ts';
-import type { Routes } from '../http/routes.ts';
-import type { LiveAttempt } from './streams.ts';
+import type { Api } from '../http/api.ts';
+import type { LiveAttempt, Streams } from './streams.ts';
 
 const retryMs = 1_000;
 const { most, ofOne } = shared.streams;
 
-export const liveRoutes: Routes = (app, { streams, config }) => {
+export function liveRoutes(app: Api, streams: Streams, config: Pick<ConfigView, 'onChange'>): void {
   /** Ids of another process begin otherwise. */
   const origin = randomBytes(4).toString('hex');
   const pieceOf = (event: string, line: Buffer, id = streams.lastId): Buffer =>
@@ -107,4 +108,4 @@ export const liveRoutes: Routes = (app, { streams, config }) => {
       return reply;
     },
   );
-};
+}

@@ -1,12 +1,13 @@
 /** The routes of the whole flow: from received to delivered with the reason of each exit, and what is pending. */
+import type { ConfigView } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
-import { formatDuration, parseDuration } from '@tailrace/topics';
+import { formatDuration, parseDuration, type TopicNames } from '@tailrace/topics';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
-import type { Routes } from '../http/routes.ts';
+import { named } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
 import { addCounts, allDestinations, noCounts, type Counts, type FlowRow, type History } from './index.ts';
 import { countFields, showCounts } from './statistics-routes.ts';
 
@@ -61,7 +62,13 @@ const openSince = Type.String({
   description: 'since when the circuit breaker is open, as the latest attempt reported',
 });
 
-export const overviewRoutes: Routes = (app, { config, history, names }) => {
+export interface OverviewNeeds {
+  readonly config: Pick<ConfigView, 'destination'>;
+  readonly history: History;
+  readonly names: Pick<TopicNames, 'retryTierDelayMs'>;
+}
+
+export function overviewRoutes(app: Api, { config, history, names }: OverviewNeeds): void {
   const tags = ['History'];
   const errors = { errors: ['history-unavailable'] as const };
 
@@ -238,7 +245,7 @@ export const overviewRoutes: Routes = (app, { config, history, names }) => {
       };
     },
   );
-};
+}
 
 function stepOf(text: string | undefined, periodMs: number, unitMs: number): number {
   const wanted = text === undefined ? periodMs / defaultSteps : parseDuration(text);

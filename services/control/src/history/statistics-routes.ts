@@ -1,13 +1,14 @@
 /** The routes of a destination's statistics and failures. */
+import type { ConfigView } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
 import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
-import { addCounts, noCounts, percentile, type Counts } from './index.ts';
+import { addCounts, noCounts, percentile, type Counts, type History } from './index.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
-import type { Routes } from '../http/routes.ts';
+import { named } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
 import { attemptSchema, showAttempt } from './delivery-routes.ts';
 
 const minuteMs = 60_000;
@@ -30,7 +31,12 @@ export const countFields = {
 
 const params = Type.Object({ id: Type.String() });
 
-export const statisticsRoutes: Routes = (app, { config, history }) => {
+export interface StatisticsNeeds {
+  readonly config: Pick<ConfigView, 'destination'>;
+  readonly history: History;
+}
+
+export function statisticsRoutes(app: Api, { config, history }: StatisticsNeeds): void {
   const tags = ['History'];
   const errors = { errors: ['history-unavailable'] as const };
 
@@ -152,7 +158,7 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
       };
     },
   );
-};
+}
 
 function stepOf(text: string | undefined, periodMs: number): number {
   const stepMs = text === undefined ? defaultStep(periodMs) : parseDuration(text);

@@ -15,7 +15,7 @@ import type { FastifyReply } from 'fastify';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { Places } from '../access/places.ts';
 import { amounts } from '../access/shared.ts';
-import { isMaskedFor, showUser } from '../http/mask.ts';
+import { isMaskedFor, showUser } from '../access/mask.ts';
 import type { History } from './history.ts';
 
 /** An attempt that was read, and what streams need of it. */

@@ -1,11 +1,12 @@
 /** The routes of a source's usage: events of its track calls by name, and calls by day. */
+import type { ConfigView } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
 import Type from 'typebox';
 import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { named } from '../http/schemas.ts';
 import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 import type { History } from './index.ts';
 
 const params = Type.Object({ id: Type.String() });
@@ -42,7 +43,12 @@ const daySchema = Type.Object({
 
 const cursors = textCursorsOf('schema');
 
-export const usageRoutes: Routes = (app, { config, history }) => {
+export interface UsageNeeds {
+  readonly config: Pick<ConfigView, 'source'>;
+  readonly history: History;
+}
+
+export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
   const tags = ['Sources'];
   const errors = { errors: ['history-unavailable'] as const };
 
@@ -120,7 +126,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
       return { items: history.daysOf(id, period) };
     },
   );
-};
+}
 
 function showOther({ calls, filtered, firstAt, lastAt }: NonNullable<ReturnType<History['otherEventsOf']>>) {
   return { count: calls, filtered, firstSeenAt: formatInstant(firstAt), lastSeenAt: formatInstant(lastAt) };

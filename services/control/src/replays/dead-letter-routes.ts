@@ -13,16 +13,16 @@ import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { showBody } from '../http/body.ts';
+import { showBody, showUser } from '../access/mask.ts';
 import { countRows, type DeadLetterPosition, type History, type ListedLetters } from '../history/index.ts';
+import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
 import { readPage } from '../history/slices.ts';
 import { invalidField } from '../http/errors.ts';
-import { showUser } from '../http/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 
 /** Selects dead letters; to be spread into a query or a body. */
 export const filterFields = {
@@ -84,7 +84,14 @@ const maxShown = 20;
 
 const cursors = cursorsOf('dead-letters', isPosition);
 
-export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
+export interface DeadLetterNeeds {
+  readonly records: RecordReader;
+  /** The topic `deliveries.dead`. */
+  readonly topic: string;
+  readonly history: History;
+}
+
+export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLetterNeeds): void {
   const tags = ['Dead letters'];
   const config = { errors: ['history-unavailable'] as const };
 
@@ -194,7 +201,7 @@ export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
         : history.deadLettersOf(ref).slice(-maxShown);
       const letters: DeadLetter[] = [];
       for (const { partition, offset, replayed } of known) {
-        const record = await records.at(caller, { topic: names.deliveriesDead, partition, offset });
+        const record = await records.at(caller, { topic, partition, offset });
         if (!record) continue;
         const letter = readDeadLetter(record, replayed);
         if (reachesDelivery(caller, letter.summary)) letters.push(letter);
@@ -206,7 +213,7 @@ export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
       return { items: letters.map((letter) => showLetter(letter, role)) };
     },
   );
-};
+}
 
 /** Counts are kept by destination, reason and type. With other filters the matching dead letters are counted, in slices. */
 async function countLetters(history: History, filter: ListedLetters): Promise<readonly CountRow[]> {

@@ -1,10 +1,12 @@
 /** The routes that attempt the pending deliveries of a destination immediately, or drain them. */
+import type { ConfigView } from '@tailrace/config';
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { audit } from '../http/audit.ts';
-import { named } from '../document/openapi.ts';
-import type { Api, ControlDeps, Routes } from '../http/routes.ts';
+import { named } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
+import type { Recalls } from './recalls.ts';
 
 const tags = ['Destinations'];
 const params = Type.Object({
@@ -33,10 +35,16 @@ const recallSchema = Type.Object({
   ),
 });
 
-export const recallRoutes: Routes = (app, deps) => {
-  const { config, recalls } = deps;
+/** The routes that show recalls. */
+export const recallPaths = /\/recall$/;
 
-  addRecallRoute(app, deps, {
+export interface RecallNeeds {
+  readonly config: Pick<ConfigView, 'destination'>;
+  readonly recalls: Recalls;
+}
+
+export function recallRoutes(app: Api, { config, recalls }: RecallNeeds): void {
+  addRecallRoute(app, recalls, {
     kind: 'retry',
     operationId: 'retryDestination',
     summary: 'Retry the pending deliveries of a destination immediately',
@@ -60,7 +68,7 @@ export const recallRoutes: Routes = (app, deps) => {
     },
   });
 
-  addRecallRoute(app, deps, {
+  addRecallRoute(app, recalls, {
     kind: 'drain',
     operationId: 'drainDestination',
     summary: 'Turn the pending deliveries of a destination into dead letters',
@@ -86,7 +94,7 @@ export const recallRoutes: Routes = (app, deps) => {
       throw new TailraceError('not-found', `No retry or drain of ${JSON.stringify(id)} was requested.`);
     },
   );
-};
+}
 
 interface RecallRoute {
   readonly kind: 'retry' | 'drain';
@@ -100,7 +108,7 @@ interface RecallRoute {
 
 function addRecallRoute(
   app: Api,
-  { recalls }: Pick<ControlDeps, 'recalls'>,
+  recalls: Recalls,
   { kind, errors = [], check, ...schema }: RecallRoute,
 ): void {
   app.post(

@@ -6,11 +6,11 @@ import { reachesDestination } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
-import { showUser } from '../http/mask.ts';
-import { named } from '../document/openapi.ts';
+import { showUser } from '../access/mask.ts';
+import { named } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import type { Replay } from './replays.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Replay, Replays } from './replays.ts';
+import type { Api } from '../http/api.ts';
 import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-routes.ts';
 
 export const replaySchema = Type.Object({
@@ -77,7 +77,7 @@ const orderSchema = Type.Object(
 
 const params = Type.Object({ id: Type.String() });
 
-export const replayRoutes: Routes = (app, { replays }) => {
+export function replayRoutes(app: Api, replays: Replays): void {
   const tags = ['Dead letters'];
 
   /** A limited token reaches the replays of one of its destinations. */
@@ -182,7 +182,7 @@ export const replayRoutes: Routes = (app, { replays }) => {
       return reply.status(202).send(showReplay((await replays.interrupt(id)) ?? found, request.role));
     },
   );
-};
+}
 
 export function showReplay(
   { id, state, dryRun, ratePerSecond, replayed, malformed, tally, failure, ...more }: Replay,

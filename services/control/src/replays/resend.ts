@@ -7,7 +7,7 @@ import { hasNoBody, replayRecord } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import type { Publisher } from '@tailrace/kafka';
 import { decodeDelivery, type TopicNames } from '@tailrace/topics';
-import type { RecordReader } from '../http/body.ts';
+import type { RecordReader } from '../records/reader.ts';
 import { reachesDelivery } from '../access/limits.ts';
 import { isPending, type DeliveryStatus, type History } from '../history/index.ts';
 import type { Caller } from '../access/authenticate.ts';

@@ -1,10 +1,11 @@
 /** The routes of suppressions: suppress users, list them, lift a suppression. */
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../deletions/routes.ts';
 import { audit } from '../http/audit.ts';
 import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import type { UserSuppressions } from './index.ts';
+import { maxBodyBytes, requireWellFormed, userIdsSchema } from './user-ids.ts';
+import type { Api } from '../http/api.ts';
 
 const tags = ['Suppressions'];
 const params = Type.Object({ userId: Type.String({ description: 'the id of the user' }) });
@@ -15,7 +16,7 @@ const suppression = Type.Object({
 
 const cursors = textCursorsOf('suppressions');
 
-export const suppressionRoutes: Routes = (app, { suppressions }) => {
+export function suppressionRoutes(app: Api, suppressions: UserSuppressions): void {
   app.post(
     '/suppressions',
     {
@@ -119,7 +120,7 @@ export const suppressionRoutes: Routes = (app, { suppressions }) => {
       return reply.status(204).send();
     },
   );
-};
+}
 
 function notSuppressed(userId: string): TailraceError {
   return new TailraceError('not-found', `The user ${JSON.stringify(userId)} is not suppressed.`);

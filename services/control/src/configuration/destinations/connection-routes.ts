@@ -1,15 +1,15 @@
 /** The routes that connect a destination to sources and disconnect it. */
-import { maskDestination } from '@tailrace/config';
+import { maskDestination, type ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
-import { ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
 import { loadDestination, validDestination } from './destination.ts';
 import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
 import { loadSource } from '../sources/source.ts';
 
-export const connectionRoutes: Routes = (app, { config }) => {
+export function connectionRoutes(app: Api, config: ConfigEditor): void {
   const schema = {
     tags: ['Destinations'],
     params: Type.Object({ id: Type.String(), sourceId: Type.String() }),
@@ -63,4 +63,4 @@ export const connectionRoutes: Routes = (app, { config }) => {
       return maskDestination(answerEntry(reply, changed));
     },
   );
-};
+}

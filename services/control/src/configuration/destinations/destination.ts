@@ -12,8 +12,9 @@ import {
 import type { Role } from '../../access/authenticate.ts';
 import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
-import { isMaskedFor } from '../../http/mask.ts';
-import { entryNotFound, requireValid } from '../entries.ts';
+import { isMaskedFor } from '../../access/mask.ts';
+import { entryNotFound } from '../../http/errors.ts';
+import { requireValid } from '../entries.ts';
 
 /** @throws TailraceError `not-found` */
 export function loadDestination(current: Pick<ConfigSnapshot, 'destination'>, id: string): Destination {

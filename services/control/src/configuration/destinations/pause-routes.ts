@@ -1,16 +1,27 @@
 /** The routes that pause a destination and resume it. */
-import { maskDestination, type Destination } from '@tailrace/config';
+import { maskDestination, type ConfigEditor, type Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
+import type { Log } from '@tailrace/service';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
-import { ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
 import { loadDestination } from './destination.ts';
 import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
 import { mergePatch } from '../merge-patch.ts';
 
-export const pauseRoutes: Routes = (app, { config, recalls, log }) => {
+export interface PauseNeeds {
+  readonly config: ConfigEditor;
+  /** To send the deliveries of a destination that is resumed. */
+  readonly recalls: {
+    find(destinationId: string): { readonly kind: string; readonly state: string } | undefined;
+    request(kind: 'retry', destinationId: string): Promise<unknown>;
+  };
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): void {
   const schema = {
     tags: ['Destinations'],
     params: Type.Object({ id: Type.String() }),
@@ -87,4 +98,4 @@ export const pauseRoutes: Routes = (app, { config, recalls, log }) => {
       log.warn({ err: error, destinationId: id }, 'recall after a resume not requested');
     }
   }
-};
+}

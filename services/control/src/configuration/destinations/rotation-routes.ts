@@ -1,14 +1,14 @@
 /** The route that rotates the secret of a destination: the server makes the new one. */
 import { randomBytes } from 'node:crypto';
-import type { Destination } from '@tailrace/config';
+import type { ConfigEditor, Destination } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { etagHeader, ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { etagHeader, ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
 import { loadDestination, validDestination } from './destination.ts';
 import { answerEntry, checkPrecondition, put } from '../entries.ts';
@@ -18,7 +18,7 @@ const secretBytes = 32;
 const dayMs = 86_400_000;
 const mostMs = 30 * dayMs;
 
-export const rotationRoutes: Routes = (app, { config }) => {
+export function rotationRoutes(app: Api, config: ConfigEditor): void {
   app.post(
     '/destinations/:id/rotate-secret',
     {
@@ -89,7 +89,7 @@ export const rotationRoutes: Routes = (app, { config }) => {
       return { sharedSecret, ...(previousSharedSecretUntil !== undefined && { previousSharedSecretUntil }) };
     },
   );
-};
+}
 
 /** A second rotation would drop the secret that receivers may still know alone. */
 function refuseSecondRotation({ settings }: Destination, now: number): void {

@@ -1,13 +1,13 @@
 /** The routes of destinations: list, create, read, replace, update, delete. Answers hold masks in the place of secrets. */
 import { randomBytes } from 'node:crypto';
-import { destinationSchema, maskDestination } from '@tailrace/config';
+import { destinationSchema, maskDestination, type ConfigEditor } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { reachesDestination } from '../../access/limits.ts';
 import { audit } from '../../http/audit.ts';
-import { documentOnly, etagHeader, ifMatch, named } from '../../document/openapi.ts';
+import { documentOnly, etagHeader, ifMatch, named } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import type { Routes } from '../../http/routes.ts';
+import type { Api } from '../../http/api.ts';
 import { loadDestination, showDestination, validDestination } from './destination.ts';
 import { destinationBodies } from '../bodies.ts';
 import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
@@ -28,7 +28,7 @@ export const destinationErrors = [
   'secret-locked',
 ] as const;
 
-export const destinationRoutes: Routes = (app, { config }) => {
+export function destinationRoutes(app: Api, config: ConfigEditor): void {
   app.get(
     '/destinations',
     {
@@ -196,4 +196,4 @@ export const destinationRoutes: Routes = (app, { config }) => {
       return reply.status(204).send();
     },
   );
-};
+}

@@ -1,6 +1,6 @@
 /** The route that sends a sample event to a destination immediately, as a delivery would be sent. Nothing is stored. */
 import { randomUUID } from 'node:crypto';
-import { secretMask, type Destination } from '@tailrace/config';
+import { secretMask, type ConfigView, type Destination } from '@tailrace/config';
 import { eventTypes } from '@tailrace/events';
 import {
   createAddressPolicy,
@@ -14,8 +14,8 @@ import Type from 'typebox';
 import { Places } from '../../access/places.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { named } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { named } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { sampleBody } from './sample.ts';
 
@@ -63,10 +63,18 @@ const bodySchema = Type.Union([
   Type.Null(),
 ]);
 
-export const testEventRoutes: Routes = (app, { config, settings }) => {
+export interface TestEventNeeds {
+  readonly config: Pick<ConfigView, 'destination'>;
+  /** Of a webhook. */
+  readonly timeoutMs: number;
+  /** The private networks of receivers. */
+  readonly allowedNetworks: Parameters<typeof createAddressPolicy>[0];
+}
+
+export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }: TestEventNeeds): void {
   const sender = createSender({
-    timeoutMs: settings.timeoutMs,
-    policy: createAddressPolicy(settings.allowedNetworks),
+    timeoutMs,
+    policy: createAddressPolicy(allowedNetworks),
   });
   app.addHook('onClose', () => sender.close());
   const places = new Places('testEvents');
@@ -98,7 +106,7 @@ export const testEventRoutes: Routes = (app, { config, settings }) => {
       };
     },
   );
-};
+}
 
 function chosenTargets(destination: Destination, webhook: number | undefined): readonly Target[] {
   const targets = targetsOf(destination);

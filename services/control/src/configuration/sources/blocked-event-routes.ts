@@ -2,11 +2,12 @@
  * The routes that block and unblock events of a source's track calls. The name is in the query or, for older clients, in the path:
  * clients resolve the steps `.` and `..` of a path, also encoded, so these names reach the server in the query only.
  */
+import type { ConfigEditor } from '@tailrace/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
-import { ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
 import { sourceAnswer } from './routes.ts';
 import { loadStoredSource, validSource } from './source.ts';
@@ -22,7 +23,7 @@ const inPath = { params: Type.Object({ id: Type.String(), event: Type.String() }
 const description =
   'As with the name in the query, except for the names `.` and `..`, which clients resolve in paths.';
 
-export const blockedEventRoutes: Routes = (app, { config: editor }) => {
+export function blockedEventRoutes(app: Api, editor: Pick<ConfigEditor, 'change'>): void {
   const config = { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] as const };
   const schema = { tags: ['Schema'], headers: ifMatch, response: sourceAnswer };
   const block = { ...schema, summary: 'Block track calls of an event' };
@@ -70,4 +71,4 @@ export const blockedEventRoutes: Routes = (app, { config: editor }) => {
     { config, schema: { ...unblock, ...inPath, description, operationId: 'unblockEventInPath' } },
     (request, reply) => setBlocked(request, reply, request.params, false),
   );
-};
+}

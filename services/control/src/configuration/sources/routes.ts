@@ -1,14 +1,14 @@
 /** The routes of sources: list, create, read, replace, update, delete. */
 import { randomBytes } from 'node:crypto';
-import type { Destination } from '@tailrace/config';
+import type { ConfigEditor, Destination } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import type { Caller } from '../../access/authenticate.ts';
 import { reachesDestination, reachesSource } from '../../access/limits.ts';
 import { audit } from '../../http/audit.ts';
-import { documentOnly, etagHeader, ifMatch } from '../../document/openapi.ts';
+import { documentOnly, etagHeader, ifMatch } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import type { Routes } from '../../http/routes.ts';
+import type { Api } from '../../http/api.ts';
 import { mergePatch } from '../merge-patch.ts';
 import { matchesSearch, searchParameter } from '../search.ts';
 import { shownSourceSchema, sourceBodies } from '../bodies.ts';
@@ -21,7 +21,7 @@ const writeKeyRule = 'A new write key has at least 6 characters.';
 const source = documentOnly(shownSourceSchema, 'a source');
 export const sourceAnswer = { 200: { ...source, headers: etagHeader } };
 
-export const sourceRoutes: Routes = (app, { config }) => {
+export function sourceRoutes(app: Api, config: ConfigEditor): void {
   app.get(
     '/sources',
     {
@@ -192,7 +192,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
       return reply.status(204).send();
     },
   );
-};
+}
 
 /** `"crm", "erp" and 2 that the token does not reach`. */
 function namesOf(destinations: readonly Destination[], caller: Caller | undefined): string {

@@ -1,9 +1,10 @@
 /** The routes of a source's write keys. To rotate a key: add one, move the clients to it, remove the old one. */
+import type { ConfigEditor } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
-import { etagHeader, ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { etagHeader, ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { answerEntry, checkPrecondition, put } from '../entries.ts';
 import { sourceAnswer } from './routes.ts';
 import { loadStoredSource, newWriteKey, validSource } from './source.ts';
@@ -11,7 +12,7 @@ import { loadStoredSource, newWriteKey, validSource } from './source.ts';
 const tags = ['Sources'];
 const maxWriteKeys = 20;
 
-export const writeKeyRoutes: Routes = (app, { config }) => {
+export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
   app.post(
     '/sources/:id/write-keys',
     {
@@ -80,4 +81,4 @@ export const writeKeyRoutes: Routes = (app, { config }) => {
       return answerEntry(reply, changed);
     },
   );
-};
+}

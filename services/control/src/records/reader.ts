@@ -1,9 +1,6 @@
-/** Reads records of which only the topics have the body, and shows bodies as far as the role allows. */
-import { parseJson } from '@tailrace/events';
+/** Reads single records, of which only the topics have the body. */
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
-import type { Role } from '../access/authenticate.ts';
 import { Places, type Asker } from '../access/places.ts';
-import { isMaskedFor, maskValues } from './mask.ts';
 
 export interface RecordReader {
   /** The record at an offset; undefined once it has expired. @throws TailraceError `too-many-at-once`, `kafka-unavailable` */
@@ -28,28 +25,4 @@ export function createRecordReader(kafka: Pick<Kafka, 'scan'>): RecordReader {
       return undefined;
     },
   };
-}
-
-export interface ShownBody {
-  /** Whether the values are masked for this caller. */
-  readonly masked: boolean;
-  readonly body: unknown;
-  /** The exact bytes that are signed and sent; only in an unmasked body. */
-  readonly text?: string;
-}
-
-/** The body, masked for callers that may only read. */
-export function showBody(value: Buffer | null, role: Role | undefined): ShownBody {
-  const text = value?.toString() ?? '';
-  const body = parse(text);
-  return isMaskedFor(role) ? { masked: true, body: maskValues(body) } : { masked: false, body, text };
-}
-
-/** A record by another producer need not be JSON; it is shown as text. */
-function parse(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
 }

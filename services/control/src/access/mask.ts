@@ -1,6 +1,6 @@
 /** Masks the values of bodies for callers with the role `read`, in bodies and in what lists have of them. */
-import { isRawNumber } from '@tailrace/events';
-import type { Role } from '../access/authenticate.ts';
+import { isRawNumber, parseJson } from '@tailrace/events';
+import type { Role } from './authenticate.ts';
 
 const masked = '***';
 /** Fields without personal data. Lists have them too. */
@@ -30,4 +30,28 @@ function mask(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(mask);
   if (typeof value !== 'object' || isRawNumber(value)) return masked;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mask(inner)] as const));
+}
+
+export interface ShownBody {
+  /** Whether the values are masked for this caller. */
+  readonly masked: boolean;
+  readonly body: unknown;
+  /** The exact bytes that are signed and sent; only in an unmasked body. */
+  readonly text?: string;
+}
+
+/** The body, masked for callers that may only read. */
+export function showBody(value: Buffer | null, role: Role | undefined): ShownBody {
+  const text = value?.toString() ?? '';
+  const body = parse(text);
+  return isMaskedFor(role) ? { masked: true, body: maskValues(body) } : { masked: false, body, text };
+}
+
+/** A record by another producer need not be JSON; it is shown as text. */
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
 }
