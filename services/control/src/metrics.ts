@@ -1,7 +1,7 @@
 /** The metrics of control: requests, and the state of the history. */
+import type { History } from '@tailrace/history';
 import type { Metrics } from '@tailrace/service';
 import type { FastifyInstance } from 'fastify';
-import type { History } from './history/index.ts';
 
 /** Counts each response. Two metrics: a histogram by route, method and status would have thousands of buckets. */
 export function countResponses(app: FastifyInstance, metrics: Metrics): void {

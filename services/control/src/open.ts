@@ -1,6 +1,7 @@
 /** Opens the parts of control, in the order of their dependencies, and composes the API of its areas. Tests open the same parts. */
 import path from 'node:path';
 import { openConfigEditor } from '@tailrace/config';
+import { openHistory, type History } from '@tailrace/history';
 import type { Kafka } from '@tailrace/kafka';
 import { defineService, listen, type ServiceContext, type SettingsOf } from '@tailrace/service';
 import { requireTopics, topicNames } from '@tailrace/topics';
@@ -22,7 +23,6 @@ import { serveConsole } from './console/routes.ts';
 import { openDeletions } from './deletions/index.ts';
 import { deletionPaths, deletionRoutes } from './deletions/routes.ts';
 import { serveDocument, serveReference } from './document/reference.ts';
-import { openHistory, type History } from './history/index.ts';
 import { historyRoutes } from './history/routes.ts';
 import type { SchemaTypes } from './http/api.ts';
 import { createUpToDate } from './http/current.ts';

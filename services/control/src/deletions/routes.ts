@@ -1,7 +1,8 @@
 /** The routes of deletion requests: create, list, read. */
 import { isTailraceError } from '@tailrace/errors';
+import type { History } from '@tailrace/history';
 import Type from 'typebox';
-import { isWritten, progressOf, type DeletionRequest, type Deletions, type OutcomeLookup } from './index.ts';
+import { isWritten, progressOf, type DeletionRequest, type Deletions } from './index.ts';
 import { audit } from '../http/audit.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
 import { entryNotFound } from '../http/errors.ts';
@@ -78,7 +79,7 @@ export const deletionPaths = /^\/v1\/deletions/;
 
 export interface DeletionNeeds {
   readonly deletions: Deletions;
-  readonly history: OutcomeLookup;
+  readonly history: Pick<History, 'read'>;
 }
 
 export function deletionRoutes(app: Api, { deletions, history }: DeletionNeeds): void {
@@ -186,9 +187,9 @@ export function deletionRoutes(app: Api, { deletions, history }: DeletionNeeds):
 }
 
 /** Without the outcomes of deliveries while the history is unavailable: the request does not depend on it. */
-function outcomesOf(request: DeletionRequest, history: OutcomeLookup) {
+function outcomesOf(request: DeletionRequest, history: Pick<History, 'read'>) {
   try {
-    return progressOf(request, history);
+    return history.read((queries) => progressOf(request, queries));
   } catch (error) {
     if (isTailraceError(error, 'history-unavailable')) return withoutOutcomes(request);
     throw error;

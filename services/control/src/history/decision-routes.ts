@@ -1,5 +1,12 @@
 /** The list of the events that connected destinations did not get, with the reason. */
 import { formatInstant } from '@tailrace/events';
+import {
+  noDestination,
+  readPage,
+  type FilteredEvent,
+  type FilteredEventPosition,
+  type History,
+} from '@tailrace/history';
 import Type from 'typebox';
 import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
@@ -9,8 +16,6 @@ import { named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
-import { noDestination, type FilteredEvent, type FilteredEventPosition, type History } from './index.ts';
-import { readPage } from './slices.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
@@ -44,7 +49,7 @@ const filteredEventSchema = Type.Object({
 
 const cursors = cursorsOf('decisions', isPosition);
 
-export function decisionRoutes(app: Api, history: Pick<History, 'listFilteredEvents'>): void {
+export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
   app.get(
     '/decisions',
     {
@@ -67,8 +72,12 @@ export function decisionRoutes(app: Api, history: Pick<History, 'listFilteredEve
       const { reason, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
-      const { rows, next } = await readPage(limit, after, (limit, after: FilteredEventPosition | undefined) =>
-        history.listFilteredEvents(filter, limit, after),
+      const { rows, next } = await readPage(
+        history,
+        limit,
+        after,
+        (queries, limit, after: FilteredEventPosition | undefined) =>
+          queries.listFilteredEvents(filter, limit, after),
       );
       const items = rows.map((row) => show(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };

@@ -1,6 +1,14 @@
 /** The routes of deliveries: lists by filter, one delivery with its attempts, its body. */
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
+import {
+  deliveryStatuses,
+  readPage,
+  type AttemptRow,
+  type CountedDelivery,
+  type DeliveryPosition,
+  type History,
+} from '@tailrace/history';
 import { decodeDelivery } from '@tailrace/topics';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
@@ -8,18 +16,10 @@ import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { showBody, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
-import {
-  deliveryStatuses,
-  type AttemptRow,
-  type CountedDelivery,
-  type DeliveryPosition,
-  type History,
-} from './index.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
-import { readPage } from './slices.ts';
 
 const time = (what: string) => Type.String({ format: 'date-time', description: `${what}: ISO 8601, UTC` });
 const reason = Type.Optional(
@@ -96,7 +96,7 @@ const cursors = cursorsOf('deliveries', isPosition);
 
 export interface DeliveryNeeds {
   readonly records: RecordReader;
-  readonly history: Pick<History, 'find' | 'list' | 'attemptsOf'>;
+  readonly history: Pick<History, 'read'>;
 }
 
 export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): void {
@@ -104,7 +104,7 @@ export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): v
   const config = { errors: ['history-unavailable'] as const };
 
   const find = (id: string, caller: Caller | undefined): CountedDelivery => {
-    const found = history.find(id);
+    const found = history.read((queries) => queries.findDelivery(id));
     if (found && reachesDelivery(caller, found)) return found;
     throw new TailraceError('not-found', `The history has no delivery ${JSON.stringify(id)}.`);
   };
@@ -130,8 +130,11 @@ export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): v
       const { userId, type, event, status, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
-      const { rows, next } = await readPage(limit, after, (limit, after: DeliveryPosition | undefined) =>
-        history.list(filter, limit, after),
+      const { rows, next } = await readPage(
+        history,
+        limit,
+        after,
+        (queries, limit, after: DeliveryPosition | undefined) => queries.listDeliveries(filter, limit, after),
       );
       const items = rows.map((row) => showDelivery(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
@@ -152,7 +155,7 @@ export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): v
     },
     ({ params: { deliveryId }, role, caller }) => ({
       ...showDelivery(find(deliveryId, caller), role),
-      history: history.attemptsOf(deliveryId).map(showAttempt),
+      history: history.read((queries) => queries.attemptsOf(deliveryId)).map(showAttempt),
     }),
   );
 

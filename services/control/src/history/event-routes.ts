@@ -1,6 +1,7 @@
 /** The route that explains an event: its deliveries, what the router decided for other destinations, or why neither is known. */
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
+import type { History } from '@tailrace/history';
 import { decisionSentences, type Decision } from '@tailrace/topics';
 import Type from 'typebox';
 import { isLimited, reachesDelivery } from '../access/limits.ts';
@@ -9,7 +10,6 @@ import type { Caller } from '../access/authenticate.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
-import type { History } from './history.ts';
 import { createExplainer, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
 import { deliverySchema, showDelivery } from './delivery-routes.ts';
@@ -164,11 +164,11 @@ async function catchesUp(history: History): Promise<boolean> {
 /** The deliveries and decisions of an event that the caller reaches; undefined where there are none. */
 function showRecorded(history: History, caller: Caller | undefined, eventId: string) {
   const deliveries = history
-    .ofEvent(eventId)
+    .read((queries) => queries.ofEvent(eventId))
     .filter((delivery) => reachesDelivery(caller, delivery))
     .map((delivery) => showDelivery(delivery, caller?.scope));
   const decisions = history
-    .decisionsOf(eventId)
+    .read((queries) => queries.decisionsOf(eventId))
     .flatMap((decision) => reachedPart(caller, decision, deliveries.length) ?? []);
   if (deliveries.length === 0 && decisions.length === 0) return undefined;
   const { behind } = history.status;

@@ -1,9 +1,9 @@
 /** The routes of a destination's statistics and failures. */
 import type { ConfigView } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
+import { percentile, totalOf, type Counts, type History } from '@tailrace/history';
 import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
-import { addCounts, noCounts, percentile, type Counts, type History } from './index.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodOf, periodParameters } from '../http/moment.ts';
@@ -33,7 +33,7 @@ const params = Type.Object({ id: Type.String() });
 
 export interface StatisticsNeeds {
   readonly config: Pick<ConfigView, 'destination'>;
-  readonly history: History;
+  readonly history: Pick<History, 'read'>;
 }
 
 export function statisticsRoutes(app: Api, { config, history }: StatisticsNeeds): void {
@@ -96,18 +96,20 @@ export function statisticsRoutes(app: Api, { config, history }: StatisticsNeeds)
       const { until } = period;
       const since = Math.floor(period.since / minuteMs) * minuteMs;
       const stepMs = stepOf(query.step, until - since);
-      const steps = history.countsOf(id, { since, until, stepMs });
-      const total = noCounts();
-      for (const counts of steps.values()) addCounts(total, counts);
-      const pending = history.pendingOf(id).reduce((sum, { deliveries }) => sum + deliveries, 0);
       const first = Math.floor(since / stepMs) * stepMs;
-      const backlog = history.backlogOf(id, { since: first, until, stepMs }, pending);
+      const { steps, backlog } = history.read((queries) => {
+        const pending = queries.pendingOf(id).reduce((sum, { deliveries }) => sum + deliveries, 0);
+        return {
+          steps: queries.countsOf(id, { since, until, stepMs }),
+          backlog: queries.backlogOf(id, { since: first, until, stepMs }, pending),
+        };
+      });
       return {
         destinationId: id,
         since: formatInstant(since),
         until: formatInstant(until),
         step: formatDuration(stepMs),
-        total: showCounts(total),
+        total: showCounts(totalOf(steps.values())),
         items: Array.from(steps, ([at, counts]) => ({ at: formatInstant(at), ...showCounts(counts) })),
         backlog: Array.from(backlog, ([at, deliveries]) => ({ at: formatInstant(at), deliveries })),
       };
@@ -145,7 +147,7 @@ export function statisticsRoutes(app: Api, { config, history }: StatisticsNeeds)
     ({ params: { id }, query }) => {
       loadDestination(config, id);
       const { since = Date.now() - 24 * hourMs } = periodOf(query);
-      const failures = history.failuresOf(id, since);
+      const failures = history.read((queries) => queries.failuresOf(id, since));
       return {
         items: failures.map(({ reason, attempts, dead, firstAt, lastAt, samples }) => ({
           reason,

@@ -1,13 +1,13 @@
 /** The routes of a source's usage: events of its track calls by name, and calls by day. */
 import type { ConfigView } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
+import type { History, NamedUsage } from '@tailrace/history';
 import Type from 'typebox';
 import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../http/schemas.ts';
 import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
-import type { History } from './index.ts';
 
 const params = Type.Object({ id: Type.String() });
 
@@ -45,7 +45,7 @@ const cursors = textCursorsOf('schema');
 
 export interface UsageNeeds {
   readonly config: Pick<ConfigView, 'source'>;
-  readonly history: History;
+  readonly history: Pick<History, 'read'>;
 }
 
 export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
@@ -74,14 +74,16 @@ export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
     ({ params: { id }, query: { limit = 50, cursor } }) => {
       const blocked = new Set(loadSource(config, id).schema?.track?.blocked);
       const after = cursors.decode(cursor) ?? '';
-      const sent = history.eventsOf(id, limit + 1, after).map((usage) => ({
-        event: usage.event,
-        count: usage.calls,
-        filtered: usage.filtered,
-        firstSeenAt: formatInstant(usage.firstAt),
-        lastSeenAt: formatInstant(usage.lastAt),
-        blocked: blocked.has(usage.event),
-      }));
+      const sent = history
+        .read((queries) => queries.eventsOf(id, limit + 1, after))
+        .map((usage) => ({
+          event: usage.event,
+          count: usage.calls,
+          filtered: usage.filtered,
+          firstSeenAt: formatInstant(usage.firstAt),
+          lastSeenAt: formatInstant(usage.lastAt),
+          blocked: blocked.has(usage.event),
+        }));
       const names = new Set(sent.map(({ event }) => event));
       // Only names within this page: a blocked event after it may also have been sent.
       const end = sent.length > limit ? sent.at(-1)?.event : undefined;
@@ -95,7 +97,7 @@ export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
       const page = items.slice(0, limit);
       const last = page.at(-1);
       if (last && items.length > limit) return { items: page, next: cursors.encode(last.event) };
-      const other = history.otherEventsOf(id);
+      const other = history.read((queries) => queries.otherEventsOf(id));
       return { items: page, ...(other && { other: showOther(other) }) };
     },
   );
@@ -123,12 +125,12 @@ export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
         // The last day counts completely, unless the period ends at its start.
         ...(until !== undefined && { until: day(until - 1) }),
       };
-      return { items: history.daysOf(id, period) };
+      return { items: history.read((queries) => queries.daysOf(id, period)) };
     },
   );
 }
 
-function showOther({ calls, filtered, firstAt, lastAt }: NonNullable<ReturnType<History['otherEventsOf']>>) {
+function showOther({ calls, filtered, firstAt, lastAt }: Omit<NamedUsage, 'event'>) {
   return { count: calls, filtered, firstSeenAt: formatInstant(firstAt), lastSeenAt: formatInstant(lastAt) };
 }
 

@@ -10,10 +10,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { builtInSource, type ConfigView } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
+import type { History } from '@tailrace/history';
 import type { ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import { ExclusiveWriter } from '../records/exclusive-writer.ts';
-import type { History } from '../history/index.ts';
 import { openConfigChanges, type ConfigChanges } from './config-changes.ts';
 import { createDeadLetterCounts } from './dead-letters.ts';
 import {

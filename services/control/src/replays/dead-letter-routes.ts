@@ -1,5 +1,4 @@
 /** The routes that read dead letters. They are listed and counted from the history; bodies are read from the topic. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   readDeadLetter,
   type CountRow,
@@ -9,15 +8,14 @@ import {
 } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
+import { countLetters, readPage, type DeadLetterPosition, type History } from '@tailrace/history';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { showBody, showUser } from '../access/mask.ts';
-import { countRows, type DeadLetterPosition, type History, type ListedLetters } from '../history/index.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
-import { readPage } from '../history/slices.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named } from '../http/schemas.ts';
@@ -88,7 +86,7 @@ export interface DeadLetterNeeds {
   readonly records: RecordReader;
   /** The topic `deliveries.dead`. */
   readonly topic: string;
-  readonly history: History;
+  readonly history: Pick<History, 'read'>;
 }
 
 export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLetterNeeds): void {
@@ -113,8 +111,12 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
       const { limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...filterOf(query), ...listedOf(caller, query) };
-      const { rows, next } = await readPage(limit, after, (limit, after: DeadLetterPosition | undefined) =>
-        history.listDeadLetters(filter, limit, after),
+      const { rows, next } = await readPage(
+        history,
+        limit,
+        after,
+        (queries, limit, after: DeadLetterPosition | undefined) =>
+          queries.listDeadLetters(filter, limit, after),
       );
       const items = rows.map((row) => showFacts(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
@@ -196,9 +198,11 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
       const { params, role, caller } = request;
       const { ref } = params;
       const at = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
-      const known = at
-        ? [history.deadLetterAt({ partition: Number(at[1]), offset: Number(at[2]) }) ?? []].flat()
-        : history.deadLettersOf(ref).slice(-maxShown);
+      const known = history.read((queries) =>
+        at
+          ? [queries.deadLetterAt({ partition: Number(at[1]), offset: Number(at[2]) }) ?? []].flat()
+          : queries.deadLettersOf(ref).slice(-maxShown),
+      );
       const letters: DeadLetter[] = [];
       for (const { partition, offset, replayed } of known) {
         const record = await records.at(caller, { topic, partition, offset });
@@ -213,21 +217,6 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
       return { items: letters.map((letter) => showLetter(letter, role)) };
     },
   );
-}
-
-/** Counts are kept by destination, reason and type. With other filters the matching dead letters are counted, in slices. */
-async function countLetters(history: History, filter: ListedLetters): Promise<readonly CountRow[]> {
-  const { event, userKey, sourceId } = filter;
-  if ([event, userKey, sourceId].every((value) => value === undefined))
-    return history.countDeadLetters(filter);
-  let rows: CountRow[] = [];
-  for (let after: DeadLetterPosition | undefined; ;) {
-    const slice = history.countSlice(filter, after);
-    rows = countRows([...rows, ...slice.rows]);
-    if (!slice.reached) return rows;
-    after = slice.reached;
-    await nextTurn();
-  }
 }
 
 function showFacts(
