@@ -7,19 +7,19 @@ import { maxNameLength } from './index.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
-import { named } from '../http/schemas.ts';
-import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
+import { closedObject, named, time } from '../http/schemas.ts';
+import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC with milliseconds' });
+const instant = time('ISO 8601, UTC with milliseconds');
 
 const syncSchema = Type.Object({
   id: Type.String(),
   kind: Type.Enum(['replace', 'delete']),
   state: Type.Enum(['running', 'done', 'failed', 'interrupted']),
-  startedAt: time,
-  updatedAt: time,
+  startedAt: instant,
+  updatedAt: instant,
   read: count('lines of the upload'),
   members: count('distinct users in the upload'),
   added: Type.Optional(count('users who join; set once the upload has been compared with the members')),
@@ -64,6 +64,18 @@ const formats: Readonly<Record<string, MembershipFormat>> = {
   'application/ndjson': 'ndjson',
   'text/csv': 'csv',
 };
+const syncQuery = closedObject({
+  ...rate,
+  allowEmpty: Type.Optional(
+    Type.Boolean({
+      description: 'true or false; true accepts an upload without members, by which every member leaves',
+    }),
+  ),
+});
+const uploadSchema = { type: 'string', description: 'one user id per line' };
+const uploadBody = {
+  content: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: uploadSchema }])),
+};
 const tags = ['Audiences'];
 
 /** The routes that show audiences. */
@@ -83,7 +95,7 @@ export function audienceRoutes(app: Api, { audiences, config }: AudienceNeeds): 
         summary: 'List the audiences of a source',
         tags,
         params: ofSource,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(named('Audience', audienceSchema)) },
       },
     },
@@ -124,7 +136,7 @@ export function audienceRoutes(app: Api, { audiences, config }: AudienceNeeds): 
           'interrupted, the same request continues it.',
         tags,
         params: ofAudience,
-        querystring: Type.Object(rate, { additionalProperties: false }),
+        querystring: closedObject(rate),
         response: { 202: named('AudienceSync', syncSchema) },
       },
     },
@@ -158,21 +170,8 @@ export function audienceRoutes(app: Api, { audiences, config }: AudienceNeeds): 
             '(false). If the sync is interrupted, the same request sends the rest.',
           tags,
           params: ofAudience,
-          querystring: Type.Object(
-            {
-              ...rate,
-              allowEmpty: Type.Optional(
-                Type.Boolean({
-                  description:
-                    'true or false; true accepts an upload without members, by which every member leaves',
-                }),
-              ),
-            },
-            { additionalProperties: false },
-          ),
-          body: {
-            content: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: uploadSchema }])),
-          },
+          querystring: syncQuery,
+          body: uploadBody,
           response: { 202: named('AudienceSync', syncSchema) },
         },
       },
@@ -200,7 +199,6 @@ export function audienceRoutes(app: Api, { audiences, config }: AudienceNeeds): 
   });
 }
 
-const uploadSchema = { type: 'string', description: 'one user id per line' };
 const uploadTypes = 'Send the membership as application/x-ndjson or text/csv.';
 
 /** Leaves out the instance, which is internal. */

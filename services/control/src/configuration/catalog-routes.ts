@@ -3,7 +3,7 @@ import { webhooksSettingsSchema } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { named } from '../http/schemas.ts';
-import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
+import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 
 const tags = ['Catalog'];
@@ -40,7 +40,7 @@ export function catalogRoutes(app: Api): void {
         operationId: 'listCatalog',
         summary: 'List the types of destinations',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(named('CatalogEntry', typeSchema)) },
       },
     },

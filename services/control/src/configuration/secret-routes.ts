@@ -3,6 +3,22 @@ import type { ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
 import type { Api } from '../http/api.ts';
+import { closedObject } from '../http/schemas.ts';
+
+const resealSecretsQuery = closedObject({
+  queries: Type.Optional(
+    Type.Boolean({
+      description: 'whether the queries of URLs are sealed, from now on; by default as before',
+    }),
+  ),
+});
+const resealSecretsAnswers = {
+  200: Type.Object({
+    destinations: Type.Array(Type.String(), {
+      description: 'the ids of the destinations that were written',
+    }),
+  }),
+};
 
 export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
   app.post(
@@ -18,23 +34,8 @@ export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): vo
           'Use it when all services run this release: the release before would send the sealed text to receivers. `queries=false` ' +
           'writes them in plain text again.',
         tags: ['Secrets'],
-        querystring: Type.Object(
-          {
-            queries: Type.Optional(
-              Type.Boolean({
-                description: 'whether the queries of URLs are sealed, from now on; by default as before',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: Type.Object({
-            destinations: Type.Array(Type.String(), {
-              description: 'the ids of the destinations that were written',
-            }),
-          }),
-        },
+        querystring: resealSecretsQuery,
+        response: resealSecretsAnswers,
       },
     },
     async (request) => {

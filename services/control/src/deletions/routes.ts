@@ -6,8 +6,8 @@ import { isWritten, progressOf, type DeletionRequest, type Deletions } from './i
 import { audit } from '../http/audit.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
 import { entryNotFound } from '../http/errors.ts';
-import { named } from '../http/schemas.ts';
-import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
+import { idParams, named, namedObject, time } from '../http/schemas.ts';
+import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 
 const requestId = Type.String({
@@ -41,15 +41,10 @@ const sentSchema = {
 const requestFields = {
   id: Type.String(),
   state: Type.Enum(['sending', 'sent']),
-  createdAt: Type.String({ format: 'date-time' }),
-  updatedAt: Type.String({ format: 'date-time' }),
+  createdAt: time(),
+  updatedAt: time(),
   users: count('distinct users in the request'),
-  liftedAt: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'when the deletion was lifted; absent while it is in force',
-    }),
-  ),
+  liftedAt: Type.Optional(time('when the deletion was lifted; absent while it is in force')),
   unaffected: Type.Array(
     Type.Object({ sourceId: Type.String(), reason: Type.Enum(['disabled', 'no-destination']) }),
     { description: 'requested sources that get no delete events' },
@@ -81,6 +76,12 @@ export interface DeletionNeeds {
   readonly deletions: Deletions;
   readonly history: Pick<History, 'read'>;
 }
+
+const listDeletionsAnswers = {
+  200: pageOf(
+    namedObject('DeletionSummary', { ...requestFields, sources: Type.Array(Type.Object(sentSchema)) }),
+  ),
+};
 
 export function deletionRoutes(app: Api, { deletions, history }: DeletionNeeds): void {
   const show = (request: DeletionRequest) => ({
@@ -122,15 +123,8 @@ export function deletionRoutes(app: Api, { deletions, history }: DeletionNeeds):
         summary: 'List deletion requests, newest first',
         description: 'Without delivery outcomes; get a single request for those.',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
-        response: {
-          200: pageOf(
-            named(
-              'DeletionSummary',
-              Type.Object({ ...requestFields, sources: Type.Array(Type.Object(sentSchema)) }),
-            ),
-          ),
-        },
+        querystring: pageQuery,
+        response: listDeletionsAnswers,
       },
     },
     ({ query }) => {
@@ -153,7 +147,7 @@ export function deletionRoutes(app: Api, { deletions, history }: DeletionNeeds):
         operationId: 'getDeletion',
         summary: 'Get a deletion request with its delivery outcomes',
         tags,
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         response: { 200: named('Deletion', requestSchema) },
       },
     },
@@ -174,7 +168,7 @@ export function deletionRoutes(app: Api, { deletions, history }: DeletionNeeds):
           'What the users did before the deletion may be sent again, for example by a replay. Nothing is brought back by ' +
           'this alone: deliveries that have ended stay ended, and receivers keep what they have deleted.',
         tags,
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         response: { 200: requestSchema },
       },
     },

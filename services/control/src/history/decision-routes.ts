@@ -12,7 +12,7 @@ import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
 import { showUser } from '../access/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../http/schemas.ts';
+import { closedObject, named, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
@@ -35,7 +35,7 @@ export const ruleSchema = Type.Object(
 
 const filteredEventSchema = Type.Object({
   eventId: Type.String({ description: 'the messageId of the call' }),
-  decidedAt: Type.String({ format: 'date-time', description: 'when the router decided' }),
+  decidedAt: time('when the router decided'),
   sourceId: Type.String(),
   destinationId: Type.Optional(
     Type.String({ description: `the destination that did not get it; absent with ${noDestination}` }),
@@ -61,10 +61,7 @@ export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
           'One item for each event and destination, as the router decided then; of an event, up to 100 destinations. With several ' +
           'filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
         tags: ['History'],
-        querystring: Type.Object(
-          { ...filters, ...periodParameters, ...pageParameters },
-          { additionalProperties: false },
-        ),
+        querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
         response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
       },
     },
@@ -72,12 +69,8 @@ export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
       const { reason, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
-      const { rows, next } = await readPage(
-        history,
-        limit,
-        after,
-        (queries, limit, after: FilteredEventPosition | undefined) =>
-          queries.listFilteredEvents(filter, limit, after),
+      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+        queries.listFilteredEvents(filter, limit, after),
       );
       const items = rows.map((row) => show(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };

@@ -17,11 +17,11 @@ import { audit } from '../http/audit.ts';
 import { showBody, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../http/schemas.ts';
+import { closedObject, named, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 
-const time = (what: string) => Type.String({ format: 'date-time', description: `${what}: ISO 8601, UTC` });
+const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
 const reason = Type.Optional(
   Type.String({
     description:
@@ -46,11 +46,11 @@ const deliveryFields = {
       'waiting (not attempted yet), retrying (pending after an attempt), delivered, dead, or unknown (sent or given up; the record ' +
       'of its last attempt was lost)',
   }),
-  createdAt: time('the earliest known record'),
-  changedAt: Type.Optional(time('when the status began')),
+  createdAt: instant('the earliest known record'),
+  changedAt: Type.Optional(instant('when the status began')),
   attempts: Type.Integer({ description: 'number of known attempts' }),
   reason,
-  nextDueAt: Type.Optional(time('when the next attempt is due')),
+  nextDueAt: Type.Optional(instant('when the next attempt is due')),
 };
 
 const urlSchema = Type.Object({
@@ -63,11 +63,11 @@ const urlSchema = Type.Object({
 
 export const attemptSchema = Type.Object({
   attempt: Type.Integer({ description: '1 for the first' }),
-  startedAt: time('when the attempt began'),
+  startedAt: instant('when the attempt began'),
   latencyMs: Type.Number({ description: 'until the last response of its URLs' }),
   outcome: Type.Enum(['delivered', 'retry', 'dead']),
   reason,
-  nextDueAt: Type.Optional(time('when the next attempt was due')),
+  nextDueAt: Type.Optional(instant('when the next attempt was due')),
   urls: Type.Array(urlSchema, { description: 'the result of each attempted URL' }),
 });
 
@@ -99,6 +99,15 @@ export interface DeliveryNeeds {
   readonly history: Pick<History, 'read'>;
 }
 
+const getDeliveryBodyAnswers = {
+  200: Type.Object({
+    deliveryId: Type.String(),
+    masked: Type.Boolean({ description: 'whether the values are masked' }),
+    body: Type.Unknown(),
+    text: Type.Optional(Type.String({ description: 'the exact text that is signed and sent' })),
+  }),
+};
+
 export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): void {
   const tags = ['History'];
   const config = { errors: ['history-unavailable'] as const };
@@ -119,10 +128,7 @@ export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): v
         description:
           'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
         tags,
-        querystring: Type.Object(
-          { ...filters, ...periodParameters, ...pageParameters },
-          { additionalProperties: false },
-        ),
+        querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
         response: { 200: pageOf(named('Delivery', deliverySchema)) },
       },
     },
@@ -130,11 +136,8 @@ export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): v
       const { userId, type, event, status, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
-      const { rows, next } = await readPage(
-        history,
-        limit,
-        after,
-        (queries, limit, after: DeliveryPosition | undefined) => queries.listDeliveries(filter, limit, after),
+      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+        queries.listDeliveries(filter, limit, after),
       );
       const items = rows.map((row) => showDelivery(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
@@ -170,14 +173,7 @@ export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): v
           'The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.',
         tags,
         params,
-        response: {
-          200: Type.Object({
-            deliveryId: Type.String(),
-            masked: Type.Boolean({ description: 'whether the values are masked' }),
-            body: Type.Unknown(),
-            text: Type.Optional(Type.String({ description: 'the exact text that is signed and sent' })),
-          }),
-        },
+        response: getDeliveryBodyAnswers,
       },
     },
     async (request) => {

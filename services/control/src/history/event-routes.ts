@@ -8,7 +8,7 @@ import { isLimited, reachesDelivery } from '../access/limits.ts';
 import { Places } from '../access/places.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../http/schemas.ts';
+import { closedObject, named, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import { createExplainer, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
@@ -33,7 +33,7 @@ const outcomes = [
 ] as const;
 
 const decisionSchema = Type.Object({
-  decidedAt: Type.String({ format: 'date-time' }),
+  decidedAt: time(),
   sourceId: Type.String(),
   type: Type.String(),
   routed: Type.Integer({ description: 'destinations that it was sent to' }),
@@ -68,7 +68,7 @@ const eventSchema = Type.Object({
     Type.Object({
       code: Type.String(),
       message: Type.String({ description: 'what is wrong, and how to fix it' }),
-      rejectedAt: Type.String({ format: 'date-time' }),
+      rejectedAt: time(),
     }),
   ),
   accepted: Type.Optional(
@@ -76,7 +76,7 @@ const eventSchema = Type.Object({
       {
         partition: Type.Integer(),
         offset: Type.Integer(),
-        acceptedAt: Type.String({ format: 'date-time' }),
+        acceptedAt: time(),
         sourceId: Type.Optional(Type.String()),
         type: Type.Optional(Type.String()),
         event: Type.Optional(Type.String()),
@@ -87,7 +87,7 @@ const eventSchema = Type.Object({
   searched: Type.Optional(
     Type.Object(
       {
-        since: Type.String({ format: 'date-time' }),
+        since: time(),
         complete: Type.Boolean({ description: 'false if the search timed out' }),
       },
       { description: 'the searched period; only for an event without deliveries and decisions' },
@@ -118,7 +118,7 @@ export function eventRoutes(app: Api, { history, ...explained }: EventNeeds): vo
           'ago) for up to 20 seconds.',
         tags: ['History'],
         params: Type.Object({ eventId: Type.String({ description: 'the messageId of the call' }) }),
-        querystring: Type.Object({ since: periodParameters.since }, { additionalProperties: false }),
+        querystring: closedObject({ since: periodParameters.since }),
         response: { 200: named('EventTrace', eventSchema) },
       },
     },

@@ -8,10 +8,23 @@ import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
 import { shared } from '../access/shared.ts';
 import type { Api } from '../http/api.ts';
+import { closedObject } from '../http/schemas.ts';
 import type { LiveAttempt, Streams } from './streams.ts';
 
 const retryMs = 1_000;
 const { most, ofOne } = shared.streams;
+
+const streamLiveQuery = closedObject({
+  attempts: Type.Optional(Type.Enum(['true', 'false'], { description: 'true or false' })),
+  destination: Type.Optional(Type.String({ description: 'only of this destination' })),
+  source: Type.Optional(Type.String({ description: 'only of this source' })),
+});
+const streamLiveAnswers = {
+  200: {
+    description: 'events',
+    content: { 'text/event-stream': { schema: { type: 'string' } } },
+  },
+};
 
 export function liveRoutes(app: Api, streams: Streams, config: Pick<ConfigView, 'onChange'>): void {
   /** Ids of another process begin otherwise. */
@@ -40,20 +53,8 @@ export function liveRoutes(app: Api, streams: Streams, config: Pick<ConfigView, 
           'outcome; `config` after a change of the configuration; with `attempts=true` also `attempt` for each. A comment every 15 seconds. ' +
           `An instance has up to ${most} streams of this and of \`attempts/stream\`, and up to ${ofOne} of one token; beyond these the answer is 429.`,
         tags: ['History'],
-        querystring: Type.Object(
-          {
-            attempts: Type.Optional(Type.Enum(['true', 'false'], { description: 'true or false' })),
-            destination: Type.Optional(Type.String({ description: 'only of this destination' })),
-            source: Type.Optional(Type.String({ description: 'only of this source' })),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: {
-            description: 'events',
-            content: { 'text/event-stream': { schema: { type: 'string' } } },
-          },
-        },
+        querystring: streamLiveQuery,
+        response: streamLiveAnswers,
       },
     },
     ({ query, headers, role, caller }, reply) => {

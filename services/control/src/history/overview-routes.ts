@@ -14,7 +14,7 @@ import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../http/schemas.ts';
+import { closedObject, idParams, namedObject, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import { countFields, showCounts } from './statistics-routes.ts';
 
@@ -26,7 +26,7 @@ const defaultSteps = 60;
 const maxSteps = 1_500;
 const maxBreakers = 20;
 
-const reasonCount = named('ReasonCount', Type.Object({ reason: Type.String(), count: Type.Integer() }));
+const reasonCount = namedObject('ReasonCount', { reason: Type.String(), count: Type.Integer() });
 const flowFields = {
   received: Type.Integer({ description: 'events that the router has read' }),
   blocked: Type.Integer({ description: 'of them, those that the schema of their source blocks' }),
@@ -37,90 +37,68 @@ const flowFields = {
   dead: Type.Integer(),
   unknown: Type.Integer({ description: 'sent or given up; the record of their last attempt was lost' }),
 };
-const totalSchema = named(
+const totalSchema = namedObject(
   'Flow',
-  Type.Object(
-    {
-      ...flowFields,
-      filtered: Type.Array(reasonCount, {
-        description: 'why connected destinations did not get events, once for each destination',
-      }),
-      deadReasons: Type.Array(reasonCount, { description: 'why deliveries are dead' }),
-      attempts: named('AttemptCounts', Type.Object(countFields)),
-    },
-    { description: 'deliveries count in the period in which they were made, with their current status' },
-  ),
-);
-const pendingSchema = named(
-  'PendingDeliveries',
-  Type.Object({
-    tier: Type.Optional(
-      Type.String({
-        description: 'the delay of the retry topic in which they wait, such as 5m; none: the first queue',
-      }),
-    ),
-    reason: Type.Optional(Type.String()),
-    deliveries: Type.Integer(),
-  }),
-);
-const time = Type.String({ format: 'date-time' });
-const timeOf = (description: string) => Type.String({ format: 'date-time', description });
-const openSince = timeOf('since when the circuit breaker is open, as the latest attempt reported');
-const stepSchema = named(
-  'FlowStep',
-  Type.Object({
-    at: timeOf('the start of the step'),
-    ...flowFields,
-    attempts: named('AttemptCounts', Type.Object(countFields)),
-  }),
-);
-const breakerSchema = named(
-  'OpenBreaker',
-  Type.Object({
-    destinationId: Type.String(),
-    deliveries: Type.Integer(),
-    openSince: Type.Optional(openSince),
-  }),
-);
-const overviewSchema = named(
-  'Overview',
-  Type.Object({
-    since: time,
-    until: time,
-    step: Type.String(),
-    total: totalSchema,
-    before: totalSchema,
-    items: Type.Array(stepSchema, { description: 'all steps of the period, in order' }),
-    pending: Type.Array(pendingSchema),
-    deadLetters: Type.Integer({ description: 'dead letters that were not replayed, of any age' }),
-    breakers: Type.Array(breakerSchema, {
-      description: 'destinations whose deliveries wait for an open circuit breaker, at most 20',
-    }),
-    behind: Type.Integer({ description: 'records that the history has not read yet' }),
-  }),
-);
-const overviewQuery = Type.Object(
   {
-    ...periodParameters,
-    step: Type.Optional(Type.String({ description: 'a number of whole minutes or hours, such as 5m or 1h' })),
+    ...flowFields,
+    filtered: Type.Array(reasonCount, {
+      description: 'why connected destinations did not get events, once for each destination',
+    }),
+    deadReasons: Type.Array(reasonCount, { description: 'why deliveries are dead' }),
+    attempts: namedObject('AttemptCounts', countFields),
   },
-  { additionalProperties: false },
+  { description: 'deliveries count in the period in which they were made, with their current status' },
 );
-const destinationSchema = named(
-  'DestinationPending',
-  Type.Object({
-    items: Type.Array(pendingSchema),
-    total: Type.Integer(),
-    openSince: Type.Optional(openSince),
-    oldestAt: Type.Optional(timeOf('when the oldest of them was made')),
-    nextDueAt: Type.Optional(
-      timeOf(
-        'when the first of the newest deliveries is attempted again; with the reason circuit-open: when the receiver is probed',
-      ),
-    ),
-    reason: Type.Optional(Type.String({ description: 'why this delivery waits' })),
+const pendingSchema = namedObject('PendingDeliveries', {
+  tier: Type.Optional(
+    Type.String({
+      description: 'the delay of the retry topic in which they wait, such as 5m; none: the first queue',
+    }),
+  ),
+  reason: Type.Optional(Type.String()),
+  deliveries: Type.Integer(),
+});
+const openSince = time('since when the circuit breaker is open, as the latest attempt reported');
+const stepSchema = namedObject('FlowStep', {
+  at: time('the start of the step'),
+  ...flowFields,
+  attempts: namedObject('AttemptCounts', countFields),
+});
+const breakerSchema = namedObject('OpenBreaker', {
+  destinationId: Type.String(),
+  deliveries: Type.Integer(),
+  openSince: Type.Optional(openSince),
+});
+const overviewSchema = namedObject('Overview', {
+  since: time(),
+  until: time(),
+  step: Type.String(),
+  total: totalSchema,
+  before: totalSchema,
+  items: Type.Array(stepSchema, { description: 'all steps of the period, in order' }),
+  pending: Type.Array(pendingSchema),
+  deadLetters: Type.Integer({ description: 'dead letters that were not replayed, of any age' }),
+  breakers: Type.Array(breakerSchema, {
+    description: 'destinations whose deliveries wait for an open circuit breaker, at most 20',
   }),
-);
+  behind: Type.Integer({ description: 'records that the history has not read yet' }),
+});
+const overviewQuery = closedObject({
+  ...periodParameters,
+  step: Type.Optional(Type.String({ description: 'a number of whole minutes or hours, such as 5m or 1h' })),
+});
+const destinationSchema = namedObject('DestinationPending', {
+  items: Type.Array(pendingSchema),
+  total: Type.Integer(),
+  openSince: Type.Optional(openSince),
+  oldestAt: Type.Optional(time('when the oldest of them was made')),
+  nextDueAt: Type.Optional(
+    time(
+      'when the first of the newest deliveries is attempted again; with the reason circuit-open: when the receiver is probed',
+    ),
+  ),
+  reason: Type.Optional(Type.String({ description: 'why this delivery waits' })),
+});
 
 const tags = ['History'];
 const errors = { errors: ['history-unavailable'] as const };
@@ -192,7 +170,7 @@ export function overviewRoutes(app: Api, { config, history, names }: OverviewNee
         operationId: 'getDestinationPending',
         summary: 'Get what the deliveries of a destination wait for',
         tags,
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         response: { 200: destinationSchema },
       },
     },

@@ -7,7 +7,7 @@ import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../http/schemas.ts';
+import { closedObject, idParams, namedObject, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import { attemptSchema, showAttempt } from './delivery-routes.ts';
 
@@ -29,12 +29,60 @@ export const countFields = {
   ),
 };
 
-const params = Type.Object({ id: Type.String() });
-
 export interface StatisticsNeeds {
   readonly config: Pick<ConfigView, 'destination'>;
   readonly history: Pick<History, 'read'>;
 }
+
+const getDestinationStatsQuery = closedObject({
+  ...periodParameters,
+  step: Type.Optional(
+    Type.String({
+      description:
+        'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period, rounded up',
+    }),
+  ),
+});
+const getDestinationStatsAnswers = {
+  200: Type.Object({
+    destinationId: Type.String(),
+    since: time(),
+    until: time(),
+    step: Type.String(),
+    total: Type.Object(countFields),
+    items: Type.Array(
+      Type.Object({
+        at: time('the start of the step'),
+        ...countFields,
+      }),
+      { description: 'the steps with attempts, in order' },
+    ),
+    backlog: Type.Array(
+      namedObject('BacklogStep', {
+        at: time('the start of the step'),
+        deliveries: Type.Integer({ description: 'pending at its end' }),
+      }),
+      { description: 'all steps of the period, in order' },
+    ),
+  }),
+};
+
+const getDestinationFailuresAnswers = {
+  200: Type.Object({
+    items: Type.Array(
+      Type.Object({
+        reason: Type.String(),
+        count: Type.Integer({ description: 'attempts with this reason' }),
+        dead: Type.Integer({ description: 'dead deliveries with this reason' }),
+        firstAt: time(),
+        lastAt: time(),
+        samples: Type.Array(Type.Object({ deliveryId: Type.String(), ...attemptSchema.properties }), {
+          description: 'the newest five attempts',
+        }),
+      }),
+    ),
+  }),
+};
 
 export function statisticsRoutes(app: Api, { config, history }: StatisticsNeeds): void {
   const tags = ['History'];
@@ -48,45 +96,9 @@ export function statisticsRoutes(app: Api, { config, history }: StatisticsNeeds)
         operationId: 'getDestinationStats',
         summary: 'Get the attempts of a destination by outcome, with latencies',
         tags,
-        params,
-        querystring: Type.Object(
-          {
-            ...periodParameters,
-            step: Type.Optional(
-              Type.String({
-                description:
-                  'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period, rounded up',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: Type.Object({
-            destinationId: Type.String(),
-            since: Type.String({ format: 'date-time' }),
-            until: Type.String({ format: 'date-time' }),
-            step: Type.String(),
-            total: Type.Object(countFields),
-            items: Type.Array(
-              Type.Object({
-                at: Type.String({ format: 'date-time', description: 'the start of the step' }),
-                ...countFields,
-              }),
-              { description: 'the steps with attempts, in order' },
-            ),
-            backlog: Type.Array(
-              named(
-                'BacklogStep',
-                Type.Object({
-                  at: Type.String({ format: 'date-time', description: 'the start of the step' }),
-                  deliveries: Type.Integer({ description: 'pending at its end' }),
-                }),
-              ),
-              { description: 'all steps of the period, in order' },
-            ),
-          }),
-        },
+        params: idParams,
+        querystring: getDestinationStatsQuery,
+        response: getDestinationStatsAnswers,
       },
     },
     ({ params: { id }, query }) => {
@@ -124,24 +136,9 @@ export function statisticsRoutes(app: Api, { config, history }: StatisticsNeeds)
         operationId: 'getDestinationFailures',
         summary: 'Get the failures of a destination by reason, with samples',
         tags,
-        params,
-        querystring: Type.Object({ since: periodParameters.since }, { additionalProperties: false }),
-        response: {
-          200: Type.Object({
-            items: Type.Array(
-              Type.Object({
-                reason: Type.String(),
-                count: Type.Integer({ description: 'attempts with this reason' }),
-                dead: Type.Integer({ description: 'dead deliveries with this reason' }),
-                firstAt: Type.String({ format: 'date-time' }),
-                lastAt: Type.String({ format: 'date-time' }),
-                samples: Type.Array(Type.Object({ deliveryId: Type.String(), ...attemptSchema.properties }), {
-                  description: 'the newest five attempts',
-                }),
-              }),
-            ),
-          }),
-        },
+        params: idParams,
+        querystring: closedObject({ since: periodParameters.since }),
+        response: getDestinationFailuresAnswers,
       },
     },
     ({ params: { id }, query }) => {

@@ -5,18 +5,16 @@ import type { History, NamedUsage } from '@tailrace/history';
 import Type from 'typebox';
 import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../http/schemas.ts';
-import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
+import { closedObject, idParams, named, time } from '../http/schemas.ts';
+import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
-
-const params = Type.Object({ id: Type.String() });
 
 const eventSchema = Type.Object({
   event: Type.String(),
   count: Type.Integer({ description: 'calls of the last 90 days, including filtered calls' }),
   filtered: Type.Integer({ description: 'calls that were blocked' }),
-  firstSeenAt: Type.Optional(Type.String({ format: 'date-time' })),
-  lastSeenAt: Type.Optional(Type.String({ format: 'date-time' })),
+  firstSeenAt: Type.Optional(time()),
+  lastSeenAt: Type.Optional(time()),
   blocked: Type.Boolean({ description: 'whether the source currently blocks the event' }),
 });
 
@@ -24,8 +22,8 @@ const otherSchema = Type.Object(
   {
     count: Type.Integer(),
     filtered: Type.Integer(),
-    firstSeenAt: Type.String({ format: 'date-time' }),
-    lastSeenAt: Type.String({ format: 'date-time' }),
+    firstSeenAt: time(),
+    lastSeenAt: time(),
   },
   {
     description:
@@ -48,6 +46,13 @@ export interface UsageNeeds {
   readonly history: Pick<History, 'read'>;
 }
 
+const listSourceEventsAnswers = {
+  200: Type.Object({
+    ...pageOf(named('SourceEvent', eventSchema)).properties,
+    other: Type.Optional(otherSchema),
+  }),
+};
+
 export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
   const tags = ['Sources'];
   const errors = { errors: ['history-unavailable'] as const };
@@ -61,14 +66,9 @@ export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
         summary: 'List the events of a source by name',
         description: 'Events of track calls of the last 90 days, and blocked events.',
         tags,
-        params,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
-        response: {
-          200: Type.Object({
-            ...pageOf(named('SourceEvent', eventSchema)).properties,
-            other: Type.Optional(otherSchema),
-          }),
-        },
+        params: idParams,
+        querystring: pageQuery,
+        response: listSourceEventsAnswers,
       },
     },
     ({ params: { id }, query: { limit = 50, cursor } }) => {
@@ -111,8 +111,8 @@ export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
         summary: 'Get the usage of a source by day',
         description: 'UTC days with routed calls, at most the last 90.',
         tags,
-        params,
-        querystring: Type.Object(periodParameters, { additionalProperties: false }),
+        params: idParams,
+        querystring: closedObject(periodParameters),
         response: { 200: Type.Object({ items: Type.Array(named('UsageDay', daySchema)) }) },
       },
     },

@@ -18,7 +18,7 @@ import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../http/schemas.ts';
+import { closedObject, namedObject, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 
@@ -53,7 +53,7 @@ export function filterOf({ destination, userId, reason, type, event, since, unti
 
 const letterFields = {
   ref: Type.String({ description: '`<partition>-<offset>` of the record' }),
-  diedAt: Type.String({ format: 'date-time' }),
+  diedAt: time(),
   reason: Type.Optional(Type.String()),
   replayed: Type.Boolean({
     description: 'whether it was replayed; a delivery that failed again has another dead letter',
@@ -73,8 +73,8 @@ export const tallyRowSchema = Type.Object({
   reason: Type.Optional(Type.String()),
   deadLetters: Type.Integer(),
   replayed: Type.Integer({ description: 'how many were replayed' }),
-  oldestAt: Type.String({ format: 'date-time' }),
-  newestAt: Type.String({ format: 'date-time' }),
+  oldestAt: time(),
+  newestAt: time(),
 });
 
 /** Dead letters of one delivery that are shown: each needs a read of its record. */
@@ -88,6 +88,40 @@ export interface DeadLetterNeeds {
   readonly topic: string;
   readonly history: Pick<History, 'read'>;
 }
+
+const summariseDeadLettersQuery = closedObject({
+  ...filterFields,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'a whole number from 1 to 10000: how many items at most; default: all',
+    }),
+  ),
+});
+const summariseDeadLettersAnswers = {
+  200: Type.Object({
+    deadLetters: Type.Integer(),
+    replayed: Type.Integer(),
+    items: Type.Array(tallyRowSchema, { description: 'in descending order of deadLetters' }),
+    omitted: Type.Integer({ description: 'how many items `limit` left out; the sums include them' }),
+  }),
+};
+
+const getDeadLetterAnswers = {
+  200: Type.Object({
+    items: Type.Array(
+      Type.Object({
+        ...letterFields,
+        lastAnswer: Type.Optional(Type.Unknown({ description: 'the last answer of each URL' })),
+        masked: Type.Boolean(),
+        body: Type.Unknown(),
+        text: Type.Optional(Type.String()),
+      }),
+      { description: 'oldest first' },
+    ),
+  }),
+};
 
 export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLetterNeeds): void {
   const tags = ['Dead letters'];
@@ -103,20 +137,16 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
         description:
           'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
         tags,
-        querystring: Type.Object({ ...filterFields, ...pageParameters }, { additionalProperties: false }),
-        response: { 200: pageOf(named('DeadLetter', Type.Object(letterFields))) },
+        querystring: closedObject({ ...filterFields, ...pageParameters }),
+        response: { 200: pageOf(namedObject('DeadLetter', letterFields)) },
       },
     },
     async ({ query, role, caller }) => {
       const { limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...filterOf(query), ...listedOf(caller, query) };
-      const { rows, next } = await readPage(
-        history,
-        limit,
-        after,
-        (queries, limit, after: DeadLetterPosition | undefined) =>
-          queries.listDeadLetters(filter, limit, after),
+      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+        queries.listDeadLetters(filter, limit, after),
       );
       const items = rows.map((row) => showFacts(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
@@ -133,27 +163,8 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
         description:
           '`since` and `until` are rounded down to a minute, unless `event` or `userId` is given, or the token is limited to sources.',
         tags,
-        querystring: Type.Object(
-          {
-            ...filterFields,
-            limit: Type.Optional(
-              Type.Integer({
-                minimum: 1,
-                maximum: 10_000,
-                description: 'a whole number from 1 to 10000: how many items at most; default: all',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: Type.Object({
-            deadLetters: Type.Integer(),
-            replayed: Type.Integer(),
-            items: Type.Array(tallyRowSchema, { description: 'in descending order of deadLetters' }),
-            omitted: Type.Integer({ description: 'how many items `limit` left out; the sums include them' }),
-          }),
-        },
+        querystring: summariseDeadLettersQuery,
+        response: summariseDeadLettersAnswers,
       },
     },
     async ({ query, caller }) => {
@@ -178,20 +189,7 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
         description: `For a read-only token all values of the body but version, type and event are masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
         tags,
         params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
-        response: {
-          200: Type.Object({
-            items: Type.Array(
-              Type.Object({
-                ...letterFields,
-                lastAnswer: Type.Optional(Type.Unknown({ description: 'the last answer of each URL' })),
-                masked: Type.Boolean(),
-                body: Type.Unknown(),
-                text: Type.Optional(Type.String()),
-              }),
-              { description: 'oldest first' },
-            ),
-          }),
-        },
+        response: getDeadLetterAnswers,
       },
     },
     async (request) => {

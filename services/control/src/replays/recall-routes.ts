@@ -4,7 +4,7 @@ import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { audit } from '../http/audit.ts';
-import { named } from '../http/schemas.ts';
+import { named, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import type { Recalls } from './recalls.ts';
 
@@ -20,10 +20,7 @@ const recallSchema = Type.Object({
   id: Type.String(),
   kind: Type.Enum(['retry', 'drain']),
   destinationId: Type.String(),
-  requestedAt: Type.String({
-    format: 'date-time',
-    description: 'the recall covers deliveries that were pending at this time',
-  }),
+  requestedAt: time('the recall covers deliveries that were pending at this time'),
   state: Type.Enum(['running', 'done', 'stopped'], {
     description:
       'stopped: ended early, because the receiver is down, the destination is disabled, or a later request replaced this one',

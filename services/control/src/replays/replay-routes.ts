@@ -7,8 +7,8 @@ import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { showUser } from '../access/mask.ts';
-import { named } from '../http/schemas.ts';
-import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
+import { idParams, named, time } from '../http/schemas.ts';
+import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import type { Replay, Replays } from './replays.ts';
 import type { Api } from '../http/api.ts';
 import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-routes.ts';
@@ -25,12 +25,12 @@ export const replaySchema = Type.Object({
     type: Type.Optional(Type.String()),
     event: Type.Optional(Type.String()),
     userId: Type.Optional(Type.String({ description: 'masked for a read-only token' })),
-    since: Type.Optional(Type.String({ format: 'date-time' })),
-    until: Type.Optional(Type.String({ format: 'date-time' })),
+    since: Type.Optional(time()),
+    until: Type.Optional(time()),
   }),
   ratePerSecond: Type.Integer(),
-  startedAt: Type.String({ format: 'date-time' }),
-  endedAt: Type.Optional(Type.String({ format: 'date-time' })),
+  startedAt: time(),
+  endedAt: Type.Optional(time()),
   due: Type.Optional(
     Type.Integer({
       description:
@@ -74,8 +74,6 @@ const orderSchema = Type.Object(
   },
   { additionalProperties: false, examples: [{ destination: 'crm', since: '2h' }] },
 );
-
-const params = Type.Object({ id: Type.String() });
 
 export function replayRoutes(app: Api, replays: Replays): void {
   const tags = ['Dead letters'];
@@ -134,7 +132,7 @@ export function replayRoutes(app: Api, replays: Replays): void {
         operationId: 'listReplays',
         summary: 'List replays, newest first',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(named('Replay', replaySchema)) },
       },
     },
@@ -156,7 +154,7 @@ export function replayRoutes(app: Api, replays: Replays): void {
         operationId: 'getReplay',
         summary: 'Get the progress of a replay',
         tags,
-        params,
+        params: idParams,
         response: { 200: named('Replay', replaySchema) },
       },
     },
@@ -171,7 +169,7 @@ export function replayRoutes(app: Api, replays: Replays): void {
         summary: 'Interrupt a replay',
         description: 'The replay stops after the records in flight. A replay that has ended is unchanged.',
         tags,
-        params,
+        params: idParams,
         response: { 202: named('Replay', replaySchema) },
       },
     },

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../http/schemas.ts';
+import { idParams, named, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import { rateField, replaySchema, showReplay } from './replay-routes.ts';
 import { requireEnabled } from './require-enabled.ts';
@@ -16,7 +16,7 @@ const resentSchema = Type.Object({
   deliveryId: Type.String({ description: 'the same as before: receivers recognise the delivery by it' }),
   eventId: Type.String({ description: 'the messageId of the call' }),
   destinationId: Type.String(),
-  requestedAt: Type.String({ format: 'date-time' }),
+  requestedAt: time(),
 });
 
 const recoverySchema = Type.Object(
@@ -78,7 +78,7 @@ export function resendRoutes(app: Api, { kafka, replays, ...needs }: ResendNeeds
           'Starts a replay of all dead letters of the destination since then that were not replayed. `GET /v1/replays/{id}` has ' +
           'its progress.',
         tags: ['Destinations'],
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         body: named('RecoveryInput', recoverySchema),
         response: { 202: named('Replay', replaySchema) },
       },

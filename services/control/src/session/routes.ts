@@ -7,7 +7,7 @@ import Type from 'typebox';
 import { digestOf, idOfToken } from '../access/token.ts';
 import { audit } from '../http/audit.ts';
 import { bearerOf, type Caller } from '../access/authenticate.ts';
-import { named } from '../http/schemas.ts';
+import { namedObject, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import { writeCookie } from './cookie.ts';
 import type { EndedSessions } from './ended.ts';
@@ -17,26 +17,16 @@ const tags = ['Session'];
 /** A working day. */
 const maxAgeMs = 12 * 3_600_000;
 
-const shownSchema = named(
-  'Session',
-  Type.Object({
-    name: Type.String({ description: 'the name of the token' }),
-    scope: tokenChoices.scope,
-    sources: Type.Optional(Type.Array(Type.String(), { description: 'the sources that it reaches' })),
-    destinations: Type.Optional(
-      Type.Array(Type.String(), { description: 'the destinations that it reaches' }),
-    ),
-    expiresAt: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'the end of the session, or of the token if it is earlier',
-      }),
-    ),
-    ingestUrl: Type.Optional(
-      Type.String({ description: 'where applications reach ingest, as far as the settings say it' }),
-    ),
-  }),
-);
+const shownSchema = namedObject('Session', {
+  name: Type.String({ description: 'the name of the token' }),
+  scope: tokenChoices.scope,
+  sources: Type.Optional(Type.Array(Type.String(), { description: 'the sources that it reaches' })),
+  destinations: Type.Optional(Type.Array(Type.String(), { description: 'the destinations that it reaches' })),
+  expiresAt: Type.Optional(time('the end of the session, or of the token if it is earlier')),
+  ingestUrl: Type.Optional(
+    Type.String({ description: 'where applications reach ingest, as far as the settings say it' }),
+  ),
+});
 
 export interface SessionNeeds {
   readonly config: Pick<ConfigView, 'token'>;

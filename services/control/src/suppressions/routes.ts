@@ -2,19 +2,34 @@
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
-import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
+import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
 import type { UserSuppressions } from './index.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from './user-ids.ts';
 import type { Api } from '../http/api.ts';
+import { time } from '../http/schemas.ts';
 
 const tags = ['Suppressions'];
 const params = Type.Object({ userId: Type.String({ description: 'the id of the user' }) });
 const suppression = Type.Object({
   userId: Type.String(),
-  since: Type.String({ format: 'date-time' }),
+  since: time(),
 });
 
 const cursors = textCursorsOf('suppressions');
+
+const createSuppressionsBody = Type.Object(
+  { userIds: userIdsSchema },
+  { additionalProperties: false, description: 'an object with userIds' },
+);
+const createSuppressionsAnswers = {
+  200: Type.Object({
+    users: Type.Integer({ minimum: 0, description: 'distinct users in the request' }),
+    added: Type.Integer({
+      minimum: 0,
+      description: 'of these, users who were not suppressed before',
+    }),
+  }),
+};
 
 export function suppressionRoutes(app: Api, suppressions: UserSuppressions): void {
   app.post(
@@ -29,19 +44,8 @@ export function suppressionRoutes(app: Api, suppressions: UserSuppressions): voi
           'Later calls of the users are not sent to any destination, until the suppression is lifted. Calls accepted ' +
           'before are not affected; for that, create a deletion request.',
         tags,
-        body: Type.Object(
-          { userIds: userIdsSchema },
-          { additionalProperties: false, description: 'an object with userIds' },
-        ),
-        response: {
-          200: Type.Object({
-            users: Type.Integer({ minimum: 0, description: 'distinct users in the request' }),
-            added: Type.Integer({
-              minimum: 0,
-              description: 'of these, users who were not suppressed before',
-            }),
-          }),
-        },
+        body: createSuppressionsBody,
+        response: createSuppressionsAnswers,
       },
     },
     async (request) => {
@@ -65,7 +69,7 @@ export function suppressionRoutes(app: Api, suppressions: UserSuppressions): voi
         summary: 'List the suppressed users by id',
         description: 'A read-only token, which sees no ids of users, may look up a user that it knows.',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(suppression) },
       },
     },

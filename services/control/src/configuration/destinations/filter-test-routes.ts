@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { orNothing, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { bodyOnly, named } from '../../http/schemas.ts';
+import { bodyOnly, idParams, named } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { requireValid } from '../entries.ts';
@@ -70,7 +70,7 @@ export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination
           'Says whether the destination would get the call, and otherwise by which rule it would not. Nothing is sent or stored. ' +
           'Integrations of the call and blocked events are not considered.',
         tags: ['Destinations'],
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         body,
         response: { 200: named('FilterTestResult', testedSchema) },
       },

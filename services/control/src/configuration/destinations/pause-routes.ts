@@ -2,9 +2,8 @@
 import { maskDestination, type ConfigEditor, type Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Log } from '@tailrace/service';
-import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
-import { ifMatch } from '../../http/schemas.ts';
+import { idParams, ifMatch } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
 import { loadDestination } from './destination.ts';
@@ -24,7 +23,7 @@ export interface PauseNeeds {
 export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): void {
   const schema = {
     tags: ['Destinations'],
-    params: Type.Object({ id: Type.String() }),
+    params: idParams,
     headers: ifMatch,
     response: destinationAnswer,
   };

@@ -7,7 +7,7 @@ import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { etagHeader, ifMatch } from '../../http/schemas.ts';
+import { closedObject, etagHeader, idParams, ifMatch, time } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
 import { loadDestination, validDestination } from './destination.ts';
@@ -17,6 +17,32 @@ import { mergePatch } from '../merge-patch.ts';
 const secretBytes = 32;
 const dayMs = 86_400_000;
 const mostMs = 30 * dayMs;
+
+const rotateSecretBody = Type.Union([
+  closedObject({
+    keepPreviousFor: Type.Optional(
+      Type.String({
+        description:
+          'how long the previous secret still signs: a duration from 0s to 30d, such as 24h (default)',
+      }),
+    ),
+    force: Type.Optional(
+      Type.Boolean({
+        description: 'true drops a secret that is still kept by an earlier rotation',
+      }),
+    ),
+  }),
+  Type.Null(),
+]);
+const rotateSecretAnswers = {
+  200: {
+    ...Type.Object({
+      sharedSecret: Type.String({ description: 'the new secret, shown once' }),
+      previousSharedSecretUntil: Type.Optional(time('when the previous secret is dropped')),
+    }),
+    headers: etagHeader,
+  },
+};
 
 export function rotationRoutes(app: Api, config: ConfigEditor): void {
   app.post(
@@ -32,38 +58,10 @@ export function rotationRoutes(app: Api, config: ConfigEditor): void {
           'previous secret. From then on both are made with the new one. Give receivers the new secret beside the previous one ' +
           'before that time.',
         tags: ['Destinations'],
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         headers: ifMatch,
-        body: Type.Union([
-          Type.Object(
-            {
-              keepPreviousFor: Type.Optional(
-                Type.String({
-                  description:
-                    'how long the previous secret still signs: a duration from 0s to 30d, such as 24h (default)',
-                }),
-              ),
-              force: Type.Optional(
-                Type.Boolean({
-                  description: 'true drops a secret that is still kept by an earlier rotation',
-                }),
-              ),
-            },
-            { additionalProperties: false },
-          ),
-          Type.Null(),
-        ]),
-        response: {
-          200: {
-            ...Type.Object({
-              sharedSecret: Type.String({ description: 'the new secret, shown once' }),
-              previousSharedSecretUntil: Type.Optional(
-                Type.String({ format: 'date-time', description: 'when the previous secret is dropped' }),
-              ),
-            }),
-            headers: etagHeader,
-          },
-        },
+        body: rotateSecretBody,
+        response: rotateSecretAnswers,
       },
     },
     async (request, reply) => {

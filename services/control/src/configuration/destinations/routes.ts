@@ -5,7 +5,7 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { reachesDestination } from '../../access/limits.ts';
 import { audit } from '../../http/audit.ts';
-import { documentOnly, etagHeader, ifMatch, named } from '../../http/schemas.ts';
+import { closedObject, documentOnly, etagHeader, idParams, ifMatch, named } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
 import type { Api } from '../../http/api.ts';
 import { loadDestination, showDestination, validDestination } from './destination.ts';
@@ -15,7 +15,6 @@ import { mergePatch } from '../merge-patch.ts';
 import { matchesSearch, searchParameter } from '../search.ts';
 
 const tags = ['Destinations'];
-const params = Type.Object({ id: Type.String() });
 const destination = documentOnly(
   named('Destination', destinationSchema),
   'a destination with a mask for each secret',
@@ -28,6 +27,17 @@ export const destinationErrors = [
   'secret-locked',
 ] as const;
 
+const listDestinationsQuery = closedObject({
+  ...pageParameters,
+  ...searchParameter,
+  source: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'the id of a source: only destinations connected to it',
+    }),
+  ),
+});
+
 export function destinationRoutes(app: Api, config: ConfigEditor): void {
   app.get(
     '/destinations',
@@ -36,19 +46,7 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
         operationId: 'listDestinations',
         summary: 'List the destinations by id',
         tags,
-        querystring: Type.Object(
-          {
-            ...pageParameters,
-            ...searchParameter,
-            source: Type.Optional(
-              Type.String({
-                minLength: 1,
-                description: 'the id of a source: only destinations connected to it',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
+        querystring: listDestinationsQuery,
         response: { 200: pageOf(destination) },
       },
     },
@@ -104,7 +102,7 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
         operationId: 'getDestination',
         summary: 'Get a destination',
         tags,
-        params,
+        params: idParams,
         response: destinationAnswer,
       },
     },
@@ -124,7 +122,7 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
         summary: 'Replace a destination',
         description: 'A mask keeps the stored secret.',
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         body: destinationBodies.replacement,
         response: destinationAnswer,
@@ -151,7 +149,7 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
         operationId: 'updateDestination',
         summary: 'Change fields of a destination (JSON Merge Patch, RFC 7396)',
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         body: destinationBodies.patch,
         response: destinationAnswer,
@@ -180,7 +178,7 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
         summary: 'Delete a destination',
         description: 'Its pending deliveries become dead letters.',
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         response: { 204: { type: 'null', description: 'deleted' } },
       },

@@ -14,7 +14,7 @@ import Type from 'typebox';
 import { Places } from '../../access/places.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { named } from '../../http/schemas.ts';
+import { closedObject, idParams, named } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { sampleBody } from './sample.ts';
@@ -45,21 +45,18 @@ const sentSchema = Type.Object({
 });
 
 const bodySchema = Type.Union([
-  Type.Object(
-    {
-      type: Type.Optional(
-        Type.Enum(eventTypes as unknown as [string], { description: `one of ${eventTypes.join(', ')}` }),
-      ),
-      webhook: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 4,
-          description: 'the index of a URL, from 0; by default all URLs',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  closedObject({
+    type: Type.Optional(
+      Type.Enum(eventTypes as unknown as [string], { description: `one of ${eventTypes.join(', ')}` }),
+    ),
+    webhook: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 4,
+        description: 'the index of a URL, from 0; by default all URLs',
+      }),
+    ),
+  }),
   Type.Null(),
 ]);
 
@@ -88,7 +85,7 @@ export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }
         description:
           'The event is sent immediately, also to a disabled destination. The answer shows request and response.',
         tags: ['Destinations'],
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         body: bodySchema,
         response: { 200: Type.Object({ items: Type.Array(named('TestResult', sentSchema)) }) },
       },

@@ -6,18 +6,17 @@ import type { ConfigEditor } from '@tailrace/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
-import { ifMatch } from '../../http/schemas.ts';
+import { closedObject, idParams, ifMatch } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
 import { sourceAnswer } from './routes.ts';
 import { loadStoredSource, validSource } from './source.ts';
 
 const inQuery = {
-  params: Type.Object({ id: Type.String() }),
-  querystring: Type.Object(
-    { event: Type.String({ minLength: 1, description: 'the name of a track event' }) },
-    { additionalProperties: false },
-  ),
+  params: idParams,
+  querystring: closedObject({
+    event: Type.String({ minLength: 1, description: 'the name of a track event' }),
+  }),
 };
 const inPath = { params: Type.Object({ id: Type.String(), event: Type.String() }) };
 const description =

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import type { Caller } from '../../access/authenticate.ts';
 import { reachesDestination, reachesSource } from '../../access/limits.ts';
 import { audit } from '../../http/audit.ts';
-import { documentOnly, etagHeader, ifMatch } from '../../http/schemas.ts';
+import { closedObject, documentOnly, etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
 import type { Api } from '../../http/api.ts';
 import { mergePatch } from '../merge-patch.ts';
@@ -16,10 +16,13 @@ import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId
 import { loadSource, loadStoredSource, newWriteKey, showSource, validSource, withBuiltIn } from './source.ts';
 
 const tags = ['Sources'];
-const params = Type.Object({ id: Type.String() });
 const writeKeyRule = 'A new write key has at least 6 characters.';
 const source = documentOnly(shownSourceSchema, 'a source');
 export const sourceAnswer = { 200: { ...source, headers: etagHeader } };
+
+const deleteSourceQuery = closedObject({
+  force: Type.Optional(Type.Boolean({ default: false, description: 'true or false' })),
+});
 
 export function sourceRoutes(app: Api, config: ConfigEditor): void {
   app.get(
@@ -30,7 +33,7 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
         summary: 'List the sources by id',
         description: 'Write keys are masked for a read-only token.',
         tags,
-        querystring: Type.Object({ ...pageParameters, ...searchParameter }, { additionalProperties: false }),
+        querystring: closedObject({ ...pageParameters, ...searchParameter }),
         response: { 200: pageOf(source) },
       },
     },
@@ -83,7 +86,7 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
         summary: 'Get a source',
         description: 'Write keys are masked for a read-only token.',
         tags,
-        params,
+        params: idParams,
         response: sourceAnswer,
       },
     },
@@ -103,7 +106,7 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
         summary: 'Replace a source',
         description: writeKeyRule,
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         body: sourceBodies.replacement,
         response: sourceAnswer,
@@ -131,7 +134,7 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
         summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
         description: writeKeyRule,
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         body: sourceBodies.patch,
         response: sourceAnswer,
@@ -160,12 +163,9 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
         summary: 'Delete a source',
         description: 'Without `force`, a source with connected destinations is not deleted.',
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
-        querystring: Type.Object(
-          { force: Type.Optional(Type.Boolean({ default: false, description: 'true or false' })) },
-          { additionalProperties: false },
-        ),
+        querystring: deleteSourceQuery,
         response: { 204: { type: 'null', description: 'deleted' } },
       },
     },

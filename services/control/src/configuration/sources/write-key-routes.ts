@@ -3,7 +3,7 @@ import type { ConfigEditor } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
-import { etagHeader, ifMatch } from '../../http/schemas.ts';
+import { etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { answerEntry, checkPrecondition, put } from '../entries.ts';
 import { sourceAnswer } from './routes.ts';
@@ -21,7 +21,7 @@ export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): 
         operationId: 'addWriteKey',
         summary: 'Add a generated write key to a source',
         tags,
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         headers: ifMatch,
         response: { 201: { ...Type.Object({ writeKey: Type.String() }), headers: etagHeader } },
       },
