@@ -2,12 +2,10 @@
 import { maskDestination, type ConfigEditor, type Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Log } from '@tailrace/service';
-import { audit } from '../../http/audit.ts';
 import { idParams, ifMatch } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
-import { loadDestination } from './destination.ts';
-import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
+import { destinationChanges } from './destination.ts';
 import { mergePatch } from '../merge-patch.ts';
 
 export interface PauseNeeds {
@@ -21,6 +19,7 @@ export interface PauseNeeds {
 }
 
 export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): void {
+  const change = destinationChanges(config);
   const schema = {
     tags: ['Destinations'],
     params: idParams,
@@ -42,15 +41,10 @@ export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): voi
       },
     },
     async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'destination.pause', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        if (stored.paused) return keep(current, 'destination', stored);
-        return put(current, { kind: 'destination', id, entry: { ...stored, paused: true } });
-      });
-      return maskDestination(answerEntry(reply, changed));
+      const { entry } = await change(request, reply, 'pause', (stored) =>
+        stored.paused ? stored : { ...stored, paused: true },
+      );
+      return maskDestination(entry);
     },
   );
 
@@ -68,18 +62,11 @@ export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): voi
       },
     },
     async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'destination.resume', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        if (!stored.paused) return keep(current, 'destination', stored);
-        const entry = mergePatch(stored, { paused: null }) as Destination;
-        return put(current, { kind: 'destination', id, entry });
-      });
-      const isResumed = changed.version('destination', id) !== undefined;
-      if (isResumed) await recall(id);
-      return maskDestination(answerEntry(reply, changed));
+      const { entry, isWritten } = await change(request, reply, 'resume', (stored) =>
+        stored.paused ? (mergePatch(stored, { paused: null }) as Destination) : stored,
+      );
+      if (isWritten) await recall(entry.id);
+      return maskDestination(entry);
     },
   );
 

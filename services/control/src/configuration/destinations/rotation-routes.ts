@@ -10,8 +10,7 @@ import { invalidField } from '../../http/errors.ts';
 import { closedObject, etagHeader, idParams, ifMatch, time } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
-import { loadDestination, validDestination } from './destination.ts';
-import { answerEntry, checkPrecondition, put } from '../entries.ts';
+import { destinationChanges, validDestination } from './destination.ts';
 import { mergePatch } from '../merge-patch.ts';
 
 const secretBytes = 32;
@@ -45,6 +44,7 @@ const rotateSecretAnswers = {
 };
 
 export function rotationRoutes(app: Api, config: ConfigEditor): void {
+  const change = destinationChanges(config);
   app.post(
     '/destinations/:id/rotate-secret',
     {
@@ -75,15 +75,11 @@ export function rotationRoutes(app: Api, config: ConfigEditor): void {
       }
       const random = randomBytes(secretBytes);
       const now = Date.now();
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
+      const { entry } = await change(request, reply, 'rotate-secret', (stored, current) => {
         if (!force) refuseSecondRotation(stored, now);
-        const entry = validDestination(rotated(stored, random, keepMs, now), stored, current);
-        return put(current, { kind: 'destination', id, entry });
+        return validDestination(rotated(stored, random, keepMs, now), stored, current);
       });
-      const { settings } = answerEntry(reply, changed);
-      const { sharedSecret, previousSharedSecretUntil } = settings;
+      const { sharedSecret, previousSharedSecretUntil } = entry.settings;
       return { sharedSecret, ...(previousSharedSecretUntil !== undefined && { previousSharedSecretUntil }) };
     },
   );

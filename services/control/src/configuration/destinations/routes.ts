@@ -8,7 +8,7 @@ import { audit } from '../../http/audit.ts';
 import { closedObject, documentOnly, etagHeader, idParams, ifMatch, named } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
 import type { Api } from '../../http/api.ts';
-import { loadDestination, showDestination, validDestination } from './destination.ts';
+import { destinationChanges, loadDestination, showDestination, validDestination } from './destination.ts';
 import { destinationBodies } from '../bodies.ts';
 import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
 import { mergePatch } from '../merge-patch.ts';
@@ -39,6 +39,7 @@ const listDestinationsQuery = closedObject({
 });
 
 export function destinationRoutes(app: Api, config: ConfigEditor): void {
+  const change = destinationChanges(config);
   app.get(
     '/destinations',
     {
@@ -130,14 +131,10 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      audit(request, 'destination.replace', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        const entry = validDestination(withId(request.body, id), stored, current);
-        return put(current, { kind: 'destination', id, entry });
-      });
-      return maskDestination(answerEntry(reply, changed));
+      const { entry } = await change(request, reply, 'replace', (stored, current) =>
+        validDestination(withId(request.body, id), stored, current),
+      );
+      return maskDestination(entry);
     },
   );
 
@@ -157,15 +154,11 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      audit(request, 'destination.update', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
+      const { entry } = await change(request, reply, 'update', (stored, current) => {
         const merged = mergePatch(maskDestination(stored), request.body);
-        const entry = validDestination(withId(merged, id), stored, current);
-        return put(current, { kind: 'destination', id, entry });
+        return validDestination(withId(merged, id), stored, current);
       });
-      return maskDestination(answerEntry(reply, changed));
+      return maskDestination(entry);
     },
   );
 

@@ -13,7 +13,15 @@ import { mergePatch } from '../merge-patch.ts';
 import { matchesSearch, searchParameter } from '../search.ts';
 import { shownSourceSchema, sourceBodies } from '../bodies.ts';
 import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
-import { loadSource, loadStoredSource, newWriteKey, showSource, validSource, withBuiltIn } from './source.ts';
+import {
+  sourceChanges,
+  loadSource,
+  loadStoredSource,
+  newWriteKey,
+  showSource,
+  validSource,
+  withBuiltIn,
+} from './source.ts';
 
 const tags = ['Sources'];
 const writeKeyRule = 'A new write key has at least 6 characters.';
@@ -25,6 +33,7 @@ const deleteSourceQuery = closedObject({
 });
 
 export function sourceRoutes(app: Api, config: ConfigEditor): void {
+  const change = sourceChanges(config);
   app.get(
     '/sources',
     {
@@ -114,14 +123,10 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      audit(request, 'source.replace', `source/${id}`);
-      const changed = await config.change((current) => {
-        loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
-        const entry = validSource(withId(request.body, id), current);
-        return put(current, { kind: 'source', id, entry });
-      });
-      return answerEntry(reply, changed);
+      const { entry } = await change(request, reply, 'replace', (_stored, current) =>
+        validSource(withId(request.body, id), current),
+      );
+      return entry;
     },
   );
 
@@ -142,15 +147,10 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      audit(request, 'source.update', `source/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
-        const merged = mergePatch(stored, request.body);
-        const entry = validSource(withId(merged, id), current);
-        return put(current, { kind: 'source', id, entry });
-      });
-      return answerEntry(reply, changed);
+      const { entry } = await change(request, reply, 'update', (stored, current) =>
+        validSource(withId(mergePatch(stored, request.body), id), current),
+      );
+      return entry;
     },
   );
 

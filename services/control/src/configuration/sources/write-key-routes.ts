@@ -2,17 +2,16 @@
 import type { ConfigEditor } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { audit } from '../../http/audit.ts';
 import { etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
-import { answerEntry, checkPrecondition, put } from '../entries.ts';
 import { sourceAnswer } from './routes.ts';
-import { loadStoredSource, newWriteKey, validSource } from './source.ts';
+import { sourceChanges, newWriteKey, validSource } from './source.ts';
 
 const tags = ['Sources'];
 const maxWriteKeys = 20;
 
 export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
+  const change = sourceChanges(config);
   app.post(
     '/sources/:id/write-keys',
     {
@@ -27,22 +26,16 @@ export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): 
       },
     },
     async (request, reply) => {
-      const { id } = request.params;
       const writeKey = newWriteKey();
-      audit(request, 'source.write-key.add', `source/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
+      await change(request, reply, 'write-key.add', (stored, current) => {
         if (stored.writeKeys.length >= maxWriteKeys) {
           throw new TailraceError(
             'conflict',
             `The source has ${maxWriteKeys} write keys, the maximum. Remove one first.`,
           );
         }
-        const entry = validSource({ ...stored, writeKeys: [...stored.writeKeys, writeKey] }, current);
-        return put(current, { kind: 'source', id, entry });
+        return validSource({ ...stored, writeKeys: [...stored.writeKeys, writeKey] }, current);
       });
-      answerEntry(reply, changed);
       reply.status(201);
       return { writeKey };
     },
@@ -63,11 +56,8 @@ export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): 
       },
     },
     async (request, reply) => {
-      const { id, key } = request.params;
-      audit(request, 'source.write-key.remove', `source/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
+      const { key } = request.params;
+      const { entry } = await change(request, reply, 'write-key.remove', (stored, current) => {
         const writeKeys = stored.writeKeys.filter((writeKey) => writeKey !== key);
         if (writeKeys.length === stored.writeKeys.length) {
           throw new TailraceError('not-found', 'The source has no such write key.');
@@ -75,10 +65,9 @@ export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): 
         if (writeKeys.length === 0) {
           throw new TailraceError('conflict', 'This is the last write key of the source. Add another first.');
         }
-        const entry = validSource({ ...stored, writeKeys }, current);
-        return put(current, { kind: 'source', id, entry });
+        return validSource({ ...stored, writeKeys }, current);
       });
-      return answerEntry(reply, changed);
+      return entry;
     },
   );
 }
