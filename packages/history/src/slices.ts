@@ -3,16 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CountRow } from '@tailrace/deadletters';
 import type { History } from './history.ts';
 import type { Queries } from './queries.ts';
+import type { Slice } from './sqlite/list.ts';
 import { countRows, type DeadLetterPosition, type ListedLetters } from './tables/dead-letters/queries.ts';
 
 /** How long a list is searched for a page. A page that is not full by then has a cursor that continues. */
 const pageTimeMs = 150;
-
-interface Slice<Row, Position> {
-  readonly rows: readonly Row[];
-  /** Where the slice ended, unless it ended with the list. */
-  readonly reached: Position | undefined;
-}
 
 /** The query for a slice of at most `limit` rows. */
 type SliceQuery<Row, Position> = (

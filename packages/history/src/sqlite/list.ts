@@ -48,9 +48,9 @@ export interface ListQuery {
 /** The values of `order` of a row. */
 type Position = readonly SQLInputValue[];
 
-export interface Slice {
-  readonly rows: readonly SqlRow[];
-  /** The position at which the slice ended before the list did. */
+export interface Slice<Row, Position> {
+  readonly rows: readonly Row[];
+  /** Where the slice ended, unless it ended with the list. */
   readonly reached: Position | undefined;
 }
 
@@ -68,7 +68,10 @@ const leastRows = 20;
 /** Limit when the rows of a filter are counted to choose an index. */
 const countedRows = 2_000;
 
-export function listQueries(db: DatabaseSync, listed: ListedTable): (query: ListQuery) => Slice {
+export function listQueries(
+  db: DatabaseSync,
+  listed: ListedTable,
+): (query: ListQuery) => Slice<SqlRow, Position> {
   const { table, from = table, select, order, indexes, timeIndex } = listed;
   const [time] = order;
   const prepared = preparedOnce(db);

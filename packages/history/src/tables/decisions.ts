@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { decisionLimits, type Decision, type DecisionGroup, type DecisionRule } from '@tailrace/topics';
 import { bounded } from '../facts/bounded.ts';
 import type { StoredDecision } from '../facts/facts.ts';
-import { listQueries, wantedOf } from '../sqlite/list.ts';
+import { listQueries, wantedOf, type Slice } from '../sqlite/list.ts';
 import { orNull, textOf, type SqlRow } from '../sqlite/row.ts';
 import { filteredIndexes } from '../schema/schema.ts';
 
@@ -42,12 +42,6 @@ export interface FilteredEventPosition {
   readonly destinationId: string;
 }
 
-export interface FilteredEventSlice {
-  readonly rows: readonly FilteredEvent[];
-  /** Where the slice ended, unless it ended with the list. */
-  readonly reached: FilteredEventPosition | undefined;
-}
-
 export interface DecisionQueries {
   /** Oldest first; more than one where the event was routed again, as after a crash. */
   decisionsOf(eventId: string): readonly Decision[];
@@ -56,7 +50,7 @@ export interface DecisionQueries {
     filter: FilteredEventFilter,
     limit: number,
     after?: FilteredEventPosition,
-  ): FilteredEventSlice;
+  ): Slice<FilteredEvent, FilteredEventPosition>;
 }
 
 const columns = [

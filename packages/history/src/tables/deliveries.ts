@@ -4,7 +4,7 @@ import type { UrlAttempt } from '@tailrace/topics';
 import { bounded } from '../facts/bounded.ts';
 import type { DeliveryRow, DeliveryStatus } from '../facts/delivery-row.ts';
 import type { AttemptRow } from '../facts/facts.ts';
-import { listQueries, wantedOf } from '../sqlite/list.ts';
+import { listQueries, wantedOf, type Slice } from '../sqlite/list.ts';
 import { orNull, rowOf, textOf, type SqlRow } from '../sqlite/row.ts';
 import { deliveryIndexes } from '../schema/schema.ts';
 
@@ -33,15 +33,13 @@ export interface CountedDelivery extends DeliveryRow {
   readonly attempts: number;
 }
 
-export interface DeliverySlice {
-  readonly rows: readonly CountedDelivery[];
-  /** Where the slice ended, unless it ended with the list. */
-  readonly reached: DeliveryPosition | undefined;
-}
-
 export interface DeliveryQueries {
   /** Newest first. A slice may have fewer rows than `limit`, and the list may continue after it. */
-  listDeliveries(filter: DeliveryFilter, limit: number, after?: DeliveryPosition): DeliverySlice;
+  listDeliveries(
+    filter: DeliveryFilter,
+    limit: number,
+    after?: DeliveryPosition,
+  ): Slice<CountedDelivery, DeliveryPosition>;
   findDelivery(id: string): CountedDelivery | undefined;
   /** Oldest first. */
   attemptsOf(id: string): readonly AttemptRow[];

@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { CountRow, DeadLetterFilter, DeadLetterSummary } from '@tailrace/deadletters';
 import type { RecordPosition } from '@tailrace/topics';
 import { bounded } from '../../facts/bounded.ts';
-import { listQueries, wantedOf } from '../../sqlite/list.ts';
+import { listQueries, wantedOf, type Slice } from '../../sqlite/list.ts';
 import { textOf, type SqlRow } from '../../sqlite/row.ts';
 import { deadLetterIndexes, hourMs, minuteMs } from '../../schema/schema.ts';
 import { deadLetterOf } from './rows.ts';
@@ -13,21 +13,13 @@ export interface DeadLetterPosition extends RecordPosition {
   readonly diedAt: number;
 }
 
-export interface DeadLetterSlice {
-  readonly rows: readonly DeadLetterSummary[];
-  /** Where the slice ended, unless it ended with the list. */
-  readonly reached: DeadLetterPosition | undefined;
-}
-
-/** Counts of one slice. Rows of several slices may have the same destination and reason. */
-export interface CountSlice {
-  readonly rows: readonly CountRow[];
-  readonly reached: DeadLetterPosition | undefined;
-}
-
 export interface DeadLetterQueries {
   /** Newest first. A slice may have fewer letters than `limit`, and the list may continue after it. */
-  listDeadLetters(filter: ListedLetters, limit: number, after?: DeadLetterPosition): DeadLetterSlice;
+  listDeadLetters(
+    filter: ListedLetters,
+    limit: number,
+    after?: DeadLetterPosition,
+  ): Slice<DeadLetterSummary, DeadLetterPosition>;
   /** Oldest first. */
   deadLettersOf(deliveryId: string): readonly DeadLetterSummary[];
   deadLetterAt(position: RecordPosition): DeadLetterSummary | undefined;
@@ -38,8 +30,8 @@ export interface DeadLetterQueries {
   countDeadLetters(filter: ListedLetters): readonly CountRow[];
   /** How many were not replayed. */
   openDeadLetters(): number;
-  /** Counts of a slice of the matching dead letters. */
-  countSlice(filter: ListedLetters, after?: DeadLetterPosition): CountSlice;
+  /** Counts of a slice of the matching dead letters. Rows of several slices may have the same destination and reason. */
+  countSlice(filter: ListedLetters, after?: DeadLetterPosition): Slice<CountRow, DeadLetterPosition>;
 }
 
 /** As that of replays. Of several ids a dead letter has one. */
