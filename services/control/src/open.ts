@@ -189,16 +189,16 @@ export async function openControl(
       // In the order of the OpenAPI document.
       sessionRoutes(api, { config, seal, ended: endedSessions, ingestUrl });
       configurationRoutes(api, { config, recalls, log });
-      recallRoutes(api, { config, recalls });
+      recallRoutes(api, recalls, config);
       testEventRoutes(api, { config, timeoutMs, allowedNetworks });
       filterTestRoutes(api, config);
       historyRoutes(api, { kafka, names, config, records, history, signal, routerGroup: `${prefix}router` });
       deadLetterRoutes(api, { records, topic: names.deliveriesDead, history });
       replayRoutes(api, replays);
       resendRoutes(api, { kafka, names, config, records, history, replays });
-      deletionRoutes(api, { deletions, history });
+      deletionRoutes(api, deletions, history);
       suppressionRoutes(api, suppressions);
-      audienceRoutes(api, { audiences, config });
+      audienceRoutes(api, audiences, config);
       tokenRoutes(api, config);
       auditRoutes(api, kafka, names.audit);
       done();

@@ -81,12 +81,7 @@ const tags = ['Audiences'];
 /** The routes that show audiences. */
 export const audiencePaths = /\/audiences/;
 
-export interface AudienceNeeds {
-  readonly audiences: Audiences;
-  readonly config: Pick<ConfigView, 'source'>;
-}
-
-export function audienceRoutes(app: Api, { audiences, config }: AudienceNeeds): void {
+export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<ConfigView, 'source'>): void {
   app.get(
     '/sources/:id/audiences',
     {

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { Places } from '../access/places.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, namedObject, time } from '../http/schemas.ts';
+import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 import { readAudit, type AuditKafka } from './read.ts';
@@ -14,9 +14,9 @@ const recordSchema = namedObject('AuditEntry', {
   id: Type.String(),
   at: time(),
   action: Type.String({ description: 'for example destination.update' }),
-  target: Type.Optional(Type.String({ description: 'for example destination/crm' })),
+  target: optionalText('for example destination/crm'),
   outcome: Type.Enum(['done', 'refused']),
-  code: Type.Optional(Type.String({ description: 'the code of the error of a refused request' })),
+  code: optionalText('the code of the error of a refused request'),
   actor: Type.Object({
     kind: Type.Enum(['token', 'setting', 'user', 'service', 'unknown'], {
       description:
@@ -24,11 +24,9 @@ const recordSchema = namedObject('AuditEntry', {
     }),
     name: Type.String({ description: 'the name of the token or setting, or user@host' }),
     tokenId: Type.Optional(Type.String()),
-    fingerprint: Type.Optional(
-      Type.String({ description: "the first 8 hex digits of the token's SHA-256, also of a wrong token" }),
-    ),
+    fingerprint: optionalText("the first 8 hex digits of the token's SHA-256, also of a wrong token"),
   }),
-  address: Type.Optional(Type.String({ description: 'the IP address of the client' })),
+  address: optionalText('the IP address of the client'),
   changes: Type.Array(
     Type.Object({
       field: Type.String(),

@@ -1,5 +1,4 @@
 /** The routes of the configuration, in the order of the OpenAPI document. */
-import type { ConfigEditor } from '@tailrace/config';
 import type { Api } from '../http/api.ts';
 import { catalogRoutes } from './catalog-routes.ts';
 import { connectionRoutes } from './destinations/connection-routes.ts';
@@ -11,11 +10,7 @@ import { blockedEventRoutes } from './sources/blocked-event-routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { writeKeyRoutes } from './sources/write-key-routes.ts';
 
-export interface ConfigurationNeeds extends PauseNeeds {
-  readonly config: ConfigEditor;
-}
-
-export function configurationRoutes(app: Api, needs: ConfigurationNeeds): void {
+export function configurationRoutes(app: Api, needs: PauseNeeds): void {
   const { config } = needs;
   catalogRoutes(app);
   sourceRoutes(app, config);

@@ -72,18 +72,13 @@ const cursors = cursorsOf('deletions', isPosition);
 /** The routes that show deletion requests. */
 export const deletionPaths = /^\/v1\/deletions/;
 
-export interface DeletionNeeds {
-  readonly deletions: Deletions;
-  readonly history: Pick<History, 'read'>;
-}
-
 const listDeletionsAnswers = {
   200: pageOf(
     namedObject('DeletionSummary', { ...requestFields, sources: Type.Array(Type.Object(sentSchema)) }),
   ),
 };
 
-export function deletionRoutes(app: Api, { deletions, history }: DeletionNeeds): void {
+export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<History, 'read'>): void {
   const show = (request: DeletionRequest) => ({
     ...fieldsOf(request),
     sources: outcomesOf(request, history),

@@ -3,11 +3,10 @@ import { eventTypes } from '@tailrace/events';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
 import type { Api } from '../http/api.ts';
-import { closedObject } from '../http/schemas.ts';
+import { closedObject, optionalText } from '../http/schemas.ts';
 import type { LiveAttempt, Streams } from './streams.ts';
 
-const equal = (what: string) =>
-  Type.Optional(Type.String({ description: `only attempts with this ${what}` }));
+const equal = (what: string) => optionalText(`only attempts with this ${what}`);
 
 const filter = closedObject({
   destination: equal('destination'),

@@ -12,7 +12,7 @@ import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
 import { showUser } from '../access/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, named, time } from '../http/schemas.ts';
+import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
@@ -37,11 +37,9 @@ const filteredEventSchema = Type.Object({
   eventId: Type.String({ description: 'the messageId of the call' }),
   decidedAt: time('when the router decided'),
   sourceId: Type.String(),
-  destinationId: Type.Optional(
-    Type.String({ description: `the destination that did not get it; absent with ${noDestination}` }),
-  ),
+  destinationId: optionalText(`the destination that did not get it; absent with ${noDestination}`),
   type: Type.String({ description: 'the type of the call' }),
-  event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
+  event: optionalText("the name of a track call's event"),
   userKey: userKeySchema,
   reason: Type.String({ description: 'a later version may add others' }),
   rule: Type.Optional(ruleSchema),

@@ -17,16 +17,13 @@ import { audit } from '../http/audit.ts';
 import { showBody, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, named, time } from '../http/schemas.ts';
+import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 
 const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
-const reason = Type.Optional(
-  Type.String({
-    description:
-      'why the delivery is not delivered, such as timeout; paused: it waits until its destination is resumed',
-  }),
+const reason = optionalText(
+  'why the delivery is not delivered, such as timeout; paused: it waits until its destination is resumed',
 );
 
 export const userKeySchema = Type.String({
@@ -39,7 +36,7 @@ const deliveryFields = {
   sourceId: Type.String(),
   destinationId: Type.String(),
   type: Type.String({ description: 'the type of the call, or delete' }),
-  event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
+  event: optionalText("the name of a track call's event"),
   userKey: userKeySchema,
   status: Type.Enum([...deliveryStatuses], {
     description:
@@ -57,7 +54,7 @@ const urlSchema = Type.Object({
   url: Type.String({ description: 'without its query' }),
   status: Type.Optional(Type.Integer({ description: 'the HTTP status' })),
   reason,
-  detail: Type.Optional(Type.String({ description: 'the network or TLS error' })),
+  detail: optionalText('the network or TLS error'),
   latencyMs: Type.Number(),
 });
 
@@ -78,13 +75,11 @@ const wholeDeliverySchema = Type.Object({
 });
 
 const filters = {
-  destination: Type.Optional(Type.String({ description: 'the id of a destination' })),
-  source: Type.Optional(Type.String({ description: 'the id of a source' })),
+  destination: optionalText('the id of a destination'),
+  source: optionalText('the id of a source'),
   type: Type.Optional(Type.Enum([...eventTypes], { description: `one of ${eventTypes.join(', ')}` })),
-  event: Type.Optional(Type.String({ description: 'the name of a track event' })),
-  userId: Type.Optional(
-    Type.String({ description: 'a userId, or an anonymousId for deliveries without userId' }),
-  ),
+  event: optionalText('the name of a track event'),
+  userId: optionalText('a userId, or an anonymousId for deliveries without userId'),
   status: Type.Optional(
     Type.Enum([...deliveryStatuses], { description: `one of ${deliveryStatuses.join(', ')}` }),
   ),
@@ -94,21 +89,16 @@ const params = Type.Object({ deliveryId: Type.String() });
 
 const cursors = cursorsOf('deliveries', isPosition);
 
-export interface DeliveryNeeds {
-  readonly records: RecordReader;
-  readonly history: Pick<History, 'read'>;
-}
-
 const getDeliveryBodyAnswers = {
   200: Type.Object({
     deliveryId: Type.String(),
     masked: Type.Boolean({ description: 'whether the values are masked' }),
     body: Type.Unknown(),
-    text: Type.Optional(Type.String({ description: 'the exact text that is signed and sent' })),
+    text: optionalText('the exact text that is signed and sent'),
   }),
 };
 
-export function deliveryRoutes(app: Api, { records, history }: DeliveryNeeds): void {
+export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<History, 'read'>): void {
   const tags = ['History'];
   const config = { errors: ['history-unavailable'] as const };
 

@@ -8,7 +8,7 @@ import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
 import { shared } from '../access/shared.ts';
 import type { Api } from '../http/api.ts';
-import { closedObject } from '../http/schemas.ts';
+import { closedObject, optionalText } from '../http/schemas.ts';
 import type { LiveAttempt, Streams } from './streams.ts';
 
 const retryMs = 1_000;
@@ -16,8 +16,8 @@ const { most, ofOne } = shared.streams;
 
 const streamLiveQuery = closedObject({
   attempts: Type.Optional(Type.Enum(['true', 'false'], { description: 'true or false' })),
-  destination: Type.Optional(Type.String({ description: 'only of this destination' })),
-  source: Type.Optional(Type.String({ description: 'only of this source' })),
+  destination: optionalText('only of this destination'),
+  source: optionalText('only of this source'),
 });
 const streamLiveAnswers = {
   200: {

@@ -14,7 +14,7 @@ import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, idParams, namedObject, time } from '../http/schemas.ts';
+import { closedObject, idParams, namedObject, optionalText, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import { countFields, showCounts } from './statistics-routes.ts';
 
@@ -50,11 +50,7 @@ const totalSchema = namedObject(
   { description: 'deliveries count in the period in which they were made, with their current status' },
 );
 const pendingSchema = namedObject('PendingDeliveries', {
-  tier: Type.Optional(
-    Type.String({
-      description: 'the delay of the retry topic in which they wait, such as 5m; none: the first queue',
-    }),
-  ),
+  tier: optionalText('the delay of the retry topic in which they wait, such as 5m; none: the first queue'),
   reason: Type.Optional(Type.String()),
   deliveries: Type.Integer(),
 });
@@ -85,7 +81,7 @@ const overviewSchema = namedObject('Overview', {
 });
 const overviewQuery = closedObject({
   ...periodParameters,
-  step: Type.Optional(Type.String({ description: 'a number of whole minutes or hours, such as 5m or 1h' })),
+  step: optionalText('a number of whole minutes or hours, such as 5m or 1h'),
 });
 const destinationSchema = namedObject('DestinationPending', {
   items: Type.Array(pendingSchema),
@@ -97,7 +93,7 @@ const destinationSchema = namedObject('DestinationPending', {
       'when the first of the newest deliveries is attempted again; with the reason circuit-open: when the receiver is probed',
     ),
   ),
-  reason: Type.Optional(Type.String({ description: 'why this delivery waits' })),
+  reason: optionalText('why this delivery waits'),
 });
 
 const tags = ['History'];

@@ -2,9 +2,10 @@
 import type { ConfigView } from '@tailrace/config';
 import type { TopicNames } from '@tailrace/topics';
 import type { Api } from '../http/api.ts';
+import type { RecordReader } from '../records/reader.ts';
 import { attemptRoutes } from './attempt-routes.ts';
 import { decisionRoutes } from './decision-routes.ts';
-import { deliveryRoutes, type DeliveryNeeds } from './delivery-routes.ts';
+import { deliveryRoutes } from './delivery-routes.ts';
 import { eventRoutes, type EventNeeds } from './event-routes.ts';
 import { liveRoutes } from './live-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
@@ -12,20 +13,20 @@ import { statisticsRoutes } from './statistics-routes.ts';
 import { Streams } from './streams.ts';
 import { usageRoutes } from './usage-routes.ts';
 
-export interface HistoryNeeds extends EventNeeds, DeliveryNeeds {
+export interface HistoryNeeds extends EventNeeds {
   readonly config: ConfigView;
-  readonly history: EventNeeds['history'];
+  readonly records: RecordReader;
   readonly names: TopicNames;
 }
 
 export function historyRoutes(app: Api, needs: HistoryNeeds): void {
-  const { config, history, signal } = needs;
+  const { config, history, records, signal } = needs;
   const streams = new Streams(history, signal);
-  usageRoutes(app, needs);
-  deliveryRoutes(app, needs);
+  usageRoutes(app, config, history);
+  deliveryRoutes(app, records, history);
   decisionRoutes(app, history);
   eventRoutes(app, needs);
-  statisticsRoutes(app, needs);
+  statisticsRoutes(app, config, history);
   overviewRoutes(app, needs);
   liveRoutes(app, streams, config);
   attemptRoutes(app, streams);

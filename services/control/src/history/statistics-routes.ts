@@ -7,7 +7,7 @@ import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, idParams, namedObject, time } from '../http/schemas.ts';
+import { closedObject, idParams, namedObject, optionalText, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import { attemptSchema, showAttempt } from './delivery-routes.ts';
 
@@ -29,18 +29,10 @@ export const countFields = {
   ),
 };
 
-export interface StatisticsNeeds {
-  readonly config: Pick<ConfigView, 'destination'>;
-  readonly history: Pick<History, 'read'>;
-}
-
 const getDestinationStatsQuery = closedObject({
   ...periodParameters,
-  step: Type.Optional(
-    Type.String({
-      description:
-        'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period, rounded up',
-    }),
+  step: optionalText(
+    'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period, rounded up',
   ),
 });
 const getDestinationStatsAnswers = {
@@ -84,7 +76,11 @@ const getDestinationFailuresAnswers = {
   }),
 };
 
-export function statisticsRoutes(app: Api, { config, history }: StatisticsNeeds): void {
+export function statisticsRoutes(
+  app: Api,
+  config: Pick<ConfigView, 'destination'>,
+  history: Pick<History, 'read'>,
+): void {
   const tags = ['History'];
   const errors = { errors: ['history-unavailable'] as const };
 

@@ -41,11 +41,6 @@ const daySchema = Type.Object({
 
 const cursors = textCursorsOf('schema');
 
-export interface UsageNeeds {
-  readonly config: Pick<ConfigView, 'source'>;
-  readonly history: Pick<History, 'read'>;
-}
-
 const listSourceEventsAnswers = {
   200: Type.Object({
     ...pageOf(named('SourceEvent', eventSchema)).properties,
@@ -53,7 +48,11 @@ const listSourceEventsAnswers = {
   }),
 };
 
-export function usageRoutes(app: Api, { config, history }: UsageNeeds): void {
+export function usageRoutes(
+  app: Api,
+  config: Pick<ConfigView, 'source'>,
+  history: Pick<History, 'read'>,
+): void {
   const tags = ['Sources'];
   const errors = { errors: ['history-unavailable'] as const };
 

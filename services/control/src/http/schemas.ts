@@ -18,6 +18,10 @@ export function closedObject<Fields extends TProperties>(fields: Fields) {
 /** The path of one entry. */
 export const idParams = Type.Object({ id: Type.String() });
 
+export function optionalText(description: string) {
+  return Type.Optional(Type.String({ description }));
+}
+
 export function time(description?: string) {
   return Type.String({ format: 'date-time', ...(description !== undefined && { description }) });
 }

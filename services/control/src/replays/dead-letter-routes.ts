@@ -18,7 +18,7 @@ import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, namedObject, time } from '../http/schemas.ts';
+import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import type { Api } from '../http/api.ts';
 
@@ -63,7 +63,7 @@ const letterFields = {
   sourceId: Type.Optional(Type.String()),
   destinationId: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
-  event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
+  event: optionalText("the name of a track call's event"),
   userKey: Type.Optional(userKeySchema),
   attempts: Type.Integer(),
 };

@@ -35,12 +35,7 @@ const recallSchema = Type.Object({
 /** The routes that show recalls. */
 export const recallPaths = /\/recall$/;
 
-export interface RecallNeeds {
-  readonly config: Pick<ConfigView, 'destination'>;
-  readonly recalls: Recalls;
-}
-
-export function recallRoutes(app: Api, { config, recalls }: RecallNeeds): void {
+export function recallRoutes(app: Api, recalls: Recalls, config: Pick<ConfigView, 'destination'>): void {
   addRecallRoute(app, recalls, {
     kind: 'retry',
     operationId: 'retryDestination',

@@ -7,7 +7,7 @@ import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { showUser } from '../access/mask.ts';
-import { idParams, named, time } from '../http/schemas.ts';
+import { idParams, named, optionalText, time } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import type { Replay, Replays } from './replays.ts';
 import type { Api } from '../http/api.ts';
@@ -24,7 +24,7 @@ export const replaySchema = Type.Object({
     reason: Type.Optional(Type.String()),
     type: Type.Optional(Type.String()),
     event: Type.Optional(Type.String()),
-    userId: Type.Optional(Type.String({ description: 'masked for a read-only token' })),
+    userId: optionalText('masked for a read-only token'),
     since: Type.Optional(time()),
     until: Type.Optional(time()),
   }),

@@ -7,7 +7,7 @@ import Type from 'typebox';
 import { digestOf, idOfToken } from '../access/token.ts';
 import { audit } from '../http/audit.ts';
 import { bearerOf, type Caller } from '../access/authenticate.ts';
-import { namedObject, time } from '../http/schemas.ts';
+import { namedObject, optionalText, time } from '../http/schemas.ts';
 import type { Api } from '../http/api.ts';
 import { writeCookie } from './cookie.ts';
 import type { EndedSessions } from './ended.ts';
@@ -23,9 +23,7 @@ const shownSchema = namedObject('Session', {
   sources: Type.Optional(Type.Array(Type.String(), { description: 'the sources that it reaches' })),
   destinations: Type.Optional(Type.Array(Type.String(), { description: 'the destinations that it reaches' })),
   expiresAt: Type.Optional(time('the end of the session, or of the token if it is earlier')),
-  ingestUrl: Type.Optional(
-    Type.String({ description: 'where applications reach ingest, as far as the settings say it' }),
-  ),
+  ingestUrl: optionalText('where applications reach ingest, as far as the settings say it'),
 });
 
 export interface SessionNeeds {

@@ -7,7 +7,7 @@ import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { closedObject, etagHeader, idParams, ifMatch, time } from '../../http/schemas.ts';
+import { closedObject, etagHeader, idParams, ifMatch, optionalText, time } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
 import { destinationChanges, validDestination } from './destination.ts';
@@ -19,11 +19,8 @@ const mostMs = 30 * dayMs;
 
 const rotateSecretBody = Type.Union([
   closedObject({
-    keepPreviousFor: Type.Optional(
-      Type.String({
-        description:
-          'how long the previous secret still signs: a duration from 0s to 30d, such as 24h (default)',
-      }),
+    keepPreviousFor: optionalText(
+      'how long the previous secret still signs: a duration from 0s to 30d, such as 24h (default)',
     ),
     force: Type.Optional(
       Type.Boolean({

@@ -14,7 +14,7 @@ import Type from 'typebox';
 import { Places } from '../../access/places.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { closedObject, idParams, named } from '../../http/schemas.ts';
+import { closedObject, idParams, named, optionalText } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { sampleBody } from './sample.ts';
@@ -35,9 +35,9 @@ const sentSchema = Type.Object({
     {
       status: Type.Optional(Type.Integer()),
       headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-      body: Type.Optional(Type.String({ description: 'the first 4 KB' })),
+      body: optionalText('the first 4 KB'),
       latencyMs: Type.Integer({ description: 'until the response, or until the request failed' }),
-      reason: Type.Optional(Type.String({ description: 'why a delivery would have failed' })),
+      reason: optionalText('why a delivery would have failed'),
       detail: Type.Optional(Type.String()),
     },
     { description: 'without `status` where there was no response' },
