@@ -211,6 +211,30 @@ function cyclesIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
   return found;
 }
 
+/** The files that each file imports by their path. */
+function importsOf(files: readonly string[]): Map<string, readonly string[]> {
+  return new Map(
+    files.map((file) => {
+      const text = readFileSync(path.join(root, file), 'utf8');
+      const specifiers = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+      const own = specifiers.filter((specifier) => specifier.startsWith('.'));
+      return [file, own.map((specifier) => path.posix.join(path.posix.dirname(file), specifier))] as const;
+    }),
+  );
+}
+
+/** The imports among the folders of `src`, each with all that is below it. */
+function betweenFolders(imports: ReadonlyMap<string, readonly string[]>): Map<string, readonly string[]> {
+  const folderOf = (file: string): string => file.replace(/^(.*?\/src(?:\/[^/]+(?=\/))?)\/.*$/, '$1');
+  const folders = new Map<string, Set<string>>();
+  for (const [file, imported] of imports) {
+    const folder = folderOf(file);
+    const others = imported.map(folderOf).filter((other) => other !== folder);
+    folders.set(folder, new Set([...(folders.get(folder) ?? []), ...others]));
+  }
+  return new Map(Array.from(folders, ([folder, others]) => [folder, [...others]]));
+}
+
 test('files do not import each other in a cycle', () => {
   const files = globSync('{packages,services,infra,docs,examples,test}/**/*.{ts,tsx}', {
     cwd: root,
@@ -220,15 +244,24 @@ test('files do not import each other in a cycle', () => {
     files.some((file) => file.startsWith('packages/console/web/')),
     'the pages of the console are found',
   );
-  const imports = new Map(
-    files.map((file) => {
-      const text = readFileSync(path.join(root, file), 'utf8');
-      const specifiers = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
-      const own = specifiers.filter((specifier) => specifier.startsWith('.'));
-      return [file, own.map((specifier) => path.posix.join(path.posix.dirname(file), specifier))] as const;
-    }),
-  );
-  assert.deepEqual(cyclesIn(imports), []);
+  assert.deepEqual(cyclesIn(importsOf(files)), []);
+});
+
+test('the areas of control, and the folders of the history, do not import each other in a cycle', () => {
+  const files = globSync('{services/control,packages/history}/src/**/*.ts', { cwd: root });
+  const product = files.filter((file) => !/\.test\.ts$|\/testing\//.test(file));
+  assert.deepEqual(cyclesIn(betweenFolders(importsOf(product))), []);
+});
+
+test('the check of folders finds a cycle of two folders whose files have none', () => {
+  const imports = new Map([
+    ['a/src/b/one.ts', ['a/src/c/two.ts', 'a/src/b/d/three.ts']],
+    ['a/src/c/two.ts', ['a/src/d.ts']],
+    ['a/src/d.ts', []],
+  ]);
+  assert.deepEqual(cyclesIn(betweenFolders(imports)), []);
+  const more = betweenFolders(new Map([...imports, ['a/src/c/four.ts', ['a/src/b/five.ts']]]));
+  assert.deepEqual(cyclesIn(more), ['a/src/b → a/src/c → a/src/b']);
 });
 
 test('the check for cycles finds one, and accepts a file that two others import', () => {

@@ -30,7 +30,10 @@ const sealed = shown(
   'services/control/src/configuration/secrets.test.ts',
   '17.5 secrets are sealed in Kafka, and a view without keys can still read the entry',
 );
-const bodies = shown(`${control}/http/mask.test.ts`, 'nothing but the form of a body is left, at any depth');
+const bodies = shown(
+  `${control}/access/mask.test.ts`,
+  'nothing but the form of a body is left, at any depth',
+);
 const hostile = shown(
   `${control}/http/hostile-input.slow.test.ts`,
   'each parameter of each operation refuses what it cannot be',

@@ -1,27 +1,50 @@
-/** Opens the parts of control, in the order of their dependencies. Tests open the same parts. */
+/** Opens the parts of control, in the order of their dependencies, and composes the API of its areas. Tests open the same parts. */
 import path from 'node:path';
 import { openConfigEditor } from '@tailrace/config';
+import { openHistory, type History } from '@tailrace/history';
 import type { Kafka } from '@tailrace/kafka';
 import { defineService, listen, type ServiceContext, type SettingsOf } from '@tailrace/service';
 import { requireTopics, topicNames } from '@tailrace/topics';
+import type { FastifyInstance } from 'fastify';
+import { guardRequests } from './access/guard.ts';
+import { tokenRoutes } from './access/routes.ts';
+import { operationsWithPlaces } from './access/shared.ts';
+import { openAudiences } from './audiences/index.ts';
+import { audiencePaths, audienceRoutes } from './audiences/routes.ts';
 import { auditChanges } from './audit/changes.ts';
 import { currentRequest } from './audit/context.ts';
-import { openAudiences } from './audiences/index.ts';
+import { auditRoutes } from './audit/routes.ts';
+import { auditRequests } from './audit/trail.ts';
 import { removeExpiredSecrets } from './configuration/destinations/expired-secrets.ts';
+import { filterTestRoutes } from './configuration/destinations/filter-test-routes.ts';
+import { testEventRoutes } from './configuration/destinations/test-event-routes.ts';
+import { configurationRoutes } from './configuration/routes.ts';
+import { serveConsole } from './console/routes.ts';
 import { openDeletions } from './deletions/index.ts';
-import { openHistory, type History } from './history/index.ts';
-import { Streams } from './history/streams.ts';
-import { createRecordReader } from './http/body.ts';
+import { deletionPaths, deletionRoutes } from './deletions/routes.ts';
+import { serveDocument, serveReference } from './document/reference.ts';
+import { historyRoutes } from './history/routes.ts';
+import type { SchemaTypes } from './http/api.ts';
+import { createUpToDate } from './http/current.ts';
 import { closeApi, createServer } from './http/server.ts';
-import { createHistoryMetrics } from './metrics.ts';
-import { openOperations, type OperationsOptions } from './operations/index.ts';
 import { openIdempotency } from './idempotency/index.ts';
+import { countResponses, createHistoryMetrics } from './metrics.ts';
+import { openOperations, type OperationsPace } from './operations/index.ts';
+import { createRecordReader } from './records/reader.ts';
+import { deadLetterRoutes } from './replays/dead-letter-routes.ts';
+import { recallPaths, recallRoutes } from './replays/recall-routes.ts';
 import { openRecalls } from './replays/recalls.ts';
+import { replayRoutes } from './replays/replay-routes.ts';
 import { openReplays } from './replays/replays.ts';
+import { resendRoutes } from './replays/resend-routes.ts';
+import { readCookie } from './session/cookie.ts';
 import { openEndedSessions } from './session/ended.ts';
+import { sessionRoutes } from './session/routes.ts';
 import { createSessionSeal } from './session/seal.ts';
+import { createSessions } from './session/sessions.ts';
 import { settings } from './settings.ts';
 import { createSuppressions } from './suppressions/index.ts';
+import { suppressionRoutes } from './suppressions/routes.ts';
 import { openSuppressionStore } from './suppressions/store.ts';
 
 export const control = defineService({
@@ -43,14 +66,14 @@ export interface ControlChanges {
   /** How long a change of the configuration is tried. */
   readonly changeGivesUpAfterMs?: number;
   /** How often operational events are looked for, and how long dead letters are counted together. */
-  readonly operations?: Pick<OperationsOptions, 'everyMs' | 'deadSpanMs' | 'onTurn'>;
+  readonly operations?: OperationsPace;
 }
 
 export interface OpenControl {
   readonly kafka: Kafka;
   readonly history: History;
   /** Does not listen yet. */
-  readonly server: Awaited<ReturnType<typeof createServer>>;
+  readonly server: FastifyInstance;
 }
 
 export async function openControl(
@@ -59,30 +82,29 @@ export async function openControl(
 ): Promise<OpenControl> {
   const { settings, log, metrics, signal } = service;
   const { maxSuppressions, changeGivesUpAfterMs, historyKafka = same, configKafka = same } = changes;
-  const names = topicNames(settings.topics.prefix);
+  const { prefix } = settings.topics;
+  const names = topicNames(prefix);
+  const folder = (part: string): string => path.join(settings.dataDir, part);
+  /** Opens a part once Kafka is available, and closes it with the service. */
+  const open = async <Part extends { close(): Promise<void> }>(
+    what: string,
+    closedAs: string,
+    openPart: () => Promise<Part>,
+  ): Promise<Part> => {
+    const part = await service.whenAvailable(what, openPart);
+    service.onClose(closedAs, () => part.close());
+    return part;
+  };
 
   const kafka = service.openKafka(settings.kafka);
-
   await service.whenAvailable('its topics', async () => {
     const { config, audiences, audiencesSyncs, deletions, suppressions, destinationsHealth } = names;
-    const { recalls, replays, deliveriesReplay } = names;
-    const needed = [
-      config,
-      audiences,
-      audiencesSyncs,
-      deletions,
-      suppressions,
-      destinationsHealth,
-      recalls,
-      replays,
-      deliveriesReplay,
-      names.audit,
-      names.idempotency,
-      names.sessions,
-    ];
+    const { recalls, replays, deliveriesReplay, audit, idempotency, sessions } = names;
+    const health = [suppressions, destinationsHealth, recalls, replays, deliveriesReplay];
+    const needed = [config, audiences, audiencesSyncs, deletions, ...health, audit, idempotency, sessions];
     requireTopics(await kafka.listTopics(), needed);
   });
-  const config = await service.whenAvailable('the configuration', () =>
+  const config = await open('the configuration', 'configuration', () =>
     openConfigEditor(configKafka(kafka), names.config, log, {
       secretKeys: settings.secretKeys,
       withoutKey: 'refuse',
@@ -91,16 +113,14 @@ export async function openControl(
       giveUpAfterMs: changeGivesUpAfterMs,
     }),
   );
-  service.onClose('configuration', () => config.close());
   metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
   const expiredSecrets = removeExpiredSecrets({ config, log });
   service.onClose('previous secrets', () => expiredSecrets.close());
 
-  const folder = (part: string): string => path.join(settings.dataDir, part);
   const history = openHistory({
     kafka: historyKafka(kafka),
     names,
-    deliveryGroup: `${settings.topics.prefix}delivery`,
+    deliveryGroup: `${prefix}delivery`,
     log,
     limits: settings.history,
     folder: folder('history'),
@@ -108,79 +128,86 @@ export async function openControl(
   service.onClose('history', () => history.close());
   createHistoryMetrics(metrics, history);
 
-  const suppressionStore = await service.whenAvailable('the suppressed users', () =>
+  const users = await open('the suppressed users', 'suppressed users', () =>
     openSuppressionStore({ kafka, names, log, folder: folder('suppressions'), maxUsers: maxSuppressions }),
   );
-  service.onClose('suppressed users', () => suppressionStore.close());
-
-  const audiences = await service.whenAvailable('the audiences', () =>
-    openAudiences({
-      kafka,
-      names,
-      config,
-      users: suppressionStore,
-      folder: folder('audiences'),
-      ratePerSecond: settings.audienceRate,
-      log,
-    }),
+  const { audienceRate: ratePerSecond } = settings;
+  const audiences = await open('the audiences', 'audience syncs', () =>
+    openAudiences({ kafka, names, config, users, folder: folder('audiences'), ratePerSecond, log }),
   );
-  service.onClose('audience syncs', () => audiences.close());
-  const deletions = await service.whenAvailable('the deletion requests', () =>
-    openDeletions({
-      kafka,
-      names,
-      config,
-      log,
-      suppressions: suppressionStore,
-      audiences: () => audiences.keys(),
-    }),
+  const deletions = await open('the deletion requests', 'deletion requests', () =>
+    openDeletions({ kafka, names, config, log, suppressions: users, audiences: () => audiences.keys() }),
   );
-  service.onClose('deletion requests', () => deletions.close());
-
-  const suppressions = createSuppressions(names, suppressionStore, deletions);
+  const suppressions = createSuppressions(names, users, (work) => deletions.write(work));
 
   const records = createRecordReader(kafka);
-  const idempotency = await service.whenAvailable('the idempotency keys', () =>
+  const idempotency = await open('the idempotency keys', 'idempotency keys', () =>
     openIdempotency({ kafka, records, topic: names.idempotency, log, config }),
   );
-  service.onClose('idempotency keys', () => idempotency.close());
-  const endedSessions = await service.whenAvailable('the ended sessions', () =>
+  const endedSessions = await open('the ended sessions', 'ended sessions', () =>
     openEndedSessions(kafka, names.sessions),
   );
-  service.onClose('ended sessions', () => endedSessions.close());
-  const recalls = await service.whenAvailable('the recalls', () => openRecalls(kafka, names));
-  service.onClose('recalls', () => recalls.close());
-  const replays = await service.whenAvailable('the replays', () => openReplays({ kafka, names, log }));
-  service.onClose('replays', () => replays.close());
-
+  const seal = createSessionSeal(settings.secretKeys, log);
+  const recalls = await open('the recalls', 'recalls', () => openRecalls(kafka, names));
+  const replays = await open('the replays', 'replays', () => openReplays({ kafka, names, log }));
   const { failingAfterMs } = settings;
-  const operations = await service.whenAvailable('the operational events', () =>
-    openOperations({ kafka, names, config, history, log, failingAfterMs, ...changes.operations }),
+  await open('the operational events', 'operational events', () =>
+    openOperations({ kafka, names, config, history, log, failingAfterMs, pace: changes.operations }),
   );
-  service.onClose('operational events', () => operations.close());
 
-  const server = await createServer({
-    settings,
-    log,
-    metrics,
-    kafka,
-    names,
-    signal,
+  const isUpToDate = createUpToDate({
     config,
-    records,
-    history,
-    streams: new Streams(history, signal),
-    audiences,
-    deletions,
-    suppressions,
-    recalls,
-    replays,
-    idempotency,
-    sessions: createSessionSeal(settings.secretKeys, log),
-    endedSessions,
+    sessions: endedSessions,
+    byRoute: [
+      [recallPaths, recalls],
+      [deletionPaths, deletions],
+      [audiencePaths, audiences],
+    ],
   });
-  service.onClose('HTTP server', () => closeApi(server));
-  return { kafka, history, server };
+  const server = createServer(settings.trustedProxies, log);
+  const { app } = server;
+  countResponses(app, metrics);
+  await serveReference(app, operationsWithPlaces);
+  server.answerUnknownRoutes();
+  serveConsole(app);
+  serveDocument(app);
+  await app.register(
+    (scope, _options, done) => {
+      const api = scope.withTypeProvider<SchemaTypes>();
+      // Before the token is looked up: another instance may just have created or revoked it, or ended the session.
+      api.addHook('onRequest', async (request) => {
+        const hasSession = readCookie(request) !== undefined;
+        if (!hasSession && request.headers.authorization === undefined) return;
+        await isUpToDate(request.routeOptions.url ?? '', hasSession);
+      });
+      const { access: tokens, requestsPerSecond, ingestUrl, timeoutMs, allowedNetworks } = settings;
+      const sessions = createSessions(api, seal, endedSessions);
+      guardRequests(api, { tokens, config, sessions, requestsPerSecond });
+      auditRequests(api, kafka, names.audit, log);
+      idempotency.addTo(api);
+
+      // In the order of the OpenAPI document.
+      sessionRoutes(api, { config, seal, ended: endedSessions, ingestUrl });
+      configurationRoutes(api, { config, recalls, log });
+      recallRoutes(api, recalls, config);
+      testEventRoutes(api, { config, timeoutMs, allowedNetworks });
+      filterTestRoutes(api, config);
+      historyRoutes(api, { kafka, names, config, records, history, signal, routerGroup: `${prefix}router` });
+      deadLetterRoutes(api, { records, topic: names.deliveriesDead, history });
+      replayRoutes(api, replays);
+      resendRoutes(api, { kafka, names, config, records, history, replays });
+      deletionRoutes(api, deletions, history);
+      suppressionRoutes(api, suppressions);
+      audienceRoutes(api, audiences, config);
+      tokenRoutes(api, config);
+      auditRoutes(api, kafka, names.audit);
+      done();
+    },
+    { prefix: '/v1' },
+  );
+  await app.ready();
+  service.onClose('HTTP server', () => closeApi(app));
+  return { kafka, history, server: app };
 }
 
 const same = (kafka: Kafka): Kafka => kafka;

@@ -7,11 +7,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { ConfigView, TokenScope } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyRequest } from 'fastify';
-import type { ControlSettings } from '../settings.ts';
 import { digestOf, idOfToken } from './token.ts';
-import { readCookie, requireOwnPage } from '../session/cookie.ts';
-import type { EndedSessions } from '../session/ended.ts';
-import type { OpenedSession, SessionSeal } from '../session/seal.ts';
 
 /** `read` sees masked values, `write` changes sources and destinations, `admin` may call every route. */
 export type Role = TokenScope;
@@ -38,23 +34,33 @@ declare module 'fastify' {
     role: Role | undefined;
     /** The first 8 hex digits of the token's SHA-256, which identify the token in the log. */
     tokenFingerprint: string | undefined;
-    /** The session that the request belongs to; undefined for a bearer token. */
-    session: OpenedSession | undefined;
     /** The header or the digest that showed who the caller is: a secret. */
     credential: string | undefined;
   }
 }
 
-interface AuthenticationDeps {
-  readonly settings: Pick<ControlSettings, 'access'>;
-  readonly config: Pick<ConfigView, 'token'>;
-  readonly sessions: SessionSeal;
-  readonly endedSessions: Pick<EndedSessions, 'has'>;
+/** A session that stands for a token. */
+export interface TokenSession {
+  /** The SHA-256 of the token. */
+  readonly digest: Buffer;
+  /** The id in the token; undefined for a token of the settings. */
+  readonly tokenId: string | undefined;
+  /** Whether it has neither ended nor expired. */
+  readonly isOpen: () => boolean;
 }
 
-/** Whether the request has anything that may show its caller. */
-export function hasCredential(request: Pick<FastifyRequest, 'headers'>): boolean {
-  return request.headers.authorization !== undefined || readCookie(request) !== undefined;
+export interface Sessions {
+  /** The open session of the request. */
+  find(request: FastifyRequest): TokenSession | undefined;
+  /** @throws TailraceError `forbidden` for a change that another page sent with the cookie */
+  requireOwnPage(request: FastifyRequest): void;
+}
+
+export interface Authentication {
+  /** The tokens of the environment, by scope. */
+  readonly tokens: { readonly admin: readonly string[]; readonly read: readonly string[] };
+  readonly config: Pick<ConfigView, 'token'>;
+  readonly sessions: Sessions;
 }
 
 /** The bearer token of a request. */
@@ -68,12 +74,10 @@ export function bearerOf({ headers }: Pick<FastifyRequest, 'headers'>): string |
  * @throws TailraceError (the function) `unauthorized`, and `forbidden` for a change that another page sent with the cookie
  */
 export function createAuthentication({
-  settings,
+  tokens: { admin, read },
   config,
   sessions,
-  endedSessions,
-}: AuthenticationDeps): (request: FastifyRequest) => void {
-  const { admin, read } = settings.access;
+}: Authentication): (request: FastifyRequest) => void {
   const known = [
     ...admin.map((token) => ({ scope: 'admin' as const, name: 'TAILRACE_API_TOKEN', token })),
     ...read.map((token) => ({ scope: 'read' as const, name: 'TAILRACE_API_READ_TOKEN', token })),
@@ -117,15 +121,13 @@ export function createAuthentication({
       setCaller(request, digestOf(token), idOfToken(token));
       return;
     }
-    const session = sessions.open(readCookie(request) ?? '');
-    if (!session || endedSessions.has(session)) throw new TailraceError('unauthorized');
-    const { digest, tokenId, expiresAt } = session;
-    const isOpen = (): boolean => expiresAt > Date.now() && !endedSessions.has(session);
+    const session = sessions.find(request);
+    if (!session) throw new TailraceError('unauthorized');
+    const { digest, tokenId, isOpen } = session;
     request.credential = digest.toString('hex');
-    request.session = session;
     const caller = setCaller(request, digest, tokenId);
     request.caller = { ...caller, isValid: () => caller.isValid() && isOpen() };
-    requireOwnPage(request);
+    sessions.requireOwnPage(request);
   };
 }
 

@@ -1,7 +1,7 @@
 /** Checks the caller of a request against the table of access. */
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyRequest } from 'fastify';
-import { entryNotFound } from '../configuration/entries.ts';
+import { entryNotFound } from '../http/errors.ts';
 import type { Role } from './authenticate.ts';
 import { checkQuery, isLimited, reachesDestination, reachesSource } from './limits.ts';
 import { access, unknownAccess } from './table.ts';

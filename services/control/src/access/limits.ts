@@ -1,5 +1,5 @@
 /** The reach of a limited token: exactly the sources and destinations that it names. */
-import { TailraceError } from '@tailrace/errors';
+import { entryNotFound } from '../http/errors.ts';
 import type { Caller } from './authenticate.ts';
 
 type Limits = Pick<Caller, 'sources' | 'destinations'> | undefined;
@@ -43,7 +43,7 @@ export function checkQuery(caller: Limits, query: Named): void {
   for (const name of ['source', 'destination'] as const) {
     const id = query[name];
     if (id === undefined || (caller?.[`${name}s`]?.includes(id) ?? true)) continue;
-    throw new TailraceError('not-found', `There is no ${name} ${JSON.stringify(id.slice(0, 64))}.`);
+    throw entryNotFound(name, id.slice(0, 64));
   }
 }
 

@@ -1,18 +1,23 @@
 /** The routes of tokens: create, list, read, revoke. The text of a token is shown once, when it is created. */
-import { maxTokens, tokenChoices, type ConfigSnapshot, type Token } from '@tailrace/config';
+import {
+  maxTokens,
+  tokenChoices,
+  type ConfigEditor,
+  type ConfigSnapshot,
+  type Token,
+} from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant, parseInstant } from '@tailrace/events';
 import { parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
-import { invalidField } from '../http/errors.ts';
-import { named } from '../document/openapi.ts';
-import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import { entryNotFound, invalidField } from '../http/errors.ts';
+import { idParams, namedObject, time } from '../http/schemas.ts';
+import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
+import type { Api } from '../http/api.ts';
 import { newToken } from './token.ts';
 
 const tags = ['Tokens'];
-const params = Type.Object({ id: Type.String() });
 /** Expired tokens stay in the list for this time, so that it shows why one stopped working. */
 const keptExpiredMs = 30 * 86_400_000;
 
@@ -22,12 +27,12 @@ const shownFields = {
   scope: tokenChoices.scope,
   sources: Type.Optional(Type.Array(Type.String(), { description: 'the sources that it reaches' })),
   destinations: Type.Optional(Type.Array(Type.String(), { description: 'the destinations that it reaches' })),
-  createdAt: Type.String({ format: 'date-time' }),
+  createdAt: time(),
   createdBy: Type.String({ description: 'the name of the token that created it' }),
-  expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
+  expiresAt: Type.Optional(time()),
   expired: Type.Boolean(),
 };
-const shownSchema = named('Token', Type.Object(shownFields));
+const shownSchema = namedObject('Token', shownFields);
 const wantedSchema = Type.Object(
   {
     ...tokenChoices,
@@ -42,7 +47,17 @@ const wantedSchema = Type.Object(
   },
 );
 
-export const tokenRoutes: Routes = (app, { config }) => {
+const createTokenAnswers = {
+  201: {
+    ...namedObject('CreatedToken', {
+      ...shownFields,
+      token: Type.String({ description: 'the bearer token, shown once' }),
+    }),
+    headers: { Location: { type: 'string' } },
+  },
+};
+
+export function tokenRoutes(app: Api, config: ConfigEditor): void {
   app.post(
     '/tokens',
     {
@@ -55,18 +70,7 @@ export const tokenRoutes: Routes = (app, { config }) => {
           'reaches only these, and the deliveries that belong to them. Without `expiresAt` and `expiresIn` it does not expire.',
         tags,
         body: wantedSchema,
-        response: {
-          201: {
-            ...named(
-              'CreatedToken',
-              Type.Object({
-                ...shownFields,
-                token: Type.String({ description: 'the bearer token, shown once' }),
-              }),
-            ),
-            headers: { Location: { type: 'string' } },
-          },
-        },
+        response: createTokenAnswers,
       },
     },
     async (request, reply) => {
@@ -104,7 +108,7 @@ export const tokenRoutes: Routes = (app, { config }) => {
         summary: 'List the tokens by id',
         description: 'Without those of TAILRACE_API_TOKEN and TAILRACE_API_READ_TOKEN, which are settings.',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(shownSchema) },
       },
     },
@@ -121,7 +125,7 @@ export const tokenRoutes: Routes = (app, { config }) => {
         operationId: 'getToken',
         summary: 'Get a token',
         tags,
-        params,
+        params: idParams,
         response: { 200: shownSchema },
       },
     },
@@ -136,7 +140,7 @@ export const tokenRoutes: Routes = (app, { config }) => {
         summary: 'Revoke a token',
         description: 'In effect in all instances within two seconds. Streams that it opened end.',
         tags,
-        params,
+        params: idParams,
         response: { 204: { type: 'null', description: 'revoked' } },
       },
     },
@@ -150,13 +154,13 @@ export const tokenRoutes: Routes = (app, { config }) => {
       return reply.status(204).send();
     },
   );
-};
+}
 
 /** @throws TailraceError `not-found` */
 function load(current: Pick<ConfigSnapshot, 'token'>, id: string): Token {
   const found = current.token(id);
   if (found) return found;
-  throw new TailraceError('not-found', `There is no token ${JSON.stringify(id.slice(0, 64))}.`);
+  throw entryNotFound('token', id.slice(0, 64));
 }
 
 /** @throws TailraceError `invalid-request`, `conflict` */

@@ -12,6 +12,7 @@ import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import type { DeletedUsers } from '@tailrace/topics';
+import { objectIn } from '../records/json.ts';
 import type { Change } from './sync/membership.ts';
 
 export interface AudienceKey {
@@ -65,13 +66,9 @@ export function encodeAudience(topic: string, audience: Audience): OutgoingRecor
 
 /** Returns undefined for a record that is not an audience. */
 export function decodeAudience(value: Buffer): Audience | undefined {
-  try {
-    const audience = JSON.parse(value.toString()) as Partial<Audience> | null;
-    const isAudience = typeof audience?.trait === 'string' && typeof audience.sync?.id === 'string';
-    return isAudience ? (audience as Audience) : undefined;
-  } catch {
-    return undefined;
-  }
+  const audience = objectIn<Audience>(value);
+  const isAudience = typeof audience?.trait === 'string' && typeof audience.sync?.id === 'string';
+  return isAudience ? (audience as Audience) : undefined;
 }
 
 /** The identify call for a change, in the form that ingest writes. */

@@ -1,24 +1,25 @@
 /** The routes of audiences: list, read, upload the members, delete. */
+import type { ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import type { Audience, AudienceSync, MembershipFormat } from './index.ts';
+import type { Audience, Audiences, AudienceSync, MembershipFormat } from './index.ts';
 import { maxNameLength } from './index.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
-import { named } from '../document/openapi.ts';
-import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import type { Api, Routes } from '../http/routes.ts';
+import { closedObject, named, time } from '../http/schemas.ts';
+import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
+import type { Api } from '../http/api.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC with milliseconds' });
+const instant = time('ISO 8601, UTC with milliseconds');
 
 const syncSchema = Type.Object({
   id: Type.String(),
   kind: Type.Enum(['replace', 'delete']),
   state: Type.Enum(['running', 'done', 'failed', 'interrupted']),
-  startedAt: time,
-  updatedAt: time,
+  startedAt: instant,
+  updatedAt: instant,
   read: count('lines of the upload'),
   members: count('distinct users in the upload'),
   added: Type.Optional(count('users who join; set once the upload has been compared with the members')),
@@ -63,11 +64,24 @@ const formats: Readonly<Record<string, MembershipFormat>> = {
   'application/ndjson': 'ndjson',
   'text/csv': 'csv',
 };
+const syncQuery = closedObject({
+  ...rate,
+  allowEmpty: Type.Optional(
+    Type.Boolean({
+      description: 'true or false; true accepts an upload without members, by which every member leaves',
+    }),
+  ),
+});
+const uploadSchema = { type: 'string', description: 'one user id per line' };
+const uploadBody = {
+  content: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: uploadSchema }])),
+};
 const tags = ['Audiences'];
 
-export const audienceRoutes: Routes = (app, deps) => {
-  const { audiences, config } = deps;
+/** The routes that show audiences. */
+export const audiencePaths = /\/audiences/;
 
+export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<ConfigView, 'source'>): void {
   app.get(
     '/sources/:id/audiences',
     {
@@ -76,7 +90,7 @@ export const audienceRoutes: Routes = (app, deps) => {
         summary: 'List the audiences of a source',
         tags,
         params: ofSource,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(named('Audience', audienceSchema)) },
       },
     },
@@ -117,7 +131,7 @@ export const audienceRoutes: Routes = (app, deps) => {
           'interrupted, the same request continues it.',
         tags,
         params: ofAudience,
-        querystring: Type.Object(rate, { additionalProperties: false }),
+        querystring: closedObject(rate),
         response: { 202: named('AudienceSync', syncSchema) },
       },
     },
@@ -151,21 +165,8 @@ export const audienceRoutes: Routes = (app, deps) => {
             '(false). If the sync is interrupted, the same request sends the rest.',
           tags,
           params: ofAudience,
-          querystring: Type.Object(
-            {
-              ...rate,
-              allowEmpty: Type.Optional(
-                Type.Boolean({
-                  description:
-                    'true or false; true accepts an upload without members, by which every member leaves',
-                }),
-              ),
-            },
-            { additionalProperties: false },
-          ),
-          body: {
-            content: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: uploadSchema }])),
-          },
+          querystring: syncQuery,
+          body: uploadBody,
           response: { 202: named('AudienceSync', syncSchema) },
         },
       },
@@ -191,9 +192,8 @@ export const audienceRoutes: Routes = (app, deps) => {
     );
     done();
   });
-};
+}
 
-const uploadSchema = { type: 'string', description: 'one user id per line' };
 const uploadTypes = 'Send the membership as application/x-ndjson or text/csv.';
 
 /** Leaves out the instance, which is internal. */

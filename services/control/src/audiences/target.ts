@@ -2,6 +2,7 @@
 import { builtInSource, type ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { Asker } from '../access/places.ts';
+import { entryNotFound } from '../http/errors.ts';
 import type { Audience, AudienceKey } from './records.ts';
 import { traitName } from './trait-name.ts';
 
@@ -25,7 +26,7 @@ export function checkTarget(
   find: (key: AudienceKey) => Audience | undefined,
 ): AudienceKey {
   const source = config.source(sourceId);
-  if (!source) throw new TailraceError('not-found', `There is no source ${JSON.stringify(sourceId)}.`);
+  if (!source) throw entryNotFound('source', sourceId);
   if (sourceId === builtInSource.id) {
     throw new TailraceError('conflict', 'The source is built in, and its calls have no users.');
   }

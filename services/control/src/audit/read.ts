@@ -5,6 +5,8 @@
 import type { Kafka } from '@tailrace/kafka';
 import { decodeAudit, type AuditRecord } from '@tailrace/topics';
 
+export type AuditKafka = Pick<Kafka, 'offsets' | 'offsetsAt' | 'scan'>;
+
 export interface AuditFilter {
   readonly action?: string | undefined;
   readonly target?: string | undefined;
@@ -28,7 +30,7 @@ const slices = [500, 2_000, 5_000, 10_000];
 
 /** @param before the offset to begin before; by default the end of the topic */
 export async function readAudit(
-  kafka: Pick<Kafka, 'offsets' | 'offsetsAt' | 'scan'>,
+  kafka: AuditKafka,
   topic: string,
   filter: AuditFilter,
   limit: number,

@@ -2,53 +2,58 @@
 import Type from 'typebox';
 import { Places } from '../access/places.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
-import { readAudit } from './read.ts';
+import type { Api } from '../http/api.ts';
+import { readAudit, type AuditKafka } from './read.ts';
 
 const exactly = (what: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: what }));
 
-const recordSchema = named(
-  'AuditEntry',
-  Type.Object({
-    id: Type.String(),
-    at: Type.String({ format: 'date-time' }),
-    action: Type.String({ description: 'for example destination.update' }),
-    target: Type.Optional(Type.String({ description: 'for example destination/crm' })),
-    outcome: Type.Enum(['done', 'refused']),
-    code: Type.Optional(Type.String({ description: 'the code of the error of a refused request' })),
-    actor: Type.Object({
-      kind: Type.Enum(['token', 'setting', 'user', 'service', 'unknown'], {
-        description:
-          'setting: a token of the environment; user: of a command on Kafka; service: control itself',
-      }),
-      name: Type.String({ description: 'the name of the token or setting, or user@host' }),
-      tokenId: Type.Optional(Type.String()),
-      fingerprint: Type.Optional(
-        Type.String({ description: "the first 8 hex digits of the token's SHA-256, also of a wrong token" }),
-      ),
+const recordSchema = namedObject('AuditEntry', {
+  id: Type.String(),
+  at: time(),
+  action: Type.String({ description: 'for example destination.update' }),
+  target: optionalText('for example destination/crm'),
+  outcome: Type.Enum(['done', 'refused']),
+  code: optionalText('the code of the error of a refused request'),
+  actor: Type.Object({
+    kind: Type.Enum(['token', 'setting', 'user', 'service', 'unknown'], {
+      description:
+        'setting: a token of the environment; user: of a command on Kafka; service: control itself',
     }),
-    address: Type.Optional(Type.String({ description: 'the IP address of the client' })),
-    changes: Type.Array(
-      Type.Object({
-        field: Type.String(),
-        before: Type.Optional(Type.Unknown()),
-        after: Type.Optional(Type.Unknown()),
-      }),
-      { description: 'the fields that changed, without secrets' },
-    ),
-    moreChanges: Type.Optional(Type.Integer({ description: 'changes beyond the first 50' })),
-    notRecorded: Type.Optional(
-      Type.Integer({ description: 'refused requests before this one that were not recorded' }),
-    ),
+    name: Type.String({ description: 'the name of the token or setting, or user@host' }),
+    tokenId: Type.Optional(Type.String()),
+    fingerprint: optionalText("the first 8 hex digits of the token's SHA-256, also of a wrong token"),
   }),
-);
+  address: optionalText('the IP address of the client'),
+  changes: Type.Array(
+    Type.Object({
+      field: Type.String(),
+      before: Type.Optional(Type.Unknown()),
+      after: Type.Optional(Type.Unknown()),
+    }),
+    { description: 'the fields that changed, without secrets' },
+  ),
+  moreChanges: Type.Optional(Type.Integer({ description: 'changes beyond the first 50' })),
+  notRecorded: Type.Optional(
+    Type.Integer({ description: 'refused requests before this one that were not recorded' }),
+  ),
+});
 
 const cursors = cursorsOf('audit', isOffset);
 
-export const auditRoutes: Routes = (app, { kafka, names }) => {
+const listAuditQuery = closedObject({
+  action: exactly('an action, such as destination.update'),
+  target: exactly('a target, such as destination/crm'),
+  actor: exactly('the name of an actor'),
+  outcome: Type.Optional(Type.Enum(['done', 'refused'], { description: 'done or refused' })),
+  ...periodParameters,
+  ...pageParameters,
+});
+
+/** @param topic the topic `audit` */
+export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
   /** A reading takes up to 17,500 records, so that a few at a time bound memory. */
   const places = new Places('auditReadings');
   app.get(
@@ -61,17 +66,7 @@ export const auditRoutes: Routes = (app, { kafka, names }) => {
           'Changes, reads of bodies and refused requests of the last 90 days, over the API and by commands on Kafka. A page may have fewer ' +
           'entries than `limit`, or none, and a `next`: a request reads up to 17,500 records.',
         tags: ['Audit'],
-        querystring: Type.Object(
-          {
-            action: exactly('an action, such as destination.update'),
-            target: exactly('a target, such as destination/crm'),
-            actor: exactly('the name of an actor'),
-            outcome: Type.Optional(Type.Enum(['done', 'refused'], { description: 'done or refused' })),
-            ...periodParameters,
-            ...pageParameters,
-          },
-          { additionalProperties: false },
-        ),
+        querystring: listAuditQuery,
         response: { 200: pageOf(recordSchema) },
       },
     },
@@ -80,14 +75,14 @@ export const auditRoutes: Routes = (app, { kafka, names }) => {
       const before = cursors.decode(cursor);
       const filter = { action, target, actor, outcome, ...periodOf(query) };
       using _place = places.take(caller);
-      const page = await readAudit(kafka, names.audit, filter, limit, before);
+      const page = await readAudit(kafka, topic, filter, limit, before);
       return {
         items: page.records,
         ...(page.before !== undefined && { next: cursors.encode(page.before) }),
       };
     },
   );
-};
+}
 
 function isOffset(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;

@@ -8,15 +8,11 @@
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { encodeAudit, newAudit } from '@tailrace/topics';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../access/authenticate.ts';
 import { ownerOf } from '../access/places.ts';
 import { actorOf } from './changes.ts';
-
-export interface AuditTrail {
-  /** Records a request that was answered. */
-  answered(request: FastifyRequest, reply: FastifyReply): void;
-}
+import { withinRequest } from './context.ts';
 
 const giveUpAfterMs = 30_000;
 const maxBufferedBytes = 4 * 2 ** 20;
@@ -25,8 +21,17 @@ const refused = { burst: 50, intervalMs: 10_000 };
 /** More than there are tokens. */
 const maxBounds = 2_000;
 
-/** @param topic the topic `audit` */
-export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, log: Log): AuditTrail {
+/**
+ * Records the requests of the server, and lets changes find the request that they belong to.
+ *
+ * @param topic the topic `audit`
+ */
+export function auditRequests(
+  app: FastifyInstance,
+  kafka: Pick<Kafka, 'publisher'>,
+  topic: string,
+  log: Pick<Log, 'info' | 'error'>,
+): void {
   const publisher = kafka.publisher({ giveUpAfterMs, maxBufferedBytes });
   /** By token, so that none hides the refused requests of others. */
   const bounds = new Map<string, ReturnType<typeof createBound>>();
@@ -38,52 +43,57 @@ export function openAuditTrail(kafka: Pick<Kafka, 'publisher'>, topic: string, l
     if (bounds.size > maxBounds) bounds.delete(bounds.keys().next().value ?? '');
     return bound;
   };
-  return {
-    answered(request, reply) {
-      const { method, audited, errorCode, caller } = request;
-      const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
-      const outcome = reply.statusCode < 400 ? 'done' : 'refused';
-      // Of reads, only those are of interest that showed a body, or that the caller was not permitted.
-      if (isRead && !audited && reply.statusCode !== 401 && reply.statusCode !== 403) return;
-      const bound = outcome === 'done' ? undefined : boundOf(caller);
-      const notRecorded = bound?.take();
-      if (bound && notRecorded === undefined) return;
-      const { action, target } = audited ?? {
-        action: `${method} ${request.routeOptions.url ?? 'unknown path'}`,
-        target: undefined,
-      };
-      const { tokenFingerprint, clientAddress: address } = request;
-      log.info(
-        {
-          audit: action,
-          target,
-          actor: caller?.scope,
-          token: caller?.name,
-          tokenFingerprint,
-          address,
-          outcome,
-          status: reply.statusCode,
-          code: errorCode,
-          ...(notRecorded && { notRecorded }),
-        },
-        'audit',
-      );
-      if (outcome === 'done' && request.isAudited) return;
-      const record = newAudit({
-        action,
+  const record = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { method, audited, errorCode, caller } = request;
+    const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+    const outcome = reply.statusCode < 400 ? 'done' : 'refused';
+    // Of reads, only those are of interest that showed a body, or that the caller was not permitted.
+    if (isRead && !audited && reply.statusCode !== 401 && reply.statusCode !== 403) return;
+    const bound = outcome === 'done' ? undefined : boundOf(caller);
+    const notRecorded = bound?.take();
+    if (bound && notRecorded === undefined) return;
+    const { action, target } = audited ?? {
+      action: `${method} ${request.routeOptions.url ?? 'unknown path'}`,
+      target: undefined,
+    };
+    const { tokenFingerprint, clientAddress: address } = request;
+    log.info(
+      {
+        audit: action,
         target,
-        outcome,
+        actor: caller?.scope,
+        token: caller?.name,
+        tokenFingerprint,
         address,
-        actor: actorOf(request),
-        changes: [],
-        ...(outcome === 'refused' && { code: errorCode }),
+        outcome,
+        status: reply.statusCode,
+        code: errorCode,
         ...(notRecorded && { notRecorded }),
-      });
-      publisher.publish(encodeAudit(topic, record)).catch((error: unknown) => {
-        log.error({ err: error, record }, 'audit record not written');
-      });
-    },
+      },
+      'audit',
+    );
+    if (outcome === 'done' && request.isAudited) return;
+    const entry = newAudit({
+      action,
+      target,
+      outcome,
+      address,
+      actor: actorOf(request),
+      changes: [],
+      ...(outcome === 'refused' && { code: errorCode }),
+      ...(notRecorded && { notRecorded }),
+    });
+    publisher.publish(encodeAudit(topic, entry)).catch((error: unknown) => {
+      log.error({ err: error, record: entry }, 'audit record not written');
+    });
   };
+  app.addHook('preHandler', (request, _reply, next) => {
+    withinRequest(request, next);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    record(request, reply);
+    done();
+  });
 }
 
 /** Permits a burst, then one in each interval. */

@@ -2,7 +2,7 @@
 import { destinationSchema, sourceSchema } from '@tailrace/config';
 import Type from 'typebox';
 import { inputOf, orNothing, patchOf, withoutDefaults, type JsonSchema } from '../document/json-schema.ts';
-import { bodyOnly } from '../document/openapi.ts';
+import { bodyOnly } from '../http/schemas.ts';
 
 const webhooks = [{ url: 'https://crm.example.com/hook', headers: { 'X-Team': 'growth' } }];
 const source: JsonSchema = withoutDefaults(sourceSchema as unknown as JsonSchema);

@@ -2,9 +2,9 @@
 import { webhooksSettingsSchema } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { named } from '../document/openapi.ts';
-import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import { named } from '../http/schemas.ts';
+import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
+import type { Api } from '../http/api.ts';
 
 const tags = ['Catalog'];
 const typeSchema = Type.Object({
@@ -32,7 +32,7 @@ const catalog = [
   },
 ];
 
-export const catalogRoutes: Routes = (app) => {
+export function catalogRoutes(app: Api): void {
   app.get(
     '/catalog',
     {
@@ -40,7 +40,7 @@ export const catalogRoutes: Routes = (app) => {
         operationId: 'listCatalog',
         summary: 'List the types of destinations',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(named('CatalogEntry', typeSchema)) },
       },
     },
@@ -64,4 +64,4 @@ export const catalogRoutes: Routes = (app) => {
       throw new TailraceError('not-found', `The catalog has no type ${JSON.stringify(params.type)}.`);
     },
   );
-};
+}

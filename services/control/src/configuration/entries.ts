@@ -3,6 +3,7 @@ import {
   problemsError,
   type Changed,
   type Checked,
+  type ConfigEditor,
   type ConfigSnapshot,
   type Decision,
   type Destination,
@@ -13,16 +14,13 @@ import {
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { audit } from '../http/audit.ts';
 
 /** An entry after a change, and the version that it had before. */
 export interface ChangedEntry<Of extends Source | Destination> {
   readonly kind: EntryKind;
   readonly entry: Of;
   readonly versionBefore: number | undefined;
-}
-
-export function entryNotFound(kind: EntryKind, id: string): TailraceError {
-  return new TailraceError('not-found', `There is no ${kind} ${JSON.stringify(id)}.`);
 }
 
 /**
@@ -53,16 +51,42 @@ export function put<Of extends Source | Destination>(
   current: ConfigSnapshot,
   write: Entry & { readonly entry: Of },
 ): Decision<ChangedEntry<Of>> {
-  return { ...keep(current, write.kind, write.entry), writes: [write] };
+  const { kind, id, entry } = write;
+  return { writes: [write], result: { kind, entry, versionBefore: current.version(kind, id) } };
 }
 
-/** The decision to leave an entry as it is. */
-export function keep<Of extends Source | Destination>(
-  current: ConfigSnapshot,
+/** An entry after a request, and whether it was written. */
+type ChangeEntry<Of> = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  verb: string,
+  change: (stored: Of, current: ConfigSnapshot) => Of,
+) => Promise<{ readonly entry: Of; readonly isWritten: boolean }>;
+
+/**
+ * Returns a function that changes the entry of a path, if it has the version that the request wants, and sets the ETag of the answer.
+ * Its `verb` completes the action in the audit log: `update` of `source.update`. Its `change` returns the new entry, or the stored one
+ * where nothing is to be written.
+ *
+ * @throws TailraceError (the function) `precondition-failed`, and as `load` and `change`
+ */
+export function changesOf<Of extends Source | Destination>(
+  config: Pick<ConfigEditor, 'change'>,
   kind: EntryKind,
-  entry: Of,
-): Decision<ChangedEntry<Of>> {
-  return { writes: [], result: { kind, entry, versionBefore: current.version(kind, entry.id) } };
+  load: (current: ConfigSnapshot, id: string) => Of,
+): ChangeEntry<Of> {
+  return async (request, reply, verb, change) => {
+    const { id } = request.params as { readonly id: string };
+    audit(request, `${kind}.${verb}`, `${kind}/${id}`);
+    const changed = await config.change((current) => {
+      const stored = load(current, id);
+      checkPrecondition(request, current.version(kind, id));
+      const entry = change(stored, current);
+      const result = { kind, entry, versionBefore: current.version(kind, id) };
+      return { writes: entry === stored ? [] : [{ kind, id, entry } as Entry], result };
+    });
+    return { entry: answerEntry(reply, changed), isWritten: changed.version(kind, id) !== undefined };
+  };
 }
 
 /** Sets the ETag of the entry, and returns the entry. */

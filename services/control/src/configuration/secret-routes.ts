@@ -1,9 +1,26 @@
 /** The route that seals stored secrets with the current key. */
+import type { ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
+import { closedObject } from '../http/schemas.ts';
 
-export const secretRoutes: Routes = (app, { config }) => {
+const resealSecretsQuery = closedObject({
+  queries: Type.Optional(
+    Type.Boolean({
+      description: 'whether the queries of URLs are sealed, from now on; by default as before',
+    }),
+  ),
+});
+const resealSecretsAnswers = {
+  200: Type.Object({
+    destinations: Type.Array(Type.String(), {
+      description: 'the ids of the destinations that were written',
+    }),
+  }),
+};
+
+export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
   app.post(
     '/secrets/reseal',
     {
@@ -17,23 +34,8 @@ export const secretRoutes: Routes = (app, { config }) => {
           'Use it when all services run this release: the release before would send the sealed text to receivers. `queries=false` ' +
           'writes them in plain text again.',
         tags: ['Secrets'],
-        querystring: Type.Object(
-          {
-            queries: Type.Optional(
-              Type.Boolean({
-                description: 'whether the queries of URLs are sealed, from now on; by default as before',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: Type.Object({
-            destinations: Type.Array(Type.String(), {
-              description: 'the ids of the destinations that were written',
-            }),
-          }),
-        },
+        querystring: resealSecretsQuery,
+        response: resealSecretsAnswers,
       },
     },
     async (request) => {
@@ -51,4 +53,4 @@ export const secretRoutes: Routes = (app, { config }) => {
       return { destinations: result };
     },
   );
-};
+}

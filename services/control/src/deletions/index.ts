@@ -3,7 +3,7 @@
  * users are marked as deleted and leave the audiences (marks.ts).
  *
  * A portion of a request is one Kafka transaction: its marks and `delete` events, and its progress in `deletions`. A crash
- * cannot separate them. One instance writes at a time (exclusive-writer.ts). The instance that received a request sends it;
+ * cannot separate them. One instance writes at a time (records/exclusive-writer.ts). The instance that received a request sends it;
  * another instance continues it once it has stalled for some seconds.
  */
 import { randomUUID } from 'node:crypto';
@@ -13,8 +13,9 @@ import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import type { AudienceKey } from '../audiences/index.ts';
+import { entryNotFound } from '../http/errors.ts';
 import type { SuppressionStore } from '../suppressions/store.ts';
-import { ExclusiveWriter, type WriterSession } from '../exclusive-writer.ts';
+import { ExclusiveWriter, type WriterSession } from '../records/exclusive-writer.ts';
 import { hasOldMarks, liftRequest, removeOldMarks } from './lift.ts';
 import { newRequest } from './new-request.ts';
 import { portionOf } from './portion.ts';
@@ -146,9 +147,7 @@ class DeletionManager implements Deletions {
     return this.write(async ({ publisher }) => {
       const { names, suppressions } = this.#options;
       const request = this.#view.get(id);
-      if (!request) {
-        throw new TailraceError('not-found', `There is no deletion request ${JSON.stringify(id)}.`);
-      }
+      if (!request) throw entryNotFound('deletion request', id);
       if (!isWritten(request)) {
         throw new TailraceError(
           'conflict',

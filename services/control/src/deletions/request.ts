@@ -7,6 +7,7 @@ import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import type { AudienceKey } from '../audiences/records.ts';
+import { objectIn } from '../records/json.ts';
 
 export interface DeletionRequest {
   readonly id: string;
@@ -79,13 +80,9 @@ export function encodeRequest(topic: string, request: DeletionRequest): Outgoing
 
 /** Returns undefined for a record that is not a deletion request. */
 export function decodeRequest(value: Buffer): DeletionRequest | undefined {
-  try {
-    const request = JSON.parse(value.toString()) as Partial<DeletionRequest> | null;
-    const isRequest = typeof request?.id === 'string' && Array.isArray(request.sources);
-    return isRequest ? (request as DeletionRequest) : undefined;
-  } catch {
-    return undefined;
-  }
+  const request = objectIn<DeletionRequest>(value);
+  const isRequest = typeof request?.id === 'string' && Array.isArray(request.sources);
+  return isRequest ? (request as DeletionRequest) : undefined;
 }
 
 /** The record of `events` for the `nth` event of the request. */

@@ -1,28 +1,20 @@
 /** The routes of deletion requests: create, list, read. */
-import { isTailraceError, TailraceError } from '@tailrace/errors';
-import { maxIdLength } from '@tailrace/events';
+import { isTailraceError } from '@tailrace/errors';
+import type { History } from '@tailrace/history';
 import Type from 'typebox';
-import { isWritten, progressOf, type DeletionRequest, type OutcomeLookup } from './index.ts';
+import { isWritten, progressOf, type DeletionRequest, type Deletions } from './index.ts';
 import { audit } from '../http/audit.ts';
-import { invalidField } from '../http/errors.ts';
-import { named } from '../document/openapi.ts';
-import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
-
-const maxUsers = 1_000;
-export const maxBodyBytes = 512 * 1024;
+import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
+import { entryNotFound } from '../http/errors.ts';
+import { idParams, named, namedObject, time } from '../http/schemas.ts';
+import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
+import type { Api } from '../http/api.ts';
 
 const requestId = Type.String({
   pattern: '^[a-zA-Z0-9._~-]{1,100}$',
   description: '1 to 100 letters, digits, dots, dashes, underscores and tildes',
 });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-
-/** Also of suppressions. */
-export const userIdsSchema = Type.Array(
-  Type.String({ minLength: 1, maxLength: maxIdLength, description: 'a text of 1 to 1,024 characters' }),
-  { minItems: 1, maxItems: maxUsers, description: 'a list of 1 to 1,000 user ids' },
-);
 
 const wantedSchema = Type.Object(
   {
@@ -49,15 +41,10 @@ const sentSchema = {
 const requestFields = {
   id: Type.String(),
   state: Type.Enum(['sending', 'sent']),
-  createdAt: Type.String({ format: 'date-time' }),
-  updatedAt: Type.String({ format: 'date-time' }),
+  createdAt: time(),
+  updatedAt: time(),
   users: count('distinct users in the request'),
-  liftedAt: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'when the deletion was lifted; absent while it is in force',
-    }),
-  ),
+  liftedAt: Type.Optional(time('when the deletion was lifted; absent while it is in force')),
   unaffected: Type.Array(
     Type.Object({ sourceId: Type.String(), reason: Type.Enum(['disabled', 'no-destination']) }),
     { description: 'requested sources that get no delete events' },
@@ -82,9 +69,16 @@ const tags = ['Deletion requests'];
 
 const cursors = cursorsOf('deletions', isPosition);
 
-export const deletionRoutes: Routes = (app, deps) => {
-  const { deletions, history } = deps;
+/** The routes that show deletion requests. */
+export const deletionPaths = /^\/v1\/deletions/;
 
+const listDeletionsAnswers = {
+  200: pageOf(
+    namedObject('DeletionSummary', { ...requestFields, sources: Type.Array(Type.Object(sentSchema)) }),
+  ),
+};
+
+export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<History, 'read'>): void {
   const show = (request: DeletionRequest) => ({
     ...fieldsOf(request),
     sources: outcomesOf(request, history),
@@ -124,15 +118,8 @@ export const deletionRoutes: Routes = (app, deps) => {
         summary: 'List deletion requests, newest first',
         description: 'Without delivery outcomes; get a single request for those.',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
-        response: {
-          200: pageOf(
-            named(
-              'DeletionSummary',
-              Type.Object({ ...requestFields, sources: Type.Array(Type.Object(sentSchema)) }),
-            ),
-          ),
-        },
+        querystring: pageQuery,
+        response: listDeletionsAnswers,
       },
     },
     ({ query }) => {
@@ -155,14 +142,14 @@ export const deletionRoutes: Routes = (app, deps) => {
         operationId: 'getDeletion',
         summary: 'Get a deletion request with its delivery outcomes',
         tags,
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         response: { 200: named('Deletion', requestSchema) },
       },
     },
     ({ params }) => {
       const found = deletions.get(params.id);
       if (found) return show(found);
-      throw new TailraceError('not-found', `There is no deletion request ${JSON.stringify(params.id)}.`);
+      throw entryNotFound('deletion request', params.id);
     },
   );
   app.post(
@@ -176,7 +163,7 @@ export const deletionRoutes: Routes = (app, deps) => {
           'What the users did before the deletion may be sent again, for example by a replay. Nothing is brought back by ' +
           'this alone: deliveries that have ended stay ended, and receivers keep what they have deleted.',
         tags,
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         response: { 200: requestSchema },
       },
     },
@@ -186,18 +173,12 @@ export const deletionRoutes: Routes = (app, deps) => {
       return show(await deletions.lift(id));
     },
   );
-};
-
-/** Also of suppressions. */
-export function requireWellFormed(userIds: readonly string[]): void {
-  const malformed = userIds.findIndex((userId) => !userId.isWellFormed());
-  if (malformed >= 0) throw invalidField(`userIds[${malformed}]`, 'has half a surrogate pair');
 }
 
 /** Without the outcomes of deliveries while the history is unavailable: the request does not depend on it. */
-function outcomesOf(request: DeletionRequest, history: OutcomeLookup) {
+function outcomesOf(request: DeletionRequest, history: Pick<History, 'read'>) {
   try {
-    return progressOf(request, history);
+    return history.read((queries) => progressOf(request, queries));
   } catch (error) {
     if (isTailraceError(error, 'history-unavailable')) return withoutOutcomes(request);
     throw error;

@@ -5,16 +5,12 @@
 import { errorTable, type ErrorCode } from '@tailrace/errors';
 import { errorResponses } from '@tailrace/service';
 import type { RouteOptions } from 'fastify';
-import Type, { type Static, type TSchema } from 'typebox';
-import { operationsWithPlaces } from '../access/shared.ts';
-import type { JsonSchema } from './json-schema.ts';
+import Type, { type TSchema } from 'typebox';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The error codes of this route, in addition to those of all routes. */
     errors?: readonly ErrorCode[];
-    /** Whether the route needs the digits of numbers that JavaScript would write differently: `exactBody` of its requests. */
-    exactNumbers?: boolean;
   }
 }
 
@@ -57,15 +53,19 @@ const errorsOfWrites = [
 const errorsOfPosts = ['conflict', 'idempotency-key-reused', 'too-many-at-once'] as const;
 const retryAfter = { type: 'integer', description: 'seconds to wait before the request is sent again' };
 
-/** Adds the error answers of a route to its schema: one for each status, since OpenAPI distinguishes only statuses. */
-export function describeErrors(route: RouteOptions): void {
+/**
+ * Adds the error answers of a route to its schema: one for each status, since OpenAPI distinguishes only statuses.
+ *
+ * @param limited the operations that are refused while too many of them run
+ */
+export function describeErrors(route: RouteOptions, limited: ReadonlySet<string>): void {
   const { method, config, schema = {} } = route;
   const isRead = method === 'GET' || method === 'HEAD';
   const isPost = method === 'POST';
   const { operationId = '' } = schema as { readonly operationId?: string };
   const codes = new Set<ErrorCode>([
     ...errorsOfAll,
-    ...(operationsWithPlaces.has(operationId) ? (['too-many-at-once'] as const) : []),
+    ...(limited.has(operationId) ? (['too-many-at-once'] as const) : []),
     ...(isRead ? [] : errorsOfWrites),
     ...(isPost ? errorsOfPosts : []),
     ...(config?.errors ?? []),
@@ -89,31 +89,6 @@ function withIdempotencyKey(headers: unknown) {
   });
   return Type.Object({ ...properties, 'idempotency-key': Type.Optional(key) });
 }
-
-/** A schema that is a component of the document. Two different schemas may not have one name. */
-export function named<Of extends TSchema>(title: string, schema: Of): Of {
-  return { ...schema, title };
-}
-
-/** Marks a schema that is only shown in the document. The handler validates the body, with better messages. */
-export const checkedByHandler = 'x-checked-by-handler';
-
-export function documentOnly<Shown extends TSchema>(schema: Shown, description: string) {
-  return Type.Unsafe<Static<Shown> | undefined>({ ...schema, description, [checkedByHandler]: true });
-}
-
-/** As {@link documentOnly}, for a body whose schema is a variant of the entry's. */
-export function bodyOnly(schema: JsonSchema) {
-  return Type.Unsafe<unknown>({ ...schema, [checkedByHandler]: true });
-}
-
-export const ifMatch = Type.Object({
-  'if-match': Type.Optional(
-    Type.String({ description: 'the ETag that the entry must have; without it, any version is changed' }),
-  ),
-});
-
-export const etagHeader = { ETag: { type: 'string', description: 'the version of the entry, for If-Match' } };
 
 export const document = {
   openapi: '3.1.0',

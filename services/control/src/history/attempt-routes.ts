@@ -2,12 +2,31 @@
 import { eventTypes } from '@tailrace/events';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
-import type { Routes } from '../http/routes.ts';
-import type { LiveAttempt } from './streams.ts';
+import type { Api } from '../http/api.ts';
+import { closedObject, optionalText } from '../http/schemas.ts';
+import type { LiveAttempt, Streams } from './streams.ts';
 
-const only = (what: string) => Type.Optional(Type.String({ description: `only attempts with this ${what}` }));
+const equal = (what: string) => optionalText(`only attempts with this ${what}`);
 
-export const attemptRoutes: Routes = (app, { streams }) => {
+const filter = closedObject({
+  destination: equal('destination'),
+  source: equal('source'),
+  type: Type.Optional(Type.Enum([...eventTypes], { description: `one of ${eventTypes.join(', ')}` })),
+  event: equal('event'),
+  userId: equal('user'),
+  outcome: Type.Optional(
+    Type.Enum(['delivered', 'retry', 'dead'], { description: 'delivered, retry or dead' }),
+  ),
+});
+
+const streamAttemptsAnswers = {
+  200: {
+    description: 'the records of the topic attempts, one per line',
+    content: { 'application/x-ndjson': { schema: { type: 'string' } } },
+  },
+};
+
+export function attemptRoutes(app: Api, streams: Streams): void {
   app.get(
     '/attempts/stream',
     {
@@ -19,27 +38,8 @@ export const attemptRoutes: Routes = (app, { streams }) => {
           'A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a ' +
           'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number. For a read-only token the ids of users are masked.',
         tags: ['History'],
-        querystring: Type.Object(
-          {
-            destination: only('destination'),
-            source: only('source'),
-            type: Type.Optional(
-              Type.Enum([...eventTypes], { description: `one of ${eventTypes.join(', ')}` }),
-            ),
-            event: only('event'),
-            userId: only('user'),
-            outcome: Type.Optional(
-              Type.Enum(['delivered', 'retry', 'dead'], { description: 'delivered, retry or dead' }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: {
-            description: 'the records of the topic attempts, one per line',
-            content: { 'application/x-ndjson': { schema: { type: 'string' } } },
-          },
-        },
+        querystring: filter,
+        response: streamAttemptsAnswers,
       },
     },
     ({ query: { destination, source, type, event, userId, outcome }, role, caller }, reply) => {
@@ -70,4 +70,4 @@ export const attemptRoutes: Routes = (app, { streams }) => {
       return reply;
     },
   );
-};
+}

@@ -1,16 +1,21 @@
 /** The list of the events that connected destinations did not get, with the reason. */
 import { formatInstant } from '@tailrace/events';
+import {
+  noDestination,
+  readPage,
+  type FilteredEvent,
+  type FilteredEventPosition,
+  type History,
+} from '@tailrace/history';
 import Type from 'typebox';
 import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
-import { showUser } from '../http/mask.ts';
+import { showUser } from '../access/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
-import { noDestination, type FilteredEvent, type FilteredEventPosition } from './index.ts';
-import { readPage } from './slices.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
@@ -30,13 +35,11 @@ export const ruleSchema = Type.Object(
 
 const filteredEventSchema = Type.Object({
   eventId: Type.String({ description: 'the messageId of the call' }),
-  decidedAt: Type.String({ format: 'date-time', description: 'when the router decided' }),
+  decidedAt: time('when the router decided'),
   sourceId: Type.String(),
-  destinationId: Type.Optional(
-    Type.String({ description: `the destination that did not get it; absent with ${noDestination}` }),
-  ),
+  destinationId: optionalText(`the destination that did not get it; absent with ${noDestination}`),
   type: Type.String({ description: 'the type of the call' }),
-  event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
+  event: optionalText("the name of a track call's event"),
   userKey: userKeySchema,
   reason: Type.String({ description: 'a later version may add others' }),
   rule: Type.Optional(ruleSchema),
@@ -44,7 +47,7 @@ const filteredEventSchema = Type.Object({
 
 const cursors = cursorsOf('decisions', isPosition);
 
-export const decisionRoutes: Routes = (app, { history }) => {
+export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
   app.get(
     '/decisions',
     {
@@ -56,10 +59,7 @@ export const decisionRoutes: Routes = (app, { history }) => {
           'One item for each event and destination, as the router decided then; of an event, up to 100 destinations. With several ' +
           'filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
         tags: ['History'],
-        querystring: Type.Object(
-          { ...filters, ...periodParameters, ...pageParameters },
-          { additionalProperties: false },
-        ),
+        querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
         response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
       },
     },
@@ -67,14 +67,14 @@ export const decisionRoutes: Routes = (app, { history }) => {
       const { reason, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
-      const { rows, next } = await readPage(limit, after, (limit, after: FilteredEventPosition | undefined) =>
-        history.listFilteredEvents(filter, limit, after),
+      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+        queries.listFilteredEvents(filter, limit, after),
       );
       const items = rows.map((row) => show(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
     },
   );
-};
+}
 
 function show(
   { decidedAt, destinationId, event, rule, userKey, ...rest }: FilteredEvent,

@@ -1,26 +1,29 @@
 /** The routes of deliveries: lists by filter, one delivery with its attempts, its body. */
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
+import {
+  deliveryStatuses,
+  readPage,
+  type AttemptRow,
+  type CountedDelivery,
+  type DeliveryPosition,
+  type History,
+} from '@tailrace/history';
 import { decodeDelivery } from '@tailrace/topics';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { showBody } from '../http/body.ts';
-import { deliveryStatuses, type AttemptRow, type CountedDelivery, type DeliveryPosition } from './index.ts';
-import { showUser } from '../http/mask.ts';
+import { showBody, showUser } from '../access/mask.ts';
+import type { RecordReader } from '../records/reader.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
-import { readPage } from './slices.ts';
+import type { Api } from '../http/api.ts';
 
-const time = (what: string) => Type.String({ format: 'date-time', description: `${what}: ISO 8601, UTC` });
-const reason = Type.Optional(
-  Type.String({
-    description:
-      'why the delivery is not delivered, such as timeout; paused: it waits until its destination is resumed',
-  }),
+const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
+const reason = optionalText(
+  'why the delivery is not delivered, such as timeout; paused: it waits until its destination is resumed',
 );
 
 export const userKeySchema = Type.String({
@@ -33,35 +36,35 @@ const deliveryFields = {
   sourceId: Type.String(),
   destinationId: Type.String(),
   type: Type.String({ description: 'the type of the call, or delete' }),
-  event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
+  event: optionalText("the name of a track call's event"),
   userKey: userKeySchema,
   status: Type.Enum([...deliveryStatuses], {
     description:
       'waiting (not attempted yet), retrying (pending after an attempt), delivered, dead, or unknown (sent or given up; the record ' +
       'of its last attempt was lost)',
   }),
-  createdAt: time('the earliest known record'),
-  changedAt: Type.Optional(time('when the status began')),
+  createdAt: instant('the earliest known record'),
+  changedAt: Type.Optional(instant('when the status began')),
   attempts: Type.Integer({ description: 'number of known attempts' }),
   reason,
-  nextDueAt: Type.Optional(time('when the next attempt is due')),
+  nextDueAt: Type.Optional(instant('when the next attempt is due')),
 };
 
 const urlSchema = Type.Object({
   url: Type.String({ description: 'without its query' }),
   status: Type.Optional(Type.Integer({ description: 'the HTTP status' })),
   reason,
-  detail: Type.Optional(Type.String({ description: 'the network or TLS error' })),
+  detail: optionalText('the network or TLS error'),
   latencyMs: Type.Number(),
 });
 
 export const attemptSchema = Type.Object({
   attempt: Type.Integer({ description: '1 for the first' }),
-  startedAt: time('when the attempt began'),
+  startedAt: instant('when the attempt began'),
   latencyMs: Type.Number({ description: 'until the last response of its URLs' }),
   outcome: Type.Enum(['delivered', 'retry', 'dead']),
   reason,
-  nextDueAt: Type.Optional(time('when the next attempt was due')),
+  nextDueAt: Type.Optional(instant('when the next attempt was due')),
   urls: Type.Array(urlSchema, { description: 'the result of each attempted URL' }),
 });
 
@@ -72,13 +75,11 @@ const wholeDeliverySchema = Type.Object({
 });
 
 const filters = {
-  destination: Type.Optional(Type.String({ description: 'the id of a destination' })),
-  source: Type.Optional(Type.String({ description: 'the id of a source' })),
+  destination: optionalText('the id of a destination'),
+  source: optionalText('the id of a source'),
   type: Type.Optional(Type.Enum([...eventTypes], { description: `one of ${eventTypes.join(', ')}` })),
-  event: Type.Optional(Type.String({ description: 'the name of a track event' })),
-  userId: Type.Optional(
-    Type.String({ description: 'a userId, or an anonymousId for deliveries without userId' }),
-  ),
+  event: optionalText('the name of a track event'),
+  userId: optionalText('a userId, or an anonymousId for deliveries without userId'),
   status: Type.Optional(
     Type.Enum([...deliveryStatuses], { description: `one of ${deliveryStatuses.join(', ')}` }),
   ),
@@ -88,12 +89,21 @@ const params = Type.Object({ deliveryId: Type.String() });
 
 const cursors = cursorsOf('deliveries', isPosition);
 
-export const deliveryRoutes: Routes = (app, { records, history }) => {
+const getDeliveryBodyAnswers = {
+  200: Type.Object({
+    deliveryId: Type.String(),
+    masked: Type.Boolean({ description: 'whether the values are masked' }),
+    body: Type.Unknown(),
+    text: optionalText('the exact text that is signed and sent'),
+  }),
+};
+
+export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<History, 'read'>): void {
   const tags = ['History'];
   const config = { errors: ['history-unavailable'] as const };
 
   const find = (id: string, caller: Caller | undefined): CountedDelivery => {
-    const found = history.find(id);
+    const found = history.read((queries) => queries.findDelivery(id));
     if (found && reachesDelivery(caller, found)) return found;
     throw new TailraceError('not-found', `The history has no delivery ${JSON.stringify(id)}.`);
   };
@@ -108,10 +118,7 @@ export const deliveryRoutes: Routes = (app, { records, history }) => {
         description:
           'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
         tags,
-        querystring: Type.Object(
-          { ...filters, ...periodParameters, ...pageParameters },
-          { additionalProperties: false },
-        ),
+        querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
         response: { 200: pageOf(named('Delivery', deliverySchema)) },
       },
     },
@@ -119,8 +126,8 @@ export const deliveryRoutes: Routes = (app, { records, history }) => {
       const { userId, type, event, status, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
-      const { rows, next } = await readPage(limit, after, (limit, after: DeliveryPosition | undefined) =>
-        history.list(filter, limit, after),
+      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+        queries.listDeliveries(filter, limit, after),
       );
       const items = rows.map((row) => showDelivery(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
@@ -141,7 +148,7 @@ export const deliveryRoutes: Routes = (app, { records, history }) => {
     },
     ({ params: { deliveryId }, role, caller }) => ({
       ...showDelivery(find(deliveryId, caller), role),
-      history: history.attemptsOf(deliveryId).map(showAttempt),
+      history: history.read((queries) => queries.attemptsOf(deliveryId)).map(showAttempt),
     }),
   );
 
@@ -156,14 +163,7 @@ export const deliveryRoutes: Routes = (app, { records, history }) => {
           'The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.',
         tags,
         params,
-        response: {
-          200: Type.Object({
-            deliveryId: Type.String(),
-            masked: Type.Boolean({ description: 'whether the values are masked' }),
-            body: Type.Unknown(),
-            text: Type.Optional(Type.String({ description: 'the exact text that is signed and sent' })),
-          }),
-        },
+        response: getDeliveryBodyAnswers,
       },
     },
     async (request) => {
@@ -182,7 +182,7 @@ export const deliveryRoutes: Routes = (app, { records, history }) => {
       return { deliveryId, ...showBody(delivery.body, role) };
     },
   );
-};
+}
 
 export function showDelivery(
   { id, event, createdAt, state, ...row }: CountedDelivery,

@@ -1,16 +1,16 @@
 /** The route that explains an event: its deliveries, what the router decided for other destinations, or why neither is known. */
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
+import type { History } from '@tailrace/history';
 import { decisionSentences, type Decision } from '@tailrace/topics';
 import Type from 'typebox';
 import { isLimited, reachesDelivery } from '../access/limits.ts';
 import { Places } from '../access/places.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
-import type { Routes } from '../http/routes.ts';
-import type { History } from './history.ts';
-import { createExplainer, type Explanation } from './why.ts';
+import { closedObject, named, time } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
+import { createExplainer, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
 import { deliverySchema, showDelivery } from './delivery-routes.ts';
 
@@ -33,7 +33,7 @@ const outcomes = [
 ] as const;
 
 const decisionSchema = Type.Object({
-  decidedAt: Type.String({ format: 'date-time' }),
+  decidedAt: time(),
   sourceId: Type.String(),
   type: Type.String(),
   routed: Type.Integer({ description: 'destinations that it was sent to' }),
@@ -68,7 +68,7 @@ const eventSchema = Type.Object({
     Type.Object({
       code: Type.String(),
       message: Type.String({ description: 'what is wrong, and how to fix it' }),
-      rejectedAt: Type.String({ format: 'date-time' }),
+      rejectedAt: time(),
     }),
   ),
   accepted: Type.Optional(
@@ -76,7 +76,7 @@ const eventSchema = Type.Object({
       {
         partition: Type.Integer(),
         offset: Type.Integer(),
-        acceptedAt: Type.String({ format: 'date-time' }),
+        acceptedAt: time(),
         sourceId: Type.Optional(Type.String()),
         type: Type.Optional(Type.String()),
         event: Type.Optional(Type.String()),
@@ -87,7 +87,7 @@ const eventSchema = Type.Object({
   searched: Type.Optional(
     Type.Object(
       {
-        since: Type.String({ format: 'date-time' }),
+        since: time(),
         complete: Type.Boolean({ description: 'false if the search timed out' }),
       },
       { description: 'the searched period; only for an event without deliveries and decisions' },
@@ -98,11 +98,14 @@ const eventSchema = Type.Object({
   }),
 });
 
-export const eventRoutes: Routes = (app, { kafka, names, config, history, settings, signal }) => {
-  const routerGroup = `${settings.topics.prefix}router`;
+export interface EventNeeds extends ExplainerDependencies {
+  readonly history: History;
+}
+
+export function eventRoutes(app: Api, { history, ...explained }: EventNeeds): void {
   /** Each reads three topics to their ends. */
   const searches = new Places('searches');
-  const explainer = createExplainer({ kafka, names, routerGroup, config, signal });
+  const explainer = createExplainer(explained);
   app.get(
     '/events/:eventId',
     {
@@ -115,7 +118,7 @@ export const eventRoutes: Routes = (app, { kafka, names, config, history, settin
           'ago) for up to 20 seconds.',
         tags: ['History'],
         params: Type.Object({ eventId: Type.String({ description: 'the messageId of the call' }) }),
-        querystring: Type.Object({ since: periodParameters.since }, { additionalProperties: false }),
+        querystring: closedObject({ since: periodParameters.since }),
         response: { 200: named('EventTrace', eventSchema) },
       },
     },
@@ -140,7 +143,7 @@ export const eventRoutes: Routes = (app, { kafka, names, config, history, settin
       return { eventId, ...shown, deliveries: [], decisions: [], behind };
     },
   );
-};
+}
 
 const historyIsBehind = {
   outcome: 'not-searched',
@@ -161,11 +164,11 @@ async function catchesUp(history: History): Promise<boolean> {
 /** The deliveries and decisions of an event that the caller reaches; undefined where there are none. */
 function showRecorded(history: History, caller: Caller | undefined, eventId: string) {
   const deliveries = history
-    .ofEvent(eventId)
+    .read((queries) => queries.ofEvent(eventId))
     .filter((delivery) => reachesDelivery(caller, delivery))
     .map((delivery) => showDelivery(delivery, caller?.scope));
   const decisions = history
-    .decisionsOf(eventId)
+    .read((queries) => queries.decisionsOf(eventId))
     .flatMap((decision) => reachedPart(caller, decision, deliveries.length) ?? []);
   if (deliveries.length === 0 && decisions.length === 0) return undefined;
   const { behind } = history.status;

@@ -3,16 +3,30 @@
  * configuration. A page that was disconnected resumes by the id of the last event; what it missed beyond the kept ones is said.
  */
 import { randomBytes } from 'node:crypto';
+import type { ConfigView } from '@tailrace/config';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
 import { shared } from '../access/shared.ts';
-import type { Routes } from '../http/routes.ts';
-import type { LiveAttempt } from './streams.ts';
+import type { Api } from '../http/api.ts';
+import { closedObject, optionalText } from '../http/schemas.ts';
+import type { LiveAttempt, Streams } from './streams.ts';
 
 const retryMs = 1_000;
 const { most, ofOne } = shared.streams;
 
-export const liveRoutes: Routes = (app, { streams, config }) => {
+const streamLiveQuery = closedObject({
+  attempts: Type.Optional(Type.Enum(['true', 'false'], { description: 'true or false' })),
+  destination: optionalText('only of this destination'),
+  source: optionalText('only of this source'),
+});
+const streamLiveAnswers = {
+  200: {
+    description: 'events',
+    content: { 'text/event-stream': { schema: { type: 'string' } } },
+  },
+};
+
+export function liveRoutes(app: Api, streams: Streams, config: Pick<ConfigView, 'onChange'>): void {
   /** Ids of another process begin otherwise. */
   const origin = randomBytes(4).toString('hex');
   const pieceOf = (event: string, line: Buffer, id = streams.lastId): Buffer =>
@@ -39,20 +53,8 @@ export const liveRoutes: Routes = (app, { streams, config }) => {
           'outcome; `config` after a change of the configuration; with `attempts=true` also `attempt` for each. A comment every 15 seconds. ' +
           `An instance has up to ${most} streams of this and of \`attempts/stream\`, and up to ${ofOne} of one token; beyond these the answer is 429.`,
         tags: ['History'],
-        querystring: Type.Object(
-          {
-            attempts: Type.Optional(Type.Enum(['true', 'false'], { description: 'true or false' })),
-            destination: Type.Optional(Type.String({ description: 'only of this destination' })),
-            source: Type.Optional(Type.String({ description: 'only of this source' })),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: {
-            description: 'events',
-            content: { 'text/event-stream': { schema: { type: 'string' } } },
-          },
-        },
+        querystring: streamLiveQuery,
+        response: streamLiveAnswers,
       },
     },
     ({ query, headers, role, caller }, reply) => {
@@ -107,4 +109,4 @@ export const liveRoutes: Routes = (app, { streams, config }) => {
       return reply;
     },
   );
-};
+}

@@ -1,13 +1,21 @@
 /** The routes of the whole flow: from received to delivered with the reason of each exit, and what is pending. */
+import type { ConfigView } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
-import { formatDuration, parseDuration } from '@tailrace/topics';
+import {
+  allDestinations,
+  totalOf,
+  type Counts,
+  type FlowRow,
+  type History,
+  type PendingRow,
+} from '@tailrace/history';
+import { formatDuration, parseDuration, type TopicNames } from '@tailrace/topics';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
-import type { Routes } from '../http/routes.ts';
-import { addCounts, allDestinations, noCounts, type Counts, type FlowRow, type History } from './index.ts';
+import { closedObject, idParams, namedObject, optionalText, time } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
 import { countFields, showCounts } from './statistics-routes.ts';
 
 const minuteMs = 60_000;
@@ -18,7 +26,7 @@ const defaultSteps = 60;
 const maxSteps = 1_500;
 const maxBreakers = 20;
 
-const reasonCount = named('ReasonCount', Type.Object({ reason: Type.String(), count: Type.Integer() }));
+const reasonCount = namedObject('ReasonCount', { reason: Type.String(), count: Type.Integer() });
 const flowFields = {
   received: Type.Integer({ description: 'events that the router has read' }),
   blocked: Type.Integer({ description: 'of them, those that the schema of their source blocks' }),
@@ -29,62 +37,75 @@ const flowFields = {
   dead: Type.Integer(),
   unknown: Type.Integer({ description: 'sent or given up; the record of their last attempt was lost' }),
 };
-const totalSchema = named(
+const totalSchema = namedObject(
   'Flow',
-  Type.Object(
-    {
-      ...flowFields,
-      filtered: Type.Array(reasonCount, {
-        description: 'why connected destinations did not get events, once for each destination',
-      }),
-      deadReasons: Type.Array(reasonCount, { description: 'why deliveries are dead' }),
-      attempts: named('AttemptCounts', Type.Object(countFields)),
-    },
-    { description: 'deliveries count in the period in which they were made, with their current status' },
-  ),
+  {
+    ...flowFields,
+    filtered: Type.Array(reasonCount, {
+      description: 'why connected destinations did not get events, once for each destination',
+    }),
+    deadReasons: Type.Array(reasonCount, { description: 'why deliveries are dead' }),
+    attempts: namedObject('AttemptCounts', countFields),
+  },
+  { description: 'deliveries count in the period in which they were made, with their current status' },
 );
-const pendingSchema = named(
-  'PendingDeliveries',
-  Type.Object({
-    tier: Type.Optional(
-      Type.String({
-        description: 'the delay of the retry topic in which they wait, such as 5m; none: the first queue',
-      }),
-    ),
-    reason: Type.Optional(Type.String()),
-    deliveries: Type.Integer(),
+const pendingSchema = namedObject('PendingDeliveries', {
+  tier: optionalText('the delay of the retry topic in which they wait, such as 5m; none: the first queue'),
+  reason: Type.Optional(Type.String()),
+  deliveries: Type.Integer(),
+});
+const openSince = time('since when the circuit breaker is open, as the latest attempt reported');
+const stepSchema = namedObject('FlowStep', {
+  at: time('the start of the step'),
+  ...flowFields,
+  attempts: namedObject('AttemptCounts', countFields),
+});
+const breakerSchema = namedObject('OpenBreaker', {
+  destinationId: Type.String(),
+  deliveries: Type.Integer(),
+  openSince: Type.Optional(openSince),
+});
+const overviewSchema = namedObject('Overview', {
+  since: time(),
+  until: time(),
+  step: Type.String(),
+  total: totalSchema,
+  before: totalSchema,
+  items: Type.Array(stepSchema, { description: 'all steps of the period, in order' }),
+  pending: Type.Array(pendingSchema),
+  deadLetters: Type.Integer({ description: 'dead letters that were not replayed, of any age' }),
+  breakers: Type.Array(breakerSchema, {
+    description: 'destinations whose deliveries wait for an open circuit breaker, at most 20',
   }),
-);
-const time = Type.String({ format: 'date-time' });
-const openSince = Type.String({
-  format: 'date-time',
-  description: 'since when the circuit breaker is open, as the latest attempt reported',
+  behind: Type.Integer({ description: 'records that the history has not read yet' }),
+});
+const overviewQuery = closedObject({
+  ...periodParameters,
+  step: optionalText('a number of whole minutes or hours, such as 5m or 1h'),
+});
+const destinationSchema = namedObject('DestinationPending', {
+  items: Type.Array(pendingSchema),
+  total: Type.Integer(),
+  openSince: Type.Optional(openSince),
+  oldestAt: Type.Optional(time('when the oldest of them was made')),
+  nextDueAt: Type.Optional(
+    time(
+      'when the first of the newest deliveries is attempted again; with the reason circuit-open: when the receiver is probed',
+    ),
+  ),
+  reason: optionalText('why this delivery waits'),
 });
 
-export const overviewRoutes: Routes = (app, { config, history, names }) => {
-  const tags = ['History'];
-  const errors = { errors: ['history-unavailable'] as const };
+const tags = ['History'];
+const errors = { errors: ['history-unavailable'] as const };
 
-  const showPending = (rows: ReturnType<History['pendingOf']>) => {
-    const found = rows.map(({ topic, reason, deliveries }) => ({
-      delayMs: names.retryTierDelayMs(topic) ?? -1,
-      reason,
-      deliveries,
-    }));
-    return found
-      .sort((a, b) => a.delayMs - b.delayMs || b.deliveries - a.deliveries)
-      .map(({ delayMs, reason, deliveries }) => ({
-        ...(delayMs >= 0 && { tier: formatDuration(delayMs) }),
-        ...(reason !== '' && { reason }),
-        deliveries,
-      }));
-  };
+export interface OverviewNeeds {
+  readonly config: Pick<ConfigView, 'destination'>;
+  readonly history: Pick<History, 'read' | 'status'>;
+  readonly names: Pick<TopicNames, 'retryTierDelayMs'>;
+}
 
-  const openSinceOf = (destinationId: string) => {
-    const since = history.breakerOpenSince(destinationId);
-    return since === undefined ? {} : { openSince: formatInstant(since) };
-  };
-
+export function overviewRoutes(app: Api, { config, history, names }: OverviewNeeds): void {
   app.get(
     '/overview',
     {
@@ -96,52 +117,8 @@ export const overviewRoutes: Routes = (app, { config, history, names }) => {
           'The default period is the last hour; `before` is the period of the same length before it. Periods longer than 46 hours, or that ' +
           'began longer ago, are rounded to hours.',
         tags,
-        querystring: Type.Object(
-          {
-            ...periodParameters,
-            step: Type.Optional(
-              Type.String({ description: 'a number of whole minutes or hours, such as 5m or 1h' }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: named(
-            'Overview',
-            Type.Object({
-              since: time,
-              until: time,
-              step: Type.String(),
-              total: totalSchema,
-              before: totalSchema,
-              items: Type.Array(
-                named(
-                  'FlowStep',
-                  Type.Object({
-                    at: Type.String({ format: 'date-time', description: 'the start of the step' }),
-                    ...flowFields,
-                    attempts: named('AttemptCounts', Type.Object(countFields)),
-                  }),
-                ),
-                { description: 'all steps of the period, in order' },
-              ),
-              pending: Type.Array(pendingSchema),
-              deadLetters: Type.Integer({ description: 'dead letters that were not replayed, of any age' }),
-              breakers: Type.Array(
-                named(
-                  'OpenBreaker',
-                  Type.Object({
-                    destinationId: Type.String(),
-                    deliveries: Type.Integer(),
-                    openSince: Type.Optional(openSince),
-                  }),
-                ),
-                { description: 'destinations whose deliveries wait for an open circuit breaker, at most 20' },
-              ),
-              behind: Type.Integer({ description: 'records that the history has not read yet' }),
-            }),
-          ),
-        },
+        querystring: overviewQuery,
+        response: { 200: overviewSchema },
       },
     },
     ({ query }) => {
@@ -156,35 +133,28 @@ export const overviewRoutes: Routes = (app, { config, history, names }) => {
       const period = { since, until, stepMs };
       const isBeforeLong = now - (since - span) > minutesFor;
       const before = { since: since - span, until: since, stepMs: isBeforeLong ? hourMs : stepMs };
-      const flow = history.flowOf(period);
-      const counts = history.countsOf(allDestinations, period);
-      const byStep = Map.groupBy(flow, ({ at }) => at);
-      const items = [];
-      for (let at = since; at < until; at += stepMs) {
-        const { fields } = sumOf(byStep.get(at) ?? []);
-        items.push({ at: formatInstant(at), ...fields, attempts: showCounts(counts.get(at) ?? noCounts()) });
-      }
-      return {
-        since: formatInstant(since),
-        until: formatInstant(until),
-        step: formatDuration(stepMs),
-        total: { ...totalsOf(flow), attempts: showCounts(totalOf(counts)) },
-        before: {
-          ...totalsOf(history.flowOf(before)),
-          attempts: showCounts(totalOf(history.countsOf(allDestinations, before))),
-        },
-        items,
-        pending: showPending(history.pendingOf()),
-        deadLetters: history.openDeadLetters(),
-        breakers: history
-          .destinationsWaitingFor('circuit-open', maxBreakers)
-          .map(({ destinationId, deliveries }) => ({
-            destinationId,
-            deliveries,
-            ...openSinceOf(destinationId),
-          })),
-        behind: history.status.behind,
-      };
+      return history.read((queries) => {
+        const flow = queries.flowOf(period);
+        const counts = queries.countsOf(allDestinations, period);
+        return {
+          since: formatInstant(since),
+          until: formatInstant(until),
+          step: formatDuration(stepMs),
+          total: totalsOf(flow, counts),
+          before: totalsOf(queries.flowOf(before), queries.countsOf(allDestinations, before)),
+          items: stepsOf(period, flow, counts),
+          pending: showPending(queries.pendingOf(), names),
+          deadLetters: queries.openDeadLetters(),
+          breakers: queries
+            .destinationsWaitingFor('circuit-open', maxBreakers)
+            .map(({ destinationId, deliveries }) => ({
+              destinationId,
+              deliveries,
+              ...showOpenSince(queries.breakerOpenSince(destinationId)),
+            })),
+          behind: history.status.behind,
+        };
+      });
     },
   );
 
@@ -196,49 +166,66 @@ export const overviewRoutes: Routes = (app, { config, history, names }) => {
         operationId: 'getDestinationPending',
         summary: 'Get what the deliveries of a destination wait for',
         tags,
-        params: Type.Object({ id: Type.String() }),
-        response: {
-          200: named(
-            'DestinationPending',
-            Type.Object({
-              items: Type.Array(pendingSchema),
-              total: Type.Integer(),
-              openSince: Type.Optional(openSince),
-              oldestAt: Type.Optional(
-                Type.String({ format: 'date-time', description: 'when the oldest of them was made' }),
-              ),
-              nextDueAt: Type.Optional(
-                Type.String({
-                  format: 'date-time',
-                  description:
-                    'when the first of the newest deliveries is attempted again; with the reason circuit-open: when the receiver is probed',
-                }),
-              ),
-              reason: Type.Optional(Type.String({ description: 'why this delivery waits' })),
-            }),
-          ),
-        },
+        params: idParams,
+        response: { 200: destinationSchema },
       },
     },
     ({ params: { id } }) => {
       loadDestination(config, id);
-      const rows = history.pendingOf(id);
-      const next = history.nextDueOf(id);
-      const oldestAt = history.oldestPendingOf(id);
-      return {
-        items: showPending(rows),
-        total: rows.reduce((sum, { deliveries }) => sum + deliveries, 0),
+      return history.read((queries) => {
+        const rows = queries.pendingOf(id);
+        const next = queries.nextDueOf(id);
+        const oldestAt = queries.oldestPendingOf(id);
         // Without a delivery that waits for it, the latest attempt says nothing of now.
-        ...(rows.some(({ reason }) => reason === 'circuit-open') && openSinceOf(id)),
-        ...(oldestAt !== undefined && { oldestAt: formatInstant(oldestAt) }),
-        ...(next && {
-          nextDueAt: formatInstant(next.at),
-          ...(next.reason !== '' && { reason: next.reason }),
-        }),
-      };
+        const waitsForBreaker = rows.some(({ reason }) => reason === 'circuit-open');
+        return {
+          items: showPending(rows, names),
+          total: rows.reduce((sum, { deliveries }) => sum + deliveries, 0),
+          ...(waitsForBreaker && showOpenSince(queries.breakerOpenSince(id))),
+          ...(oldestAt !== undefined && { oldestAt: formatInstant(oldestAt) }),
+          ...(next && {
+            nextDueAt: formatInstant(next.at),
+            ...(next.reason !== '' && { reason: next.reason }),
+          }),
+        };
+      });
     },
   );
-};
+}
+
+function showPending(rows: readonly PendingRow[], names: OverviewNeeds['names']) {
+  return rows
+    .map(({ topic, reason, deliveries }) => ({
+      delayMs: names.retryTierDelayMs(topic) ?? -1,
+      reason,
+      deliveries,
+    }))
+    .sort((a, b) => a.delayMs - b.delayMs || b.deliveries - a.deliveries)
+    .map(({ delayMs, reason, deliveries }) => ({
+      ...(delayMs >= 0 && { tier: formatDuration(delayMs) }),
+      ...(reason !== '' && { reason }),
+      deliveries,
+    }));
+}
+
+function showOpenSince(since: number | undefined) {
+  return since === undefined ? {} : { openSince: formatInstant(since) };
+}
+
+function stepsOf(
+  { since, until, stepMs }: { readonly since: number; readonly until: number; readonly stepMs: number },
+  flow: readonly FlowRow[],
+  counts: ReadonlyMap<number, Counts>,
+) {
+  const byStep = Map.groupBy(flow, ({ at }) => at);
+  const items = [];
+  for (let at = since; at < until; at += stepMs) {
+    const { fields } = sumOf(byStep.get(at) ?? []);
+    const found = counts.get(at) ?? totalOf([]);
+    items.push({ at: formatInstant(at), ...fields, attempts: showCounts(found) });
+  }
+  return items;
+}
 
 function stepOf(text: string | undefined, periodMs: number, unitMs: number): number {
   const wanted = text === undefined ? periodMs / defaultSteps : parseDuration(text);
@@ -250,12 +237,6 @@ function stepOf(text: string | undefined, periodMs: number, unitMs: number): num
     throw invalidField('step', `is too short: the period has more than ${maxSteps} such steps`);
   }
   return stepMs;
-}
-
-function totalOf(counts: ReadonlyMap<number, Counts>): Counts {
-  const total = noCounts();
-  for (const one of counts.values()) addCounts(total, one);
-  return total;
 }
 
 function sumOf(rows: readonly FlowRow[]) {
@@ -283,7 +264,12 @@ function sumOf(rows: readonly FlowRow[]) {
   };
 }
 
-function totalsOf(rows: readonly FlowRow[]) {
+function totalsOf(rows: readonly FlowRow[], counts: ReadonlyMap<number, Counts>) {
   const { fields, reasonsOf } = sumOf(rows);
-  return { ...fields, filtered: reasonsOf('filtered'), deadReasons: reasonsOf('dead') };
+  return {
+    ...fields,
+    filtered: reasonsOf('filtered'),
+    deadReasons: reasonsOf('dead'),
+    attempts: showCounts(totalOf(counts.values())),
+  };
 }

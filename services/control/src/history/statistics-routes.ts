@@ -1,13 +1,14 @@
 /** The routes of a destination's statistics and failures. */
+import type { ConfigView } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
+import { percentile, totalOf, type Counts, type History } from '@tailrace/history';
 import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
-import { addCounts, noCounts, percentile, type Counts } from './index.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
-import type { Routes } from '../http/routes.ts';
+import { closedObject, idParams, namedObject, optionalText, time } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
 import { attemptSchema, showAttempt } from './delivery-routes.ts';
 
 const minuteMs = 60_000;
@@ -28,9 +29,58 @@ export const countFields = {
   ),
 };
 
-const params = Type.Object({ id: Type.String() });
+const getDestinationStatsQuery = closedObject({
+  ...periodParameters,
+  step: optionalText(
+    'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period, rounded up',
+  ),
+});
+const getDestinationStatsAnswers = {
+  200: Type.Object({
+    destinationId: Type.String(),
+    since: time(),
+    until: time(),
+    step: Type.String(),
+    total: Type.Object(countFields),
+    items: Type.Array(
+      Type.Object({
+        at: time('the start of the step'),
+        ...countFields,
+      }),
+      { description: 'the steps with attempts, in order' },
+    ),
+    backlog: Type.Array(
+      namedObject('BacklogStep', {
+        at: time('the start of the step'),
+        deliveries: Type.Integer({ description: 'pending at its end' }),
+      }),
+      { description: 'all steps of the period, in order' },
+    ),
+  }),
+};
 
-export const statisticsRoutes: Routes = (app, { config, history }) => {
+const getDestinationFailuresAnswers = {
+  200: Type.Object({
+    items: Type.Array(
+      Type.Object({
+        reason: Type.String(),
+        count: Type.Integer({ description: 'attempts with this reason' }),
+        dead: Type.Integer({ description: 'dead deliveries with this reason' }),
+        firstAt: time(),
+        lastAt: time(),
+        samples: Type.Array(Type.Object({ deliveryId: Type.String(), ...attemptSchema.properties }), {
+          description: 'the newest five attempts',
+        }),
+      }),
+    ),
+  }),
+};
+
+export function statisticsRoutes(
+  app: Api,
+  config: Pick<ConfigView, 'destination'>,
+  history: Pick<History, 'read'>,
+): void {
   const tags = ['History'];
   const errors = { errors: ['history-unavailable'] as const };
 
@@ -42,45 +92,9 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
         operationId: 'getDestinationStats',
         summary: 'Get the attempts of a destination by outcome, with latencies',
         tags,
-        params,
-        querystring: Type.Object(
-          {
-            ...periodParameters,
-            step: Type.Optional(
-              Type.String({
-                description:
-                  'a number of whole minutes or hours, such as 5m or 1h; by default a sixtieth of the period, rounded up',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: Type.Object({
-            destinationId: Type.String(),
-            since: Type.String({ format: 'date-time' }),
-            until: Type.String({ format: 'date-time' }),
-            step: Type.String(),
-            total: Type.Object(countFields),
-            items: Type.Array(
-              Type.Object({
-                at: Type.String({ format: 'date-time', description: 'the start of the step' }),
-                ...countFields,
-              }),
-              { description: 'the steps with attempts, in order' },
-            ),
-            backlog: Type.Array(
-              named(
-                'BacklogStep',
-                Type.Object({
-                  at: Type.String({ format: 'date-time', description: 'the start of the step' }),
-                  deliveries: Type.Integer({ description: 'pending at its end' }),
-                }),
-              ),
-              { description: 'all steps of the period, in order' },
-            ),
-          }),
-        },
+        params: idParams,
+        querystring: getDestinationStatsQuery,
+        response: getDestinationStatsAnswers,
       },
     },
     ({ params: { id }, query }) => {
@@ -90,18 +104,20 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
       const { until } = period;
       const since = Math.floor(period.since / minuteMs) * minuteMs;
       const stepMs = stepOf(query.step, until - since);
-      const steps = history.countsOf(id, { since, until, stepMs });
-      const total = noCounts();
-      for (const counts of steps.values()) addCounts(total, counts);
-      const pending = history.pendingOf(id).reduce((sum, { deliveries }) => sum + deliveries, 0);
       const first = Math.floor(since / stepMs) * stepMs;
-      const backlog = history.backlogOf(id, { since: first, until, stepMs }, pending);
+      const { steps, backlog } = history.read((queries) => {
+        const pending = queries.pendingOf(id).reduce((sum, { deliveries }) => sum + deliveries, 0);
+        return {
+          steps: queries.countsOf(id, { since, until, stepMs }),
+          backlog: queries.backlogOf(id, { since: first, until, stepMs }, pending),
+        };
+      });
       return {
         destinationId: id,
         since: formatInstant(since),
         until: formatInstant(until),
         step: formatDuration(stepMs),
-        total: showCounts(total),
+        total: showCounts(totalOf(steps.values())),
         items: Array.from(steps, ([at, counts]) => ({ at: formatInstant(at), ...showCounts(counts) })),
         backlog: Array.from(backlog, ([at, deliveries]) => ({ at: formatInstant(at), deliveries })),
       };
@@ -116,30 +132,15 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
         operationId: 'getDestinationFailures',
         summary: 'Get the failures of a destination by reason, with samples',
         tags,
-        params,
-        querystring: Type.Object({ since: periodParameters.since }, { additionalProperties: false }),
-        response: {
-          200: Type.Object({
-            items: Type.Array(
-              Type.Object({
-                reason: Type.String(),
-                count: Type.Integer({ description: 'attempts with this reason' }),
-                dead: Type.Integer({ description: 'dead deliveries with this reason' }),
-                firstAt: Type.String({ format: 'date-time' }),
-                lastAt: Type.String({ format: 'date-time' }),
-                samples: Type.Array(Type.Object({ deliveryId: Type.String(), ...attemptSchema.properties }), {
-                  description: 'the newest five attempts',
-                }),
-              }),
-            ),
-          }),
-        },
+        params: idParams,
+        querystring: closedObject({ since: periodParameters.since }),
+        response: getDestinationFailuresAnswers,
       },
     },
     ({ params: { id }, query }) => {
       loadDestination(config, id);
       const { since = Date.now() - 24 * hourMs } = periodOf(query);
-      const failures = history.failuresOf(id, since);
+      const failures = history.read((queries) => queries.failuresOf(id, since));
       return {
         items: failures.map(({ reason, attempts, dead, firstAt, lastAt, samples }) => ({
           reason,
@@ -152,7 +153,7 @@ export const statisticsRoutes: Routes = (app, { config, history }) => {
       };
     },
   );
-};
+}
 
 function stepOf(text: string | undefined, periodMs: number): number {
   const stepMs = text === undefined ? defaultStep(periodMs) : parseDuration(text);

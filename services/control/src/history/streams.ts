@@ -10,13 +10,13 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import { parseInstant } from '@tailrace/events';
+import type { History } from '@tailrace/history';
 import type { AttemptRecord } from '@tailrace/topics';
 import type { FastifyReply } from 'fastify';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { Places } from '../access/places.ts';
 import { amounts } from '../access/shared.ts';
-import { isMaskedFor, showUser } from '../http/mask.ts';
-import type { History } from './history.ts';
+import { isMaskedFor, showUser } from '../access/mask.ts';
 
 /** An attempt that was read, and what streams need of it. */
 export class LiveAttempt {

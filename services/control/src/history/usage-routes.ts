@@ -1,21 +1,20 @@
 /** The routes of a source's usage: events of its track calls by name, and calls by day. */
+import type { ConfigView } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
+import type { History, NamedUsage } from '@tailrace/history';
 import Type from 'typebox';
 import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
-import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
-import type { History } from './index.ts';
-
-const params = Type.Object({ id: Type.String() });
+import { closedObject, idParams, named, time } from '../http/schemas.ts';
+import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
+import type { Api } from '../http/api.ts';
 
 const eventSchema = Type.Object({
   event: Type.String(),
   count: Type.Integer({ description: 'calls of the last 90 days, including filtered calls' }),
   filtered: Type.Integer({ description: 'calls that were blocked' }),
-  firstSeenAt: Type.Optional(Type.String({ format: 'date-time' })),
-  lastSeenAt: Type.Optional(Type.String({ format: 'date-time' })),
+  firstSeenAt: Type.Optional(time()),
+  lastSeenAt: Type.Optional(time()),
   blocked: Type.Boolean({ description: 'whether the source currently blocks the event' }),
 });
 
@@ -23,8 +22,8 @@ const otherSchema = Type.Object(
   {
     count: Type.Integer(),
     filtered: Type.Integer(),
-    firstSeenAt: Type.String({ format: 'date-time' }),
-    lastSeenAt: Type.String({ format: 'date-time' }),
+    firstSeenAt: time(),
+    lastSeenAt: time(),
   },
   {
     description:
@@ -42,7 +41,18 @@ const daySchema = Type.Object({
 
 const cursors = textCursorsOf('schema');
 
-export const usageRoutes: Routes = (app, { config, history }) => {
+const listSourceEventsAnswers = {
+  200: Type.Object({
+    ...pageOf(named('SourceEvent', eventSchema)).properties,
+    other: Type.Optional(otherSchema),
+  }),
+};
+
+export function usageRoutes(
+  app: Api,
+  config: Pick<ConfigView, 'source'>,
+  history: Pick<History, 'read'>,
+): void {
   const tags = ['Sources'];
   const errors = { errors: ['history-unavailable'] as const };
 
@@ -55,27 +65,24 @@ export const usageRoutes: Routes = (app, { config, history }) => {
         summary: 'List the events of a source by name',
         description: 'Events of track calls of the last 90 days, and blocked events.',
         tags,
-        params,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
-        response: {
-          200: Type.Object({
-            ...pageOf(named('SourceEvent', eventSchema)).properties,
-            other: Type.Optional(otherSchema),
-          }),
-        },
+        params: idParams,
+        querystring: pageQuery,
+        response: listSourceEventsAnswers,
       },
     },
     ({ params: { id }, query: { limit = 50, cursor } }) => {
       const blocked = new Set(loadSource(config, id).schema?.track?.blocked);
       const after = cursors.decode(cursor) ?? '';
-      const sent = history.eventsOf(id, limit + 1, after).map((usage) => ({
-        event: usage.event,
-        count: usage.calls,
-        filtered: usage.filtered,
-        firstSeenAt: formatInstant(usage.firstAt),
-        lastSeenAt: formatInstant(usage.lastAt),
-        blocked: blocked.has(usage.event),
-      }));
+      const sent = history
+        .read((queries) => queries.eventsOf(id, limit + 1, after))
+        .map((usage) => ({
+          event: usage.event,
+          count: usage.calls,
+          filtered: usage.filtered,
+          firstSeenAt: formatInstant(usage.firstAt),
+          lastSeenAt: formatInstant(usage.lastAt),
+          blocked: blocked.has(usage.event),
+        }));
       const names = new Set(sent.map(({ event }) => event));
       // Only names within this page: a blocked event after it may also have been sent.
       const end = sent.length > limit ? sent.at(-1)?.event : undefined;
@@ -89,7 +96,7 @@ export const usageRoutes: Routes = (app, { config, history }) => {
       const page = items.slice(0, limit);
       const last = page.at(-1);
       if (last && items.length > limit) return { items: page, next: cursors.encode(last.event) };
-      const other = history.otherEventsOf(id);
+      const other = history.read((queries) => queries.otherEventsOf(id));
       return { items: page, ...(other && { other: showOther(other) }) };
     },
   );
@@ -103,8 +110,8 @@ export const usageRoutes: Routes = (app, { config, history }) => {
         summary: 'Get the usage of a source by day',
         description: 'UTC days with routed calls, at most the last 90.',
         tags,
-        params,
-        querystring: Type.Object(periodParameters, { additionalProperties: false }),
+        params: idParams,
+        querystring: closedObject(periodParameters),
         response: { 200: Type.Object({ items: Type.Array(named('UsageDay', daySchema)) }) },
       },
     },
@@ -117,12 +124,12 @@ export const usageRoutes: Routes = (app, { config, history }) => {
         // The last day counts completely, unless the period ends at its start.
         ...(until !== undefined && { until: day(until - 1) }),
       };
-      return { items: history.daysOf(id, period) };
+      return { items: history.read((queries) => queries.daysOf(id, period)) };
     },
   );
-};
+}
 
-function showOther({ calls, filtered, firstAt, lastAt }: NonNullable<ReturnType<History['otherEventsOf']>>) {
+function showOther({ calls, filtered, firstAt, lastAt }: Omit<NamedUsage, 'event'>) {
   return { count: calls, filtered, firstSeenAt: formatInstant(firstAt), lastSeenAt: formatInstant(lastAt) };
 }
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { TailraceError } from '@tailrace/errors';
+import { audiencePaths } from '../audiences/routes.ts';
+import { deletionPaths } from '../deletions/routes.ts';
+import { recallPaths } from '../replays/recall-routes.ts';
 import { createUpToDate } from './current.ts';
 
 /** Topics whose reads are recorded; `read` decides how one ends. */
@@ -13,9 +16,12 @@ function followed({ healthy = true, read = () => Promise.resolve() } = {}) {
     },
   });
   const config = { ...topic('config'), healthy };
-  const [recalls, deletions, audiences] = [topic('recalls'), topic('deletions'), topic('audiences')];
-  const endedSessions = topic('sessions');
-  return { reads, upToDate: createUpToDate({ config, recalls, deletions, audiences, endedSessions }) };
+  const byRoute = [
+    [recallPaths, topic('recalls')],
+    [deletionPaths, topic('deletions')],
+    [audiencePaths, topic('audiences')],
+  ] as const;
+  return { reads, upToDate: createUpToDate({ config, sessions: topic('sessions'), byRoute }) };
 }
 
 test('a request reads the configuration, the topic of its route, and the ended sessions if it has one', async () => {

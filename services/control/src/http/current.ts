@@ -13,10 +13,9 @@ interface Followed {
 
 export interface FollowedTopics {
   readonly config: Pick<ConfigView, 'healthy' | 'refresh'>;
-  readonly recalls: Followed;
-  readonly deletions: Followed;
-  readonly audiences: Followed;
-  readonly endedSessions: Followed;
+  readonly sessions: Followed;
+  /** The routes that show the content of other topics. */
+  readonly byRoute: readonly (readonly [routes: RegExp, topic: Followed])[];
 }
 
 /**
@@ -29,16 +28,15 @@ const waitMs = 5_000;
  * Returns a function that resolves when the request to `route`, with a session or without, may be answered. Requests at the same time
  * share reads. While Kafka is known to be unavailable, nothing is waited for.
  */
-export function createUpToDate(
-  topics: FollowedTopics,
-): (route: string, hasSession?: boolean) => Promise<void> {
-  const { config, recalls, deletions, audiences, endedSessions } = topics;
-  const refreshSessions = singleFlight(() => endedSessions.refresh());
-  const followed: readonly (readonly [routes: RegExp, refresh: () => Promise<void>])[] = [
-    [/^\/v1\//, () => config.refresh()],
-    [/\/recall$/, singleFlight(() => recalls.refresh())],
-    [/^\/v1\/deletions/, singleFlight(() => deletions.refresh())],
-    [/\/audiences/, singleFlight(() => audiences.refresh())],
+export function createUpToDate({
+  config,
+  sessions,
+  byRoute,
+}: FollowedTopics): (route: string, hasSession?: boolean) => Promise<void> {
+  const refreshSessions = singleFlight(() => sessions.refresh());
+  const followed = [
+    [/^\/v1\//, () => config.refresh()] as const,
+    ...byRoute.map(([routes, topic]) => [routes, singleFlight(() => topic.refresh())] as const),
   ];
   return async (route, hasSession = false) => {
     if (!config.healthy) return;

@@ -82,6 +82,11 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
   socket.end(closingResponse(status, headers, body));
 }
 
+/** @param kind of what has no such id: `source` */
+export function entryNotFound(kind: string, id: string): TailraceError {
+  return new TailraceError('not-found', `There is no ${kind} ${JSON.stringify(id)}.`);
+}
+
 /** @param rule the end of a sentence that begins with the field */
 export function invalidField(field: string, rule: string): TailraceError {
   return new TailraceError('invalid-request', `${field} ${rule}.`, { problems: [{ field, rule }] });

@@ -1,6 +1,7 @@
 /** Paged lists: `limit` and `cursor` in the query, `items` and `next` in the answer. */
 import Type, { type TSchema } from 'typebox';
 import { invalidField } from './errors.ts';
+import { closedObject } from './schemas.ts';
 
 /** To be spread into the query of a list. */
 export const pageParameters = {
@@ -9,6 +10,9 @@ export const pageParameters = {
   ),
   cursor: Type.Optional(Type.String({ minLength: 1, description: '`next` of the previous page; opaque' })),
 };
+
+/** The query of a list without filters. */
+export const pageQuery = closedObject(pageParameters);
 
 export interface Page<Item> {
   readonly items: readonly Item[];

@@ -6,9 +6,13 @@ import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import { invalidRequest } from './errors.ts';
 import { isNestedTooDeep, maxNesting } from './nesting.ts';
-import { checkedByHandler } from '../document/openapi.ts';
+import { checkedByHandler } from './schemas.ts';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route needs the digits of numbers that JavaScript would write differently: `exactBody` of its requests. */
+    exactNumbers?: boolean;
+  }
   interface FastifyRequest {
     /** The body with the digits of its numbers, for a route with `exactNumbers`. */
     exactBody: unknown;

@@ -11,7 +11,7 @@ import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RecordReader } from '../http/body.ts';
+import type { RecordReader } from '../records/reader.ts';
 import { digestOf, openAnswer, sealAnswer } from './answer.ts';
 import { createKeys, decode, hasUnknownOutcome, type KeyRecord, type KnownKey } from './keys.ts';
 

@@ -10,6 +10,7 @@
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { amounts } from '../access/shared.ts';
+import { objectIn } from '../records/json.ts';
 
 export interface KeyRecord {
   /** The digest of the caller and the key. */
@@ -115,12 +116,7 @@ function isInForce({ at }: KnownKey, now: number): boolean {
 }
 
 export function decode(value: Buffer | null): KeyRecord | undefined {
-  try {
-    const record = JSON.parse(value?.toString() ?? '') as Partial<KeyRecord> | null;
-    return typeof record?.key === 'string' && typeof record.claim === 'string'
-      ? (record as KeyRecord)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const record = objectIn<KeyRecord>(value);
+  const isKey = typeof record?.key === 'string' && typeof record.claim === 'string';
+  return isKey ? (record as KeyRecord) : undefined;
 }

@@ -10,10 +10,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { builtInSource, type ConfigView } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
+import type { History } from '@tailrace/history';
 import type { ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
-import { ExclusiveWriter } from '../exclusive-writer.ts';
-import type { History } from '../history/index.ts';
+import { ExclusiveWriter } from '../records/exclusive-writer.ts';
 import { openConfigChanges, type ConfigChanges } from './config-changes.ts';
 import { createDeadLetterCounts } from './dead-letters.ts';
 import {
@@ -41,14 +41,16 @@ export interface OperationsOptions {
   readonly log: Pick<KafkaLog, 'info' | 'warn'>;
   /** For how long the attempts of a destination must only fail. */
   readonly failingAfterMs: number;
+  readonly pace?: OperationsPace | undefined;
+}
+
+export interface OperationsPace {
   /** Dead letters are counted in spans of this length, and reported when a span is over. Default 30 s. */
   readonly deadSpanMs?: number;
   /** How often is looked for events that are due. Default 1 s. */
   readonly everyMs?: number;
   /** Called each time that was looked. */
-  readonly onTurn?: (() => void) | undefined;
-  /** Called for each event that this instance has written. */
-  readonly onEvent?: (event: OperationalEvent['event']) => void;
+  readonly onTurn?: () => void;
 }
 
 export interface Operations {
@@ -82,18 +84,8 @@ export async function openOperations(options: OperationsOptions): Promise<Operat
 }
 
 function startOperations(options: OperationsOptions, reported: Reported, changes: ConfigChanges): Operations {
-  const {
-    kafka,
-    names,
-    config,
-    history,
-    log,
-    failingAfterMs,
-    deadSpanMs = 30_000,
-    everyMs = 1_000,
-    onEvent,
-    onTurn,
-  } = options;
+  const { kafka, names, config, history, log, failingAfterMs, pace = {} } = options;
+  const { deadSpanMs = 30_000, everyMs = 1_000, onTurn } = pace;
   const closing = new AbortController();
   const { signal } = closing;
   const isAborted = (): boolean => signal.aborted;
@@ -180,10 +172,7 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
         ...all.map(({ remembered }) => ({ ...remembered, partition: 0 })),
       ]);
       await reported.refresh();
-      for (const { event, messageId } of events) {
-        log.info({ event, messageId }, 'operational event');
-        onEvent?.(event);
-      }
+      for (const { event, messageId } of events) log.info({ event, messageId }, 'operational event');
     });
 
   const tick = async (): Promise<void> => {

@@ -3,6 +3,7 @@
  * event is written once by all instances together, also after a restart.
  */
 import type { Kafka, OutgoingRecord } from '@tailrace/kafka';
+import { objectIn } from '../records/json.ts';
 
 /** Times are ISO 8601, UTC with milliseconds. */
 export interface ReportedDestination {
@@ -48,9 +49,9 @@ export async function openReported(kafka: Pick<Kafka, 'follow'>, topic: string):
     topic,
     onRecord({ key, value }) {
       const name = key?.toString() ?? '';
-      const found = value && parsed(value);
+      const found = objectIn<ReportedDestination & ReportedConfig>(value);
       if (name === configKey) {
-        const offset = found?.['offset'];
+        const offset = found?.offset;
         config = typeof offset === 'number' ? { offset } : undefined;
       } else if (name.startsWith(destinationPrefix)) {
         const id = name.slice(destinationPrefix.length);
@@ -66,13 +67,4 @@ export async function openReported(kafka: Pick<Kafka, 'follow'>, topic: string):
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };
-}
-
-function parsed(value: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const found: unknown = JSON.parse(value.toString());
-    return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,4 @@
 /** The routes that read dead letters. They are listed and counted from the history; bodies are read from the topic. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   readDeadLetter,
   type CountRow,
@@ -9,20 +8,19 @@ import {
 } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
+import { countLetters, readPage, type DeadLetterPosition, type History } from '@tailrace/history';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { showBody } from '../http/body.ts';
-import { countRows, type DeadLetterPosition, type History, type ListedLetters } from '../history/index.ts';
+import { showBody, showUser } from '../access/mask.ts';
+import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
-import { readPage } from '../history/slices.ts';
 import { invalidField } from '../http/errors.ts';
-import { showUser } from '../http/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
+import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import type { Api } from '../http/api.ts';
 
 /** Selects dead letters; to be spread into a query or a body. */
 export const filterFields = {
@@ -55,7 +53,7 @@ export function filterOf({ destination, userId, reason, type, event, since, unti
 
 const letterFields = {
   ref: Type.String({ description: '`<partition>-<offset>` of the record' }),
-  diedAt: Type.String({ format: 'date-time' }),
+  diedAt: time(),
   reason: Type.Optional(Type.String()),
   replayed: Type.Boolean({
     description: 'whether it was replayed; a delivery that failed again has another dead letter',
@@ -65,7 +63,7 @@ const letterFields = {
   sourceId: Type.Optional(Type.String()),
   destinationId: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
-  event: Type.Optional(Type.String({ description: "the name of a track call's event" })),
+  event: optionalText("the name of a track call's event"),
   userKey: Type.Optional(userKeySchema),
   attempts: Type.Integer(),
 };
@@ -75,8 +73,8 @@ export const tallyRowSchema = Type.Object({
   reason: Type.Optional(Type.String()),
   deadLetters: Type.Integer(),
   replayed: Type.Integer({ description: 'how many were replayed' }),
-  oldestAt: Type.String({ format: 'date-time' }),
-  newestAt: Type.String({ format: 'date-time' }),
+  oldestAt: time(),
+  newestAt: time(),
 });
 
 /** Dead letters of one delivery that are shown: each needs a read of its record. */
@@ -84,7 +82,48 @@ const maxShown = 20;
 
 const cursors = cursorsOf('dead-letters', isPosition);
 
-export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
+export interface DeadLetterNeeds {
+  readonly records: RecordReader;
+  /** The topic `deliveries.dead`. */
+  readonly topic: string;
+  readonly history: Pick<History, 'read'>;
+}
+
+const summariseDeadLettersQuery = closedObject({
+  ...filterFields,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'a whole number from 1 to 10000: how many items at most; default: all',
+    }),
+  ),
+});
+const summariseDeadLettersAnswers = {
+  200: Type.Object({
+    deadLetters: Type.Integer(),
+    replayed: Type.Integer(),
+    items: Type.Array(tallyRowSchema, { description: 'in descending order of deadLetters' }),
+    omitted: Type.Integer({ description: 'how many items `limit` left out; the sums include them' }),
+  }),
+};
+
+const getDeadLetterAnswers = {
+  200: Type.Object({
+    items: Type.Array(
+      Type.Object({
+        ...letterFields,
+        lastAnswer: Type.Optional(Type.Unknown({ description: 'the last answer of each URL' })),
+        masked: Type.Boolean(),
+        body: Type.Unknown(),
+        text: Type.Optional(Type.String()),
+      }),
+      { description: 'oldest first' },
+    ),
+  }),
+};
+
+export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLetterNeeds): void {
   const tags = ['Dead letters'];
   const config = { errors: ['history-unavailable'] as const };
 
@@ -98,16 +137,16 @@ export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
         description:
           'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
         tags,
-        querystring: Type.Object({ ...filterFields, ...pageParameters }, { additionalProperties: false }),
-        response: { 200: pageOf(named('DeadLetter', Type.Object(letterFields))) },
+        querystring: closedObject({ ...filterFields, ...pageParameters }),
+        response: { 200: pageOf(namedObject('DeadLetter', letterFields)) },
       },
     },
     async ({ query, role, caller }) => {
       const { limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...filterOf(query), ...listedOf(caller, query) };
-      const { rows, next } = await readPage(limit, after, (limit, after: DeadLetterPosition | undefined) =>
-        history.listDeadLetters(filter, limit, after),
+      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+        queries.listDeadLetters(filter, limit, after),
       );
       const items = rows.map((row) => showFacts(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
@@ -124,27 +163,8 @@ export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
         description:
           '`since` and `until` are rounded down to a minute, unless `event` or `userId` is given, or the token is limited to sources.',
         tags,
-        querystring: Type.Object(
-          {
-            ...filterFields,
-            limit: Type.Optional(
-              Type.Integer({
-                minimum: 1,
-                maximum: 10_000,
-                description: 'a whole number from 1 to 10000: how many items at most; default: all',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: {
-          200: Type.Object({
-            deadLetters: Type.Integer(),
-            replayed: Type.Integer(),
-            items: Type.Array(tallyRowSchema, { description: 'in descending order of deadLetters' }),
-            omitted: Type.Integer({ description: 'how many items `limit` left out; the sums include them' }),
-          }),
-        },
+        querystring: summariseDeadLettersQuery,
+        response: summariseDeadLettersAnswers,
       },
     },
     async ({ query, caller }) => {
@@ -169,32 +189,21 @@ export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
         description: `For a read-only token all values of the body but version, type and event are masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
         tags,
         params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
-        response: {
-          200: Type.Object({
-            items: Type.Array(
-              Type.Object({
-                ...letterFields,
-                lastAnswer: Type.Optional(Type.Unknown({ description: 'the last answer of each URL' })),
-                masked: Type.Boolean(),
-                body: Type.Unknown(),
-                text: Type.Optional(Type.String()),
-              }),
-              { description: 'oldest first' },
-            ),
-          }),
-        },
+        response: getDeadLetterAnswers,
       },
     },
     async (request) => {
       const { params, role, caller } = request;
       const { ref } = params;
       const at = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
-      const known = at
-        ? [history.deadLetterAt({ partition: Number(at[1]), offset: Number(at[2]) }) ?? []].flat()
-        : history.deadLettersOf(ref).slice(-maxShown);
+      const known = history.read((queries) =>
+        at
+          ? [queries.deadLetterAt({ partition: Number(at[1]), offset: Number(at[2]) }) ?? []].flat()
+          : queries.deadLettersOf(ref).slice(-maxShown),
+      );
       const letters: DeadLetter[] = [];
       for (const { partition, offset, replayed } of known) {
-        const record = await records.at(caller, { topic: names.deliveriesDead, partition, offset });
+        const record = await records.at(caller, { topic, partition, offset });
         if (!record) continue;
         const letter = readDeadLetter(record, replayed);
         if (reachesDelivery(caller, letter.summary)) letters.push(letter);
@@ -206,21 +215,6 @@ export const deadLetterRoutes: Routes = (app, { records, names, history }) => {
       return { items: letters.map((letter) => showLetter(letter, role)) };
     },
   );
-};
-
-/** Counts are kept by destination, reason and type. With other filters the matching dead letters are counted, in slices. */
-async function countLetters(history: History, filter: ListedLetters): Promise<readonly CountRow[]> {
-  const { event, userKey, sourceId } = filter;
-  if ([event, userKey, sourceId].every((value) => value === undefined))
-    return history.countDeadLetters(filter);
-  let rows: CountRow[] = [];
-  for (let after: DeadLetterPosition | undefined; ;) {
-    const slice = history.countSlice(filter, after);
-    rows = countRows([...rows, ...slice.rows]);
-    if (!slice.reached) return rows;
-    after = slice.reached;
-    await nextTurn();
-  }
 }
 
 function showFacts(

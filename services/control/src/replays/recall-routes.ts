@@ -1,10 +1,12 @@
 /** The routes that attempt the pending deliveries of a destination immediately, or drain them. */
+import type { ConfigView } from '@tailrace/config';
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { audit } from '../http/audit.ts';
-import { named } from '../document/openapi.ts';
-import type { Api, ControlDeps, Routes } from '../http/routes.ts';
+import { named, time } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
+import type { Recalls } from './recalls.ts';
 
 const tags = ['Destinations'];
 const params = Type.Object({
@@ -18,10 +20,7 @@ const recallSchema = Type.Object({
   id: Type.String(),
   kind: Type.Enum(['retry', 'drain']),
   destinationId: Type.String(),
-  requestedAt: Type.String({
-    format: 'date-time',
-    description: 'the recall covers deliveries that were pending at this time',
-  }),
+  requestedAt: time('the recall covers deliveries that were pending at this time'),
   state: Type.Enum(['running', 'done', 'stopped'], {
     description:
       'stopped: ended early, because the receiver is down, the destination is disabled, or a later request replaced this one',
@@ -33,10 +32,11 @@ const recallSchema = Type.Object({
   ),
 });
 
-export const recallRoutes: Routes = (app, deps) => {
-  const { config, recalls } = deps;
+/** The routes that show recalls. */
+export const recallPaths = /\/recall$/;
 
-  addRecallRoute(app, deps, {
+export function recallRoutes(app: Api, recalls: Recalls, config: Pick<ConfigView, 'destination'>): void {
+  addRecallRoute(app, recalls, {
     kind: 'retry',
     operationId: 'retryDestination',
     summary: 'Retry the pending deliveries of a destination immediately',
@@ -60,7 +60,7 @@ export const recallRoutes: Routes = (app, deps) => {
     },
   });
 
-  addRecallRoute(app, deps, {
+  addRecallRoute(app, recalls, {
     kind: 'drain',
     operationId: 'drainDestination',
     summary: 'Turn the pending deliveries of a destination into dead letters',
@@ -86,7 +86,7 @@ export const recallRoutes: Routes = (app, deps) => {
       throw new TailraceError('not-found', `No retry or drain of ${JSON.stringify(id)} was requested.`);
     },
   );
-};
+}
 
 interface RecallRoute {
   readonly kind: 'retry' | 'drain';
@@ -100,7 +100,7 @@ interface RecallRoute {
 
 function addRecallRoute(
   app: Api,
-  { recalls }: Pick<ControlDeps, 'recalls'>,
+  recalls: Recalls,
   { kind, errors = [], check, ...schema }: RecallRoute,
 ): void {
   app.post(

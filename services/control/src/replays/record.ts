@@ -4,6 +4,7 @@
  */
 import type { CountRow, DeadLetterFilter } from '@tailrace/deadletters';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import { objectIn } from '../records/json.ts';
 
 export type ReplayState = 'counting' | 'running' | 'done' | 'interrupted' | 'superseded' | 'failed';
 
@@ -88,7 +89,7 @@ export function decodeReplayRecord({
 }: Pick<ConsumedRecord, 'key' | 'value'>): ReplayRecord | undefined {
   const text = key?.toString() ?? '';
   if (value === null) return { kind: 'forget', key: text };
-  const parsed = parse(value);
+  const parsed = objectIn<OwnedReplay>(value);
   if (typeof parsed?.id !== 'string') return undefined;
   if (text === interruptKey(parsed.id)) return { kind: 'interrupt', id: parsed.id };
   const { filter, state, startedAt, term, revision } = parsed;
@@ -97,13 +98,4 @@ export function decodeReplayRecord({
     typeof state === 'string' &&
     [startedAt, term, revision].every(Number.isFinite);
   return isReplay ? { kind: 'replay', replay: parsed as OwnedReplay } : undefined;
-}
-
-function parse(value: Buffer): Partial<OwnedReplay> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(value.toString());
-    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -6,11 +6,11 @@ import { reachesDestination } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
-import { showUser } from '../http/mask.ts';
-import { named } from '../document/openapi.ts';
-import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import type { Replay } from './replays.ts';
-import type { Routes } from '../http/routes.ts';
+import { showUser } from '../access/mask.ts';
+import { idParams, named, optionalText, time } from '../http/schemas.ts';
+import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
+import type { Replay, Replays } from './replays.ts';
+import type { Api } from '../http/api.ts';
 import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-routes.ts';
 
 export const replaySchema = Type.Object({
@@ -24,13 +24,13 @@ export const replaySchema = Type.Object({
     reason: Type.Optional(Type.String()),
     type: Type.Optional(Type.String()),
     event: Type.Optional(Type.String()),
-    userId: Type.Optional(Type.String({ description: 'masked for a read-only token' })),
-    since: Type.Optional(Type.String({ format: 'date-time' })),
-    until: Type.Optional(Type.String({ format: 'date-time' })),
+    userId: optionalText('masked for a read-only token'),
+    since: Type.Optional(time()),
+    until: Type.Optional(time()),
   }),
   ratePerSecond: Type.Integer(),
-  startedAt: Type.String({ format: 'date-time' }),
-  endedAt: Type.Optional(Type.String({ format: 'date-time' })),
+  startedAt: time(),
+  endedAt: Type.Optional(time()),
   due: Type.Optional(
     Type.Integer({
       description:
@@ -75,9 +75,7 @@ const orderSchema = Type.Object(
   { additionalProperties: false, examples: [{ destination: 'crm', since: '2h' }] },
 );
 
-const params = Type.Object({ id: Type.String() });
-
-export const replayRoutes: Routes = (app, { replays }) => {
+export function replayRoutes(app: Api, replays: Replays): void {
   const tags = ['Dead letters'];
 
   /** A limited token reaches the replays of one of its destinations. */
@@ -134,7 +132,7 @@ export const replayRoutes: Routes = (app, { replays }) => {
         operationId: 'listReplays',
         summary: 'List replays, newest first',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(named('Replay', replaySchema)) },
       },
     },
@@ -156,7 +154,7 @@ export const replayRoutes: Routes = (app, { replays }) => {
         operationId: 'getReplay',
         summary: 'Get the progress of a replay',
         tags,
-        params,
+        params: idParams,
         response: { 200: named('Replay', replaySchema) },
       },
     },
@@ -171,7 +169,7 @@ export const replayRoutes: Routes = (app, { replays }) => {
         summary: 'Interrupt a replay',
         description: 'The replay stops after the records in flight. A replay that has ended is unchanged.',
         tags,
-        params,
+        params: idParams,
         response: { 202: named('Replay', replaySchema) },
       },
     },
@@ -182,7 +180,7 @@ export const replayRoutes: Routes = (app, { replays }) => {
       return reply.status(202).send(showReplay((await replays.interrupt(id)) ?? found, request.role));
     },
   );
-};
+}
 
 export function showReplay(
   { id, state, dryRun, ratePerSecond, replayed, malformed, tally, failure, ...more }: Replay,

@@ -1,22 +1,22 @@
 /** The routes that send again what was sent before: one delivery, or the failures of a destination. */
 import { formatInstant } from '@tailrace/events';
+import type { Kafka } from '@tailrace/kafka';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { named } from '../document/openapi.ts';
-import type { Routes } from '../http/routes.ts';
+import { idParams, named, time } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
 import { rateField, replaySchema, showReplay } from './replay-routes.ts';
 import { requireEnabled } from './require-enabled.ts';
-import { resend } from './resend.ts';
-
-const giveUpAfterMs = 10_000;
+import type { Replays } from './replays.ts';
+import { resend, type ResendDependencies } from './resend.ts';
 
 const resentSchema = Type.Object({
   deliveryId: Type.String({ description: 'the same as before: receivers recognise the delivery by it' }),
   eventId: Type.String({ description: 'the messageId of the call' }),
   destinationId: Type.String(),
-  requestedAt: Type.String({ format: 'date-time' }),
+  requestedAt: time(),
 });
 
 const recoverySchema = Type.Object(
@@ -34,7 +34,14 @@ const recoverySchema = Type.Object(
   { additionalProperties: false, examples: [{ since: '2h' }] },
 );
 
-export const resendRoutes: Routes = (app, { kafka, records, names, config, history, replays }) => {
+const giveUpAfterMs = 10_000;
+
+export interface ResendNeeds extends Omit<ResendDependencies, 'publisher'> {
+  readonly kafka: Pick<Kafka, 'publisher'>;
+  readonly replays: Pick<Replays, 'start'>;
+}
+
+export function resendRoutes(app: Api, { kafka, replays, ...needs }: ResendNeeds): void {
   const publisher = kafka.publisher({ giveUpAfterMs });
 
   app.post(
@@ -55,7 +62,7 @@ export const resendRoutes: Routes = (app, { kafka, records, names, config, histo
     async (request, reply) => {
       const { deliveryId } = request.params;
       audit(request, 'delivery.resend', `delivery/${deliveryId}`);
-      const resent = await resend({ records, names, config, history, publisher }, deliveryId, request.caller);
+      const resent = await resend({ ...needs, publisher }, deliveryId, request.caller);
       return reply.status(202).send({ ...resent, requestedAt: formatInstant(Date.now()) });
     },
   );
@@ -71,7 +78,7 @@ export const resendRoutes: Routes = (app, { kafka, records, names, config, histo
           'Starts a replay of all dead letters of the destination since then that were not replayed. `GET /v1/replays/{id}` has ' +
           'its progress.',
         tags: ['Destinations'],
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         body: named('RecoveryInput', recoverySchema),
         response: { 202: named('Replay', replaySchema) },
       },
@@ -82,7 +89,7 @@ export const resendRoutes: Routes = (app, { kafka, records, names, config, histo
       const { since, until, ratePerSecond = 50, dryRun = false } = request.body;
       const period = periodOf({ since, until });
       if (period.since === undefined) throw invalidField('since', 'is missing');
-      requireEnabled(config, id, 'would become a dead letter again');
+      requireEnabled(needs.config, id, 'would become a dead letter again');
       const order = { filter: { destinationId: id, ...period }, ratePerSecond, dryRun };
       const replay = await replays.start(order, request.caller, request.idempotency?.id);
       return reply
@@ -91,4 +98,4 @@ export const resendRoutes: Routes = (app, { kafka, records, names, config, histo
         .send(showReplay(replay, request.role));
     },
   );
-};
+}

@@ -5,11 +5,11 @@
 import type { ConfigView } from '@tailrace/config';
 import { hasNoBody, replayRecord } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
+import { isPending, type DeliveryStatus, type History } from '@tailrace/history';
 import type { Publisher } from '@tailrace/kafka';
 import { decodeDelivery, type TopicNames } from '@tailrace/topics';
-import type { RecordReader } from '../http/body.ts';
+import type { RecordReader } from '../records/reader.ts';
 import { reachesDelivery } from '../access/limits.ts';
-import { isPending, type DeliveryStatus, type History } from '../history/index.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { requireEnabled } from './require-enabled.ts';
 
@@ -17,7 +17,7 @@ export interface ResendDependencies {
   readonly records: RecordReader;
   readonly names: Pick<TopicNames, 'deliveriesDead' | 'deliveriesReplay'>;
   readonly config: Pick<ConfigView, 'destination'>;
-  readonly history: Pick<History, 'find' | 'deadLettersOf'>;
+  readonly history: Pick<History, 'read'>;
   readonly publisher: Pick<Publisher, 'publish'>;
 }
 
@@ -68,8 +68,10 @@ export async function resend(
 
 /** The latest record of the delivery. Dead letters are known for longer than deliveries. */
 function sourceOf({ history, names }: ResendDependencies, deliveryId: string): Source | undefined {
-  const found = history.find(deliveryId);
-  const letter = history.deadLettersOf(deliveryId).at(-1);
+  const { found, letter } = history.read((queries) => ({
+    found: queries.findDelivery(deliveryId),
+    letter: queries.deadLettersOf(deliveryId).at(-1),
+  }));
   const letterPlace = letter && {
     topic: names.deliveriesDead,
     partition: letter.partition,

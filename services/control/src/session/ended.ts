@@ -7,6 +7,7 @@
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import { amounts } from '../access/shared.ts';
+import { objectIn } from '../records/json.ts';
 import type { OpenedSession } from './seal.ts';
 
 export interface EndedSessions {
@@ -69,10 +70,6 @@ export async function openEndedSessions(
 }
 
 function decode(value: Buffer | null): SignOut | undefined {
-  try {
-    const { token, expiresAt } = JSON.parse(String(value)) as Partial<SignOut>;
-    return typeof token === 'string' && typeof expiresAt === 'number' ? { token, expiresAt } : undefined;
-  } catch {
-    return undefined;
-  }
+  const { token, expiresAt } = objectIn<SignOut>(value) ?? {};
+  return typeof token === 'string' && typeof expiresAt === 'number' ? { token, expiresAt } : undefined;
 }

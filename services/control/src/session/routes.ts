@@ -1,5 +1,5 @@
 /** The routes of a session: sign in with a token, see its scope, sign out. */
-import { tokenChoices } from '@tailrace/config';
+import { tokenChoices, type ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import type { FastifyRequest } from 'fastify';
@@ -7,36 +7,33 @@ import Type from 'typebox';
 import { digestOf, idOfToken } from '../access/token.ts';
 import { audit } from '../http/audit.ts';
 import { bearerOf, type Caller } from '../access/authenticate.ts';
-import { named } from '../document/openapi.ts';
-import type { Routes } from '../http/routes.ts';
+import { namedObject, optionalText, time } from '../http/schemas.ts';
+import type { Api } from '../http/api.ts';
 import { writeCookie } from './cookie.ts';
+import type { EndedSessions } from './ended.ts';
+import type { SessionSeal } from './seal.ts';
 
 const tags = ['Session'];
 /** A working day. */
 const maxAgeMs = 12 * 3_600_000;
 
-const shownSchema = named(
-  'Session',
-  Type.Object({
-    name: Type.String({ description: 'the name of the token' }),
-    scope: tokenChoices.scope,
-    sources: Type.Optional(Type.Array(Type.String(), { description: 'the sources that it reaches' })),
-    destinations: Type.Optional(
-      Type.Array(Type.String(), { description: 'the destinations that it reaches' }),
-    ),
-    expiresAt: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'the end of the session, or of the token if it is earlier',
-      }),
-    ),
-    ingestUrl: Type.Optional(
-      Type.String({ description: 'where applications reach ingest, as far as the settings say it' }),
-    ),
-  }),
-);
+const shownSchema = namedObject('Session', {
+  name: Type.String({ description: 'the name of the token' }),
+  scope: tokenChoices.scope,
+  sources: Type.Optional(Type.Array(Type.String(), { description: 'the sources that it reaches' })),
+  destinations: Type.Optional(Type.Array(Type.String(), { description: 'the destinations that it reaches' })),
+  expiresAt: Type.Optional(time('the end of the session, or of the token if it is earlier')),
+  ingestUrl: optionalText('where applications reach ingest, as far as the settings say it'),
+});
 
-export const sessionRoutes: Routes = (app, { config, sessions, endedSessions, settings }) => {
+export interface SessionNeeds {
+  readonly config: Pick<ConfigView, 'token'>;
+  readonly seal: Pick<SessionSeal, 'seal'>;
+  readonly ended: Pick<EndedSessions, 'end'>;
+  readonly ingestUrl: string | undefined;
+}
+
+export function sessionRoutes(app: Api, { config, seal, ended, ingestUrl }: SessionNeeds): void {
   const endOfToken = ({ tokenId }: Caller): number | undefined => {
     const { expiresAt } = (tokenId === undefined ? undefined : config.token(tokenId)) ?? {};
     return expiresAt === undefined ? undefined : Date.parse(expiresAt);
@@ -49,7 +46,7 @@ export const sessionRoutes: Routes = (app, { config, sessions, endedSessions, se
       ...(caller.sources && { sources: caller.sources }),
       ...(caller.destinations && { destinations: caller.destinations }),
       ...(ends.length > 0 && { expiresAt: formatInstant(Math.min(...ends)) }),
-      ...(settings.ingestUrl !== undefined && { ingestUrl: settings.ingestUrl }),
+      ...(ingestUrl !== undefined && { ingestUrl }),
     };
   };
 
@@ -74,7 +71,7 @@ export const sessionRoutes: Routes = (app, { config, sessions, endedSessions, se
       if (token === undefined) throw new TailraceError('unauthorized', 'Sign in with a token.');
       const expiresAt = Date.now() + maxAgeMs;
       const tokenId = idOfToken(token);
-      const sealed = sessions.seal({ digest: digestOf(token), tokenId, expiresAt });
+      const sealed = seal.seal({ digest: digestOf(token), tokenId, expiresAt });
       reply.header('set-cookie', writeCookie(request, sealed, maxAgeMs / 1_000));
       return reply.status(201).send(show(caller, expiresAt));
     },
@@ -110,12 +107,12 @@ export const sessionRoutes: Routes = (app, { config, sessions, endedSessions, se
     async (request, reply) => {
       const { tokenId, name, fingerprint } = callerOf(request);
       audit(request, 'session.delete', `token/${tokenId ?? name}`);
-      if (request.session) await endedSessions.end(request.session, tokenId ?? fingerprint);
+      if (request.session) await ended.end(request.session, tokenId ?? fingerprint);
       reply.header('set-cookie', writeCookie(request, '', 0));
       return reply.status(204).send();
     },
   );
-};
+}
 
 /** Set by authentication. @throws TailraceError `unauthorized` */
 function callerOf({ caller }: FastifyRequest): Caller {

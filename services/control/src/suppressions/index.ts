@@ -1,7 +1,6 @@
 /** Suppressions: the router refuses the calls of suppressed users until the suppression is lifted. */
-import type { ExclusiveRecord } from '@tailrace/kafka';
+import type { ExclusivePublisher, ExclusiveRecord } from '@tailrace/kafka';
 import { encodeSuppressed, suppressedKey, type SuppressedUser, type TopicNames } from '@tailrace/topics';
-import type { Deletions } from '../deletions/index.ts';
 import type { SuppressionStore } from './store.ts';
 
 export interface UserSuppressions {
@@ -18,19 +17,24 @@ export interface UserSuppressions {
   list(after: string | undefined, limit: number): Promise<SuppressedUser[]>;
 }
 
+/** Runs `work` as the only writer of the topic, also among instances. */
+export type WriteAlone = <T>(
+  work: (session: { readonly publisher: Pick<ExclusivePublisher, 'publish'> }) => Promise<T>,
+) => Promise<T>;
+
 /** Records of one transaction. */
 const portion = 500;
 
 export function createSuppressions(
   { suppressions: topic }: Pick<TopicNames, 'suppressions'>,
   store: SuppressionStore,
-  deletions: Pick<Deletions, 'write'>,
+  write: WriteAlone,
 ): UserSuppressions {
   return {
     suppress: (userIds) => {
       const wanted = [...new Set(userIds)];
       let added = 0;
-      return deletions.write(async ({ publisher }) => {
+      return write(async ({ publisher }) => {
         const missing = wanted.filter((userId) => store.users.suppressed(userId) === undefined);
         store.requireCapacity(missing.length);
         const since = new Date().toISOString();
@@ -48,7 +52,7 @@ export function createSuppressions(
       });
     },
     lift: (userId) =>
-      deletions.write(async ({ publisher }) => {
+      write(async ({ publisher }) => {
         if (!store.users.suppressed(userId)) return false;
         await publisher.publish([{ topic, key: suppressedKey(userId), value: null, partition: 0 }]);
         await store.refresh();

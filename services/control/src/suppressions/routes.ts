@@ -1,21 +1,37 @@
 /** The routes of suppressions: suppress users, list them, lift a suppression. */
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../deletions/routes.ts';
 import { audit } from '../http/audit.ts';
-import { pageOf, pageParameters, textCursorsOf } from '../http/page.ts';
-import type { Routes } from '../http/routes.ts';
+import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
+import type { UserSuppressions } from './index.ts';
+import { maxBodyBytes, requireWellFormed, userIdsSchema } from './user-ids.ts';
+import type { Api } from '../http/api.ts';
+import { time } from '../http/schemas.ts';
 
 const tags = ['Suppressions'];
 const params = Type.Object({ userId: Type.String({ description: 'the id of the user' }) });
 const suppression = Type.Object({
   userId: Type.String(),
-  since: Type.String({ format: 'date-time' }),
+  since: time(),
 });
 
 const cursors = textCursorsOf('suppressions');
 
-export const suppressionRoutes: Routes = (app, { suppressions }) => {
+const createSuppressionsBody = Type.Object(
+  { userIds: userIdsSchema },
+  { additionalProperties: false, description: 'an object with userIds' },
+);
+const createSuppressionsAnswers = {
+  200: Type.Object({
+    users: Type.Integer({ minimum: 0, description: 'distinct users in the request' }),
+    added: Type.Integer({
+      minimum: 0,
+      description: 'of these, users who were not suppressed before',
+    }),
+  }),
+};
+
+export function suppressionRoutes(app: Api, suppressions: UserSuppressions): void {
   app.post(
     '/suppressions',
     {
@@ -28,19 +44,8 @@ export const suppressionRoutes: Routes = (app, { suppressions }) => {
           'Later calls of the users are not sent to any destination, until the suppression is lifted. Calls accepted ' +
           'before are not affected; for that, create a deletion request.',
         tags,
-        body: Type.Object(
-          { userIds: userIdsSchema },
-          { additionalProperties: false, description: 'an object with userIds' },
-        ),
-        response: {
-          200: Type.Object({
-            users: Type.Integer({ minimum: 0, description: 'distinct users in the request' }),
-            added: Type.Integer({
-              minimum: 0,
-              description: 'of these, users who were not suppressed before',
-            }),
-          }),
-        },
+        body: createSuppressionsBody,
+        response: createSuppressionsAnswers,
       },
     },
     async (request) => {
@@ -64,7 +69,7 @@ export const suppressionRoutes: Routes = (app, { suppressions }) => {
         summary: 'List the suppressed users by id',
         description: 'A read-only token, which sees no ids of users, may look up a user that it knows.',
         tags,
-        querystring: Type.Object(pageParameters, { additionalProperties: false }),
+        querystring: pageQuery,
         response: { 200: pageOf(suppression) },
       },
     },
@@ -119,7 +124,7 @@ export const suppressionRoutes: Routes = (app, { suppressions }) => {
       return reply.status(204).send();
     },
   );
-};
+}
 
 function notSuppressed(userId: string): TailraceError {
   return new TailraceError('not-found', `The user ${JSON.stringify(userId)} is not suppressed.`);

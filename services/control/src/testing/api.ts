@@ -1,4 +1,4 @@
-/** The API of control on an in-memory Kafka cluster, wired as in main.ts, and a client that needs no connection. */
+/** The API of control on an in-memory Kafka cluster, wired as in open.ts, and a client that needs no connection. */
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,15 +1,14 @@
 /** The routes that connect a destination to sources and disconnect it. */
-import { maskDestination } from '@tailrace/config';
+import { maskDestination, type ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
-import { audit } from '../../http/audit.ts';
-import { ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
-import { loadDestination, validDestination } from './destination.ts';
-import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
+import { destinationChanges, validDestination } from './destination.ts';
 import { loadSource } from '../sources/source.ts';
 
-export const connectionRoutes: Routes = (app, { config }) => {
+export function connectionRoutes(app: Api, config: ConfigEditor): void {
+  const change = destinationChanges(config);
   const schema = {
     tags: ['Destinations'],
     params: Type.Object({ id: Type.String(), sourceId: Type.String() }),
@@ -24,18 +23,13 @@ export const connectionRoutes: Routes = (app, { config }) => {
       schema: { ...schema, operationId: 'connectSource', summary: 'Connect a source to a destination' },
     },
     async (request, reply) => {
-      const { id, sourceId } = request.params;
-      audit(request, 'destination.connect', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
+      const { sourceId } = request.params;
+      const { entry } = await change(request, reply, 'connect', (stored, current) => {
         loadSource(current, sourceId);
-        if (stored.sources.includes(sourceId)) return keep(current, 'destination', stored);
-        const wanted = { ...stored, sources: [...stored.sources, sourceId] };
-        const entry = validDestination(wanted, stored, current);
-        return put(current, { kind: 'destination', id, entry });
+        if (stored.sources.includes(sourceId)) return stored;
+        return validDestination({ ...stored, sources: [...stored.sources, sourceId] }, stored, current);
       });
-      return maskDestination(answerEntry(reply, changed));
+      return maskDestination(entry);
     },
   );
 
@@ -50,17 +44,13 @@ export const connectionRoutes: Routes = (app, { config }) => {
       },
     },
     async (request, reply) => {
-      const { id, sourceId } = request.params;
-      audit(request, 'destination.disconnect', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        if (!stored.sources.includes(sourceId)) return keep(current, 'destination', stored);
-        const wanted = { ...stored, sources: stored.sources.filter((other) => other !== sourceId) };
-        const entry = validDestination(wanted, stored, current);
-        return put(current, { kind: 'destination', id, entry });
+      const { sourceId } = request.params;
+      const { entry } = await change(request, reply, 'disconnect', (stored, current) => {
+        if (!stored.sources.includes(sourceId)) return stored;
+        const sources = stored.sources.filter((other) => other !== sourceId);
+        return validDestination({ ...stored, sources }, stored, current);
       });
-      return maskDestination(answerEntry(reply, changed));
+      return maskDestination(entry);
     },
   );
-};
+}

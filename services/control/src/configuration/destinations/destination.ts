@@ -6,14 +6,16 @@ import {
   missingSources,
   problemsError,
   unmaskDestination,
+  type ConfigEditor,
   type ConfigSnapshot,
   type Destination,
 } from '@tailrace/config';
 import type { Role } from '../../access/authenticate.ts';
 import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
-import { isMaskedFor } from '../../http/mask.ts';
-import { entryNotFound, requireValid } from '../entries.ts';
+import { isMaskedFor } from '../../access/mask.ts';
+import { entryNotFound } from '../../http/errors.ts';
+import { changesOf, requireValid } from '../entries.ts';
 
 /** @throws TailraceError `not-found` */
 export function loadDestination(current: Pick<ConfigSnapshot, 'destination'>, id: string): Destination {
@@ -21,6 +23,9 @@ export function loadDestination(current: Pick<ConfigSnapshot, 'destination'>, id
   if (!destination) throw entryNotFound('destination', id);
   return destination;
 }
+
+export const destinationChanges = (config: Pick<ConfigEditor, 'change'>) =>
+  changesOf(config, 'destination', loadDestination);
 
 /**
  * @param stored the secrets that masks in `wanted` stand for; undefined for a new destination

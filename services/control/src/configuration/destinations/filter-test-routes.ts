@@ -1,13 +1,13 @@
 /** The route that tries a filter on a sample call. Nothing is sent or stored. */
-import { checkDestination, filterSchema, type Destination } from '@tailrace/config';
+import { checkDestination, filterSchema, type ConfigView, type Destination } from '@tailrace/config';
 import { eventTypes, readCall, webhookBody, webhookDocument, type TailraceEvent } from '@tailrace/events';
 import { compileFilter, filterableOf } from '@tailrace/routing';
 import Type from 'typebox';
 import { orNothing, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { bodyOnly, named } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { bodyOnly, idParams, named } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { requireValid } from '../entries.ts';
 import { sampleEvent } from './sample.ts';
@@ -58,7 +58,7 @@ const body = bodyOnly(
 
 const known = ['filter', 'call', 'type'];
 
-export const filterTestRoutes: Routes = (app, { config }) => {
+export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination'>): void {
   app.post(
     '/destinations/:id/filter/test',
     {
@@ -70,7 +70,7 @@ export const filterTestRoutes: Routes = (app, { config }) => {
           'Says whether the destination would get the call, and otherwise by which rule it would not. Nothing is sent or stored. ' +
           'Integrations of the call and blocked events are not considered.',
         tags: ['Destinations'],
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         body,
         response: { 200: named('FilterTestResult', testedSchema) },
       },
@@ -88,7 +88,7 @@ export const filterTestRoutes: Routes = (app, { config }) => {
       return { passes: rule === undefined, ...(rule && { rule }), body: webhookBody(event) };
     },
   );
-};
+}
 
 function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   if (body === undefined || body === null) return {};

@@ -1,19 +1,28 @@
 /** The routes that pause a destination and resume it. */
-import { maskDestination, type Destination } from '@tailrace/config';
+import { maskDestination, type ConfigEditor, type Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import Type from 'typebox';
-import { audit } from '../../http/audit.ts';
-import { ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import type { Log } from '@tailrace/service';
+import { idParams, ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
-import { loadDestination } from './destination.ts';
-import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
+import { destinationChanges } from './destination.ts';
 import { mergePatch } from '../merge-patch.ts';
 
-export const pauseRoutes: Routes = (app, { config, recalls, log }) => {
+export interface PauseNeeds {
+  readonly config: ConfigEditor;
+  /** To send the deliveries of a destination that is resumed. */
+  readonly recalls: {
+    find(destinationId: string): { readonly kind: string; readonly state: string } | undefined;
+    request(kind: 'retry', destinationId: string): Promise<unknown>;
+  };
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): void {
+  const change = destinationChanges(config);
   const schema = {
     tags: ['Destinations'],
-    params: Type.Object({ id: Type.String() }),
+    params: idParams,
     headers: ifMatch,
     response: destinationAnswer,
   };
@@ -32,15 +41,10 @@ export const pauseRoutes: Routes = (app, { config, recalls, log }) => {
       },
     },
     async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'destination.pause', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        if (stored.paused) return keep(current, 'destination', stored);
-        return put(current, { kind: 'destination', id, entry: { ...stored, paused: true } });
-      });
-      return maskDestination(answerEntry(reply, changed));
+      const { entry } = await change(request, reply, 'pause', (stored) =>
+        stored.paused ? stored : { ...stored, paused: true },
+      );
+      return maskDestination(entry);
     },
   );
 
@@ -58,18 +62,11 @@ export const pauseRoutes: Routes = (app, { config, recalls, log }) => {
       },
     },
     async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'destination.resume', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        if (!stored.paused) return keep(current, 'destination', stored);
-        const entry = mergePatch(stored, { paused: null }) as Destination;
-        return put(current, { kind: 'destination', id, entry });
-      });
-      const isResumed = changed.version('destination', id) !== undefined;
-      if (isResumed) await recall(id);
-      return maskDestination(answerEntry(reply, changed));
+      const { entry, isWritten } = await change(request, reply, 'resume', (stored) =>
+        stored.paused ? (mergePatch(stored, { paused: null }) as Destination) : stored,
+      );
+      if (isWritten) await recall(entry.id);
+      return maskDestination(entry);
     },
   );
 
@@ -87,4 +84,4 @@ export const pauseRoutes: Routes = (app, { config, recalls, log }) => {
       log.warn({ err: error, destinationId: id }, 'recall after a resume not requested');
     }
   }
-};
+}

@@ -1,24 +1,47 @@
 /** The route that rotates the secret of a destination: the server makes the new one. */
 import { randomBytes } from 'node:crypto';
-import type { Destination } from '@tailrace/config';
+import type { ConfigEditor, Destination } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { etagHeader, ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { closedObject, etagHeader, idParams, ifMatch, optionalText, time } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
-import { loadDestination, validDestination } from './destination.ts';
-import { answerEntry, checkPrecondition, put } from '../entries.ts';
+import { destinationChanges, validDestination } from './destination.ts';
 import { mergePatch } from '../merge-patch.ts';
 
 const secretBytes = 32;
 const dayMs = 86_400_000;
 const mostMs = 30 * dayMs;
 
-export const rotationRoutes: Routes = (app, { config }) => {
+const rotateSecretBody = Type.Union([
+  closedObject({
+    keepPreviousFor: optionalText(
+      'how long the previous secret still signs: a duration from 0s to 30d, such as 24h (default)',
+    ),
+    force: Type.Optional(
+      Type.Boolean({
+        description: 'true drops a secret that is still kept by an earlier rotation',
+      }),
+    ),
+  }),
+  Type.Null(),
+]);
+const rotateSecretAnswers = {
+  200: {
+    ...Type.Object({
+      sharedSecret: Type.String({ description: 'the new secret, shown once' }),
+      previousSharedSecretUntil: Type.Optional(time('when the previous secret is dropped')),
+    }),
+    headers: etagHeader,
+  },
+};
+
+export function rotationRoutes(app: Api, config: ConfigEditor): void {
+  const change = destinationChanges(config);
   app.post(
     '/destinations/:id/rotate-secret',
     {
@@ -32,38 +55,10 @@ export const rotationRoutes: Routes = (app, { config }) => {
           'previous secret. From then on both are made with the new one. Give receivers the new secret beside the previous one ' +
           'before that time.',
         tags: ['Destinations'],
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         headers: ifMatch,
-        body: Type.Union([
-          Type.Object(
-            {
-              keepPreviousFor: Type.Optional(
-                Type.String({
-                  description:
-                    'how long the previous secret still signs: a duration from 0s to 30d, such as 24h (default)',
-                }),
-              ),
-              force: Type.Optional(
-                Type.Boolean({
-                  description: 'true drops a secret that is still kept by an earlier rotation',
-                }),
-              ),
-            },
-            { additionalProperties: false },
-          ),
-          Type.Null(),
-        ]),
-        response: {
-          200: {
-            ...Type.Object({
-              sharedSecret: Type.String({ description: 'the new secret, shown once' }),
-              previousSharedSecretUntil: Type.Optional(
-                Type.String({ format: 'date-time', description: 'when the previous secret is dropped' }),
-              ),
-            }),
-            headers: etagHeader,
-          },
-        },
+        body: rotateSecretBody,
+        response: rotateSecretAnswers,
       },
     },
     async (request, reply) => {
@@ -77,19 +72,15 @@ export const rotationRoutes: Routes = (app, { config }) => {
       }
       const random = randomBytes(secretBytes);
       const now = Date.now();
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
+      const { entry } = await change(request, reply, 'rotate-secret', (stored, current) => {
         if (!force) refuseSecondRotation(stored, now);
-        const entry = validDestination(rotated(stored, random, keepMs, now), stored, current);
-        return put(current, { kind: 'destination', id, entry });
+        return validDestination(rotated(stored, random, keepMs, now), stored, current);
       });
-      const { settings } = answerEntry(reply, changed);
-      const { sharedSecret, previousSharedSecretUntil } = settings;
+      const { sharedSecret, previousSharedSecretUntil } = entry.settings;
       return { sharedSecret, ...(previousSharedSecretUntil !== undefined && { previousSharedSecretUntil }) };
     },
   );
-};
+}
 
 /** A second rotation would drop the secret that receivers may still know alone. */
 function refuseSecondRotation({ settings }: Destination, now: number): void {

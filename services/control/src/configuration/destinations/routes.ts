@@ -1,21 +1,20 @@
 /** The routes of destinations: list, create, read, replace, update, delete. Answers hold masks in the place of secrets. */
 import { randomBytes } from 'node:crypto';
-import { destinationSchema, maskDestination } from '@tailrace/config';
+import { destinationSchema, maskDestination, type ConfigEditor } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { reachesDestination } from '../../access/limits.ts';
 import { audit } from '../../http/audit.ts';
-import { documentOnly, etagHeader, ifMatch, named } from '../../document/openapi.ts';
+import { closedObject, documentOnly, etagHeader, idParams, ifMatch, named } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import type { Routes } from '../../http/routes.ts';
-import { loadDestination, showDestination, validDestination } from './destination.ts';
+import type { Api } from '../../http/api.ts';
+import { destinationChanges, loadDestination, showDestination, validDestination } from './destination.ts';
 import { destinationBodies } from '../bodies.ts';
 import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
 import { mergePatch } from '../merge-patch.ts';
 import { matchesSearch, searchParameter } from '../search.ts';
 
 const tags = ['Destinations'];
-const params = Type.Object({ id: Type.String() });
 const destination = documentOnly(
   named('Destination', destinationSchema),
   'a destination with a mask for each secret',
@@ -28,7 +27,19 @@ export const destinationErrors = [
   'secret-locked',
 ] as const;
 
-export const destinationRoutes: Routes = (app, { config }) => {
+const listDestinationsQuery = closedObject({
+  ...pageParameters,
+  ...searchParameter,
+  source: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'the id of a source: only destinations connected to it',
+    }),
+  ),
+});
+
+export function destinationRoutes(app: Api, config: ConfigEditor): void {
+  const change = destinationChanges(config);
   app.get(
     '/destinations',
     {
@@ -36,19 +47,7 @@ export const destinationRoutes: Routes = (app, { config }) => {
         operationId: 'listDestinations',
         summary: 'List the destinations by id',
         tags,
-        querystring: Type.Object(
-          {
-            ...pageParameters,
-            ...searchParameter,
-            source: Type.Optional(
-              Type.String({
-                minLength: 1,
-                description: 'the id of a source: only destinations connected to it',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
+        querystring: listDestinationsQuery,
         response: { 200: pageOf(destination) },
       },
     },
@@ -104,7 +103,7 @@ export const destinationRoutes: Routes = (app, { config }) => {
         operationId: 'getDestination',
         summary: 'Get a destination',
         tags,
-        params,
+        params: idParams,
         response: destinationAnswer,
       },
     },
@@ -124,7 +123,7 @@ export const destinationRoutes: Routes = (app, { config }) => {
         summary: 'Replace a destination',
         description: 'A mask keeps the stored secret.',
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         body: destinationBodies.replacement,
         response: destinationAnswer,
@@ -132,14 +131,10 @@ export const destinationRoutes: Routes = (app, { config }) => {
     },
     async (request, reply) => {
       const { id } = request.params;
-      audit(request, 'destination.replace', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        const entry = validDestination(withId(request.body, id), stored, current);
-        return put(current, { kind: 'destination', id, entry });
-      });
-      return maskDestination(answerEntry(reply, changed));
+      const { entry } = await change(request, reply, 'replace', (stored, current) =>
+        validDestination(withId(request.body, id), stored, current),
+      );
+      return maskDestination(entry);
     },
   );
 
@@ -151,7 +146,7 @@ export const destinationRoutes: Routes = (app, { config }) => {
         operationId: 'updateDestination',
         summary: 'Change fields of a destination (JSON Merge Patch, RFC 7396)',
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         body: destinationBodies.patch,
         response: destinationAnswer,
@@ -159,15 +154,11 @@ export const destinationRoutes: Routes = (app, { config }) => {
     },
     async (request, reply) => {
       const { id } = request.params;
-      audit(request, 'destination.update', `destination/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
+      const { entry } = await change(request, reply, 'update', (stored, current) => {
         const merged = mergePatch(maskDestination(stored), request.body);
-        const entry = validDestination(withId(merged, id), stored, current);
-        return put(current, { kind: 'destination', id, entry });
+        return validDestination(withId(merged, id), stored, current);
       });
-      return maskDestination(answerEntry(reply, changed));
+      return maskDestination(entry);
     },
   );
 
@@ -180,7 +171,7 @@ export const destinationRoutes: Routes = (app, { config }) => {
         summary: 'Delete a destination',
         description: 'Its pending deliveries become dead letters.',
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         response: { 204: { type: 'null', description: 'deleted' } },
       },
@@ -196,4 +187,4 @@ export const destinationRoutes: Routes = (app, { config }) => {
       return reply.status(204).send();
     },
   );
-};
+}

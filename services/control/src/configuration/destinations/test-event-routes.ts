@@ -1,6 +1,6 @@
 /** The route that sends a sample event to a destination immediately, as a delivery would be sent. Nothing is stored. */
 import { randomUUID } from 'node:crypto';
-import { secretMask, type Destination } from '@tailrace/config';
+import { secretMask, type ConfigView, type Destination } from '@tailrace/config';
 import { eventTypes } from '@tailrace/events';
 import {
   createAddressPolicy,
@@ -14,8 +14,8 @@ import Type from 'typebox';
 import { Places } from '../../access/places.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { named } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
+import { closedObject, idParams, named, optionalText } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { sampleBody } from './sample.ts';
 
@@ -35,9 +35,9 @@ const sentSchema = Type.Object({
     {
       status: Type.Optional(Type.Integer()),
       headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-      body: Type.Optional(Type.String({ description: 'the first 4 KB' })),
+      body: optionalText('the first 4 KB'),
       latencyMs: Type.Integer({ description: 'until the response, or until the request failed' }),
-      reason: Type.Optional(Type.String({ description: 'why a delivery would have failed' })),
+      reason: optionalText('why a delivery would have failed'),
       detail: Type.Optional(Type.String()),
     },
     { description: 'without `status` where there was no response' },
@@ -45,28 +45,33 @@ const sentSchema = Type.Object({
 });
 
 const bodySchema = Type.Union([
-  Type.Object(
-    {
-      type: Type.Optional(
-        Type.Enum(eventTypes as unknown as [string], { description: `one of ${eventTypes.join(', ')}` }),
-      ),
-      webhook: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 4,
-          description: 'the index of a URL, from 0; by default all URLs',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  closedObject({
+    type: Type.Optional(
+      Type.Enum(eventTypes as unknown as [string], { description: `one of ${eventTypes.join(', ')}` }),
+    ),
+    webhook: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 4,
+        description: 'the index of a URL, from 0; by default all URLs',
+      }),
+    ),
+  }),
   Type.Null(),
 ]);
 
-export const testEventRoutes: Routes = (app, { config, settings }) => {
+export interface TestEventNeeds {
+  readonly config: Pick<ConfigView, 'destination'>;
+  /** Of a webhook. */
+  readonly timeoutMs: number;
+  /** The private networks of receivers. */
+  readonly allowedNetworks: Parameters<typeof createAddressPolicy>[0];
+}
+
+export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }: TestEventNeeds): void {
   const sender = createSender({
-    timeoutMs: settings.timeoutMs,
-    policy: createAddressPolicy(settings.allowedNetworks),
+    timeoutMs,
+    policy: createAddressPolicy(allowedNetworks),
   });
   app.addHook('onClose', () => sender.close());
   const places = new Places('testEvents');
@@ -80,7 +85,7 @@ export const testEventRoutes: Routes = (app, { config, settings }) => {
         description:
           'The event is sent immediately, also to a disabled destination. The answer shows request and response.',
         tags: ['Destinations'],
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         body: bodySchema,
         response: { 200: Type.Object({ items: Type.Array(named('TestResult', sentSchema)) }) },
       },
@@ -98,7 +103,7 @@ export const testEventRoutes: Routes = (app, { config, settings }) => {
       };
     },
   );
-};
+}
 
 function chosenTargets(destination: Destination, webhook: number | undefined): readonly Target[] {
   const targets = targetsOf(destination);

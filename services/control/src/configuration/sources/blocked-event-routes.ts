@@ -2,27 +2,26 @@
  * The routes that block and unblock events of a source's track calls. The name is in the query or, for older clients, in the path:
  * clients resolve the steps `.` and `..` of a path, also encoded, so these names reach the server in the query only.
  */
+import type { ConfigEditor } from '@tailrace/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { audit } from '../../http/audit.ts';
-import { ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
-import { answerEntry, checkPrecondition, keep, put } from '../entries.ts';
+import { closedObject, idParams, ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { sourceAnswer } from './routes.ts';
-import { loadStoredSource, validSource } from './source.ts';
+import { sourceChanges, validSource } from './source.ts';
 
 const inQuery = {
-  params: Type.Object({ id: Type.String() }),
-  querystring: Type.Object(
-    { event: Type.String({ minLength: 1, description: 'the name of a track event' }) },
-    { additionalProperties: false },
-  ),
+  params: idParams,
+  querystring: closedObject({
+    event: Type.String({ minLength: 1, description: 'the name of a track event' }),
+  }),
 };
 const inPath = { params: Type.Object({ id: Type.String(), event: Type.String() }) };
 const description =
   'As with the name in the query, except for the names `.` and `..`, which clients resolve in paths.';
 
-export const blockedEventRoutes: Routes = (app, { config: editor }) => {
+export function blockedEventRoutes(app: Api, editor: Pick<ConfigEditor, 'change'>): void {
+  const change = sourceChanges(editor);
   const config = { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] as const };
   const schema = { tags: ['Schema'], headers: ifMatch, response: sourceAnswer };
   const block = { ...schema, summary: 'Block track calls of an event' };
@@ -31,43 +30,44 @@ export const blockedEventRoutes: Routes = (app, { config: editor }) => {
   const setBlocked = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    { id, event }: { readonly id: string; readonly event: string },
+    event: string,
     isBlocked: boolean,
   ) => {
-    audit(request, `source.event.${isBlocked ? 'block' : 'unblock'}`, `source/${id}`);
-    const changed = await editor.change((current) => {
-      const stored = loadStoredSource(current, id);
-      checkPrecondition(request, current.version('source', id));
-      const before = stored.schema?.track?.blocked ?? [];
-      if (before.includes(event) === isBlocked) return keep(current, 'source', stored);
-      const blocked = isBlocked ? [...before, event] : before.filter((other) => other !== event);
-      const entry = validSource({ ...stored, schema: { track: { blocked } } }, current);
-      return put(current, { kind: 'source', id, entry });
-    });
-    return answerEntry(reply, changed);
+    const { entry } = await change(
+      request,
+      reply,
+      `event.${isBlocked ? 'block' : 'unblock'}`,
+      (stored, current) => {
+        const before = stored.schema?.track?.blocked ?? [];
+        if (before.includes(event) === isBlocked) return stored;
+        const blocked = isBlocked ? [...before, event] : before.filter((other) => other !== event);
+        return validSource({ ...stored, schema: { track: { blocked } } }, current);
+      },
+    );
+    return entry;
   };
 
   app.put(
     '/sources/:id/blocked-events',
     { config, schema: { ...block, ...inQuery, operationId: 'blockEvent' } },
-    (request, reply) => setBlocked(request, reply, { ...request.params, ...request.query }, true),
+    (request, reply) => setBlocked(request, reply, request.query.event, true),
   );
 
   app.delete(
     '/sources/:id/blocked-events',
     { config, schema: { ...unblock, ...inQuery, operationId: 'unblockEvent' } },
-    (request, reply) => setBlocked(request, reply, { ...request.params, ...request.query }, false),
+    (request, reply) => setBlocked(request, reply, request.query.event, false),
   );
 
   app.put(
     '/sources/:id/blocked-events/:event',
     { config, schema: { ...block, ...inPath, description, operationId: 'blockEventInPath' } },
-    (request, reply) => setBlocked(request, reply, request.params, true),
+    (request, reply) => setBlocked(request, reply, request.params.event, true),
   );
 
   app.delete(
     '/sources/:id/blocked-events/:event',
     { config, schema: { ...unblock, ...inPath, description, operationId: 'unblockEventInPath' } },
-    (request, reply) => setBlocked(request, reply, request.params, false),
+    (request, reply) => setBlocked(request, reply, request.params.event, false),
   );
-};
+}

@@ -1,27 +1,39 @@
 /** The routes of sources: list, create, read, replace, update, delete. */
 import { randomBytes } from 'node:crypto';
-import type { Destination } from '@tailrace/config';
+import type { ConfigEditor, Destination } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import type { Caller } from '../../access/authenticate.ts';
 import { reachesDestination, reachesSource } from '../../access/limits.ts';
 import { audit } from '../../http/audit.ts';
-import { documentOnly, etagHeader, ifMatch } from '../../document/openapi.ts';
+import { closedObject, documentOnly, etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import type { Routes } from '../../http/routes.ts';
+import type { Api } from '../../http/api.ts';
 import { mergePatch } from '../merge-patch.ts';
 import { matchesSearch, searchParameter } from '../search.ts';
 import { shownSourceSchema, sourceBodies } from '../bodies.ts';
 import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
-import { loadSource, loadStoredSource, newWriteKey, showSource, validSource, withBuiltIn } from './source.ts';
+import {
+  sourceChanges,
+  loadSource,
+  loadStoredSource,
+  newWriteKey,
+  showSource,
+  validSource,
+  withBuiltIn,
+} from './source.ts';
 
 const tags = ['Sources'];
-const params = Type.Object({ id: Type.String() });
 const writeKeyRule = 'A new write key has at least 6 characters.';
 const source = documentOnly(shownSourceSchema, 'a source');
 export const sourceAnswer = { 200: { ...source, headers: etagHeader } };
 
-export const sourceRoutes: Routes = (app, { config }) => {
+const deleteSourceQuery = closedObject({
+  force: Type.Optional(Type.Boolean({ default: false, description: 'true or false' })),
+});
+
+export function sourceRoutes(app: Api, config: ConfigEditor): void {
+  const change = sourceChanges(config);
   app.get(
     '/sources',
     {
@@ -30,7 +42,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
         summary: 'List the sources by id',
         description: 'Write keys are masked for a read-only token.',
         tags,
-        querystring: Type.Object({ ...pageParameters, ...searchParameter }, { additionalProperties: false }),
+        querystring: closedObject({ ...pageParameters, ...searchParameter }),
         response: { 200: pageOf(source) },
       },
     },
@@ -83,7 +95,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
         summary: 'Get a source',
         description: 'Write keys are masked for a read-only token.',
         tags,
-        params,
+        params: idParams,
         response: sourceAnswer,
       },
     },
@@ -103,7 +115,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
         summary: 'Replace a source',
         description: writeKeyRule,
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         body: sourceBodies.replacement,
         response: sourceAnswer,
@@ -111,14 +123,10 @@ export const sourceRoutes: Routes = (app, { config }) => {
     },
     async (request, reply) => {
       const { id } = request.params;
-      audit(request, 'source.replace', `source/${id}`);
-      const changed = await config.change((current) => {
-        loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
-        const entry = validSource(withId(request.body, id), current);
-        return put(current, { kind: 'source', id, entry });
-      });
-      return answerEntry(reply, changed);
+      const { entry } = await change(request, reply, 'replace', (_stored, current) =>
+        validSource(withId(request.body, id), current),
+      );
+      return entry;
     },
   );
 
@@ -131,7 +139,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
         summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
         description: writeKeyRule,
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
         body: sourceBodies.patch,
         response: sourceAnswer,
@@ -139,15 +147,10 @@ export const sourceRoutes: Routes = (app, { config }) => {
     },
     async (request, reply) => {
       const { id } = request.params;
-      audit(request, 'source.update', `source/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
-        const merged = mergePatch(stored, request.body);
-        const entry = validSource(withId(merged, id), current);
-        return put(current, { kind: 'source', id, entry });
-      });
-      return answerEntry(reply, changed);
+      const { entry } = await change(request, reply, 'update', (stored, current) =>
+        validSource(withId(mergePatch(stored, request.body), id), current),
+      );
+      return entry;
     },
   );
 
@@ -160,12 +163,9 @@ export const sourceRoutes: Routes = (app, { config }) => {
         summary: 'Delete a source',
         description: 'Without `force`, a source with connected destinations is not deleted.',
         tags,
-        params,
+        params: idParams,
         headers: ifMatch,
-        querystring: Type.Object(
-          { force: Type.Optional(Type.Boolean({ default: false, description: 'true or false' })) },
-          { additionalProperties: false },
-        ),
+        querystring: deleteSourceQuery,
         response: { 204: { type: 'null', description: 'deleted' } },
       },
     },
@@ -192,7 +192,7 @@ export const sourceRoutes: Routes = (app, { config }) => {
       return reply.status(204).send();
     },
   );
-};
+}
 
 /** `"crm", "erp" and 2 that the token does not reach`. */
 function namesOf(destinations: readonly Destination[], caller: Caller | undefined): string {

@@ -6,6 +6,7 @@ import {
   checkSource,
   maskSource,
   shortWriteKeys,
+  type ConfigEditor,
   type ConfigSnapshot,
   type Problem,
   type Source,
@@ -14,8 +15,9 @@ import { TailraceError } from '@tailrace/errors';
 import type { Role } from '../../access/authenticate.ts';
 import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
-import { isMaskedFor } from '../../http/mask.ts';
-import { entryNotFound, requireValid } from '../entries.ts';
+import { isMaskedFor } from '../../access/mask.ts';
+import { entryNotFound } from '../../http/errors.ts';
+import { changesOf, requireValid } from '../entries.ts';
 
 /** @throws TailraceError `not-found` */
 export function loadSource(current: Pick<ConfigSnapshot, 'source'>, id: string): Source {
@@ -41,6 +43,9 @@ export function loadStoredSource(current: Pick<ConfigSnapshot, 'source' | 'versi
   if (id !== builtInSource.id || current.version('source', id) !== undefined) return source;
   throw new TailraceError('conflict', `The source ${JSON.stringify(id)} is built in and cannot be changed.`);
 }
+
+export const sourceChanges = (config: Pick<ConfigEditor, 'change'>) =>
+  changesOf(config, 'source', loadStoredSource);
 
 /** @throws TailraceError `invalid-configuration`, also where another source has one of the write keys */
 export function validSource(wanted: unknown, current: ConfigSnapshot): Source {

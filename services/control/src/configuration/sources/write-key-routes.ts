@@ -1,17 +1,17 @@
 /** The routes of a source's write keys. To rotate a key: add one, move the clients to it, remove the old one. */
+import type { ConfigEditor } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { audit } from '../../http/audit.ts';
-import { etagHeader, ifMatch } from '../../document/openapi.ts';
-import type { Routes } from '../../http/routes.ts';
-import { answerEntry, checkPrecondition, put } from '../entries.ts';
+import { etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
+import type { Api } from '../../http/api.ts';
 import { sourceAnswer } from './routes.ts';
-import { loadStoredSource, newWriteKey, validSource } from './source.ts';
+import { sourceChanges, newWriteKey, validSource } from './source.ts';
 
 const tags = ['Sources'];
 const maxWriteKeys = 20;
 
-export const writeKeyRoutes: Routes = (app, { config }) => {
+export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
+  const change = sourceChanges(config);
   app.post(
     '/sources/:id/write-keys',
     {
@@ -20,28 +20,22 @@ export const writeKeyRoutes: Routes = (app, { config }) => {
         operationId: 'addWriteKey',
         summary: 'Add a generated write key to a source',
         tags,
-        params: Type.Object({ id: Type.String() }),
+        params: idParams,
         headers: ifMatch,
         response: { 201: { ...Type.Object({ writeKey: Type.String() }), headers: etagHeader } },
       },
     },
     async (request, reply) => {
-      const { id } = request.params;
       const writeKey = newWriteKey();
-      audit(request, 'source.write-key.add', `source/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
+      await change(request, reply, 'write-key.add', (stored, current) => {
         if (stored.writeKeys.length >= maxWriteKeys) {
           throw new TailraceError(
             'conflict',
             `The source has ${maxWriteKeys} write keys, the maximum. Remove one first.`,
           );
         }
-        const entry = validSource({ ...stored, writeKeys: [...stored.writeKeys, writeKey] }, current);
-        return put(current, { kind: 'source', id, entry });
+        return validSource({ ...stored, writeKeys: [...stored.writeKeys, writeKey] }, current);
       });
-      answerEntry(reply, changed);
       reply.status(201);
       return { writeKey };
     },
@@ -62,11 +56,8 @@ export const writeKeyRoutes: Routes = (app, { config }) => {
       },
     },
     async (request, reply) => {
-      const { id, key } = request.params;
-      audit(request, 'source.write-key.remove', `source/${id}`);
-      const changed = await config.change((current) => {
-        const stored = loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
+      const { key } = request.params;
+      const { entry } = await change(request, reply, 'write-key.remove', (stored, current) => {
         const writeKeys = stored.writeKeys.filter((writeKey) => writeKey !== key);
         if (writeKeys.length === stored.writeKeys.length) {
           throw new TailraceError('not-found', 'The source has no such write key.');
@@ -74,10 +65,9 @@ export const writeKeyRoutes: Routes = (app, { config }) => {
         if (writeKeys.length === 0) {
           throw new TailraceError('conflict', 'This is the last write key of the source. Add another first.');
         }
-        const entry = validSource({ ...stored, writeKeys }, current);
-        return put(current, { kind: 'source', id, entry });
+        return validSource({ ...stored, writeKeys }, current);
       });
-      return answerEntry(reply, changed);
+      return entry;
     },
   );
-};
+}

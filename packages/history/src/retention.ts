@@ -1,0 +1,180 @@
+/**
+ * Limits the history by age and size. Rows are removed in small portions, so that requests are answered between two of them.
+ * Which rows are removed when the file is full is described in schema/shares.ts.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { minutesKeptMs } from './tables/flow.ts';
+import type { Store } from './sqlite/store.ts';
+import { hourMs, minuteMs } from './schema/schema.ts';
+import { limitedTables, type LimitedTable } from './schema/shares.ts';
+
+export interface HistoryLimits {
+  readonly maxAgeMs: number;
+  readonly maxBytes: number;
+}
+
+export interface Retention {
+  /** Deliveries of a source and destination from before this time (milliseconds since the epoch) are not stored. */
+  floorOf(sourceId: string, destinationId: string): number;
+  /** Size of the stored data; the file may be larger temporarily. */
+  readonly bytes: number;
+  /** Removes a portion of what exceeds the limits. Returns whether there may be more. */
+  prune(): boolean;
+  /**
+   * Removes a portion of the dead letters whose records have expired. Returns whether there may be more.
+   *
+   * @param lows by partition of `deliveries.dead`, the first offset that is kept
+   */
+  pruneExpired(lows: ReadonlyMap<number, number>): boolean;
+}
+
+/** Dead letters whose records have expired. */
+const expiredPortion = 500;
+/** Empty pages of 4 KB that are returned to the disk after a portion. */
+const pagesToVacuum = 1_000;
+/** The retention of the topic `usage`. */
+const usageDays = 90;
+const dayMs = 86_400_000;
+const floorKind = 'deliveries';
+
+interface Pruner extends LimitedTable {
+  readonly removeBefore: StatementSync | undefined;
+  readonly removeOldest: StatementSync;
+}
+
+interface Owner {
+  readonly owner: string;
+  readonly part: string;
+}
+
+export function createRetention(
+  { db, transaction }: Store,
+  limits: HistoryLimits,
+  now: () => number,
+): Retention {
+  const pruners: readonly Pruner[] = limitedTables.map((limited) => prunerOf(db, limited));
+  const removeUsage = db.prepare('DELETE FROM usage WHERE day < ?');
+  const removeBreakers = db.prepare('DELETE FROM breakers WHERE at < ?');
+  const removeFlow = db.prepare('DELETE FROM flow WHERE unit = ? AND at < ?');
+  const sizes = db.prepare('SELECT kind, sum(bytes) AS bytes FROM shares GROUP BY kind');
+  const largestOwner = db.prepare(
+    'SELECT owner FROM shares WHERE kind = ? GROUP BY owner ORDER BY sum(bytes) DESC, owner LIMIT 1',
+  );
+  const largestPart = db.prepare(
+    'SELECT part FROM shares WHERE kind = ? AND owner = ? ORDER BY bytes DESC, part LIMIT 1',
+  );
+  const putFloor = db.prepare('UPDATE shares SET floor = ? WHERE kind = ? AND owner = ? AND part = ?');
+  const forget = db.prepare('UPDATE shares SET bytes = 0 WHERE kind = ? AND owner = ? AND part = ?');
+  const removeLetters = db.prepare(`
+    DELETE FROM dead_letters WHERE row IN
+      (SELECT row FROM dead_letters WHERE partition = ? AND "offset" < ? ORDER BY "offset" LIMIT ${expiredPortion})`);
+  const removeReplays = db.prepare('DELETE FROM early_replays WHERE partition = ? AND "offset" < ?');
+  const floors = readFloors(db);
+
+  const bytes = (): number =>
+    (pragma(db, 'page_count') - pragma(db, 'freelist_count')) * pragma(db, 'page_size');
+  const ageFloor = (): number => now() - limits.maxAgeMs;
+  const usageFloor = (): string => new Date(now() - usageDays * dayMs).toISOString().slice(0, 10);
+
+  const remove = (work: () => number): number => {
+    let removed = 0;
+    transaction(() => {
+      removed = work();
+    });
+    if (removed > 0) db.exec(`PRAGMA incremental_vacuum(${pagesToVacuum})`);
+    return removed;
+  };
+
+  /** Returns whether there may be more. */
+  const removeByAge = ({ removeBefore, age, portion }: Pruner): boolean => {
+    if (!removeBefore) return false;
+    const floor = age === 'usage' ? usageFloor() : ageFloor();
+    return remove(() => removeBefore.all(floor).length) === portion;
+  };
+
+  const ownerOf = ({ table }: Pruner): Owner => {
+    const owner = String(largestOwner.get(table)?.['owner'] ?? '');
+    return { owner, part: String(largestPart.get(table, owner)?.['part'] ?? '') };
+  };
+
+  /** Removes the oldest rows of the owner with the most, in the table that exceeds its share the most. */
+  const removeForSpace = (): number => {
+    const taken = new Map(sizes.all().map((row) => [String(row['kind']), Number(row['bytes'])]));
+    const [most] = pruners.toSorted(
+      (a, b) => (taken.get(b.table) ?? 0) / b.share - (taken.get(a.table) ?? 0) / a.share,
+    );
+    if (!most || (taken.get(most.table) ?? 0) <= 0) return 0;
+    const { owner, part } = ownerOf(most);
+    return remove(() => {
+      const rows = most.removeOldest.all(owner, ...(most.owner[1] === undefined ? [] : [part]));
+      // An estimate may be left where no row is.
+      if (rows.length === 0) forget.run(most.table, owner, part);
+      if (most.table === floorKind && rows.length > 0) {
+        const floor = Math.max(...rows.map((row) => Number(row['time']))) + 1;
+        putFloor.run(floor, floorKind, owner, part);
+        floors.set(ownerKey(owner, part), floor);
+      }
+      return Math.max(rows.length, 1);
+    });
+  };
+
+  return {
+    floorOf: (sourceId, destinationId) =>
+      Math.max(ageFloor(), floors.get(ownerKey(sourceId, destinationId)) ?? 0),
+    get bytes() {
+      return bytes();
+    },
+    prune() {
+      removeUsage.run(usageFloor());
+      removeBreakers.run(ageFloor());
+      removeFlow.run(minuteMs, now() - minutesKeptMs);
+      removeFlow.run(hourMs, Math.min(ageFloor(), now() - minutesKeptMs));
+      // Each table loses a portion, so that none waits for another.
+      const removed = pruners.map(removeByAge);
+      if (removed.some(Boolean)) return true;
+      return bytes() > limits.maxBytes && removeForSpace() > 0;
+    },
+    pruneExpired(lows) {
+      let removed = 0;
+      for (const [partition, low] of lows) {
+        removed += remove(() => {
+          removeReplays.run(partition, low);
+          return Number(removeLetters.run(partition, low).changes);
+        });
+      }
+      return removed > 0;
+    },
+  };
+}
+
+function prunerOf(db: DatabaseSync, limited: LimitedTable): Pruner {
+  const { table, owner, time, key, age, portion } = limited;
+  const remove = (condition: string): StatementSync =>
+    db.prepare(`
+      DELETE FROM ${table} WHERE (${key}) IN
+        (SELECT ${key} FROM ${table} WHERE ${condition} ORDER BY ${time} LIMIT ${portion})
+      RETURNING ${time} AS time`);
+  return {
+    ...limited,
+    removeBefore: age === 'topic' ? undefined : remove(`${time} < ?`),
+    removeOldest: remove(owner.map((column) => `${column} = ?`).join(' AND ')),
+  };
+}
+
+function readFloors(db: DatabaseSync): Map<string, number> {
+  const rows = db
+    .prepare('SELECT owner, part, floor FROM shares WHERE kind = ? AND floor > 0')
+    .all(floorKind);
+  return new Map(
+    rows.map((row) => [ownerKey(String(row['owner']), String(row['part'])), Number(row['floor'])]),
+  );
+}
+
+/** Ids hold no space. */
+function ownerKey(owner: string, part: string): string {
+  return `${owner} ${part}`;
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
+}

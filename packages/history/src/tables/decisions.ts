@@ -1,0 +1,179 @@
+/** The decisions of the router about events that did not become a delivery for each connected destination. */
+import type { DatabaseSync } from 'node:sqlite';
+import { decisionLimits, type Decision, type DecisionGroup, type DecisionRule } from '@tailrace/topics';
+import { bounded } from '../facts/bounded.ts';
+import type { StoredDecision } from '../facts/facts.ts';
+import { listQueries, wantedOf, type Slice } from '../sqlite/list.ts';
+import { orNull, textOf, type SqlRow } from '../sqlite/row.ts';
+import { filteredIndexes } from '../schema/schema.ts';
+
+/** An event that a destination did not get. */
+export interface FilteredEvent {
+  readonly eventId: string;
+  readonly decidedAt: number;
+  readonly sourceId: string;
+  /** Undefined where none was connected. */
+  readonly destinationId: string | undefined;
+  readonly type: string;
+  readonly event: string | null;
+  readonly userKey: string;
+  /** Of the router, or {@link noDestination}. */
+  readonly reason: string;
+  readonly rule: DecisionRule | undefined;
+}
+
+/** The reason of an event whose source was connected to no destination. */
+export const noDestination = 'no-destination';
+
+/** Absent fields match every event. Of several ids an event has one. Times are milliseconds since the epoch; `until` is exclusive. */
+export interface FilteredEventFilter {
+  readonly reason?: string | undefined;
+  readonly sourceId?: string | readonly string[] | undefined;
+  readonly destinationId?: string | readonly string[] | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** The last event of a page. */
+export interface FilteredEventPosition {
+  readonly decidedAt: number;
+  readonly eventId: string;
+  readonly sourceId: string;
+  readonly destinationId: string;
+}
+
+export interface DecisionQueries {
+  /** Oldest first; more than one where the event was routed again, as after a crash. */
+  decisionsOf(eventId: string): readonly Decision[];
+  /** Newest first. A slice may have fewer rows than `limit`, and the list may continue after it. */
+  listFilteredEvents(
+    filter: FilteredEventFilter,
+    limit: number,
+    after?: FilteredEventPosition,
+  ): Slice<FilteredEvent, FilteredEventPosition>;
+}
+
+const columns = [
+  ['destination_id', 'destinationId'],
+  ['reason', 'reason'],
+  ['source_id', 'sourceId'],
+] as const;
+
+/** Of one event. Its messageId may be used again after the window in which repeats are dropped. */
+const mostDecisions = 20;
+
+export function decisionQueries(db: DatabaseSync): DecisionQueries {
+  const find = db.prepare(
+    `SELECT * FROM decisions WHERE event_id = ? ORDER BY decided_at DESC, source_id DESC LIMIT ${mostDecisions}`,
+  );
+  const list = listQueries(db, {
+    table: 'filtered_events',
+    from: 'filtered_events JOIN decisions ON decisions.row = filtered_events.decision',
+    select: 'filtered_events.*, type, event, user_key, filtered',
+    order: ['decided_at', 'event_id', 'source_id', 'destination_id'],
+    indexes: filteredIndexes,
+    timeIndex: 'filtered_events_by_time',
+  });
+  return {
+    decisionsOf: (eventId) =>
+      find
+        .all(bounded(eventId))
+        .map((row) => ({
+          eventId,
+          sourceId: textOf(row, 'source_id'),
+          type: textOf(row, 'type'),
+          decidedAt: Number(row['decided_at']),
+          routed: Number(row['routed']),
+          filtered: groupsOf(row),
+        }))
+        .reverse(),
+    listFilteredEvents(filter, limit, after) {
+      const { rows, reached } = list({
+        wanted: wantedOf(columns, filter),
+        limit,
+        since: filter.since,
+        until: filter.until,
+        after: after && [after.decidedAt, after.eventId, after.sourceId, after.destinationId],
+      });
+      const [decidedAt, ...ids] = reached ?? [];
+      const [eventId = '', source = '', destination = ''] = ids.map(String);
+      return {
+        rows: rows.map(filteredEventOf),
+        reached: reached && {
+          decidedAt: Number(decidedAt),
+          eventId,
+          sourceId: source,
+          destinationId: destination,
+        },
+      };
+    },
+  };
+}
+
+function filteredEventOf(row: SqlRow): FilteredEvent {
+  const [destinationId, reason] = [textOf(row, 'destination_id'), textOf(row, 'reason')];
+  const group = groupsOf(row).find(
+    (one) => bounded(one.reason) === reason && one.destinations.some((id) => bounded(id) === destinationId),
+  );
+  return {
+    eventId: textOf(row, 'event_id'),
+    decidedAt: Number(row['decided_at']),
+    sourceId: textOf(row, 'source_id'),
+    destinationId: destinationId === '' ? undefined : destinationId,
+    type: textOf(row, 'type'),
+    event: orNull(row['event'], String),
+    userKey: textOf(row, 'user_key'),
+    reason,
+    rule: group?.rule,
+  };
+}
+
+function groupsOf(row: SqlRow): DecisionGroup[] {
+  return JSON.parse(textOf(row, 'filtered')) as DecisionGroup[];
+}
+
+/** Returns a function that writes a decision, and returns whether it was new; one that is already stored is left as it is. */
+export function decisionWriter(db: DatabaseSync): (decision: StoredDecision) => boolean {
+  const insert = db.prepare(`
+    INSERT OR IGNORE INTO decisions (event_id, decided_at, source_id, type, event, user_key, routed, filtered, exits)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insertFiltered = db.prepare(`
+    INSERT INTO filtered_events (decision, decided_at, event_id, source_id, destination_id, reason)
+    VALUES (?, ?, ?, ?, ?, ?)`);
+  return (decision) => {
+    const { decidedAt, event, routed, filtered } = decision;
+    const [eventId, sourceId] = [bounded(decision.eventId), bounded(decision.sourceId)];
+    const exits = exitsOf(decision);
+    const { changes, lastInsertRowid } = insert.run(
+      eventId,
+      decidedAt,
+      sourceId,
+      bounded(decision.type),
+      event === undefined ? null : bounded(event),
+      bounded(decision.userKey),
+      routed,
+      JSON.stringify(filtered),
+      exits.length,
+    );
+    if (changes === 0) return false;
+    for (const [destinationId, reason] of exits) {
+      insertFiltered.run(
+        lastInsertRowid,
+        decidedAt,
+        eventId,
+        sourceId,
+        bounded(destinationId),
+        bounded(reason),
+      );
+    }
+    return true;
+  };
+}
+
+/** The destinations that did not get the event. The router lists no more than the limit; another program might. */
+function exitsOf({ routed, filtered }: Decision): (readonly [destinationId: string, reason: string])[] {
+  if (routed === 0 && filtered.length === 0) return [['', noDestination]];
+  return filtered
+    .flatMap(({ reason, destinations }) => destinations.map((id) => [id, reason] as const))
+    .slice(0, decisionLimits.destinations);
+}

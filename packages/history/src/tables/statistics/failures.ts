@@ -1,0 +1,41 @@
+/** Counts failed attempts and dead deliveries by destination, minute and reason, while they are written. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeliveryRow, DeliveryState } from '../../facts/delivery-row.ts';
+import type { AttemptRow } from '../../facts/facts.ts';
+import { minuteMs } from '../../schema/schema.ts';
+
+export interface FailureCounts {
+  failed(attempt: AttemptRow): void;
+  /** A delivery was dead, or is dead now. */
+  changed(before: DeliveryRow | undefined, now: DeliveryRow): void;
+}
+
+/** Numbers are bound as floating-point numbers, which SQLite divides without rounding. */
+const minuteOf = (value: string): string => `CAST(${value} AS INTEGER) / ${minuteMs} * ${minuteMs}`;
+
+export function createFailureCounts(db: DatabaseSync): FailureCounts {
+  const addAttempt = db.prepare(`
+    INSERT INTO failed_minutes VALUES (?1, ${minuteOf('?2')}, ?3, 1, 0, ?2, ?2)
+    ON CONFLICT DO UPDATE SET attempts = attempts + 1,
+      first_at = min(ifnull(first_at, ?2), ?2), last_at = max(ifnull(last_at, ?2), ?2)`);
+  const addDead = db.prepare(`
+    INSERT INTO failed_minutes VALUES (?1, ${minuteOf('?2')}, ?3, 0, max(?4, 0), NULL, NULL)
+    ON CONFLICT DO UPDATE SET dead = max(0, dead + ?4)`);
+
+  const count = ({ destinationId }: DeliveryRow, { reason, changedAt }: DeliveryState, by: number): void => {
+    addDead.run(destinationId, changedAt, reason ?? 'unknown', by);
+  };
+
+  return {
+    failed({ destinationId, startedAt, reason }) {
+      if (reason !== null) addAttempt.run(destinationId, startedAt, reason);
+    },
+    changed(before, now) {
+      const wasDead = before?.state.status === 'dead' ? before.state : undefined;
+      const isDead = now.state.status === 'dead' ? now.state : undefined;
+      if (wasDead === isDead) return;
+      if (wasDead) count(now, wasDead, -1);
+      if (isDead) count(now, isDead, 1);
+    },
+  };
+}

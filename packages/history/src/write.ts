@@ -1,0 +1,187 @@
+/** Writes batches of facts to the tables, together with the next offset. */
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { Span, TailPosition } from '@tailrace/kafka';
+import { createBacklogWriter } from './tables/backlog.ts';
+import { breakerWriter } from './tables/breakers.ts';
+import { decisionWriter } from './tables/decisions.ts';
+import { createDeadLetterWriter } from './tables/dead-letters/write.ts';
+import { ended, isPending, merge, pendingStatuses, type DeliveryRow } from './facts/delivery-row.ts';
+import { createAttemptCounts } from './tables/statistics/attempts.ts';
+import { createFailureCounts } from './tables/statistics/failures.ts';
+import { createFlowWriter } from './tables/flow.ts';
+import type { AttemptRow, Fact } from './facts/facts.ts';
+import type { Retention } from './retention.ts';
+import { rowOf } from './sqlite/row.ts';
+import { createUsageWriter } from './tables/usage/write.ts';
+
+export interface Writer {
+  /** Runs in the caller's transaction. Leaves out deliveries and decisions from before the floor of the retention. */
+  write(facts: readonly Fact[], position: TailPosition): void;
+  /**
+   * Ends some of the pending deliveries whose latest record is in this range of a partition, in the caller's transaction. Returns
+   * where to continue; undefined if these were all.
+   */
+  end(topic: string, partition: number, range: Span): number | undefined;
+}
+
+/** Deliveries that are ended in one turn of the event loop. */
+const endedTogether = 100;
+
+interface Touched {
+  readonly stored: DeliveryRow | undefined;
+  /** The key of the stored row. */
+  key: number | bigint;
+  row: DeliveryRow;
+}
+
+export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'floorOf'>): Writer {
+  const counts = createAttemptCounts(db);
+  const failures = createFailureCounts(db);
+  const deadLetters = createDeadLetterWriter(db);
+  const putUsage = createUsageWriter(db);
+  const flow = createFlowWriter(db);
+  const backlog = createBacklogWriter(db);
+  const findDelivery = db.prepare('SELECT * FROM deliveries WHERE id = ?');
+  const insertDelivery = db.prepare(`
+    INSERT INTO deliveries (id, event_id, source_id, destination_id, type, event, user_key, created_at,
+      status, changed_at, rank, reason, next_due_at, topic, partition, "offset", placed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  // Two statements, because SQLite rewrites the indexes of every column that a statement names, changed or not.
+  const updateState = db.prepare(`
+    UPDATE deliveries SET status = ?, changed_at = ?, rank = ?, reason = ?, next_due_at = ?,
+      topic = ?, partition = ?, "offset" = ?, placed_at = ? WHERE id = ?`);
+  const updateOrigin = db.prepare(
+    'UPDATE deliveries SET event = ?, user_key = ?, created_at = ? WHERE id = ?',
+  );
+  const insertAttempt = db.prepare('INSERT OR IGNORE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const putDecision = decisionWriter(db);
+  const putBreakers = breakerWriter(db);
+  const findEnded = db.prepare(`
+    SELECT * FROM deliveries INDEXED BY deliveries_by_place
+    WHERE status IN ${pendingStatuses} AND topic = ? AND partition = ? AND "offset" >= ? AND "offset" < ?
+    ORDER BY "offset" LIMIT ${endedTogether}`);
+  const putOffset = db.prepare('INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)');
+
+  const mergeDelivery = (touched: Map<string, Touched>, fact: DeliveryRow): void => {
+    const known = touched.get(fact.id);
+    if (known) {
+      known.row = merge(known.row, fact);
+      return;
+    }
+    const found = findDelivery.get(fact.id);
+    const stored = found && rowOf(found);
+    touched.set(fact.id, {
+      stored,
+      key: Number(found?.['row'] ?? 0),
+      row: stored ? merge(stored, fact) : fact,
+    });
+  };
+
+  /** The minute in which a delivery ended unnoticed is not known, so it counts in none: as if it had ended when it was made. */
+  const countEnd = (stored: DeliveryRow | undefined, { destinationId, state }: DeliveryRow): void => {
+    if (!stored) return;
+    const { status } = stored.state;
+    if (isPending(status) && state.status === 'unknown')
+      backlog.count(destinationId, 'ended', stored.createdAt);
+    // The record of its end was late, and counts too. A replay adds it again instead.
+    const isLate = state.status === 'delivered' || state.status === 'dead';
+    if (status === 'unknown' && isLate) backlog.count(destinationId, 'ended', stored.createdAt, -1);
+  };
+
+  const putDelivery = (touched: Touched): void => {
+    const { stored, row } = touched;
+    failures.changed(stored, row);
+    flow.changed(stored, row);
+    countEnd(stored, row);
+    const { id, event, userKey, createdAt, state, place } = row;
+    const stateValues = [state.status, state.changedAt, state.rank, state.reason, state.nextDueAt];
+    const placeValues = place
+      ? [place.topic, place.partition, place.offset, place.placedAt]
+      : [null, null, null, null];
+    if (!stored) {
+      const { eventId, sourceId, destinationId, type } = row;
+      const origin = [id, eventId, sourceId, destinationId, type, event, userKey, createdAt];
+      touched.key = insertDelivery.run(...origin, ...stateValues, ...placeValues).lastInsertRowid;
+      return;
+    }
+    if (stored.createdAt !== createdAt || stored.event !== event || stored.userKey !== userKey) {
+      updateOrigin.run(event, userKey, createdAt, id);
+    }
+    if (stored.state !== state || stored.place !== place) updateState.run(...stateValues, ...placeValues, id);
+  };
+
+  /** Returns whether the attempt was new: its record may be duplicated. */
+  const putAttempt = (delivery: number | bigint, attempt: AttemptRow): boolean => {
+    const { startedAt, destinationId, latencyMs, outcome, reason, nextDueAt, urls } = attempt;
+    const failedAt = reason === null ? null : destinationId;
+    const { changes } = insertAttempt.run(
+      delivery,
+      startedAt,
+      attempt.attempt,
+      failedAt,
+      latencyMs,
+      outcome,
+      reason,
+      nextDueAt,
+      JSON.stringify(urls),
+    );
+    return changes > 0;
+  };
+
+  return {
+    write(facts, { topic, partition, next }) {
+      const touched = new Map<string, Touched>();
+      const attempts: AttemptRow[] = [];
+      const fresh: AttemptRow[] = [];
+      for (const fact of facts) {
+        if (fact.kind === 'usage') {
+          putUsage(fact.usage);
+          flow.usage(fact.usage, fact.at);
+        } else if (fact.kind === 'dead-letter') deadLetters.putLetter(fact.letter);
+        else if (fact.kind === 'replay') deadLetters.putReplay(fact.replay);
+        else if (fact.kind === 'decision') {
+          const { decidedAt, sourceId } = fact.decision;
+          if (decidedAt >= floorOf(sourceId, '') && putDecision(fact.decision)) flow.decision(fact.decision);
+        } else {
+          const { sourceId, destinationId, createdAt } = fact.delivery;
+          if (createdAt < floorOf(sourceId, destinationId)) continue;
+          mergeDelivery(touched, fact.delivery);
+          if (fact.kind === 'attempt') attempts.push(fact.attempt);
+          else if (fact.backlog) backlog.count(destinationId, fact.backlog, createdAt);
+        }
+      }
+      for (const delivery of touched.values()) putDelivery(delivery);
+      for (const attempt of attempts) {
+        const { key = 0 } = touched.get(attempt.deliveryId) ?? {};
+        if (!putAttempt(key, attempt)) continue;
+        fresh.push(attempt);
+        failures.failed(attempt);
+        const { destinationId, outcome, startedAt, latencyMs } = attempt;
+        if (outcome === 'delivered') backlog.count(destinationId, 'ended', startedAt + latencyMs);
+      }
+      putBreakers(fresh);
+      counts.add(fresh);
+      flow.flush();
+      backlog.flush();
+      putOffset.run(topic, partition, next);
+    },
+    end(topic, partition, { from, to }) {
+      const found = findEnded.all(topic, partition, from, to);
+      for (const one of found) {
+        const stored = rowOf(one);
+        putDelivery({ stored, key: Number(one['row']), row: ended(stored) });
+      }
+      flow.flush();
+      backlog.flush();
+      return found.length < endedTogether ? undefined : Number(found.at(-1)?.['offset']) + 1;
+    },
+  };
+}
+
+/** The next offset to read, by `<topic>/<partition>`. */
+export function readOffsets(db: DatabaseSync): ReadonlyMap<string, number> {
+  const rows: Record<string, SQLOutputValue>[] = db.prepare('SELECT * FROM offsets').all();
+  return new Map(
+    rows.map(({ topic, partition, next }) => [`${String(topic)}/${String(partition)}`, Number(next)]),
+  );
+}

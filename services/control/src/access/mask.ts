@@ -1,0 +1,57 @@
+/** Masks the values of bodies for callers with the role `read`, in bodies and in what lists have of them. */
+import { isRawNumber, parseJson } from '@tailrace/events';
+import type { Role } from './authenticate.ts';
+
+const masked = '***';
+/** Fields without personal data. Lists have them too. */
+const shown = new Set(['type', 'version', 'event']);
+
+export function isMaskedFor(role: Role | undefined): boolean {
+  return role === undefined || role === 'read';
+}
+
+/** The id of a user, which a body has as userId or anonymousId. */
+export function showUser(id: string, role: Role | undefined): string {
+  return isMaskedFor(role) ? masked : id;
+}
+
+/** Replaces every value with `***`, of any type. Keys, nesting and null stay. */
+export function maskValues(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || isRawNumber(body)) {
+    return mask(body);
+  }
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [key, shown.has(key) ? value : mask(value)] as const),
+  );
+}
+
+function mask(value: unknown): unknown {
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.map(mask);
+  if (typeof value !== 'object' || isRawNumber(value)) return masked;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mask(inner)] as const));
+}
+
+export interface ShownBody {
+  /** Whether the values are masked for this caller. */
+  readonly masked: boolean;
+  readonly body: unknown;
+  /** The exact bytes that are signed and sent; only in an unmasked body. */
+  readonly text?: string;
+}
+
+/** The body, masked for callers that may only read. */
+export function showBody(value: Buffer | null, role: Role | undefined): ShownBody {
+  const text = value?.toString() ?? '';
+  const body = parse(text);
+  return isMaskedFor(role) ? { masked: true, body: maskValues(body) } : { masked: false, body, text };
+}
+
+/** A record by another producer need not be JSON; it is shown as text. */
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}

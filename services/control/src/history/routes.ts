@@ -1,0 +1,33 @@
+/** The routes of the history, in the order of the OpenAPI document. */
+import type { ConfigView } from '@tailrace/config';
+import type { TopicNames } from '@tailrace/topics';
+import type { Api } from '../http/api.ts';
+import type { RecordReader } from '../records/reader.ts';
+import { attemptRoutes } from './attempt-routes.ts';
+import { decisionRoutes } from './decision-routes.ts';
+import { deliveryRoutes } from './delivery-routes.ts';
+import { eventRoutes, type EventNeeds } from './event-routes.ts';
+import { liveRoutes } from './live-routes.ts';
+import { overviewRoutes } from './overview-routes.ts';
+import { statisticsRoutes } from './statistics-routes.ts';
+import { Streams } from './streams.ts';
+import { usageRoutes } from './usage-routes.ts';
+
+export interface HistoryNeeds extends EventNeeds {
+  readonly config: ConfigView;
+  readonly records: RecordReader;
+  readonly names: TopicNames;
+}
+
+export function historyRoutes(app: Api, needs: HistoryNeeds): void {
+  const { config, history, records, signal } = needs;
+  const streams = new Streams(history, signal);
+  usageRoutes(app, config, history);
+  deliveryRoutes(app, records, history);
+  decisionRoutes(app, history);
+  eventRoutes(app, needs);
+  statisticsRoutes(app, config, history);
+  overviewRoutes(app, needs);
+  liveRoutes(app, streams, config);
+  attemptRoutes(app, streams);
+}
