@@ -223,13 +223,12 @@ function importsOf(files: readonly string[]): Map<string, readonly string[]> {
   );
 }
 
-/** The imports among the folders of `src`, each with all that is below it. */
+/** The imports among the folders of the files. */
 function betweenFolders(imports: ReadonlyMap<string, readonly string[]>): Map<string, readonly string[]> {
-  const folderOf = (file: string): string => file.replace(/^(.*?\/src(?:\/[^/]+(?=\/))?)\/.*$/, '$1');
   const folders = new Map<string, Set<string>>();
   for (const [file, imported] of imports) {
-    const folder = folderOf(file);
-    const others = imported.map(folderOf).filter((other) => other !== folder);
+    const folder = path.posix.dirname(file);
+    const others = imported.map((other) => path.posix.dirname(other)).filter((other) => other !== folder);
     folders.set(folder, new Set([...(folders.get(folder) ?? []), ...others]));
   }
   return new Map(Array.from(folders, ([folder, others]) => [folder, [...others]]));
@@ -247,7 +246,7 @@ test('files do not import each other in a cycle', () => {
   assert.deepEqual(cyclesIn(importsOf(files)), []);
 });
 
-test('the areas of control, and the folders of the history, do not import each other in a cycle', () => {
+test('the folders of control, and those of the history, do not import each other in a cycle', () => {
   const files = globSync('{services/control,packages/history}/src/**/*.ts', { cwd: root });
   const product = files.filter((file) => !/\.test\.ts$|\/testing\//.test(file));
   assert.deepEqual(cyclesIn(betweenFolders(importsOf(product))), []);
@@ -255,7 +254,7 @@ test('the areas of control, and the folders of the history, do not import each o
 
 test('the check of folders finds a cycle of two folders whose files have none', () => {
   const imports = new Map([
-    ['a/src/b/one.ts', ['a/src/c/two.ts', 'a/src/b/d/three.ts']],
+    ['a/src/b/one.ts', ['a/src/c/two.ts', 'a/src/b/three.ts']],
     ['a/src/c/two.ts', ['a/src/d.ts']],
     ['a/src/d.ts', []],
   ]);

@@ -14,14 +14,14 @@ import { instanceId, interruptPreviousSyncs } from './instance.ts';
 import { openMembership, type Membership } from './sync/membership.ts';
 import { silentProblem, stoppedProblem, tooLongProblem, type Problem } from './sync/problems.ts';
 import { readMembers, type MembershipFormat } from './read-members.ts';
-import { audienceKey, type Audience, type AudienceKey, type AudienceSync } from './records.ts';
+import { audienceKey, type Audience, type AudienceKey, type AudienceSync } from './state/records.ts';
 import { startSync, type AudienceUsers, type Sync } from './sync/sync.ts';
 import { checkTarget, type AudienceTarget } from './target.ts';
 import { traitName } from './trait-name.ts';
-import { openAudienceView, silentAfterMs, type AudienceView } from './view.ts';
+import { openAudienceView, silentAfterMs, type AudienceView } from './state/view.ts';
 
 export type { MembershipFormat } from './read-members.ts';
-export type { Audience, AudienceKey, AudienceSync, SyncState } from './records.ts';
+export type { Audience, AudienceKey, AudienceSync, SyncState } from './state/records.ts';
 export { maxNameLength, type AudienceTarget } from './target.ts';
 export { traitName } from './trait-name.ts';
 

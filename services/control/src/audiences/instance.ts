@@ -6,7 +6,7 @@ import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topics';
 import { stoppedProblem } from './sync/problems.ts';
-import { audienceKey, encodeAudience, type Audience } from './records.ts';
+import { audienceKey, encodeAudience, type Audience } from './state/records.ts';
 import { publisherId, transactionTimeoutMs } from './sync/sync.ts';
 
 export interface InstanceDependencies {

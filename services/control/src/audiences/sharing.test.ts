@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { names, openApi, type Api } from '../testing/api.ts';
-import { encodeAudience } from './records.ts';
+import { encodeAudience } from './state/records.ts';
 
 let control: Api;
 let token: string;

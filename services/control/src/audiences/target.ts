@@ -3,7 +3,7 @@ import { builtInSource, type ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { Asker } from '../access/places.ts';
 import { entryNotFound } from '../http/errors.ts';
-import type { Audience, AudienceKey } from './records.ts';
+import type { Audience, AudienceKey } from './state/records.ts';
 import { traitName } from './trait-name.ts';
 
 export interface AudienceTarget {

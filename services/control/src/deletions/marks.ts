@@ -4,7 +4,7 @@
  */
 import type { OutgoingRecord, Partitioner } from '@tailrace/kafka';
 import { encodeDeleted, deletedKey, type DeletedUser, type TopicNames } from '@tailrace/topics';
-import { memberRecord } from '../audiences/records.ts';
+import { memberRecord } from '../audiences/state/records.ts';
 import type { UserIndex } from '../suppressions/user-index.ts';
 import type { DeletionRequest } from './request.ts';
 

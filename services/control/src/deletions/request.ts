@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
-import type { AudienceKey } from '../audiences/records.ts';
+import type { AudienceKey } from '../audiences/state/records.ts';
 import { objectIn } from '../records/json.ts';
 
 export interface DeletionRequest {

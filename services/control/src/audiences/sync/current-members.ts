@@ -6,8 +6,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Kafka } from '@tailrace/kafka';
 import type { DeletedUsers, TopicNames } from '@tailrace/topics';
-import type { Change, Membership } from './membership.ts';
-import { createMembershipReader, type AudienceKey } from '../records.ts';
+import type { Membership } from './membership.ts';
+import { createMembershipReader, type AudienceKey, type Change } from '../state/records.ts';
 
 /** When a mark is not readable yet because of an open transaction. */
 const retryReadMs = 200;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { openMembership, type Change } from './membership.ts';
+import type { Change } from '../state/records.ts';
+import { openMembership } from './membership.ts';
 
 let folder: string;
 before(async () => {

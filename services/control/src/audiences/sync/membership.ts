@@ -8,12 +8,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TailraceError } from '@tailrace/errors';
-
-export interface Change {
-  readonly userId: string;
-  /** Whether the user is a member after the change. */
-  readonly isMember: boolean;
-}
+import type { Change } from '../state/records.ts';
 
 export interface MembershipCounts {
   /** Current members that were added. */

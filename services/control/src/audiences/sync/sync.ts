@@ -18,8 +18,8 @@ import { createCurrentMembersReader, type CurrentMembersReader } from './current
 import type { Membership } from './membership.ts';
 import { createPortion, maxPortion } from './portion.ts';
 import { sourceUnavailableProblem, supersededProblem, type Problem } from './problems.ts';
-import { audienceKey, markRecord, type Audience } from '../records.ts';
-import type { AudienceView } from '../view.ts';
+import { audienceKey, markRecord, type Audience } from '../state/records.ts';
+import type { AudienceView } from '../state/view.ts';
 import type { SuppressionStore } from '../../suppressions/store.ts';
 import { SyncState } from './state.ts';
 

@@ -15,7 +15,7 @@ import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
 import { isMaskedFor } from '../../access/mask.ts';
 import { entryNotFound } from '../../http/errors.ts';
-import { changesOf, requireValid } from '../entries.ts';
+import { changesOf, requireValid } from '../entry/change.ts';
 
 /** @throws TailraceError `not-found` */
 export function loadDestination(current: Pick<ConfigSnapshot, 'destination'>, id: string): Destination {

@@ -5,7 +5,7 @@
 import type { ConfigEditor, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Log } from '@tailrace/service';
-import { mergePatch } from '../merge-patch.ts';
+import { mergePatch } from '../entry/merge-patch.ts';
 
 const noPreviousSecret = { previousSharedSecret: null, previousSharedSecretUntil: null };
 

@@ -9,7 +9,7 @@ import { invalidField } from '../../http/errors.ts';
 import { bodyOnly, idParams, named } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
-import { requireValid } from '../entries.ts';
+import { requireValid } from '../entry/change.ts';
 import { sampleEvent } from './sample.ts';
 
 const testedSchema = Type.Object({

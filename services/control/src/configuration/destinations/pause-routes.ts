@@ -6,7 +6,7 @@ import { idParams, ifMatch } from '../../http/schemas.ts';
 import type { Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
 import { destinationChanges } from './destination.ts';
-import { mergePatch } from '../merge-patch.ts';
+import { mergePatch } from '../entry/merge-patch.ts';
 
 export interface PauseNeeds {
   readonly config: ConfigEditor;

@@ -11,7 +11,7 @@ import { closedObject, etagHeader, idParams, ifMatch, optionalText, time } from 
 import type { Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
 import { destinationChanges, validDestination } from './destination.ts';
-import { mergePatch } from '../merge-patch.ts';
+import { mergePatch } from '../entry/merge-patch.ts';
 
 const secretBytes = 32;
 const dayMs = 86_400_000;

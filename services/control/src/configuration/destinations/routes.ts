@@ -9,10 +9,10 @@ import { closedObject, documentOnly, etagHeader, idParams, ifMatch, named } from
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
 import type { Api } from '../../http/api.ts';
 import { destinationChanges, loadDestination, showDestination, validDestination } from './destination.ts';
-import { destinationBodies } from '../bodies.ts';
-import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
-import { mergePatch } from '../merge-patch.ts';
-import { matchesSearch, searchParameter } from '../search.ts';
+import { destinationBodies } from '../entry/bodies.ts';
+import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entry/change.ts';
+import { mergePatch } from '../entry/merge-patch.ts';
+import { matchesSearch, searchParameter } from '../entry/search.ts';
 
 const tags = ['Destinations'];
 const destination = documentOnly(

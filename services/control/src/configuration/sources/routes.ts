@@ -9,10 +9,10 @@ import { audit } from '../../http/audit.ts';
 import { closedObject, documentOnly, etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
 import type { Api } from '../../http/api.ts';
-import { mergePatch } from '../merge-patch.ts';
-import { matchesSearch, searchParameter } from '../search.ts';
-import { shownSourceSchema, sourceBodies } from '../bodies.ts';
-import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entries.ts';
+import { mergePatch } from '../entry/merge-patch.ts';
+import { matchesSearch, searchParameter } from '../entry/search.ts';
+import { shownSourceSchema, sourceBodies } from '../entry/bodies.ts';
+import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entry/change.ts';
 import {
   sourceChanges,
   loadSource,

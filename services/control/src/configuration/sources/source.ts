@@ -17,7 +17,7 @@ import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
 import { isMaskedFor } from '../../access/mask.ts';
 import { entryNotFound } from '../../http/errors.ts';
-import { changesOf, requireValid } from '../entries.ts';
+import { changesOf, requireValid } from '../entry/change.ts';
 
 /** @throws TailraceError `not-found` */
 export function loadSource(current: Pick<ConfigSnapshot, 'source'>, id: string): Source {

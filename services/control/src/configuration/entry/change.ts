@@ -14,7 +14,7 @@ import {
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { audit } from '../http/audit.ts';
+import { audit } from '../../http/audit.ts';
 
 /** An entry after a change, and the version that it had before. */
 export interface ChangedEntry<Of extends Source | Destination> {

@@ -1,8 +1,8 @@
 /** The schemas of the bodies that create, replace and change sources and destinations, for the OpenAPI document. */
 import { destinationSchema, sourceSchema } from '@tailrace/config';
 import Type from 'typebox';
-import { inputOf, orNothing, patchOf, withoutDefaults, type JsonSchema } from '../document/json-schema.ts';
-import { bodyOnly } from '../http/schemas.ts';
+import { inputOf, orNothing, patchOf, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
+import { bodyOnly } from '../../http/schemas.ts';
 
 const webhooks = [{ url: 'https://crm.example.com/hook', headers: { 'X-Team': 'growth' } }];
 const source: JsonSchema = withoutDefaults(sourceSchema as unknown as JsonSchema);

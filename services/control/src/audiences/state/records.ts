@@ -12,8 +12,13 @@ import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import type { DeletedUsers } from '@tailrace/topics';
-import { objectIn } from '../records/json.ts';
-import type { Change } from './sync/membership.ts';
+import { objectIn } from '../../records/json.ts';
+
+export interface Change {
+  readonly userId: string;
+  /** Whether the user is a member after the change. */
+  readonly isMember: boolean;
+}
 
 export interface AudienceKey {
   readonly sourceId: string;
