@@ -114,8 +114,8 @@ export interface Wait {
   readonly cause: 'deferred' | 'behind' | 'parked' | 'paused';
   readonly delivery: Delivery;
   readonly until: number;
-  /** The latest due time. */
-  readonly latest: number;
+  /** The latest due time; undefined for none. */
+  readonly latest?: number;
   /** The delay of the retry topic; undefined where any will do. */
   readonly tierMs?: number;
 }

@@ -17,7 +17,7 @@ import { Signs } from './sources/recall/signs.ts';
 import { Receivers } from './receivers/receivers.ts';
 import { FollowUps } from './settle/follow-ups.ts';
 import { HeaderTimes } from './stages/due/header-times.ts';
-import { Ownership } from './settle/ownership.ts';
+import { Ownership } from './settle/due-times.ts';
 import { laneLimits, settings } from './settings.ts';
 import { ConsumerGroup } from './sources/group.ts';
 import { Intake } from './sources/intake.ts';

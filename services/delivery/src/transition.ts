@@ -19,7 +19,6 @@ import type {
   Receiver,
   UrlAnswer,
   UrlResult,
-  Wait,
 } from './delivery.ts';
 import { urlAttempt } from './observe/attempt-record.ts';
 
@@ -51,35 +50,26 @@ export function transition(delivery: Delivery, event: Event, policy: DeliveryPol
       const deferrals = event.isBackoff ? timesBefore : timesBefore + 1;
       const until = deferUntil(placeAt, timesBefore, now, policy.tiersMs);
       const heldBy = alsoHeldBy(delivery, event.heldBy);
-      return wait('deferred', { ...delivery, deferrals, placeAt, reason: 'lane-full', heldBy }, until);
+      const deferred = { ...delivery, deferrals, placeAt, reason: 'lane-full', heldBy };
+      return { kind: 'wait', cause: 'deferred', delivery: deferred, until };
     }
     case 'behind': {
       const { until, firstAttemptAt } = event;
       const heldBy = alsoHeldBy(delivery, 'order');
-      return wait('behind', { ...delivery, firstAttemptAt, reason: 'behind', heldBy }, until + 1);
+      const behind = { ...delivery, firstAttemptAt, reason: 'behind', heldBy };
+      return { kind: 'wait', cause: 'behind', delivery: behind, until: until + 1 };
     }
     case 'paused': {
       // Window and schedule begin again with the next attempt, as those of a replay do.
       const begun = { step: 0, deferrals: 0, placeAt: undefined, firstAttemptAt: undefined };
       const heldBy = alsoHeldBy(delivery, 'paused');
-      const until = now + policy.pauseMs;
       const paused = { ...delivery, ...begun, reason: 'paused', heldBy };
-      return {
-        kind: 'wait',
-        cause: 'paused',
-        delivery: paused,
-        until,
-        latest: until,
-        tierMs: policy.pauseMs,
-      };
+      const [tierMs, until] = [policy.pauseMs, now + policy.pauseMs];
+      return { kind: 'wait', cause: 'paused', delivery: paused, until, latest: until, tierMs };
     }
     case 'over':
       return die(delivery, event.reason);
   }
-}
-
-function wait(cause: Wait['cause'], delivery: Delivery, until: number, latest = Infinity): Effect {
-  return { kind: 'wait', cause, delivery, until, latest };
 }
 
 function die(delivery: Delivery, reason: DeadReason, results?: readonly UrlResult[]): Effect {
@@ -149,7 +139,8 @@ function park(
     reason: 'circuit-open',
     heldBy: alsoHeldBy(delivery, 'breaker'),
   };
-  return wait('parked', parked, Math.min(now + (isProbe ? probeInMs : delayMs), latest), latest);
+  const until = Math.min(now + (isProbe ? probeInMs : delayMs), latest);
+  return { kind: 'wait', cause: 'parked', delivery: parked, until, latest };
 }
 
 /** The part of a delay that is never shortened. */

@@ -3,6 +3,8 @@
  * are due no later. `DueTimes` keeps due times from decreasing along each partition of a retry topic. This needs no
  * coordination, because each partition has a single owner.
  */
+import type { Work } from '@tailrace/kafka';
+import type { Retry } from '../delivery.ts';
 
 /** The part of its range from which the first due time is drawn: the first half leaves the rest for later records. */
 const firstShare = 0.5;
@@ -60,12 +62,6 @@ const slack = 0.25;
 /** The shortest wait, as a part of a retry topic's delay. */
 const leastShare = 0.8;
 
-export interface Wait {
-  readonly tierMs: number;
-  /** Milliseconds since the epoch. */
-  readonly earliestDueAt: number;
-}
-
 /**
  * Returns the retry topic for a wait until `until` that is not a step of the retry schedule, or for the first part of it. The
  * shortest one whose delay is long enough takes the whole wait with the exact due time, which costs one rewrite. Where its
@@ -80,7 +76,7 @@ export function tierUntil(
   now: number,
   tiersMs: readonly number[],
   lastDueAt: (tierMs: number) => number,
-): Wait {
+): Pick<Retry, 'tierMs' | 'earliestDueAt'> {
   const [shortestMs = 0] = tiersMs;
   // A time that has passed already was too optimistic; wait before trying again.
   const waitMs = until > now ? until - now : shortestMs * leastShare;
@@ -89,4 +85,37 @@ export function tierUntil(
   const isPrompt = whole !== undefined && lastDueAt(whole) <= now + waitMs * (1 + slack);
   const tierMs = (isPrompt ? whole : part) ?? shortestMs;
   return { tierMs, earliestDueAt: Math.ceil(now + Math.min(waitMs, tierMs)) };
+}
+
+/**
+ * Since when this replica owns a partition number, in all topics. An earlier owner may have written to the retry topics
+ * until then, with due times that are not known here.
+ */
+export class Ownership {
+  readonly #now: () => number;
+  #joinedAt = -Infinity;
+  readonly #owned = new Map<number, { readonly work: Pick<Work, 'revoked'>; readonly since: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** A rebalance is over. */
+  joined(): void {
+    this.#joinedAt = this.#now();
+  }
+
+  /**
+   * Returns since when the partition of `work` is owned, in milliseconds since the epoch, or the time of a later
+   * rebalance where this was not called for the partition before.
+   *
+   * @param work of a partition that is not revoked
+   */
+  since(work: Pick<Work, 'partition' | 'revoked'>): number {
+    const known = this.#owned.get(work.partition);
+    if (known && !known.work.revoked) return known.since;
+    const since = this.#joinedAt;
+    this.#owned.set(work.partition, { work, since });
+    return since;
+  }
 }

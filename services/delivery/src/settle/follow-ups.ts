@@ -8,8 +8,7 @@ import type { OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/k
 import type { Log } from '@tailrace/service';
 import { encodeDelivery, type TopicNames } from '@tailrace/topics';
 import type { DeadReason, Effect, Retry, Wait } from '../delivery.ts';
-import { DueTimes, tierUntil, type DueTimeBounds } from './due-times.ts';
-import type { Ownership } from './ownership.ts';
+import { DueTimes, tierUntil, type DueTimeBounds, type Ownership } from './due-times.ts';
 
 export interface FollowUpsDependencies {
   readonly names: TopicNames;
@@ -83,7 +82,7 @@ export class FollowUps {
       const dueAt = this.#dueTimes.assign(topic, partition, earliestDueAt, latestDueAt, bounds);
       return { topic, dueAt };
     }
-    const { until, latest } = effect;
+    const { until, latest = Infinity } = effect;
     const now = this.#deps.now();
     const lastDueAt = (tierMs: number): number =>
       this.#dueTimes.last(names.retryTier(tierMs), partition, this.#boundsOf(work, tierMs));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Ownership } from './ownership.ts';
+import { Ownership } from './due-times.ts';
 
 test('a partition is owned since the rebalance that assigned it, also after later ones', () => {
   let now = 1_000;

@@ -8,7 +8,7 @@ import type { Pipeline } from '../pipeline.ts';
 import type { Ledger } from './recall/ledger.ts';
 import type { Recalls } from './recall/recalls.ts';
 import type { HeaderTimes } from '../stages/due/header-times.ts';
-import type { Ownership } from '../settle/ownership.ts';
+import type { Ownership } from '../settle/due-times.ts';
 
 export interface IntakeDependencies {
   readonly times: HeaderTimes;

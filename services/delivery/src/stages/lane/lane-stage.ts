@@ -34,7 +34,7 @@ export class LaneStage {
   submit(job: Job, destination: Destination | undefined): void {
     const { work, delivery } = job;
     if (work.revoked) return;
-    const { lanes, receivers, settle, attempt, windowMs, rateShare } = this.#deps;
+    const { names, lanes, receivers, settle, attempt, windowMs, rateShare } = this.#deps;
     if (!lanes.paused && receivers.isOfDeletedUser(job)) {
       settle.apply(job, { kind: 'over', reason: 'user-deleted' });
       return;
@@ -66,15 +66,9 @@ export class LaneStage {
     };
     lanes.submit(destinationId, task, {
       returned: dueAt !== undefined,
-      background: this.#isBackground(job),
+      background:
+        job.background ?? (delivery.replayedFrom !== undefined || work.topic === names.deliveriesReplay),
       ...(destination?.rateLimit !== undefined && { rateLimit: destination.rateLimit * rateShare() }),
     });
-  }
-
-  /** Whether the delivery was replayed or recalled. */
-  #isBackground({ work, delivery, background = false }: Job): boolean {
-    return (
-      background || delivery.replayedFrom !== undefined || work.topic === this.#deps.names.deliveriesReplay
-    );
   }
 }

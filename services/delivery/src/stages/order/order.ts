@@ -23,8 +23,7 @@ import { Heap } from '../due/heap.ts';
 import type { Receivers } from '../../receivers/receivers.ts';
 import { alsoHeldBy, behindUntil, windowBegan, windowEndedReason } from '../../transition.ts';
 import { Chains, type Link } from './chains.ts';
-import { hashKey } from './hash-key.ts';
-import { readBacklogs, type BacklogSource } from './read-backlog.ts';
+import { hashKey, readBacklogs, type BacklogSource } from './read-backlog.ts';
 
 /** Times are milliseconds since the epoch. */
 export interface OrderDependencies<J extends Received> {

@@ -2,7 +2,6 @@
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { decodeDelivery, type Delivery } from '@tailrace/topics';
 import { Backlog } from './backlog.ts';
-import { hashKey } from './hash-key.ts';
 
 export interface BacklogSource {
   /** The unfinished records of these partitions, for each retry topic. */
@@ -29,4 +28,17 @@ export async function readBacklogs(
   await Promise.all(unfinished(partitions).map(read));
   for (const backlog of backlogs.values()) backlog.sort();
   return backlogs;
+}
+
+/** Returns a hash of 53 bits, so that it is improbable that two of a million users share a chain. */
+export function hashKey(key: string): number {
+  let high = 0x811c9dc5;
+  let low = 0x9e3779b9;
+  for (let place = 0; place < key.length; place += 1) {
+    const code = key.charCodeAt(place);
+    high = Math.imul(high ^ code, 0x01000193);
+    low = Math.imul(low ^ code, 0x85ebca6b);
+    low ^= low >>> 15;
+  }
+  return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
