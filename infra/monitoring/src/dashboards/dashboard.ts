@@ -61,6 +61,11 @@ export function stat({ expr, ...panel }: Omit<Panel, 'kind' | 'queries'> & Pick<
   return { ...panel, kind: 'stat', queries: [{ expr }] };
 }
 
+/** The lines of one query. */
+export function lines({ expr, legend, ...panel }: Omit<Panel, 'kind' | 'queries'> & Required<Query>): Panel {
+  return { ...panel, kind: 'lines', queries: [{ expr, legend }] };
+}
+
 /** An expression that is 0 where it has no series, because nothing of the kind has happened. */
 export function orZero(expr: string): string {
   return `(${expr}) or on() vector(0)`;

@@ -1,5 +1,5 @@
 /** Answers of the receivers, by destination. */
-import { orZero, stat, type Dashboard, type Panel } from './dashboard.ts';
+import { lines, orZero, stat, type Dashboard, type Panel } from './dashboard.ts';
 
 const chosen = 'destination_id=~"$destination"';
 const attempts = 'tailrace_destination_attempts_total';
@@ -105,60 +105,45 @@ export const destinations: Dashboard = {
     {
       title: 'Attempts',
       panels: [
-        {
+        lines({
           title: 'Attempts by outcome',
           description: 'Per second, of the chosen destinations together.',
-          kind: 'lines',
           unit: 'ops',
           runbook: 'TailraceDestinationFailing',
-          queries: [
-            {
-              expr: orZero(`sum by (outcome) (rate(${attempts}{${chosen}}[$__rate_interval]))`),
-              legend: '{{outcome}}',
-            },
-          ],
-        },
-        {
+          expr: orZero(`sum by (outcome) (rate(${attempts}{${chosen}}[$__rate_interval]))`),
+          legend: '{{outcome}}',
+        }),
+        lines({
           title: 'Failed attempts',
           description: 'Per second, the ten destinations with the most.',
-          kind: 'lines',
           unit: 'ops',
           runbook: 'TailraceDestinationFailing',
-          queries: [{ expr: mostOf(attempts, 'outcome!="delivered"'), legend: '{{destination_id}}' }],
-        },
-        {
+          expr: mostOf(attempts, 'outcome!="delivered"'),
+          legend: '{{destination_id}}',
+        }),
+        lines({
           title: 'Duration of an attempt',
           description: 'The mean, of the ten slowest destinations. A slow receiver fills only its own lane.',
-          kind: 'lines',
           unit: 's',
           runbook: 'TailraceDestinationFailing',
-          queries: [
-            {
-              expr: orZero(
-                `topk(10, sum by (destination_id) (rate(tailrace_destination_attempt_duration_seconds_sum{${chosen}}[$__rate_interval])) ` +
-                  `/ (sum by (destination_id) (rate(tailrace_destination_attempt_duration_seconds_count{${chosen}}[$__rate_interval])) > 0))`,
-              ),
-              legend: '{{destination_id}}',
-            },
-          ],
-        },
-        {
+          expr: orZero(
+            `topk(10, sum by (destination_id) (rate(tailrace_destination_attempt_duration_seconds_sum{${chosen}}[$__rate_interval])) ` +
+              `/ (sum by (destination_id) (rate(tailrace_destination_attempt_duration_seconds_count{${chosen}}[$__rate_interval])) > 0))`,
+          ),
+          legend: '{{destination_id}}',
+        }),
+        lines({
           title: 'Age at delivery',
           description:
             'The mean from the acceptance of an event to its delivery, of the ten oldest destinations. Retries are included.',
-          kind: 'lines',
           unit: 's',
           runbook: 'TailraceBreakerOpen',
-          queries: [
-            {
-              expr: orZero(
-                `topk(10, sum by (destination_id) (rate(tailrace_destination_delivery_age_seconds_sum{${chosen}}[$__rate_interval])) ` +
-                  `/ (sum by (destination_id) (rate(tailrace_destination_delivery_age_seconds_count{${chosen}}[$__rate_interval])) > 0))`,
-              ),
-              legend: '{{destination_id}}',
-            },
-          ],
-        },
+          expr: orZero(
+            `topk(10, sum by (destination_id) (rate(tailrace_destination_delivery_age_seconds_sum{${chosen}}[$__rate_interval])) ` +
+              `/ (sum by (destination_id) (rate(tailrace_destination_delivery_age_seconds_count{${chosen}}[$__rate_interval])) > 0))`,
+          ),
+          legend: '{{destination_id}}',
+        }),
         counted(
           {
             title: 'Deliveries created',

@@ -1,5 +1,5 @@
 /** Are users hurt, and by whom? The dashboard to open first. */
-import { orZero, quantileOf, shareOf, stat, type Dashboard } from './dashboard.ts';
+import { lines, orZero, quantileOf, shareOf, stat, type Dashboard } from './dashboard.ts';
 
 const responses = 'tailrace_ingest_responses_total';
 const firstAttempts = 'tailrace_delivery_first_attempt_delay_seconds';
@@ -147,17 +147,15 @@ export const overview: Dashboard = {
             { expr: quantileOf(0.99, firstAttempts, '{held_by="none"}'), legend: 'p99' },
           ],
         },
-        {
+        lines({
           title: 'Responses of ingest',
           description:
             'Per second and by status. 429: a source exceeds its rate limit. 503: Kafka or memory is short.',
-          kind: 'lines',
           unit: 'reqps',
           runbook: 'TailraceIngestErrorBudgetBurn',
-          queries: [
-            { expr: orZero(`sum by (status) (rate(${responses}[$__rate_interval]))`), legend: '{{status}}' },
-          ],
-        },
+          expr: orZero(`sum by (status) (rate(${responses}[$__rate_interval]))`),
+          legend: '{{status}}',
+        }),
       ],
     },
     {

@@ -1,5 +1,5 @@
 /** The Kafka client and the processes: here, and only here, lines are pods. */
-import { orZero, stat, type Dashboard, type Panel } from './dashboard.ts';
+import { lines, orZero, stat, type Dashboard, type Panel } from './dashboard.ts';
 
 /** One line for each pod. */
 function byPod(panel: Omit<Panel, 'kind' | 'queries'>, expr: string): Panel {
@@ -78,36 +78,24 @@ export const runtime: Dashboard = {
     {
       title: 'Kafka client',
       panels: [
-        {
+        lines({
           title: 'Failed requests to Kafka',
           description: 'Per second, by API.',
-          kind: 'lines',
           unit: 'reqps',
           runbook: 'TailraceNotConsuming',
-          queries: [
-            {
-              expr: orZero(
-                'sum by (api) (rate(tailrace_kafka_requests_total{outcome!="ok"}[$__rate_interval]))',
-              ),
-              legend: '{{api}}',
-            },
-          ],
-        },
-        {
+          expr: orZero('sum by (api) (rate(tailrace_kafka_requests_total{outcome!="ok"}[$__rate_interval]))'),
+          legend: '{{api}}',
+        }),
+        lines({
           title: 'Duration of requests to Kafka, p99',
           description: 'By API. Fetches wait for records, so only the others show a slow broker.',
-          kind: 'lines',
           unit: 's',
           runbook: 'TailraceNotConsuming',
-          queries: [
-            {
-              expr: orZero(
-                'histogram_quantile(0.99, sum by (le, api) (rate(tailrace_kafka_request_duration_seconds_bucket[$__rate_interval]))) >= 0',
-              ),
-              legend: '{{api}}',
-            },
-          ],
-        },
+          expr: orZero(
+            'histogram_quantile(0.99, sum by (le, api) (rate(tailrace_kafka_request_duration_seconds_bucket[$__rate_interval]))) >= 0',
+          ),
+          legend: '{{api}}',
+        }),
         byPod(
           {
             title: 'Records waiting for acknowledgement',
@@ -184,21 +172,14 @@ export const runtime: Dashboard = {
           },
           `sum by (${pods}) (tailrace_consumer_paused_partitions)`,
         ),
-        {
+        lines({
           title: 'Batches that could not be read',
           description: 'Per second, by topic and reason. They are skipped.',
-          kind: 'lines',
           unit: 'ops',
           runbook: 'TailraceRecordsExpiredUnread',
-          queries: [
-            {
-              expr: orZero(
-                'sum by (topic, reason) (rate(tailrace_unreadable_batches_total[$__rate_interval]))',
-              ),
-              legend: '{{topic}} {{reason}}',
-            },
-          ],
-        },
+          expr: orZero('sum by (topic, reason) (rate(tailrace_unreadable_batches_total[$__rate_interval]))'),
+          legend: '{{topic}} {{reason}}',
+        }),
       ],
     },
     {
