@@ -51,7 +51,8 @@ export class Recalls {
   #ends: { readonly begunAt: number; readonly found: Promise<Ends> } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #ticks = 0;
-  #stopped = false;
+  /** Requests are considered once the group has joined. */
+  #state: 'joining' | 'joined' | 'closed' = 'joining';
 
   constructor(dependencies: RecallsDependencies) {
     this.#deps = dependencies;
@@ -78,7 +79,7 @@ export class Recalls {
       });
     });
     recalled.ledger.onRequest(({ destinationId }) => {
-      this.#consider(destinationId);
+      if (this.#state === 'joined') this.#consider(destinationId);
     });
   }
 
@@ -107,20 +108,21 @@ export class Recalls {
     // Nothing is known of the pending deliveries in new partitions.
     this.#endedAt.clear();
     this.#deps.signs.failed.clear();
-    if (this.#stopped) return;
+    if (this.#state === 'closed') return;
     this.#timer ??= setInterval(() => {
       this.#tick();
     }, tickMs);
     for (const recall of this.#running.values()) recall.tick();
     // The group joins before its positions are available.
     setTimeout(() => {
+      if (this.#state === 'joining') this.#state = 'joined';
       for (const { destinationId } of this.#deps.recalled.ledger.requests()) this.#consider(destinationId);
     }, tickMs);
   }
 
   /** Dispatches nothing more, and publishes the progress when nothing is in flight any more. */
   async close(settle: () => Promise<void>): Promise<void> {
-    this.#stopped = true;
+    this.#state = 'closed';
     this.#passes.stop();
     for (const timer of this.#later.values()) clearTimeout(timer);
     for (const recall of this.#running.values()) recall.stop('running');
@@ -130,7 +132,8 @@ export class Recalls {
   }
 
   #recovered(destinationId: string): void {
-    if (this.#stopped || this.#running.has(destinationId) || this.#later.has(destinationId)) return;
+    if (this.#state === 'closed' || this.#running.has(destinationId) || this.#later.has(destinationId))
+      return;
     const endedAt = this.#endedAt.get(destinationId);
     if (endedAt !== undefined && !this.#deps.signs.failed.has(destinationId)) return;
     const pause = endedAt === undefined ? 0 : endedAt + pauseMs - performance.now();
@@ -153,7 +156,7 @@ export class Recalls {
   #consider(destinationId: string): void {
     const { ledger } = this.#deps.recalled;
     const request = ledger.request(destinationId);
-    if (this.#stopped || !request) return;
+    if (this.#state === 'closed' || !request) return;
     const unfinished = this.#partitions().filter((number) => {
       const progress = ledger.state(destinationId, number)?.request;
       return progress?.id !== request.id || progress.state === 'running';
@@ -169,7 +172,7 @@ export class Recalls {
 
   #begin(spec: RecallSpec, numbers: readonly number[]): void {
     const { destinationId, cause } = spec;
-    if (this.#stopped || numbers.length === 0 || this.#running.has(destinationId)) return;
+    if (this.#state === 'closed' || numbers.length === 0 || this.#running.has(destinationId)) return;
     const { pipeline, lanes, receivers, times, signs, now } = this.#deps;
     signs.failed.delete(destinationId);
     if (cause.kind !== 'recovery') this.#resumed.delete(destinationId);
@@ -197,7 +200,7 @@ export class Recalls {
     const ends = await this.#endsOf(recall.spec);
     const located = await whenLocated(topics, () => {
       const mine = this.#partitions();
-      return this.#stopped ? [] : numbers.filter((number) => mine.includes(number));
+      return this.#state === 'closed' ? [] : numbers.filter((number) => mine.includes(number));
     });
     // From here to `recall.open` no record may be received, so nothing is awaited.
     const partitions = located.flatMap((number): RecalledPartition[] => {
